@@ -167,7 +167,7 @@ function withIgnoredResources(profile: ProfileSettings, extenders: readonly Exte
 const gatedPlugins: readonly string[] = ['NodeDeclaredFeatures']
 
 function withoutGatedPlugins(profile: ProfileSettings, features: FeatureGates): ProfileSettings {
-  const off = gatedPlugins.filter((name) => !features.isOn(name))
+  const off = gatedPlugins.filter((name) => !features.isEnabled(name))
   if (off.length === 0) return profile
   const plugins = Object.fromEntries(
     Object.entries(profile.plugins).map(([point, set]) => [

@@ -1,4 +1,4 @@
-/** LeaseCandidates: who would like to hold a lease (coordinated leader election). Beta. */
+/** LeaseCandidates: candidates for a lease (coordinated leader election). Beta. */
 import type { V1beta1LeaseCandidate } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
@@ -28,16 +28,20 @@ export const leaseCandidates = resource<LeaseCandidate>({
   },
   columns: [
     name,
-    column('LeaseName', ({ spec }) => spec?.leaseName ?? '', { description: 'The lease that it would like to hold.' }),
-    column('BinaryVersion', ({ spec }) => spec?.binaryVersion ?? '', { description: 'The version of its program.' }),
+    column('LeaseName', ({ spec }) => spec?.leaseName ?? '', {
+      description: 'The lease that the candidate wants to hold.',
+    }),
+    column('BinaryVersion', ({ spec }) => spec?.binaryVersion ?? '', {
+      description: 'The binary version of the candidate.',
+    }),
     column('EmulationVersion', ({ spec }) => spec?.emulationVersion ?? '', {
-      description: 'The version that it behaves like.',
+      description: 'The emulation version of the candidate.',
     }),
     column('PingTime', ({ spec }) => ({ since: spec?.pingTime }), {
-      description: 'How long ago it was asked whether it is still there.',
+      description: 'How long ago the candidate was last pinged.',
     }),
     column('RenewTime', ({ spec }) => ({ since: spec?.renewTime }), {
-      description: 'How long ago it said that it is still there.',
+      description: 'How long ago the candidate last renewed.',
     }),
     column('Strategy', ({ spec }) => spec?.strategy ?? '', { description: 'How the holder is chosen.' }),
     age,
@@ -50,13 +54,13 @@ function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
     binaryVersion: '',
     strategy: '',
   }
-  const [binary, emulated] = [binaryVersion, emulationVersion].map(versionOf)
+  const [binary, emulated] = [binaryVersion, emulationVersion].map(parseVersion)
   return all(
     requiredText(leaseName, 'spec.leaseName'),
-    emulationVersion && !emulated ? [invalidValue('spec.emulationVersion', emulationVersion, versionWords)] : valid,
+    emulationVersion && !emulated ? [invalidValue('spec.emulationVersion', emulationVersion, invalidVersion)] : valid,
     requiredText(binaryVersion, 'spec.binaryVersion'),
-    binaryVersion && !binary ? [invalidValue('spec.binaryVersion', binaryVersion, versionWords)] : valid,
-    // What cannot be read is older than all.
+    binaryVersion && !binary ? [invalidValue('spec.binaryVersion', binaryVersion, invalidVersion)] : valid,
+    // A version that cannot be parsed counts as the oldest.
     binaryVersion && emulated && (!binary || compareVersions(binary, emulated) < 0)
       ? [invalidValue('spec.binaryVersion', binaryVersion, 'must be greater than or equal to `emulationVersion`')]
       : valid,
@@ -68,9 +72,9 @@ function candidateRules({ spec }: LeaseCandidate): readonly FieldError[] {
   )
 }
 
-const versionWords = 'must be a valid semantic version'
+const invalidVersion = 'must be a valid semantic version'
 
-function versionOf(text = ''): SemanticVersion | undefined {
+function parseVersion(text = ''): SemanticVersion | undefined {
   try {
     return parseSemanticVersion(text)
   } catch {

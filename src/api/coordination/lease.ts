@@ -1,4 +1,4 @@
-/** Leases: who holds something, and until when. Created by PUT too; heartbeats of nodes are most of all writes. */
+/** Leases: locks and heartbeats with a holder and an expiry. Heartbeats of nodes are most of a cluster's writes. */
 import type { V1Lease } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
@@ -24,7 +24,11 @@ export const leases = resource<Lease>({
     },
   ],
   validate: { object: leaseRules },
-  columns: [name, column('Holder', ({ spec }) => spec?.holderIdentity ?? '', { description: 'Who holds it.' }), age],
+  columns: [
+    name,
+    column('Holder', ({ spec }) => spec?.holderIdentity ?? '', { description: 'The holder of the lease.' }),
+    age,
+  ],
 })
 
 function leaseRules({ spec = {} }: Lease): readonly FieldError[] {
@@ -39,7 +43,7 @@ function leaseRules({ spec = {} }: Lease): readonly FieldError[] {
   )
 }
 
-/** How the holder is chosen: a known way, or somebody's own with a slash. Upstream's path says `strategy` twice. */
+/** Validates a strategy: a known one, or a custom one with a slash. Upstream's path has `strategy` twice. */
 export const strategyRules = (strategy: string | undefined, path: string): readonly FieldError[] =>
   strategy?.includes('/')
     ? follows(strategy, `${path}.strategy`, qualifiedName)

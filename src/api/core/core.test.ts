@@ -13,24 +13,24 @@ const of = (plural: string, rest: object = {}, metadata: object = {}): KubeObjec
   const { kind: name } = kind(plural)
   return structuredClone({ apiVersion: 'v1', kind: name, metadata: { name: 'x', ...metadata }, ...rest }) as KubeObject
 }
-/** As it is after defaults and preparation. */
-const made = (plural: string, rest: object = {}, metadata: object = {}): KubeObject & Record<string, unknown> => {
+/** Returns the object after defaults and preparation. */
+const prepared = (plural: string, rest: object = {}, metadata: object = {}): KubeObject & Record<string, unknown> => {
   const { defaults, prepare } = kind(plural)
   const object = of(plural, rest, metadata)
   compileDefaults(defaults ?? [])(object)
   prepare?.create?.(object, { name: 'me', groups: [] })
   return object as KubeObject & Record<string, unknown>
 }
-const told = (errors: readonly { field: string; message: string }[] = []): string[] =>
+const errorMessages = (errors: readonly { field: string; message: string }[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)
-const wrong = (plural: string, rest: object, metadata?: object): string[] =>
-  told(kind(plural).validate?.object?.(made(plural, rest, metadata)))
-const changed = (plural: string, now: object, before: object): string[] =>
-  told(kind(plural).validate?.update?.(made(plural, now), made(plural, before)))
+const validationErrors = (plural: string, rest: object, metadata?: object): string[] =>
+  errorMessages(kind(plural).validate?.object?.(prepared(plural, rest, metadata)))
+const updateErrors = (plural: string, now: object, before: object): string[] =>
+  errorMessages(kind(plural).validate?.update?.(prepared(plural, now), prepared(plural, before)))
 const cells = (plural: string, rest: object, metadata?: object): Cell[] =>
   (kind(plural).columns ?? []).map((column) => column.cell(of(plural, rest, metadata)))
 
-test('the core group serves its kinds in the order of discovery, under the keys of etcd', () => {
+test('the core group serves its kinds in the order of discovery, with the storage paths of upstream', () => {
   assert.deepEqual(
     resources.map(({ plural }) => plural),
     resources.map(({ plural }) => plural).toSorted(),
@@ -46,7 +46,7 @@ test('the core group serves its kinds in the order of discovery, under the keys 
   )
 })
 
-test('tables show what kubectl get shows', () => {
+test('table rows match kubectl get', () => {
   const cases: readonly (readonly [string, object, object, readonly Cell[]])[] = [
     ['configmaps', { data: { a: '1' }, binaryData: { b: '' } }, {}, ['x', 2, { since: undefined }]],
     ['secrets', { type: 'Opaque' }, {}, ['x', 'Opaque', 0, { since: undefined }]],
@@ -184,24 +184,24 @@ test('tables show what kubectl get shows', () => {
     assert.deepEqual(cells(plural, rest, metadata), expected, plural)
 })
 
-test('kinds are completed as the API completes them', () => {
-  assert.deepEqual(made('secrets', { data: { a: 'b2xk' }, stringData: { a: 'new', c: 'ü' } }), {
+test('core kinds get the defaults of upstream', () => {
+  assert.deepEqual(prepared('secrets', { data: { a: 'b2xk' }, stringData: { a: 'new', c: 'ü' } }), {
     ...of('secrets'),
     type: 'Opaque',
     data: { a: 'bmV3', c: 'w7w=' },
   })
-  assert.deepEqual(made('namespaces', { spec: { finalizers: ['example.com/mine'] } }), {
+  assert.deepEqual(prepared('namespaces', { spec: { finalizers: ['example.com/mine'] } }), {
     ...of('namespaces', {}, { labels: { 'kubernetes.io/metadata.name': 'x' } }),
     spec: { finalizers: ['example.com/mine', 'kubernetes'] },
     status: { phase: 'Active' },
   })
-  assert.deepEqual(made('services', { spec: { ports: [{ port: 80 }] } }).spec, {
+  assert.deepEqual(prepared('services', { spec: { ports: [{ port: 80 }] } }).spec, {
     type: 'ClusterIP',
     sessionAffinity: 'None',
     internalTrafficPolicy: 'Cluster',
     ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }],
   })
-  assert.deepEqual(made('services', { spec: { type: 'LoadBalancer', sessionAffinity: 'ClientIP' } }).spec, {
+  assert.deepEqual(prepared('services', { spec: { type: 'LoadBalancer', sessionAffinity: 'ClientIP' } }).spec, {
     type: 'LoadBalancer',
     sessionAffinity: 'ClientIP',
     sessionAffinityConfig: { clientIP: { timeoutSeconds: 10800 } },
@@ -209,9 +209,9 @@ test('kinds are completed as the API completes them', () => {
     externalTrafficPolicy: 'Cluster',
     allocateLoadBalancerNodePorts: true,
   })
-  assert.deepEqual(made('serviceaccounts', { secrets: [{ name: 's', namespace: 'n' }] }).secrets, [{ name: 's' }])
+  assert.deepEqual(prepared('serviceaccounts', { secrets: [{ name: 's', namespace: 'n' }] }).secrets, [{ name: 's' }])
   assert.deepEqual(
-    made('limitranges', {
+    prepared('limitranges', {
       spec: { limits: [{ type: 'Container', max: { cpu: '2' }, min: { cpu: '0.1', memory: '1Mi' } }] },
     }).spec,
     {
@@ -226,14 +226,14 @@ test('kinds are completed as the API completes them', () => {
       ],
     },
   )
-  const controller = made('replicationcontrollers', {
+  const controller = prepared('replicationcontrollers', {
     spec: { template: { metadata: { labels: { app: 'x' } }, spec: { containers: [] } } },
   })
   assert.deepEqual(
     [controller.metadata.labels, (controller.spec as { selector: object }).selector, controller.status],
     [{ app: 'x' }, { app: 'x' }, { replicas: 0 }],
   )
-  assert.deepEqual(made('nodes', { status: { capacity: { cpu: '4000m' } } }).status, {
+  assert.deepEqual(prepared('nodes', { status: { capacity: { cpu: '4000m' } } }).status, {
     capacity: { cpu: '4' },
     allocatable: { cpu: '4' },
     daemonEndpoints: { kubeletEndpoint: { Port: 0 } },
@@ -253,7 +253,7 @@ test('kinds are completed as the API completes them', () => {
     ),
   })
   assert.deepEqual(
-    made('persistentvolumeclaims', { spec: { dataSource: { kind: 'PersistentVolumeClaim', name: 'c' } } }).spec,
+    prepared('persistentvolumeclaims', { spec: { dataSource: { kind: 'PersistentVolumeClaim', name: 'c' } } }).spec,
     {
       dataSource: { kind: 'PersistentVolumeClaim', name: 'c' },
       dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'c' },
@@ -263,7 +263,7 @@ test('kinds are completed as the API completes them', () => {
   )
 })
 
-test('what is wrong is told in the words of the API', () => {
+test('invalid objects are rejected with the messages of upstream', () => {
   const cases: readonly (readonly [string, object, readonly string[]])[] = [
     [
       'configmaps',
@@ -352,7 +352,7 @@ test('what is wrong is told in the words of the API', () => {
       ['involvedObject.namespace: Invalid value: "other": does not match event.namespace'],
     ],
     ['replicationcontrollers', { spec: { selector: { a: 'b' } } }, ['spec.template: Required value']],
-    // The decoder writes null for a required list that is null or absent.
+    // The decoder sets a required list that is absent to null.
     ['podtemplates', { template: { spec: { containers: null } } }, ['template.spec.containers: Required value']],
     [
       'podtemplates',
@@ -371,26 +371,26 @@ test('what is wrong is told in the words of the API', () => {
       ],
     ],
   ]
-  for (const [plural, rest, expected] of cases) assert.deepEqual(wrong(plural, rest), expected, plural)
+  for (const [plural, rest, expected] of cases) assert.deepEqual(validationErrors(plural, rest), expected, plural)
 })
 
-test('what is immutable stays', () => {
+test('immutable fields cannot change', () => {
   const frozen = { immutable: true, data: { a: 'MQ==' } }
-  assert.deepEqual(changed('configmaps', { data: { a: '2' } }, frozen), [
+  assert.deepEqual(updateErrors('configmaps', { data: { a: '2' } }, frozen), [
     'immutable: Forbidden: field is immutable when `immutable` is set',
     'data: Forbidden: field is immutable when `immutable` is set',
   ])
-  assert.deepEqual(changed('secrets', { ...frozen, type: 'example.com/t' }, frozen), [
+  assert.deepEqual(updateErrors('secrets', { ...frozen, type: 'example.com/t' }, frozen), [
     'type: Invalid value: "example.com/t": field is immutable',
   ])
-  assert.deepEqual(changed('nodes', { spec: { podCIDR: '10.1.0.0/24' } }, { spec: {} }), [])
+  assert.deepEqual(updateErrors('nodes', { spec: { podCIDR: '10.1.0.0/24' } }, { spec: {} }), [])
   assert.match(
-    changed('nodes', { spec: { providerID: 'b' } }, { spec: { providerID: 'a' } })[0] ?? '',
+    updateErrors('nodes', { spec: { providerID: 'b' } }, { spec: { providerID: 'a' } })[0] ?? '',
     /^spec\.providerID: Forbidden/,
   )
 })
 
-test('an update of a Service keeps what was allocated and drops what its type does not have', () => {
+test('a Service update keeps allocated values and drops fields that its type does not have', () => {
   const update = (spec: object, old: object): object => {
     const service = of('services', { spec, status: { loadBalancer: {} } })
     compileDefaults(kind('services').defaults ?? [])(service)
@@ -437,9 +437,9 @@ test('an update of a Service keeps what was allocated and drops what its type do
   assert.deepEqual(made.spec, external)
 })
 
-test('a namespace is held by its finalizers and says that it is on its way out', () => {
+test('a namespace with finalizers is retained with the phase Terminating', () => {
   const { deletion } = kind('namespaces')
-  const namespace = made('namespaces')
+  const namespace = prepared('namespaces')
   deletion?.begin?.(namespace)
   assert.deepEqual(
     [deletion?.hasFinalizers?.(namespace), (namespace.status as { phase: string }).phase],

@@ -5,7 +5,7 @@ import { type EventFacts, eventFactRules } from './event-rules.ts'
 const timed: EventFacts = {
   namespace: 'n',
   eventTime: '2024-01-01T00:00:00.000000Z',
-  about: 'n',
+  regardingNamespace: 'n',
   reporter: 'example.com/controller',
   reporterField: 'reportingController',
   reportingInstance: 'i',
@@ -13,26 +13,26 @@ const timed: EventFacts = {
   reason: 'r',
   message: 'm',
 }
-const told = (over: Partial<EventFacts>): string[] =>
+const errorsOf = (over: Partial<EventFacts>): string[] =>
   eventFactRules({ ...timed, ...over }).map(({ field, message }) => `${field}: ${message.replace(/ \(e\.g\. .*/, '')}`)
 
-test('events with an exact time say who tells what', () => {
-  assert.deepEqual(told({}), [])
-  assert.deepEqual(told({ action: '', reason: undefined, reportingInstance: '' }), [
+test('events with an eventTime need a reporter, an action and a reason', () => {
+  assert.deepEqual(errorsOf({}), [])
+  assert.deepEqual(errorsOf({ action: '', reason: undefined, reportingInstance: '' }), [
     'reportingInstance: Required value',
     'action: Required value',
     'reason: Required value',
   ])
-  assert.equal(told({ reporter: '', reporterField: 'reportingComponent' })[0], 'reportingComponent: Required value')
-  assert.deepEqual(told({ message: 'm'.repeat(1025) }), [
+  assert.equal(errorsOf({ reporter: '', reporterField: 'reportingComponent' })[0], 'reportingComponent: Required value')
+  assert.deepEqual(errorsOf({ message: 'm'.repeat(1025) }), [
     'message: Invalid value: "": can have at most 1024 characters',
   ])
 })
 
-test('events lie in the namespace of what they are about', () => {
+test('events must be in the namespace of the object that they regard', () => {
   const elsewhere = ['involvedObject.namespace: Invalid value: "": does not match event.namespace']
-  assert.deepEqual(told({ about: '' }), elsewhere)
-  assert.deepEqual(told({ about: '', namespace: 'kube-system' }), [])
-  assert.deepEqual(told({ eventTime: null, about: '' }), elsewhere)
-  assert.deepEqual(told({ eventTime: null, about: '', namespace: 'default', action: '' }), [])
+  assert.deepEqual(errorsOf({ regardingNamespace: '' }), elsewhere)
+  assert.deepEqual(errorsOf({ regardingNamespace: '', namespace: 'kube-system' }), [])
+  assert.deepEqual(errorsOf({ eventTime: null, regardingNamespace: '' }), elsewhere)
+  assert.deepEqual(errorsOf({ eventTime: null, regardingNamespace: '', namespace: 'default', action: '' }), [])
 })

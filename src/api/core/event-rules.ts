@@ -1,16 +1,14 @@
-/**
- * What holds for events in either form: errors name core's fields, but for the reporter's, which is called differently.
- */
+/** Validation of events of both API groups. Errors have the field names of core, except that of the reporter. */
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 
-/** The fields that both forms have, by core's names. */
+/** The fields of events of both groups, with core's names. */
 export interface EventFacts {
   readonly namespace: string | undefined
   readonly eventTime: string | null | undefined
-  /** The namespace of what the event is about. */
-  readonly about: string | undefined
+  /** The namespace of the regarded object. */
+  readonly regardingNamespace: string | undefined
   readonly reporter: string | undefined
   readonly reporterField: 'reportingController' | 'reportingComponent'
   readonly reportingInstance: string | null | undefined
@@ -19,33 +17,35 @@ export interface EventFacts {
   readonly message: string | null | undefined
 }
 
-const elsewhere = 'does not match event.namespace'
+const wrongNamespace = 'does not match event.namespace'
 
-/** Counted in bytes. */
-const longest = (field: string, value: string | null | undefined, max: number): readonly FieldError[] =>
+/** Validates the length, in bytes. */
+const maxLength = (field: string, value: string | null | undefined, max: number): readonly FieldError[] =>
   value && Buffer.byteLength(value) > max ? [invalidValue(field, '', `can have at most ${max} characters`)] : valid
-const text = (field: string, value: string | null | undefined): readonly FieldError[] =>
-  value ? longest(field, value, 128) : [required(field)]
+const requiredField = (field: string, value: string | null | undefined): readonly FieldError[] =>
+  value ? maxLength(field, value, 128) : [required(field)]
 
 /**
- * Events with an exact time have to say who tells what; others, of old clients, only need to lie beside what they are
- * about.
+ * Events with an eventTime need a reporter, an action and a reason; others, of old clients, must only be in the
+ * namespace of the object that they regard.
  */
 export function eventFactRules(event: EventFacts): readonly FieldError[] {
-  const { namespace, about = '', reporter = '', reporterField } = event
+  const { namespace, regardingNamespace = '', reporter = '', reporterField } = event
   const at = 'involvedObject.namespace'
-  // What lives in no namespace is told about in `default`.
+  // Events about cluster-scoped objects are in `default`.
   if (!event.eventTime)
-    return (about === '' ? namespace === 'default' : about === namespace) ? valid : [invalidValue(at, about, elsewhere)]
+    return (regardingNamespace === '' ? namespace === 'default' : regardingNamespace === namespace)
+      ? valid
+      : [invalidValue(at, regardingNamespace, wrongNamespace)]
   return all(
-    about === '' && namespace !== 'default' && namespace !== 'kube-system'
-      ? [invalidValue(at, about, elsewhere)]
+    regardingNamespace === '' && namespace !== 'default' && namespace !== 'kube-system'
+      ? [invalidValue(at, regardingNamespace, wrongNamespace)]
       : valid,
     reporter ? valid : [required(reporterField)],
     follows(reporter, reporterField, qualifiedName),
-    text('reportingInstance', event.reportingInstance),
-    text('action', event.action),
-    text('reason', event.reason),
-    longest('message', event.message, 1024),
+    requiredField('reportingInstance', event.reportingInstance),
+    requiredField('action', event.action),
+    requiredField('reason', event.reason),
+    maxLength('message', event.message, 1024),
   )
 }

@@ -1,4 +1,4 @@
-/** Events: what happened to objects, for people. One kind with two views: this one and events.k8s.io. */
+/** Events: human-readable reports about objects. Served in two forms: this one and that of events.k8s.io. */
 import type { CoreV1Event } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import type { FieldError } from '../../machinery/validation/field-error.ts'
@@ -10,7 +10,7 @@ type Event = Omit<Model<CoreV1Event>, 'eventTime' | 'series'> & {
   series?: { count?: number; lastObservedTime?: string }
 }
 
-/** Times and texts that are always on the wire. */
+/** Sets fields that are always present on the wire. */
 function eventDefaults(event: Event): void {
   event.eventTime ??= null
   event.firstTimestamp ??= null as unknown as string
@@ -34,7 +34,7 @@ const rules = ({
   eventFactRules({
     namespace: metadata.namespace,
     eventTime,
-    about: involvedObject.namespace,
+    regardingNamespace: involvedObject.namespace,
     reporter: reportingComponent,
     reporterField: 'reportingComponent',
     reportingInstance,
@@ -43,11 +43,11 @@ const rules = ({
     message,
   })
 
-const seen = (event: Event): string | undefined => event.firstTimestamp || event.eventTime || undefined
+const firstSeen = (event: Event): string | undefined => event.firstTimestamp || event.eventTime || undefined
 
-/** Of a series, what it says itself; else the last time, or the only one. */
+/** Returns the last time of a series, or else the event's last or only time. */
 const lastSeen = (event: Event): Cell => ({
-  since: event.series ? event.series.lastObservedTime || undefined : event.lastTimestamp || seen(event),
+  since: event.series ? event.series.lastObservedTime || undefined : event.lastTimestamp || firstSeen(event),
 })
 
 function source({ source: from, reportingComponent, reportingInstance }: Event): string {
@@ -61,19 +61,21 @@ function subject({ involvedObject: { kind, name: of } }: Event): string {
 }
 
 const eventColumns = [
-  column<Event>('Last Seen', lastSeen, { description: 'How long ago it happened last.' }),
+  column<Event>('Last Seen', lastSeen, { description: 'How long ago the event last occurred.' }),
   column<Event>('Type', ({ type }) => type ?? '', { description: 'Normal or Warning.' }),
-  column<Event>('Reason', ({ reason }) => reason ?? '', { description: 'What happened, in one word.' }),
-  column<Event>('Object', subject, { description: 'What it is about.' }),
+  column<Event>('Reason', ({ reason }) => reason ?? '', { description: 'The reason, in one word.' }),
+  column<Event>('Object', subject, { description: 'The object that the event regards.' }),
   wide<Event>('Subobject', ({ involvedObject }) => involvedObject.fieldPath ?? '', {
-    description: 'The part of it that it is about.',
+    description: 'The field of the object that the event regards.',
   }),
-  wide<Event>('Source', source, { description: 'Who tells it.' }),
-  column<Event>('Message', ({ message }) => (message ?? '').trim(), { description: 'What happened, in words.' }),
-  wide<Event>('First Seen', (event) => ({ since: seen(event) }), { description: 'How long ago it happened first.' }),
+  wide<Event>('Source', source, { description: 'The reporter of the event.' }),
+  column<Event>('Message', ({ message }) => (message ?? '').trim(), { description: 'The description of the event.' }),
+  wide<Event>('First Seen', (event) => ({ since: firstSeen(event) }), {
+    description: 'How long ago the event first occurred.',
+  }),
   wide<Event>('Count', ({ series, count }) => (series ? (series.count ?? 0) : count || 1), {
     type: 'string',
-    description: 'How often it happened.',
+    description: 'The number of occurrences.',
   }),
   { ...name, priority: 1 as const },
 ]
@@ -103,7 +105,7 @@ export const events = resource<Event>({
   scope: 'Namespaced',
   createOnUpdate: true,
   deletion: { defaultPropagation: 'unsupported' },
-  // Names of events follow no rule.
+  // Names of events are not validated.
   nameRule: () => [],
   defaults: [eventDefaults],
   validate: { object: rules },

@@ -1,4 +1,4 @@
-/** The core group, v1: pods and what they need. */
+/** The core group, v1. */
 import type { ResourceDefinition } from '../resource.ts'
 import { componentStatuses } from './cluster/component-status.ts'
 import { namespaces } from './cluster/namespace.ts'

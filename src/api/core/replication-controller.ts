@@ -1,4 +1,4 @@
-/** ReplicationControllers: keep a number of pods running, as it was done before ReplicaSets. */
+/** ReplicationControllers: maintain a number of pods. The predecessor of ReplicaSets. */
 
 import type { V1ReplicationController } from '@kubernetes/client-node'
 import { own } from '../../lib/own.ts'
@@ -21,7 +21,7 @@ function controllerDefaults(controller: ReplicationController): void {
   controller.spec ??= {}
   const spec = controller.spec
   const labels = spec.template?.metadata?.labels
-  // Selector and labels come from the template.
+  // Selector and labels default to the labels of the template.
   if (labels && Object.keys(labels).length > 0) {
     if (!spec.selector || Object.keys(spec.selector).length === 0) spec.selector = { ...labels }
     const own = controller.metadata.labels

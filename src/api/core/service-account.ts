@@ -1,4 +1,4 @@
-/** ServiceAccounts: identities of what runs in pods. */
+/** ServiceAccounts: identities of processes in pods. */
 import type { V1ServiceAccount } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { age, name, resource } from '../resource.ts'
@@ -9,7 +9,7 @@ const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
 
 const isEnforcing = ({ metadata }: ServiceAccount): boolean => metadata.annotations?.[enforceAnnotation] !== undefined
 
-/** References to secrets keep the name only. */
+/** Reduces references to secrets to the name. */
 function cleanReferences(account: ServiceAccount): void {
   account.secrets = account.secrets?.map(({ name }) => ({ name }))
 }

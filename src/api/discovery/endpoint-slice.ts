@@ -1,4 +1,4 @@
-/** EndpointSlices: the addresses behind a Service, a part at a time. */
+/** EndpointSlices: subsets of the addresses behind a Service. */
 
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DiscoveryV1EndpointPort, V1Endpoint, V1EndpointSlice } from '@kubernetes/client-node'
@@ -44,16 +44,16 @@ export const endpointSlices = resource<EndpointSlice>({
   columns: [
     name,
     column('AddressType', ({ addressType }) => addressType, {
-      description: 'What its addresses are: IPv4, IPv6 or names.',
+      description: 'The type of the addresses: IPv4, IPv6 or FQDN.',
     }),
     column('Ports', ({ ports }) => firstFew((ports ?? []).map(portText)) || '<unset>', {
-      description: 'The first of its ports.',
+      description: 'The first ports.',
     }),
     column(
       'Endpoints',
       ({ endpoints }) => firstFew((endpoints ?? []).flatMap(({ addresses }) => addresses ?? [])) || '<unset>',
       {
-        description: 'The first of its addresses.',
+        description: 'The first addresses.',
       },
     ),
     age,
@@ -117,7 +117,7 @@ function endpointRules(endpoint: Wire<V1Endpoint>, addressType: string, path: st
 
 const maxHints = 8
 
-/** Zones or nodes from which an endpoint should be used. */
+/** Validates hints: zones or nodes that should use an endpoint. */
 function hintRules(
   hints: readonly { name: string }[] | undefined,
   path: string,
@@ -136,7 +136,7 @@ function addressRules(address: string, type: string, path: string, at: number): 
   if (type !== 'IPv4' && type !== 'IPv6') return []
   const errors = follows(address, field, ipAddress)
   if (errors.length > 0) return errors
-  // Upstream names the list for an address of the other family.
+  // Upstream reports an address of the wrong family at the path of the list.
   const family = (type === 'IPv4' ? isIPv4 : isIPv6)(address)
     ? []
     : [invalidValue(path, address, `must be an ${type} address`)]

@@ -1,4 +1,4 @@
-/** DeviceClasses: kinds of devices that claims may ask for. */
+/** DeviceClasses: kinds of devices that claims may request. */
 import type { V1DeviceClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
@@ -34,7 +34,7 @@ function classRules({ spec }: DeviceClass): readonly FieldError[] {
   )
 }
 
-/** It has to be a name for quotas too. */
+/** The name must also be valid in quotas, with the prefix `requests.`. */
 const isExtendedName = (text: string): boolean =>
   isExtendedResource(text) && qualifiedName(`requests.${text}`).length === 0
 

@@ -1,7 +1,4 @@
-/**
- * DeviceTaintRules keep pods away from devices; ResourcePoolStatusRequests ask drivers about their pools. Beta and
- * alpha.
- */
+/** DeviceTaintRules (beta) taint devices. ResourcePoolStatusRequests (alpha) request the status of drivers' pools. */
 import type { V1alpha3ResourcePoolStatusRequest, V1beta2DeviceTaintRule } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { validateConditions } from '../../machinery/validation/conditions.ts'

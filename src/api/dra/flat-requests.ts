@@ -1,5 +1,6 @@
 /**
- * resource.k8s.io/v1beta1 has two shapes of its own: requests hold what v1 has under `exactly`, devices under `basic`.
+ * Conversion between resource.k8s.io/v1beta1 and v1. In v1beta1, requests have the fields of `exactly` themselves, and
+ * devices have theirs under `basic`.
  */
 import type { KubeObject } from '../../machinery/object.ts'
 
@@ -14,13 +15,13 @@ interface Devices {
   requests?: Request[]
 }
 
-/** The part of claims and templates that differs. */
+/** The fields of claims and templates that differ. */
 interface WithDevices extends KubeObject {
   spec?: { devices?: Devices; spec?: { devices?: Devices } }
 }
 
-/** A v1beta1 claim in v1's shape; `find` gives the devices that it asks for. The object is changed. */
-export function claimFromFlat(object: KubeObject, find: (object: WithDevices) => Devices | undefined): KubeObject {
+/** Converts a v1beta1 claim to v1, in place; `find` returns its devices. */
+export function claimFromV1beta1(object: KubeObject, find: (object: WithDevices) => Devices | undefined): KubeObject {
   const devices = find(object as WithDevices)
   object.apiVersion = 'resource.k8s.io/v1'
   if (devices?.requests)
@@ -32,8 +33,8 @@ export function claimFromFlat(object: KubeObject, find: (object: WithDevices) =>
   return object
 }
 
-/** The other way around. */
-export function claimToFlat(object: KubeObject, find: (object: WithDevices) => Devices | undefined): KubeObject {
+/** Converts a v1 claim to v1beta1, in place; `find` returns its devices. */
+export function claimToV1beta1(object: KubeObject, find: (object: WithDevices) => Devices | undefined): KubeObject {
   const devices = find(object as WithDevices)
   object.apiVersion = 'resource.k8s.io/v1beta1'
   if (devices?.requests)
@@ -45,16 +46,16 @@ interface WithSlices extends KubeObject {
   spec?: { devices?: { name: string; basic?: Record<string, unknown>; [field: string]: unknown }[] }
 }
 
-/** A v1beta1 slice in v1's shape. The object is changed. */
-export function sliceFromBasic(object: KubeObject): KubeObject {
+/** Converts a v1beta1 slice to v1, in place. */
+export function sliceFromV1beta1(object: KubeObject): KubeObject {
   const { spec } = object as WithSlices
   object.apiVersion = 'resource.k8s.io/v1'
   if (spec?.devices) spec.devices = spec.devices.map(({ name, basic }) => ({ name, ...basic }))
   return object
 }
 
-/** The other way around. */
-export function sliceToBasic(object: KubeObject): KubeObject {
+/** Converts a v1 slice to v1beta1, in place. */
+export function sliceToV1beta1(object: KubeObject): KubeObject {
   const { spec } = object as WithSlices
   object.apiVersion = 'resource.k8s.io/v1beta1'
   if (spec?.devices) spec.devices = spec.devices.map(({ name, ...basic }) => ({ name, basic }))

@@ -19,7 +19,7 @@ const pod: Pod = {
   status: { resourceClaimStatuses: [{ name: 'own', resourceClaimName: 'p-own-x' }, { name: 'none' }] },
 }
 
-test('a pod names its claims itself, or its status does, or nobody yet', () => {
+test('claim names come from the spec, or from the status for templates', () => {
   assert.deepEqual(
     pod.spec?.resourceClaims?.map((claim) => claimName(pod, claim)),
     ['one', 'p-own-x', undefined, ''],
@@ -27,7 +27,7 @@ test('a pod names its claims itself, or its status does, or nobody yet', () => {
   assert.deepEqual(claimNames(pod), ['one', 'p-own-x'])
 })
 
-test("the claim that was made for a pod's extended resources is one of its claims", () => {
+test("the generated claim of a pod's extended resources is one of its claims", () => {
   const requestMappings = [{ containerName: 'c', requestName: 'r', resourceName: 'example.com/gpu' }]
   const extendedResourceClaimStatus = { resourceClaimName: 'p-extended-resources-x', requestMappings }
   const extended: Pod = { ...pod, spec: { containers: [] }, status: { extendedResourceClaimStatus } }
@@ -36,7 +36,7 @@ test("the claim that was made for a pod's extended resources is one of its claim
   assert.ok(!usesClaims({ ...extended, status: {} }))
 })
 
-test('names of claims begin with those of the pod and its claim; long ones lose their share', () => {
+test('generated claim names begin with the names of pod and claim, truncated in proportion', () => {
   assert.equal(generatedName('pod', 'gpu'), 'pod-gpu-')
   const long = generatedName('p'.repeat(60), 'c'.repeat(30))
   assert.ok(long.length <= 57)

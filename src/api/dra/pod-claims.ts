@@ -1,4 +1,4 @@
-/** Which ResourceClaims a pod uses, and what those are called that are made for it (KEP-4381). */
+/** The ResourceClaims of a pod, and the generated ones (KEP-4381). */
 import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import type { Pod } from '../core/pod/model.ts'
@@ -8,46 +8,46 @@ type ResourceClaimTemplate = Model<V1ResourceClaimTemplate>
 
 export type PodClaim = NonNullable<NonNullable<Pod['spec']>['resourceClaims']>[number]
 
-/** Says which of a pod's claims a claim was made for. */
+/** On a generated claim: the name of the claim in the pod's spec. */
 export const podClaimAnnotation = 'resource.kubernetes.io/pod-claim-name'
 
-/** More than this the server would cut off behind generated characters. */
-const longestBase = 57
+/** The server truncates longer generateNames. */
+const maxBaseLength = 57
 
-/** The claim that a pod uses: its name, none where none is needed, or undefined where one has yet to be made. */
+/** Returns the name of a pod's claim; empty if none is needed, undefined if it is not created yet. */
 export function claimName(
   { status }: Pod,
   { name, resourceClaimName, resourceClaimTemplateName }: PodClaim,
 ): string | undefined {
   if (!resourceClaimTemplateName) return resourceClaimName ?? ''
-  const told = status?.resourceClaimStatuses?.find((one) => one.name === name)
-  return told && (told.resourceClaimName ?? '')
+  const claimStatus = status?.resourceClaimStatuses?.find((one) => one.name === name)
+  return claimStatus && (claimStatus.resourceClaimName ?? '')
 }
 
-/** Whether a pod uses claims: its own, or one that was made for its extended resources (KEP-5004). */
+/** Returns true if a pod uses claims: its own, or a generated one for extended resources (KEP-5004). */
 export const usesClaims = ({ spec, status }: Pod): boolean =>
   (spec?.resourceClaims?.length ?? 0) > 0 || status?.extendedResourceClaimStatus !== undefined
 
-/** Those that are known by name. */
+/** Returns the names of the pod's claims that exist already. */
 export function claimNames(pod: Pod): string[] {
   const own = (pod.spec?.resourceClaims ?? []).flatMap((claim) => claimName(pod, claim) || [])
   const extended = pod.status?.extendedResourceClaimStatus?.resourceClaimName
   return extended ? [...own, extended] : own
 }
 
-/** The index of pods by the claims that they use. */
+/** Index function: pods by their claims. */
 export const byClaim = (pod: Pod): Iterable<string> =>
   claimNames(pod).map((name) => `${pod.metadata.namespace}/${name}`)
 
-/** What a claim's name begins with. Of long names, each part loses its share. */
+/** Returns the generateName of a claim. Long parts are truncated in proportion. */
 export function generatedName(pod: string, claim: string): string {
   const whole = `${pod}-${claim}-`
-  if (whole.length <= longestBase) return whole
-  const cut = (text: string): string => text.slice(0, Math.floor((text.length * longestBase) / whole.length))
+  if (whole.length <= maxBaseLength) return whole
+  const cut = (text: string): string => text.slice(0, Math.floor((text.length * maxBaseLength) / whole.length))
   return `${cut(pod)}-${cut(claim)}`
 }
 
-/** The claim to be made for a pod out of a template. */
+/** Returns the claim to create for a pod from a template. */
 export function claimFrom({ spec }: ResourceClaimTemplate, pod: Pod, podClaim: string): ResourceClaim {
   const { name = '', namespace, uid = '' } = pod.metadata
   return {

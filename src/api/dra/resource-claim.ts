@@ -1,11 +1,11 @@
-/** ResourceClaims and their templates: devices that pods ask for (dynamic resource allocation, KEP-4381). */
+/** ResourceClaims and their templates: requests for devices (dynamic resource allocation, KEP-4381). */
 import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
 import type { KubeObject, Model } from '../../machinery/object.ts'
 import { immutable } from '../../machinery/validation/field-rules.ts'
 import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { claimFromFlat, claimToFlat } from './flat-requests.ts'
-import { claimStatusRules, forgetDevices } from './rules/claim-status.ts'
+import { claimFromV1beta1, claimToV1beta1 } from './flat-requests.ts'
+import { claimStatusRules, removeStaleDevices } from './rules/claim-status.ts'
 import { type DeviceClaim, deviceClaimRules } from './rules/claims.ts'
 
 type Claim = Model<ResourceV1ResourceClaim>
@@ -26,14 +26,14 @@ export const resourceClaims = resource<Claim>({
     create: (claim) => {
       claim.status = {}
     },
-    status: forgetDevices,
+    status: removeStaleDevices,
   },
   validate: {
     object: ({ spec }) => deviceClaimRules(spec?.devices, 'spec.devices'),
     update: ({ spec }, { spec: old }) => immutable(spec, 'spec', old),
     status: claimStatusRules,
   },
-  columns: [name, column('State', claimState, { description: 'Whether it has its devices and is in use.' }), age],
+  columns: [name, column('State', claimState, { description: 'Whether the claim is allocated and reserved.' }), age],
 })
 
 function claimState({ metadata, status }: Claim): string {
@@ -71,12 +71,12 @@ function deviceDefaults(devices: DeviceClaim | undefined): void {
 }
 
 const flatClaim = {
-  toStorage: (object: KubeObject) => claimFromFlat(object, (claim) => claim.spec?.devices),
-  fromStorage: (object: KubeObject) => claimToFlat(object, (claim) => claim.spec?.devices),
+  toStorage: (object: KubeObject) => claimFromV1beta1(object, (claim) => claim.spec?.devices),
+  fromStorage: (object: KubeObject) => claimToV1beta1(object, (claim) => claim.spec?.devices),
 }
 const flatTemplate = {
-  toStorage: (object: KubeObject) => claimFromFlat(object, (template) => template.spec?.spec?.devices),
-  fromStorage: (object: KubeObject) => claimToFlat(object, (template) => template.spec?.spec?.devices),
+  toStorage: (object: KubeObject) => claimFromV1beta1(object, (template) => template.spec?.spec?.devices),
+  fromStorage: (object: KubeObject) => claimToV1beta1(object, (template) => template.spec?.spec?.devices),
 }
 
 export const betaClaims = [

@@ -1,10 +1,10 @@
-/** ResourceSlices: devices that drivers offer. */
+/** ResourceSlices: devices that drivers publish. */
 import type { V1ResourceSlice } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { all, immutable } from '../../machinery/validation/field-rules.ts'
 import { additionalVersion } from '../additional-version.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { sliceFromBasic, sliceToBasic } from './flat-requests.ts'
+import { sliceFromV1beta1, sliceToV1beta1 } from './flat-requests.ts'
 import { sliceRules } from './rules/slices.ts'
 
 type ResourceSlice = Model<V1ResourceSlice>
@@ -35,10 +35,10 @@ export const resourceSlices = resource<ResourceSlice>({
   columns: [
     name,
     column('Node', ({ spec }) => spec?.nodeName ?? (spec?.allNodes ? '<all nodes>' : ''), {
-      description: 'The node that has the devices.',
+      description: 'The node with the devices.',
     }),
-    column('Driver', ({ spec }) => spec?.driver ?? '', { description: 'The driver that offers them.' }),
-    column('Pool', ({ spec }) => spec?.pool?.name ?? '', { description: 'The pool that they belong to.' }),
+    column('Driver', ({ spec }) => spec?.driver ?? '', { description: 'The driver of the devices.' }),
+    column('Pool', ({ spec }) => spec?.pool?.name ?? '', { description: 'The pool of the devices.' }),
     age,
   ],
 })
@@ -46,7 +46,7 @@ export const resourceSlices = resource<ResourceSlice>({
 export const betaResourceSlices = [
   additionalVersion(resourceSlices, 'v1beta2', 'V1beta2ResourceSlice'),
   additionalVersion(resourceSlices, 'v1beta1', 'V1beta1ResourceSlice', {
-    toStorage: sliceFromBasic,
-    fromStorage: sliceToBasic,
+    toStorage: sliceFromV1beta1,
+    fromStorage: sliceToV1beta1,
   }),
 ]

@@ -1,4 +1,4 @@
-/** An event in its newer form, as it is on the wire. */
+/** An Event of events.k8s.io, as on the wire. */
 import type { EventsV1Event } from '@kubernetes/client-node'
 import type { KubeObject, Model } from '../../machinery/object.ts'
 

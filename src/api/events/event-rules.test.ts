@@ -17,11 +17,11 @@ const event = (over: object = {}): Event =>
     type: 'Normal',
     ...over,
   }) as unknown as Event
-const told = (errors: ReturnType<typeof eventRules>): string[] =>
+const errorMessages = (errors: ReturnType<typeof eventRules>): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)
-const create = (over: object): string[] => told([...eventRules(event(over)), ...newEventRules(event(over))])
+const create = (over: object): string[] => errorMessages([...eventRules(event(over)), ...newEventRules(event(over))])
 const update = (over: object, before: object = {}): string[] =>
-  told([
+  errorMessages([
     ...eventRules(event({ ...before, ...over })),
     ...eventUpdateRules(event({ ...before, ...over }), event(before)),
   ])
@@ -29,7 +29,7 @@ const update = (over: object, before: object = {}): string[] =>
 const [once, told2] = [{ count: 1 }, { count: 2, lastObservedTime: '2026-01-01T00:00:00.000000Z' }]
 const wrongSeries = ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value']
 
-test('a new event has a time of its own, a type that is known, and nothing of old clients', () => {
+test('a new event needs an eventTime and a known type, and no deprecated fields', () => {
   assert.deepEqual(create({}), [])
   assert.deepEqual(create({ series: told2 }), [])
   assert.deepEqual(create({ series: once }), wrongSeries)
@@ -51,7 +51,7 @@ test('a new event has a time of its own, a type that is known, and nothing of ol
   assert.deepEqual(create({ note: 'ü'.repeat(513) }), ['message: Invalid value: "": can have at most 1024 characters'])
 })
 
-test('of an event that is there its series may change', () => {
+test('an event update may change the series only', () => {
   assert.deepEqual(update({ series: told2 }), [])
   assert.deepEqual(update({ series: once }), wrongSeries)
   assert.deepEqual(update({}, { series: once, type: 'test-type', deprecatedCount: 3 }), [])

@@ -1,4 +1,4 @@
-/** What is valid in an event of events.k8s.io. Upstream validates the core form: errors name core's fields. */
+/** Validation of events.k8s.io Events. Upstream validates the core form, so errors have core's field names. */
 
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
@@ -7,12 +7,12 @@ import { pointer, struct, text } from '../../machinery/validation/internal-type.
 import { eventFactRules } from '../core/event-rules.ts'
 import type { Event } from './event-model.ts'
 
-/** What is wrong with an event; events made by old clients of core are held to little. */
+/** Validates an event; events of old core clients, without eventTime, are validated less strictly. */
 export const eventRules = (event: Event): readonly FieldError[] =>
   eventFactRules({
     namespace: event.metadata.namespace,
     eventTime: event.eventTime,
-    about: event.regarding?.namespace,
+    regardingNamespace: event.regarding?.namespace,
     reporter: event.reportingController,
     reporterField: 'reportingController',
     reportingInstance: event.reportingInstance,
@@ -21,7 +21,7 @@ export const eventRules = (event: Event): readonly FieldError[] =>
     message: event.note,
   })
 
-/** What only a new event has to say, and may not. */
+/** Validates rules that hold on create only. */
 export function newEventRules(event: Event): readonly FieldError[] {
   const errors = [...series(event)]
   if (!event.eventTime) errors.push(required('eventTime'))
@@ -55,7 +55,7 @@ const referenceShape = {
   FieldPath: text,
 }
 
-/** Only the series of an event may change; one that stays is not looked at. Upstream names the reason twice. */
+/** Only the series may change; an unchanged one is not validated. Upstream reports `reason` twice. */
 export function eventUpdateRules(event: Event, old: Event): readonly FieldError[] {
   return all(
     semanticallyEqual(event.series, old.series) ? valid : series(event),

@@ -1,11 +1,11 @@
-/** Events under their newer name. They are core Events with other names of fields, and are stored as those. */
+/** Events of events.k8s.io: core Events with other field names, stored as those. */
 import type { CoreV1Event } from '@kubernetes/client-node'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { age, type Column, column, name, resource, wide } from '../resource.ts'
 import type { Event } from './event-model.ts'
 import { eventRules, eventUpdateRules, newEventRules } from './event-rules.ts'
 
-/** Timestamps that are not set are null in stored events, as Go writes them. */
+/** Unset timestamps are null in stored events: Go encodes them without omitempty. */
 type Nullable<T> = { [Key in keyof T]: T[Key] | null }
 type CoreEvent = KubeObject & Nullable<Omit<Wire<CoreV1Event>, keyof KubeObject>>
 
@@ -37,7 +37,7 @@ export const events = resource<Event>({
   columns: eventColumns(),
 })
 
-/** Renames the fields to core's; those that Go always writes are filled in. */
+/** Converts to a core Event, and sets the fields that Go encodes without omitempty. */
 export function toCore(event: Event): KubeObject {
   const {
     note,
@@ -67,7 +67,7 @@ export function toCore(event: Event): KubeObject {
   return core
 }
 
-/** The other way around. */
+/** Converts from a core Event. */
 export function fromCore(object: KubeObject): Event {
   const {
     message,
@@ -108,16 +108,18 @@ function eventColumns(): readonly Column<Event>[] {
   return [
     column('Last Seen', (event) => ({ since: lastSeen(event) }), { description: age.description }),
     column('Type', ({ type }) => type ?? '', { description: 'Normal or Warning.' }),
-    column('Reason', ({ reason }) => reason ?? '', { description: 'What happened, in one word.' }),
-    column('Object', object, { description: 'What it is about.' }),
+    column('Reason', ({ reason }) => reason ?? '', { description: 'The reason, in one word.' }),
+    column('Object', object, { description: 'The object that the event regards.' }),
     wide('Subobject', ({ regarding }) => regarding?.fieldPath ?? '', {
-      description: 'The part of it that it is about.',
+      description: 'The field of the object that the event regards.',
     }),
-    wide('Source', source, { description: 'Who tells it.' }),
-    column('Message', ({ note }) => (note ?? '').trim(), { description: 'What happened, in words.' }),
-    wide('First Seen', (event) => ({ since: firstSeen(event) }), { description: 'How long ago it happened first.' }),
+    wide('Source', source, { description: 'The reporter of the event.' }),
+    column('Message', ({ note }) => (note ?? '').trim(), { description: 'The description of the event.' }),
+    wide('First Seen', (event) => ({ since: firstSeen(event) }), {
+      description: 'How long ago the event first occurred.',
+    }),
     wide('Count', ({ series, deprecatedCount }) => (series ? (series.count ?? 0) : deprecatedCount || 1), {
-      description: 'How often it happened.',
+      description: 'The number of occurrences.',
     }),
     { ...name, priority: 1 },
   ]

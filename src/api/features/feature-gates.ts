@@ -1,20 +1,17 @@
-/**
- * Which features of Kubernetes are on: the defaults of 1.36 and what `--feature-gates` changes. Not for the syntax of
- * that flag.
- */
+/** The enabled features: the defaults of 1.36 and the changes by `--feature-gates`. Does not parse that flag. */
 import { dependencies, type Gate, knownGates } from './gates.ts'
 
 /**
- * What was asked for, by the gates' names: `{ ContainerStopSignals: true, AllBeta: true }`. Plain data: it may be sent
- * to another thread.
+ * Settings by gate name: `{ ContainerStopSignals: true, AllBeta: true }`. Plain data, which can be sent to another
+ * thread.
  */
 export type FeatureSettings = Readonly<Record<string, boolean>>
 
-/** These two gates stand for all of their stage. */
+/** Gates that set the default of all gates of a stage. */
 const stageGates: Readonly<Partial<Record<Gate['stage'], string>>> = { ALPHA: 'AllAlpha', BETA: 'AllBeta' }
 
 export class FeatureGates {
-  /** What differs from the defaults may be in it. */
+  /** The explicit settings. */
   readonly settings: FeatureSettings
   readonly #settings: ReadonlyMap<string, boolean>
 
@@ -23,26 +20,26 @@ export class FeatureGates {
     this.#settings = new Map(Object.entries(settings))
   }
 
-  /** True if nothing was asked for. */
+  /** True if there are no settings. */
   get areDefault(): boolean {
     return this.#settings.size === 0
   }
 
-  /** A setting of the gate itself counts before one of its whole stage. Unknown gates are off. */
-  isOn(name: string): boolean {
+  /** Returns true if the gate is enabled. Its own setting overrides that of its stage. Unknown gates are off. */
+  isEnabled(name: string): boolean {
     const gate = knownGates.get(name)
     const stageGate = gate && !gate.isLocked ? stageGates[gate.stage] : undefined
     return this.#settings.get(name) ?? (stageGate ? this.#settings.get(stageGate) : undefined) ?? gate?.isOn ?? false
   }
 
-  /** Gates that are on though one that they need is off: the gate, and those that it lacks. */
+  /** Returns enabled gates with a disabled dependency, and these dependencies. */
   unmetDependencies(): (readonly [name: string, lacking: readonly string[]])[] {
     return Object.entries(dependencies).flatMap(([name, needed]) => {
-      const off = this.isOn(name) ? needed.filter((each) => !this.isOn(each)) : []
+      const off = this.isEnabled(name) ? needed.filter((each) => !this.isEnabled(each)) : []
       return off.length > 0 ? [[name, off] as const] : []
     })
   }
 }
 
-/** The features of a 1.36 without flags. */
+/** The default features of 1.36. */
 export const defaultFeatures = new FeatureGates()

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FeatureGates } from './feature-gates.ts'
-import { behaviours, fieldGates, idleGateLines, idleGates } from './gate-effects.ts'
+import { fieldGates, gateEffects, idleGateLines, idleGates } from './gate-effects.ts'
 import { knownGates } from './gates.ts'
 
-test('of every gate that can be set it is known what it switches, or why nothing', () => {
-  const known = new Set([...Object.keys(behaviours), ...fieldGates, ...idleGates.keys()])
+test('every gate that can be set has a documented effect, or a reason for none', () => {
+  const known = new Set([...Object.keys(gateEffects), ...fieldGates, ...idleGates.keys()])
   const settable = [...knownGates].flatMap(([name, { isLocked }]) => (isLocked ? [] : [name]))
   assert.deepEqual(
     settable.filter((name) => !known.has(name)),
@@ -15,17 +15,17 @@ test('of every gate that can be set it is known what it switches, or why nothing
   assert.deepEqual(
     [...known].filter((name) => !settable.includes(name)),
     [],
-    'names of no gate that can be set',
+    'names that are no settable gates',
   )
   assert.deepEqual(
-    [...idleGates.keys()].filter((name) => name in behaviours || fieldGates.has(name)),
+    [...idleGates.keys()].filter((name) => name in gateEffects || fieldGates.has(name)),
     [],
-    'gates that change something and nothing',
+    'gates with an effect and a reason for none',
   )
 })
 
-test('a gate that changes nothing says so where it is set to something new', () => {
+test('a gate without an effect causes a log line if it is not at its default', () => {
   assert.deepEqual(idleGateLines(new FeatureGates({ MemoryQoS: true, OpenAPIEnums: true, WatchList: false })), [
-    '--feature-gates=MemoryQoS=true changes nothing here: kubelets obey it',
+    '--feature-gates=MemoryQoS=true changes nothing here: it only affects kubelets',
   ])
 })

@@ -1,4 +1,4 @@
-/** Rules of kinds that ask which features are on. */
+/** Validation that depends on feature gates. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -13,7 +13,7 @@ const faults = (key: string, object: object, old: object, gate: string, isOn: bo
     (kind(key).validate?.update?.(object as KubeObject, old as KubeObject) ?? []).map(({ field }) => field),
   )
 
-test('features are current while a function is called, whatever becomes of it', () => {
+test('withFeatures restores the features after the call, also if it throws', () => {
   const features = new FeatureGates({ ContainerStopSignals: true })
   assert.equal(isFeatureOn('ContainerStopSignals'), false)
   assert.equal(
@@ -28,7 +28,7 @@ test('features are current while a function is called, whatever becomes of it', 
   assert.equal(isFeatureOn('ContainerStopSignals'), false)
 })
 
-test('MutablePVNodeAffinity: the nodes of a volume may change', () => {
+test('MutablePVNodeAffinity: the node affinity of a volume may change', () => {
   const volume = (value: string) => ({
     metadata: { name: 'v' },
     spec: {
@@ -74,7 +74,7 @@ test('MutablePodResourcesForSuspendedJobs: resources of a suspended Job may chan
   assert.deepEqual(templateFaults(job({}, '2'), job({}, '1'), gate, false).length, 1)
 })
 
-test('MutableSchedulingDirectivesForSuspendedJobs: a Job that has run before may get other nodes', () => {
+test('MutableSchedulingDirectivesForSuspendedJobs: scheduling fields may change after a Job has run', () => {
   const gate = 'MutableSchedulingDirectivesForSuspendedJobs'
   const [now, old] = [
     job({ nodeSelector: { zone: 'a' } }, '1', '2026-01-01T00:00:00Z'),
@@ -89,7 +89,7 @@ test('MutableSchedulingDirectivesForSuspendedJobs: a Job that has run before may
   )
 })
 
-test('MatchLabelKeysInPodTopologySpreadSelectorMerge: keys are written into selectors', () => {
+test('MatchLabelKeysInPodTopologySpreadSelectorMerge: label keys are merged into selectors', () => {
   const created = (isOn: boolean): unknown => {
     const pod = {
       metadata: { name: 'p', labels: { v: '1' } },

@@ -1,6 +1,6 @@
 /**
- * The FlowSchemas and PriorityLevelConfigurations of every cluster (KEP-1040): two of each are mandatory, their specs
- * are fixed; the others are suggested, and may be changed. Their names, numbers and subjects are upstream's.
+ * The FlowSchemas and PriorityLevelConfigurations of every cluster (KEP-1040): two of each are mandatory with a fixed
+ * spec; the others are suggested and may be changed. Names, numbers and subjects are upstream's.
  */
 import type {
   V1FlowSchema,
@@ -16,7 +16,7 @@ import type { Model, Wire } from '../../machinery/object.ts'
 export type FlowSchema = Model<V1FlowSchema>
 export type PriorityLevelConfiguration = Model<V1PriorityLevelConfiguration>
 
-/** Whether the server keeps the spec of one of its objects as it ships it. */
+/** If `true`, the server resets the spec of the object to its own. */
 export const autoUpdateAnnotation = 'apf.kubernetes.io/autoupdate-spec'
 
 type Subject = NonNullable<Wire<V1PolicyRulesWithSubjects>['subjects']>[number]

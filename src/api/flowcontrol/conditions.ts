@@ -1,4 +1,4 @@
-/** What the conditions of flow schemas and priority levels have to be: each of a type, and each type once. */
+/** Validates conditions of flow schemas and priority levels: each has a unique type. */
 import { duplicate, type FieldError, required } from '../../machinery/validation/field-error.ts'
 import { duplicateFinder, each } from '../../machinery/validation/field-rules.ts'
 

@@ -23,7 +23,7 @@ const faults = (rules: Rules): string[] => {
   return (flowSchemas.validate?.object?.(schema) ?? []).map(({ field, message }) => `${field}: ${message}`)
 }
 
-test('what the server ships is valid', () => {
+test('mandatory and suggested objects are valid', () => {
   for (const schema of [...mandatoryFlowSchemas, ...suggestedFlowSchemas])
     assert.deepEqual(flowSchemas.validate?.object?.(schema), [], schema.metadata.name)
   for (const level of [...mandatoryPriorityLevels, ...suggestedPriorityLevels]) {
@@ -31,7 +31,7 @@ test('what the server ships is valid', () => {
   }
 })
 
-test('rules that make no sense are refused in upstream’s words', () => {
+test('invalid rules are rejected with the messages of upstream', () => {
   const subjects = [{ kind: 'User', user: { name: 'u' } }]
   const resource = { verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['a'] }
   const verbs = '"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"'
@@ -89,7 +89,7 @@ test('rules that make no sense are refused in upstream’s words', () => {
   for (const [rule, words] of table) assert.deepEqual(faults([rule]), [`spec.rules[0].${words}`])
 })
 
-test('what belongs to subjects of another kind is refused in upstream’s order', () => {
+test('fields of other subject kinds are rejected in the order of upstream', () => {
   const members = { user: { name: 'u' }, group: { name: 'g' }, serviceAccount: { name: 'a', namespace: 'n' } }
   const resourceRules = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['a'] }]
   const refused = (kind: string) =>
@@ -101,7 +101,7 @@ test('what belongs to subjects of another kind is refused in upstream’s order'
   assert.deepEqual(refused('Group'), ['serviceAccount', 'user'])
 })
 
-test('paths are whole, but for what is below one', () => {
+test('non-resource URLs are absolute paths with an optional trailing wildcard', () => {
   const rule = (url: string) => [
     {
       subjects: [{ kind: 'User', user: { name: 'u' } }],
@@ -125,7 +125,7 @@ test('paths are whole, but for what is below one', () => {
 
 type LevelSpec = PriorityLevelConfiguration['spec']
 
-test('levels that make no sense are refused in upstream’s words', () => {
+test('invalid priority levels are rejected with the messages of upstream', () => {
   const reject = { type: 'Reject' }
   const queuing = (queues: number, handSize: number): LevelSpec => ({
     type: 'Limited',
@@ -234,7 +234,7 @@ test('levels that make no sense are refused in upstream’s words', () => {
   }
 })
 
-test('conditions have a type, and each type is there once', () => {
+test('conditions have unique types', () => {
   const level = suggestedPriorityLevels[0]!
   const told = (types: readonly string[]): string[] => {
     const conditions = types.map((type) => ({ type }))
@@ -248,7 +248,7 @@ test('conditions have a type, and each type is there once', () => {
   assert.deepEqual(told(['']), ['status.conditions[0].type: Required value'])
 })
 
-test('queues need no more of a flow’s hash than there is', () => {
+test('queues and handSize must not need more than 60 bits of entropy', () => {
   const level = structuredClone(suggestedPriorityLevels[0]!)
   level.spec!.limited!.limitResponse!.queuing = { queues: 1024, handSize: 7, queueLengthLimit: 5 }
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** FlowSchemas: which requests belong together, and to which priority level. */
+/** FlowSchemas: classify requests into flows and assign them to a priority level. */
 
 import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
@@ -40,18 +40,18 @@ export const flowSchemas = resource<FlowSchema>({
   columns: [
     name,
     column('PriorityLevel', ({ spec }) => spec?.priorityLevelConfiguration.name ?? '<none>', {
-      description: 'The level that its requests go to.',
+      description: 'The priority level of its requests.',
     }),
     column('MatchingPrecedence', ({ spec }) => spec?.matchingPrecedence ?? 0, {
       type: 'integer',
-      description: 'The order in which schemas are asked: less is earlier.',
+      description: 'The order of evaluation: lower values first.',
     }),
     column('DistinguisherMethod', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>', {
-      description: 'What sets one flow apart from another.',
+      description: 'The request attribute that separates flows.',
     }),
     age,
     column('MissingPL', ({ status }) => status?.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?', {
-      description: 'Whether its level is missing.',
+      description: 'Whether the priority level is missing.',
     }),
   ],
 })
@@ -170,15 +170,15 @@ function memberRules(
 
 const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 
-/** `*` stands alone. */
-const alone = (list: readonly string[] | undefined, path: string, what: string): readonly FieldError[] =>
+/** Rejects `*` together with other values. */
+const validateWildcard = (list: readonly string[] | undefined, path: string, what: string): readonly FieldError[] =>
   list && list.length > 1 && list.includes('*')
     ? [invalidValue(path, list, `if '*' is present, must not specify other ${what}`)]
     : []
 
 function verbRules(verbs: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!verbs?.length) return [required(path, 'verbs must contain at least one value')]
-  if (verbs.includes('*')) return alone(verbs, path, 'verbs')
+  if (verbs.includes('*')) return validateWildcard(verbs, path, 'verbs')
   return verbs.every((verb) => knownVerbs.includes(verb)) ? [] : [notSupported(path, verbs, knownVerbs)]
 }
 
@@ -189,10 +189,10 @@ function resourceRuleRules(
   return all(
     verbRules(verbs, `${path}.verbs`),
     apiGroups?.length
-      ? alone(apiGroups, `${path}.apiGroups`, 'api groups')
+      ? validateWildcard(apiGroups, `${path}.apiGroups`, 'api groups')
       : [required(`${path}.apiGroups`, 'resource rules must supply at least one api group')],
     resources?.length
-      ? alone(resources, `${path}.resources`, 'resources')
+      ? validateWildcard(resources, `${path}.resources`, 'resources')
       : [required(`${path}.resources`, 'resource rules must supply at least one resource')],
     namespaceRules(namespaces, clusterScope === true, `${path}.namespaces`),
   )
@@ -205,7 +205,7 @@ function namespaceRules(
 ): readonly FieldError[] {
   if (!namespaces?.length && !clusterScope)
     return [required(path, 'resource rules that are not cluster scoped must supply at least one namespace')]
-  if (namespaces?.includes('*')) return alone(namespaces, path, 'namespaces')
+  if (namespaces?.includes('*')) return validateWildcard(namespaces, path, 'namespaces')
   return each(namespaces, path, (namespace, at) =>
     dnsLabel(namespace).map((message) =>
       invalidValue(at, namespace, `each member of this list must be '*' or a DNS-1123 label; ${message}`),
@@ -220,7 +220,7 @@ function pathRuleRules({ verbs, nonResourceURLs }: Wire<V1NonResourcePolicyRule>
     !nonResourceURLs?.length
       ? [required(field, 'nonResourceURLs must contain at least one value')]
       : nonResourceURLs.includes('*')
-        ? alone(nonResourceURLs, field, 'non-resource URLs')
+        ? validateWildcard(nonResourceURLs, field, 'non-resource URLs')
         : each(nonResourceURLs, field, (url, at) => {
             const fault = pathFault(url)
             return fault ? [invalidValue(at, url, fault)] : []

@@ -1,4 +1,4 @@
-/** PriorityLevelConfigurations: how many requests of a level run at once, and what happens to the others. */
+/** PriorityLevelConfigurations: the concurrency limit of a level, and what happens to excess requests. */
 
 import type { V1LimitedPriorityLevelConfiguration } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
@@ -34,18 +34,18 @@ export const priorityLevelConfigurations = resource<Level>({
   validate: { object: levelRules, status: ({ status }) => conditionRules(status?.conditions) },
   columns: [
     name,
-    column('Type', ({ spec }) => spec?.type ?? '', { description: 'Whether its requests are limited or exempt.' }),
+    column('Type', ({ spec }) => spec?.type ?? '', { description: 'The type: Limited or Exempt.' }),
     column('NominalConcurrencyShares', ({ spec }) => spec?.limited?.nominalConcurrencyShares ?? '<none>', {
-      description: 'Its part of all requests that run at once.',
+      description: 'The share of the concurrency limit of the server.',
     }),
     column('Queues', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queues ?? '<none>', {
-      description: 'How many queues it has.',
+      description: 'The number of queues.',
     }),
     column('HandSize', ({ spec }) => spec?.limited?.limitResponse?.queuing?.handSize ?? '<none>', {
-      description: 'From how many queues a flow may choose.',
+      description: 'The number of queues that a flow can use.',
     }),
     column('QueueLengthLimit', ({ spec }) => spec?.limited?.limitResponse?.queuing?.queueLengthLimit ?? '<none>', {
-      description: 'How many requests a queue may hold.',
+      description: 'The maximum number of requests in a queue.',
     }),
     age,
   ],
@@ -87,7 +87,7 @@ const shownSpec = struct({
   Exempt: pointer({ NominalConcurrencyShares: optional, LendablePercent: optional }),
 })
 
-/** The specs of mandatory levels are what they are; how much the exempt one lends may be said. */
+/** The specs of mandatory levels are fixed, except `spec.exempt` of the exempt one. */
 function fixedRules({ metadata: { name }, spec }: Pick<Level, 'metadata' | 'spec'>): readonly FieldError[] {
   const fixed = mandatoryPriorityLevels.find(({ metadata }) => metadata.name === name)
   if (!fixed) return []
@@ -126,10 +126,10 @@ function typeRules(spec: Level['spec']): readonly FieldError[] {
 }
 
 const responses = ['Queue', 'Reject']
-/** What a flow's hash has to tell hands apart. */
+/** The entropy of a flow's hash, in bits. */
 const hashBits = 60
 
-/** What both types of levels say of their shares. */
+/** Fields that both types of levels have. */
 interface Lending {
   readonly nominalConcurrencyShares?: number
   readonly lendablePercent?: number

@@ -1,4 +1,4 @@
-/** internal.apiserver.k8s.io: which version each API server of a cluster stores. Alpha. */
+/** internal.apiserver.k8s.io: the storage versions of each API server of a cluster. Alpha. */
 import type { V1alpha1StorageVersion } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -17,7 +17,7 @@ export const storageVersions = resource<Model<V1alpha1StorageVersion>>({
   columns: [
     name,
     column('CommonEncodingVersion', ({ status }) => status?.commonEncodingVersion ?? '<unset>', {
-      description: 'The version that all servers store, if they agree.',
+      description: 'The version that all servers store, if it is the same.',
     }),
     column(
       'StorageVersions',

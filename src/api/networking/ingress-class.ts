@@ -1,4 +1,4 @@
-/** IngressClasses: which controller serves an Ingress. */
+/** IngressClasses: select the controller of an Ingress. */
 import type { V1IngressClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { domainPrefixedPathFaults } from '../../machinery/validation/domain-prefixed-path.ts'
@@ -30,7 +30,7 @@ export const ingressClasses = resource<IngressClass>({
     column('Controller', ({ spec }) => spec?.controller ?? '', {
       description: 'The controller that serves Ingresses of this class.',
     }),
-    column('Parameters', parametersText, { description: 'The object that holds more settings for the controller.' }),
+    column('Parameters', parametersText, { description: 'The object with parameters for the controller.' }),
     age,
   ],
 })
@@ -61,7 +61,7 @@ function classRules({ spec }: IngressClass): readonly FieldError[] {
   return errors
 }
 
-/** `example.com/ingress-controller`. */
+/** Validates a controller name, such as `example.com/ingress-controller`. */
 function controllerRules(controller: string): readonly FieldError[] {
   const errors = domainPrefixedPathFaults(controller, 'spec.controller')
   return controller.length > 250 ? [tooLong('spec.controller', 250), ...errors] : errors

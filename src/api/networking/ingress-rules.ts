@@ -1,4 +1,4 @@
-/** What is valid in an Ingress. */
+/** Validation of Ingresses. */
 import { isIP } from 'node:net'
 import type { V1HTTPIngressPath, V1Ingress, V1IngressBackend, V1IngressStatus } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../machinery/object.ts'
@@ -19,7 +19,7 @@ export const classAnnotation = 'kubernetes.io/ingress.class'
 const forbiddenSequences = ['//', '/./', '/../', '%2f', '%2F']
 const forbiddenSuffixes = ['/..', '/.']
 
-/** What is wrong with an Ingress. */
+/** Validates an Ingress. */
 export function ingressRules({ metadata, spec }: Model<V1Ingress>): readonly FieldError[] {
   const errors: FieldError[] = []
   if (!spec?.rules?.length && !spec?.defaultBackend)
@@ -43,7 +43,7 @@ export function ingressRules({ metadata, spec }: Model<V1Ingress>): readonly Fie
   })
   if (spec?.ingressClassName !== undefined)
     errors.push(...follows(spec.ingressClassName, 'spec.ingressClassName', dnsSubdomain))
-  // Both names are checked on create only: an object without a version is new.
+  // Compared on create only: an object without a resourceVersion is new.
   const annotated = metadata.annotations?.[classAnnotation]
   if (
     !metadata.resourceVersion &&
@@ -115,7 +115,7 @@ function backendRules({ service, resource }: Wire<V1IngressBackend>, field: stri
   return errors
 }
 
-/** What is wrong with the addresses of a load balancer. */
+/** Validates the addresses of a load balancer. */
 export function ingressStatusRules(status: Wire<V1IngressStatus> | undefined): readonly FieldError[] {
   return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }, at) => {
     const field = `status.loadBalancer.ingress[${at}]`

@@ -1,4 +1,4 @@
-/** Ingresses: rules by which HTTP traffic from outside reaches Services. */
+/** Ingresses: rules that route external HTTP traffic to Services. */
 import type { V1Ingress, V1IngressSpec } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../machinery/object.ts'
 import { age, column, name, resource } from '../resource.ts'
@@ -30,12 +30,12 @@ export const ingresses = resource<Ingress>({
   columns: [
     name,
     column('Class', ({ spec }) => spec?.ingressClassName ?? '<none>', {
-      description: 'The class of controllers that serves it.',
+      description: 'The IngressClass.',
     }),
-    column('Hosts', ({ spec }) => hosts(spec), { description: 'The host names that it answers to.' }),
-    column('Address', ({ status }) => addresses(status), { description: 'Where its load balancer is reached.' }),
+    column('Hosts', ({ spec }) => hosts(spec), { description: 'The host names of its rules.' }),
+    column('Address', ({ status }) => addresses(status), { description: 'The addresses of the load balancer.' }),
     column('Ports', ({ spec }) => (spec?.tls?.length ? '80, 443' : '80'), {
-      description: 'The ports of its load balancer.',
+      description: 'The ports of the load balancer.',
     }),
     age,
   ],
@@ -43,7 +43,7 @@ export const ingresses = resource<Ingress>({
 
 const shownHosts = 3
 
-/** Once there are enough hosts to show, every rule counts as one more, with a host or without. */
+/** Shows up to three hosts. After the third, every further rule counts, with or without a host. */
 function hosts(spec: Spec): string {
   const rules = spec?.rules ?? []
   const named = rules.flatMap(({ host }, i) => (host ? [{ host, i }] : [])).slice(0, shownHosts)

@@ -1,4 +1,4 @@
-/** IPAddresses: which object a cluster IP belongs to; the name is the address. */
+/** IPAddresses: the owner of each cluster IP. The name is the address. */
 
 import { isIPv4 } from 'node:net'
 import type { V1IPAddress } from '@kubernetes/client-node'
@@ -12,7 +12,7 @@ import { age, column, name, resource } from '../resource.ts'
 
 type IPAddress = Model<V1IPAddress>
 
-/** Addresses are written in one way only, so that no two objects mean the same one. */
+/** Requires the canonical form, so that no two objects have the same address. */
 const canonicalAddress = (text: string): string[] => {
   const errors = ipAddress(text)
   if (errors.length > 0 || isIPv4(text)) return errors
@@ -45,7 +45,7 @@ export const ipAddresses = resource<IPAddress>({
     },
     update: ({ spec }, { spec: old }) => immutable(spec?.parentRef, 'spec.parentRef', old?.parentRef, shownParent),
   },
-  columns: [name, column('ParentRef', parentText, { description: 'The object that the address belongs to.' }), age],
+  columns: [name, column('ParentRef', parentText, { description: 'The owner of the address.' }), age],
 })
 
 function parentText({ spec }: IPAddress): string {

@@ -1,4 +1,4 @@
-/** NetworkPolicies: which traffic pods may have. */
+/** NetworkPolicies: the allowed traffic of pods. */
 import type { V1IPBlock, V1NetworkPolicy, V1NetworkPolicyPeer, V1NetworkPolicyPort } from '@kubernetes/client-node'
 import { parseCidr } from '../../lib/cidr.ts'
 import type { Model, Wire } from '../../machinery/object.ts'
@@ -35,7 +35,7 @@ export const networkPolicies = resource<NetworkPolicy>({
   columns: [
     name,
     column('Pod-Selector', ({ spec }) => labelSelectorText(spec?.podSelector), {
-      description: 'The labels of the pods that it is about.',
+      description: 'The label selector of the pods.',
     }),
     age,
   ],
@@ -78,14 +78,14 @@ function policyRules({ spec }: NetworkPolicy, old?: NetworkPolicy): readonly Fie
   return errors
 }
 
-/** All ranges that a policy names. */
+/** Returns all CIDRs of a policy. */
 const rangesOf = ({ spec }: NetworkPolicy): string[] =>
   [
     ...(spec?.ingress ?? []).flatMap(({ from }) => from ?? []),
     ...(spec?.egress ?? []).flatMap(({ to }) => to ?? []),
   ].flatMap(({ ipBlock }) => (ipBlock ? [ipBlock.cidr, ...(ipBlock.except ?? [])] : []))
 
-/** Ranges of addresses that are not written as they should be. */
+/** Warns of CIDRs that are not canonical. */
 function policyWarnings({ spec }: NetworkPolicy): string[] {
   const blocks = (peers: readonly Peer[] | undefined, path: string): string[] =>
     (peers ?? []).flatMap(({ ipBlock }, i) =>
@@ -105,7 +105,7 @@ function policyWarnings({ spec }: NetworkPolicy): string[] {
 function portRules({ protocol, port, endPort }: Wire<V1NetworkPolicyPort>, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (protocol && !protocols.includes(protocol)) errors.push(notSupported(`${path}.protocol`, protocol, protocols))
-  // Typed as IntOrString: a number or a text.
+  // An IntOrString: a number or a text.
   const wanted = port as number | string | undefined
   const end = `${path}.endPort`
   if (typeof wanted === 'number') {

@@ -1,4 +1,4 @@
-/** ServiceCIDRs: ranges that cluster IPs come from. */
+/** ServiceCIDRs: ranges of cluster IPs. */
 import type { V1ServiceCIDR } from '@kubernetes/client-node'
 import { addressAt, parseCidr } from '../../lib/cidr.ts'
 import type { Model } from '../../machinery/object.ts'
@@ -18,11 +18,11 @@ export const serviceCidrs = resource<ServiceCIDR>({
   scope: 'Cluster',
   subresources: { status: true },
   resetFields: { status: ['metadata', 'spec'] },
-  validate: { object: cidrRules, update: unchangedRanges },
+  validate: { object: cidrRules, update: validateRangesUnchanged },
   columns: [
     name,
     column('CIDRs', ({ spec }) => (spec?.cidrs ?? []).join(','), {
-      description: 'The ranges that cluster IPs are taken from.',
+      description: 'The ranges of cluster IPs.',
     }),
     age,
   ],
@@ -45,7 +45,7 @@ function cidrRules({ spec }: ServiceCIDR): readonly FieldError[] {
   return errors
 }
 
-/** Ranges are written in one way only. */
+/** Requires a CIDR in canonical form. */
 function canonicalCidr(text: string): string[] {
   const errors = cidr(text)
   const range = parseCidr(text)
@@ -54,8 +54,8 @@ function canonicalCidr(text: string): string[] {
   return text === canonical ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`]
 }
 
-/** A range may be added for the other family; those that are there stay. */
-function unchangedRanges({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): readonly FieldError[] {
+/** Existing ranges are immutable; a range of the other family may be added. */
+function validateRangesUnchanged({ spec }: ServiceCIDR, { spec: old }: ServiceCIDR): readonly FieldError[] {
   const [now, before] = [spec?.cidrs?.length ?? 0, old?.cidrs?.length ?? 0]
   if (now !== before && !(before === 1 && now === 2))
     return [invalidValue('spec.cidrs', spec?.cidrs ?? null, 'field is immutable')]

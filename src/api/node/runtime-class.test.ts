@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { runtimeClasses } from './runtime-class.ts'
 
-test('a RuntimeClass names resources that there are, and each toleration once', () => {
+test('a RuntimeClass needs valid resource names and unique tolerations', () => {
   const errors = runtimeClasses.validate?.object?.({
     apiVersion: 'node.k8s.io/v1',
     kind: 'RuntimeClass',

@@ -1,4 +1,4 @@
-/** RuntimeClasses: which container runtime runs a pod. */
+/** RuntimeClasses: select the container runtime of a pod. */
 
 import type { V1RuntimeClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -27,7 +27,7 @@ export const runtimeClasses = resource<RuntimeClass>({
   warnings: ({ scheduling }) => labelKeyWarnings(scheduling?.nodeSelector, () => 'scheduling.nodeSelector'),
   columns: [
     name,
-    column('Handler', ({ handler }) => handler, { description: 'The name of the runtime at the container engine.' }),
+    column('Handler', ({ handler }) => handler, { description: 'The name of the handler in the CRI configuration.' }),
     age,
   ],
 })
@@ -45,7 +45,7 @@ type Toleration = NonNullable<NonNullable<RuntimeClass['scheduling']>['toleratio
 
 const shownToleration = struct({ Key: text, Operator: text, Value: text, Effect: text, TolerationSeconds: optional })
 
-/** None twice, for however long it is; the later one is named. */
+/** Rejects tolerations that differ in tolerationSeconds only. Reports the later one. */
 function uniqueTolerations(list: readonly Toleration[], path: string): readonly FieldError[] {
   const isRepeated = duplicateFinder<string>()
   return all(

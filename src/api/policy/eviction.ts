@@ -1,4 +1,4 @@
-/** Eviction: the wish to delete a pod if its budgets allow it. What is posted to `pods/NAME/eviction`, never stored. */
+/** Eviction: deletes a pod if its disruption budgets allow it. Posted to `pods/NAME/eviction` and never stored. */
 import type { V1Eviction } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { resource } from '../resource.ts'
@@ -13,6 +13,6 @@ export const evictions = resource<Eviction>({
   scope: 'Namespaced',
   verbs: ['create'],
   virtual: true,
-  // kubectl before 1.22 drains with it.
+  // kubectl drain before 1.22 sends it.
   acceptedBodyVersions: ['policy/v1beta1'],
 })

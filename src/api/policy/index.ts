@@ -1,4 +1,4 @@
-/** The group policy: what holds evictions back. */
+/** The group policy. */
 import type { ResourceDefinition } from '../resource.ts'
 import { podDisruptionBudgets } from './pod-disruption-budget.ts'
 

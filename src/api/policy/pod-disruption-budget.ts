@@ -1,4 +1,4 @@
-/** PodDisruptionBudgets: how many pods may be missing at once when somebody wants them gone. */
+/** PodDisruptionBudgets: limit how many pods may be evicted at the same time. */
 
 import type { V1PodDisruptionBudget } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -14,7 +14,7 @@ import { counts } from '../workload/template-rules.ts'
 
 type Budget = Model<V1PodDisruptionBudget>
 
-const nothing = (): NonNullable<Budget['status']> => ({
+const emptyStatus = (): NonNullable<Budget['status']> => ({
   currentHealthy: 0,
   desiredHealthy: 0,
   disruptionsAllowed: 0,
@@ -52,7 +52,7 @@ export const podDisruptionBudgets = resource<Budget>({
   plural: 'poddisruptionbudgets',
   shortNames: ['pdb'],
   scope: 'Namespaced',
-  // No rule of its own upstream: what fits into a URL.
+  // Upstream only requires a valid path segment.
   nameRule: pathSegment,
   validatesMetadataLast: true,
   subresources: { status: true },
@@ -61,13 +61,13 @@ export const podDisruptionBudgets = resource<Budget>({
   defaults: [
     (budget) => {
       budget.spec ??= {}
-      budget.status = { ...nothing(), ...budget.status }
+      budget.status = { ...emptyStatus(), ...budget.status }
       if (budget.status.conditions) nullMissingTimes(budget.status.conditions, 'lastTransitionTime')
     },
   ],
   prepare: {
     create: (budget) => {
-      budget.status = nothing()
+      budget.status = emptyStatus()
     },
   },
   validate: {
@@ -80,11 +80,15 @@ export const podDisruptionBudgets = resource<Budget>({
   },
   columns: [
     name,
-    column('Min Available', ({ spec }) => amount(spec?.minAvailable), { description: 'Pods that have to stay.' }),
-    column('Max Unavailable', ({ spec }) => amount(spec?.maxUnavailable), { description: 'Pods that may be missing.' }),
+    column('Min Available', ({ spec }) => amount(spec?.minAvailable), {
+      description: 'The minimum number of available pods.',
+    }),
+    column('Max Unavailable', ({ spec }) => amount(spec?.maxUnavailable), {
+      description: 'The maximum number of unavailable pods.',
+    }),
     column('Allowed Disruptions', ({ status }) => status?.disruptionsAllowed ?? 0, {
       type: 'integer',
-      description: 'Pods that may go now.',
+      description: 'The number of pods that may be evicted now.',
     }),
     age,
   ],

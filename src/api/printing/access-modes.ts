@@ -1,4 +1,4 @@
-/** Access modes as tables print them. */
+/** Formats access modes for tables. */
 
 const shortNames: readonly (readonly [string, string])[] = [
   ['ReadWriteOnce', 'RWO'],
@@ -7,7 +7,7 @@ const shortNames: readonly (readonly [string, string])[] = [
   ['ReadWriteOncePod', 'RWOP'],
 ]
 
-/** `RWO,ROX`, each once and in a fixed order. */
+/** Returns for example `RWO,ROX`: unique and in a fixed order. */
 export const accessModesText = (modes: readonly string[] | undefined): string =>
   shortNames
     .filter(([mode]) => modes?.includes(mode))

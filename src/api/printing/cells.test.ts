@@ -1,4 +1,4 @@
-/** Cells of tables that follow rules of their own. */
+/** Table cells with special formats. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../machinery/object.ts'
@@ -11,7 +11,7 @@ const cell = (key: string, column: string, rest: object, metadata: object = {}) 
   return definition?.columns?.find(({ name }) => name === column)?.cell(object)
 }
 
-test('the hosts of an ingress: up to three; then every further rule counts, with a host or without', () => {
+test('Hosts of an Ingress shows three hosts and the number of further rules', () => {
   const hosts = (...rules: (string | undefined)[]) =>
     cell('networking.k8s.io/v1/ingresses', 'Hosts', { spec: { rules: rules.map((host) => ({ host })) } })
   assert.equal(hosts(), '*')
@@ -23,7 +23,7 @@ test('the hosts of an ingress: up to three; then every further rule counts, with
   assert.equal(hosts('a', 'b', 'c', undefined), 'a,b,c + 1 more...')
 })
 
-test('the parameters of a policy binding: in a namespace, in any, or by a selector as Go prints it', () => {
+test('ParamRef of a policy binding shows the namespace, *, or a Go selector', () => {
   const params = (paramRef?: object) =>
     cell('admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', 'ParamRef', { spec: { paramRef } })
   assert.equal(params(), '<unset>')
@@ -42,7 +42,7 @@ test('the parameters of a policy binding: in a namespace, in any, or by a select
   )
 })
 
-test('a claim for devices is reserved only while it is allocated', () => {
+test('State of a ResourceClaim is reserved only while it is allocated', () => {
   const state = (status: object, metadata?: object) =>
     cell('resource.k8s.io/v1/resourceclaims', 'State', { status }, metadata)
   assert.equal(state({ reservedFor: [{}] }), 'pending')
@@ -50,7 +50,7 @@ test('a claim for devices is reserved only while it is allocated', () => {
   assert.equal(state({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'deleted')
 })
 
-test('an event of a series shows what the series says, even if that is nothing', () => {
+test('Last Seen of an event with a series shows the time of the series, even if unknown', () => {
   const lastTimestamp = '2026-01-01T00:00:00Z'
   for (const [key, last] of [
     ['v1/events', { lastTimestamp, count: 4 }],
@@ -63,14 +63,14 @@ test('an event of a series shows what the series says, even if that is nothing',
   }
 })
 
-test('a port of an endpoint slice is its number, or its name, or any', () => {
+test('Ports of an EndpointSlice shows the number, the name or *', () => {
   const ports = (...ports: object[]) => cell('discovery.k8s.io/v1/endpointslices', 'Ports', { ports })
   assert.equal(ports(), '<unset>')
   assert.equal(ports({ port: 80 }, { name: 'web' }, {}), '80,web,*')
   assert.equal(ports({ name: '' }), '<unset>')
 })
 
-test('a pod that has ended keeps its state while it is deleted', () => {
+test('Status of a finished pod does not change during its deletion', () => {
   const state = (phase: string, more: object = {}) =>
     cell(
       'v1/pods',

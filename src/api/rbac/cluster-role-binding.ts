@@ -1,4 +1,4 @@
-/** ClusterRoleBindings: who has a cluster role everywhere. */
+/** ClusterRoleBindings: grant a ClusterRole in the whole cluster. */
 import { pathSegment } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 import { type Binding, bindingColumns, bindingDefaults, bindingRules, rbacGroup, roleRefUnchanged } from './rules.ts'

@@ -1,6 +1,6 @@
 /**
- * ClusterRoles: rights that may be granted in every namespace or for the whole cluster, by hand or put together from
- * others.
+ * ClusterRoles: permissions that can be granted in a namespace or the whole cluster, and may be aggregated from other
+ * ClusterRoles.
  */
 
 import type { V1ClusterRole } from '@kubernetes/client-node'

@@ -1,4 +1,4 @@
-/** RoleBindings: who has a role within one namespace. */
+/** RoleBindings: grant a role in one namespace. */
 import { pathSegment } from '../../machinery/validation/names.ts'
 import { resource } from '../resource.ts'
 import { type Binding, bindingColumns, bindingDefaults, bindingRules, rbacGroup, roleRefUnchanged } from './rules.ts'

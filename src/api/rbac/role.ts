@@ -1,4 +1,4 @@
-/** Roles: rights within one namespace. */
+/** Roles: permissions in one namespace. */
 import type { V1Role } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { pathSegment } from '../../machinery/validation/names.ts'

@@ -1,4 +1,4 @@
-/** Rules that roles and bindings share. */
+/** Validation, defaults and columns of roles and bindings. */
 import type { RbacV1Subject, V1PolicyRule, V1RoleRef } from '@kubernetes/client-node'
 import type { KubeObject, Wire } from '../../machinery/object.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
@@ -8,7 +8,7 @@ import { age, type Column, column, name, wide } from '../resource.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
 
-/** What is wrong with a role's rules. */
+/** Validates a role's rules. */
 export function policyRules(
   rules: readonly Wire<V1PolicyRule>[] | undefined | null,
   namespaced: boolean,
@@ -46,7 +46,7 @@ export interface Binding extends KubeObject {
   subjects?: Subject[]
 }
 
-/** Fills in the API groups that follow from a subject's or role's kind. */
+/** Sets the default API groups of subjects and roleRef. */
 export function bindingDefaults(binding: Binding): void {
   binding.roleRef ??= { apiGroup: '', kind: '', name: '' }
   if (!binding.roleRef.apiGroup) binding.roleRef.apiGroup = rbacGroup
@@ -54,7 +54,7 @@ export function bindingDefaults(binding: Binding): void {
     if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = rbacGroup
 }
 
-/** What is wrong with a binding; `namespaced` ones may name Roles too. */
+/** Validates a binding; `namespaced` ones may refer to Roles too. */
 export function bindingRules({ roleRef, subjects }: Binding, namespaced: boolean): readonly FieldError[] {
   const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']
   const errors: FieldError[] = []
@@ -87,7 +87,7 @@ function subjectRules(
   }
 }
 
-/** The role of a binding never changes: whoever may edit subjects could grant more than meant. */
+/** roleRef is immutable, so that permission to edit subjects does not allow to grant another role. */
 export function roleRefUnchanged({ roleRef }: Binding, { roleRef: old }: Binding): readonly FieldError[] {
   if (roleRef.apiGroup === old.apiGroup && roleRef.kind === old.kind && roleRef.name === old.name) return []
   return [
@@ -109,9 +109,9 @@ const subjectsOf =
 
 export const bindingColumns: readonly Column<Binding>[] = [
   name,
-  column('Role', ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`, { description: 'The role that is granted.' }),
+  column('Role', ({ roleRef }) => `${roleRef.kind}/${roleRef.name}`, { description: 'The granted role.' }),
   age,
-  wide('Users', subjectsOf('User'), { description: 'The users that it is granted to.' }),
-  wide('Groups', subjectsOf('Group'), { description: 'The groups that it is granted to.' }),
-  wide('ServiceAccounts', subjectsOf('ServiceAccount'), { description: 'The service accounts that it is granted to.' }),
+  wide('Users', subjectsOf('User'), { description: 'The users with the role.' }),
+  wide('Groups', subjectsOf('Group'), { description: 'The groups with the role.' }),
+  wide('ServiceAccounts', subjectsOf('ServiceAccount'), { description: 'The service accounts with the role.' }),
 ]

@@ -1,4 +1,4 @@
-/** Workloads and PodGroups: pods that are scheduled together or not at all. Alpha. */
+/** Workloads and PodGroups: gang scheduling, all pods of a group or none. Alpha. */
 import type { V1alpha2PodGroup, V1alpha2Workload } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, required } from '../../machinery/validation/field-error.ts'

@@ -1,4 +1,4 @@
-/** PriorityClasses: names for how important pods are. */
+/** PriorityClasses: named priorities of pods. */
 import type { V1PriorityClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { type FieldError, forbiddenField } from '../../machinery/validation/field-error.ts'
@@ -17,7 +17,7 @@ export const priorityClasses = resource<PriorityClass>({
   plural: 'priorityclasses',
   shortNames: ['pc'],
   scope: 'Cluster',
-  // Upstream begins at 1 and never counts.
+  // Upstream sets generation 1 and never increments it.
   generation: () => false,
   defaults: [{ preemptionPolicy: 'PreemptLowerPriority' }],
   validate: {
@@ -32,15 +32,15 @@ export const priorityClasses = resource<PriorityClass>({
     name,
     column('Value', ({ value }) => value ?? 0, {
       type: 'integer',
-      description: 'How important its pods are: more is more.',
+      description: 'The priority; higher values are more important.',
     }),
     column('Global-Default', ({ globalDefault }) => globalDefault ?? false, {
       type: 'boolean',
-      description: 'Whether pods that name no class get this one.',
+      description: 'Whether pods without a class get this one.',
     }),
     age,
     column('PreemptionPolicy', ({ preemptionPolicy }) => preemptionPolicy ?? '', {
-      description: 'Whether its pods may evict less important ones.',
+      description: 'Whether its pods may preempt pods of lower priority.',
     }),
   ],
 })

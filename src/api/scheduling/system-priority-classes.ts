@@ -1,11 +1,11 @@
-/** The priority classes of pods without which a cluster or a node does not work: every cluster has them. */
+/** The priority classes of critical system pods, which every cluster has. */
 export interface SystemPriorityClass {
   readonly name: string
   readonly value: number
   readonly description: string
 }
 
-/** They alone are above what users may define. */
+/** Their values are above the maximum of user-defined classes. */
 export const systemPriorityClasses: readonly SystemPriorityClass[] = [
   {
     name: 'system-cluster-critical',

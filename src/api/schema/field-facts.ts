@@ -1,4 +1,4 @@
-/** Reads a field's entry of the generated schema (`[]V1Container! merge:name list-map:name`) into a `Field`. */
+/** Parses a field's entry of the generated schema (`[]V1Container! merge:name list-map:name`) into a `Field`. */
 import type { Field, FieldType, StructType } from '../../machinery/schema.ts'
 
 const scalars: Readonly<Record<string, FieldType>> = {
@@ -36,7 +36,7 @@ interface Facts {
   omitted?: true
 }
 
-function readFact(fact: string, facts: Facts): void {
+function parseFact(fact: string, facts: Facts): void {
   const colon = fact.indexOf(':')
   const name = colon < 0 ? fact : fact.slice(0, colon)
   const value = colon < 0 ? '' : fact.slice(colon + 1)
@@ -84,30 +84,30 @@ function readFact(fact: string, facts: Facts): void {
 }
 
 /**
- * The field and whether it is required. Facts: `pointer` (Go has a pointer: empty is kept, absent stays absent),
- * `written` (always there), `omitted` (required, yet left out when empty), `go:TYPE`, `merge:KEY` and other patch
- * strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`, `enum:A,B` (`_` is
- * a space), `or:MODEL` (free-form JSON whose objects are of that model).
+ * Returns the field and whether it is required. Facts: `pointer` (a pointer in Go: empty values are kept, absent ones
+ * stay absent), `written` (always encoded), `omitted` (required, but omitted when empty), `go:TYPE`, `merge:KEY` and
+ * other patch strategies, `list-map:KEYS`, `list-set`, `list-atomic`, `map-atomic`, `granular`, `default:JSON`,
+ * `enum:A,B` (`_` is a space), `or:MODEL` (free-form JSON whose objects are of that model).
  */
-export function readField(entry: string, struct: (model: string) => StructType): { field: Field; required: boolean } {
+export function parseField(entry: string, struct: (model: string) => StructType): { field: Field; required: boolean } {
   const [head = '', ...rest] = entry.split(' ')
   const required = head.endsWith('!')
   const facts: Facts = {}
-  for (const fact of rest) readFact(fact, facts)
+  for (const fact of rest) parseFact(fact, facts)
   const { pointer = false, omitted = false, written: always = false, or, ...published } = facts
   const type: FieldType = or
     ? { kind: 'any', object: struct(or) }
     : fieldType(required ? head.slice(0, -1) : head, struct)
   const written = always || (required && !pointer && !omitted)
-  // What Go holds by pointer when it is optional: structs, raw JSON, times, quantities.
-  const referenced =
+  // Optional fields of these types are pointers in Go: structs, raw JSON, times, quantities.
+  const isPointerByType =
     type.kind === 'struct' ||
     type.kind === 'any' ||
     type.kind === 'quantity' ||
     type.kind === 'int-or-string' ||
     (type.kind === 'string' && (type.format === 'date-time' || type.format === 'micro-time'))
   return {
-    field: { type, ...published, keepsEmpty: pointer || written || referenced, ...(written && { written }) },
+    field: { type, ...published, keepsEmpty: pointer || written || isPointerByType, ...(written && { written }) },
     required,
   }
 }

@@ -1,8 +1,8 @@
-/** How definitions' names (`io.k8s.api.rbac.v1.Role`) and API groups (`rbac.authorization.k8s.io`) belong together. */
+/** Maps names of definitions (`io.k8s.api.rbac.v1.Role`) to API groups (`rbac.authorization.k8s.io`) and back. */
 
 type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string }
 
-/** The groups by the last part of their Go package. Groups that are not here have the package's name. */
+/** Groups by the last part of their Go package. Other groups have the name of the package. */
 const groupOfPackage: Readonly<Record<string, string>> = {
   core: '',
   admissionregistration: 'admissionregistration.k8s.io',
@@ -27,10 +27,10 @@ const groupOfPackage: Readonly<Record<string, string>> = {
 
 const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
 
-/** Kinds of the meta package that stand alone, all in v1 of the core group. */
+/** Top-level kinds of the meta package, all in v1 of the core group. */
 const metaKinds = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status'])
 
-/** The definition's name of a kind: `('rbac.authorization.k8s.io', 'v1', 'Role')` → `io.k8s.api.rbac.v1.Role`. */
+/** Returns the name of a kind's definition: `rbac.authorization.k8s.io`, `v1`, `Role` → `io.k8s.api.rbac.v1.Role`. */
 export function definitionName(group: string, version: string, kind: string): string {
   if (group === 'apiextensions.k8s.io')
     return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`
@@ -40,8 +40,8 @@ export function definitionName(group: string, version: string, kind: string): st
 }
 
 /**
- * Group, version and kind of a definition if its objects stand alone (`isObject`: it has kind, apiVersion and
- * metadata).
+ * Returns group, version and kind of a definition of top-level objects (`isObject` is true if it has kind, apiVersion
+ * and metadata).
  */
 export function groupVersionKindsOf(definition: string, isObject: boolean): readonly GroupVersionKind[] {
   if (definition.startsWith(metaPackage)) {

@@ -1,4 +1,4 @@
-/** The schemas of all kinds, as generated from the official client's models and our table of facts. */
+/** The schemas of all kinds, generated from the official client's models and `facts.json`. */
 import type { StructType } from '../../machinery/schema.ts'
 import type { ResourceDefinition } from '../resource.ts'
 import { definitionName } from './group-versions.ts'
@@ -10,16 +10,13 @@ export { numberedFields } from './protobuf.ts'
 
 type Kind = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model'>
 
-/**
- * The schema of a kind: by its `model`, else by group, version and kind. Undefined when there is none (custom
- * resources).
- */
+/** Returns the schema of a kind, by its `model` or else by group, version and kind. Undefined for custom resources. */
 export function schemaOf({ group, version, kind, model }: Kind): StructType | undefined {
   const name = model ?? modelOfDefinition(definitionName(group, version, kind))
   return name === undefined ? undefined : modelType(name)
 }
 
-/** The schema of a model of the client (`V1Pod`, `CoreV1Event`) or of a kind. Throws when there is none. */
+/** Returns the schema of a model of the client (`V1Pod`, `CoreV1Event`) or of a kind. Throws if it has none. */
 export function schemaType(of: string | Kind): StructType {
   if (typeof of === 'string') return modelType(of)
   const type = schemaOf(of)

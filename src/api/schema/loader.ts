@@ -1,10 +1,10 @@
 /**
- * The schema of all kinds, from the file that `scripts/generate-schema.ts` makes. Types are built when they are first
- * asked for, so that a start does not build a thousand of them.
+ * Loads the schemas of all kinds from the file that `scripts/generate-schema.ts` generates. Types are built on first
+ * use, since a start needs few of the thousand types.
  */
 import { readFileSync } from 'node:fs'
 import type { Field, StructType } from '../../machinery/schema.ts'
-import { readField } from './field-facts.ts'
+import { parseField } from './field-facts.ts'
 import { groupVersionKindsOf } from './group-versions.ts'
 import { generatedFile } from './location.ts'
 import { embeddedStructs } from './protobuf.ts'
@@ -38,7 +38,7 @@ class ModelType implements StructType {
     this.goName = definition.slice(definition.lastIndexOf('.') + 1)
     const known = facts.split(' ')
     this.atomic = known.includes('map-atomic')
-    this.union = readUnion(known.find((fact) => fact.startsWith('union:')))
+    this.union = parseUnion(known.find((fact) => fact.startsWith('union:')))
     this.#source = fields
   }
 
@@ -67,7 +67,7 @@ class ModelType implements StructType {
     const fields = new Map<string, Field>()
     const required = new Set<string>()
     for (const name of orderedNames(this.#source)) {
-      const read = readField(this.#source[name]!, modelType)
+      const read = parseField(this.#source[name]!, modelType)
       fields.set(name, read.field)
       if (read.required) required.add(name)
     }
@@ -76,15 +76,15 @@ class ModelType implements StructType {
   }
 }
 
-/** `union:DISCRIMINATOR=FIELD,FIELD`; some have no discriminator. */
-function readUnion(fact: string | undefined): StructType['union'] {
+/** Parses `union:DISCRIMINATOR=FIELD,FIELD`; the discriminator may be empty. */
+function parseUnion(fact: string | undefined): StructType['union'] {
   const [discriminator, fields] = fact?.slice('union:'.length).split('=') ?? []
   return fields === undefined ? undefined : { ...(discriminator && { discriminator }), fields: fields.split(',') }
 }
 
 /**
- * Field names in the order in which objects are encoded: kind, apiVersion, metadata, then the rest as the model has
- * them.
+ * Returns field names in the order of the encoding: kind, apiVersion, metadata, then the others in the order of the
+ * model.
  */
 function orderedNames(fields: Readonly<Record<string, string>>): string[] {
   const first = ['kind', 'apiVersion', 'metadata'].filter((name) => Object.hasOwn(fields, name))
@@ -93,7 +93,10 @@ function orderedNames(fields: Readonly<Record<string, string>>): string[] {
     : [...first, ...Object.keys(fields).filter((name) => !first.includes(name))]
 }
 
-/** The type of a model of the client (`V1Pod`, `CoreV1Event`). One instance per model. Throws for unknown models. */
+/**
+ * Returns the type of a model of the client (`V1Pod`, `CoreV1Event`), one instance per model. Throws for unknown
+ * models.
+ */
 export function modelType(model: string): StructType {
   let type = types.get(model)
   if (!type) {
@@ -105,16 +108,18 @@ export function modelType(model: string): StructType {
   return type
 }
 
-/** Names of all models. */
+/** Returns the names of all models. */
 export const modelNames = (): string[] => Object.keys(generatedTypes())
 
-/** The model of a definition (`io.k8s.api.core.v1.Pod` → `V1Pod`). */
+/** Returns the model of a definition (`io.k8s.api.core.v1.Pod` → `V1Pod`). */
 export function modelOfDefinition(definition: string): string | undefined {
   models ??= new Map(Object.entries(generatedTypes()).map(([model, [name]]) => [name, model]))
   return models.get(definition)
 }
 
-/** Descriptions of a model's fields, and of itself under ''. Read from a file of their own when first asked for. */
+/**
+ * Returns the descriptions of a model's fields, and its own under ''. They are in a separate file, read on first use.
+ */
 export function descriptionsOf(model: string): Readonly<Record<string, string>> {
   descriptionTexts ??= JSON.parse(readFileSync(generatedFile('descriptions.json'), 'utf8')) as Record<
     string,

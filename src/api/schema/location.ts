@@ -1,8 +1,10 @@
-/** Where the generated schema files are: beside the bundle in a release, in `.build/` in development. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The path of a generated file, such as `schema.json`. Throws when it has not been generated. */
+/**
+ * Returns the path of a generated file, such as `schema.json`: beside the bundle in a release, in `.build/` in
+ * development. Throws if it does not exist.
+ */
 export function generatedFile(name: string): string {
   const here = import.meta.dirname
   for (const path of [join(here, name), join(here, '.build', name), join(here, '../../../.build', name)])

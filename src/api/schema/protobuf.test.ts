@@ -10,7 +10,7 @@ interface Entry {
   readonly name: string
   readonly form?: string
   readonly at: number
-  /** The definition that is inlined here. */
+  /** The inlined definition. */
   readonly inlined?: string
 }
 
@@ -31,7 +31,7 @@ function entriesOf(definition: string): Entry[] {
   })
 }
 
-/** All names of a definition, those of inlined messages too. */
+/** Returns all field names of a definition, including those of inlined messages. */
 const namesOf = (definition: string): string[] =>
   entriesOf(definition).flatMap(({ name, inlined }) => (inlined ? namesOf(inlined) : [name]))
 
@@ -39,9 +39,7 @@ const known = modelNames()
   .map(modelType)
   .filter(({ definition }) => protobufNumbers(definition) !== undefined)
 
-/**
- * A value of the type that no two fields share, and its bytes in field `at`. Undefined at the end of the depth allowed.
- */
+/** Returns a unique value of the type, and its bytes in field `at`. Undefined below the maximum depth. */
 function sample(
   type: FieldType,
   at: number,
@@ -124,8 +122,8 @@ function sampleStruct(
   return { value, bytes: Buffer.concat(bytes) }
 }
 
-describe('the field numbers of protobuf', () => {
-  test('are there for the kinds that clients send', () => {
+describe('protobuf field numbers', () => {
+  test('exist for kinds that clients send', () => {
     const models = [
       'V1Pod',
       'V1ConfigMap',
@@ -151,7 +149,7 @@ describe('the field numbers of protobuf', () => {
       assert.notEqual(protobufNumbers(modelType(model).definition), undefined, model)
   })
 
-  test('are used once in a message', () => {
+  test('are unique in a message', () => {
     for (const { definition } of known) {
       const numbers = entriesOf(definition).map(({ at }) => at)
       assert.equal(new Set(numbers).size, numbers.length, definition)
@@ -160,8 +158,8 @@ describe('the field numbers of protobuf', () => {
     }
   })
 
-  // What the table leaves out are fields of alpha features that are younger than its sources, and those of lists.
-  test('are known of nearly all fields', () => {
+  // Missing are fields of alpha features that are newer than the sources, and fields of lists.
+  test('exist for nearly all fields', () => {
     const without = known.flatMap(({ definition, fields }) => {
       const names = new Set([...namesOf(definition), 'kind', 'apiVersion'])
       return [...fields.keys()]

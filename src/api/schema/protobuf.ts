@@ -1,6 +1,6 @@
 /**
- * The field numbers of kinds' protobuf messages, as facts: from Kubernetes 1.28's messages and the struct tags of 1.33,
- * and from later releases as far as they are known. `protobuf-numbers.json` is the table; see `machinery/protobuf/`.
+ * The protobuf field numbers of kinds, from the messages of Kubernetes 1.28, the struct tags of 1.33, and later
+ * releases as far as known. The source is `protobuf-numbers.json`; see `machinery/protobuf/`.
  */
 import { readFileSync } from 'node:fs'
 import { own } from '../../lib/own.ts'
@@ -9,20 +9,20 @@ import { generatedFile } from './location.ts'
 let numbers: Readonly<Record<string, string>> | undefined
 
 /**
- * The numbers of a definition's fields (`io.k8s.api.core.v1.Volume` → `name:1 +VolumeSource:2`); undefined when there
- * is no protobuf form of it. The file is read when it is first asked for.
+ * Returns the field numbers of a definition (`io.k8s.api.core.v1.Volume` → `name:1 +VolumeSource:2`), or undefined if
+ * it has no protobuf form. The file is read on first use.
  */
 export function protobufNumbers(definition: string): string | undefined {
   numbers ??= JSON.parse(readFileSync(generatedFile('protobuf.json'), 'utf8')) as Record<string, string>
   return own(numbers, definition)
 }
 
-/** Embedded structs are named with their package only where it is another. */
+/** Resolves an embedded struct, whose name has a package only if it is another one. */
 const innerDefinition = (definition: string, name: string): string =>
   name.includes('.') ? name : `${definition.slice(0, definition.lastIndexOf('.'))}.${name}`
 
 /**
- * Go's names of the embedded structs of a definition that hold a field, outermost first: `fc` of a Volume →
+ * Returns Go's names of the embedded structs of a definition that contain a field, outermost first: `fc` of a Volume →
  * VolumeSource.
  */
 export function embeddedStructs(definition: string, field: string): readonly string[] {
@@ -41,7 +41,7 @@ export function embeddedStructs(definition: string, field: string): readonly str
   return []
 }
 
-/** The fields of a definition in the order of their numbers, those of embedded structs in the place of the struct. */
+/** Returns the fields of a definition by number; those of embedded structs have the position of the struct. */
 export function numberedFields(definition: string): readonly string[] {
   const entries = protobufNumbers(definition)?.split(' ') ?? []
   const placed = entries.map((entry): [name: string, number: number] => {

@@ -7,14 +7,14 @@ import { definitionName, descriptionsOf, modelNames, schemaOf, schemaType } from
 const field = (model: string, name: string): Field =>
   schemaType(model).fields.get(name) ?? assert.fail(`${model} has no ${name}`)
 
-test('every model has fields whose types can be reached', () => {
+test('every field of every model has a known type', () => {
   const names = modelNames()
   assert.ok(names.length > 600)
   for (const name of names)
     for (const [key, { type }] of schemaType(name).fields) assert.ok(type.kind, `${name}.${key}`)
 })
 
-test('kinds are found by group, version and kind, also where the client prefixes their names', () => {
+test('schemas are found by group, version and kind, also if the model has a prefix', () => {
   assert.equal(
     schemaOf({ group: 'apps', version: 'v1', kind: 'Deployment' })?.definition,
     'io.k8s.api.apps.v1.Deployment',
@@ -36,12 +36,12 @@ test('kinds are found by group, version and kind, also where the client prefixes
   assert.deepEqual(schemaType('V1PodSpec').groupVersionKinds, [])
 })
 
-test('types of a schema are shared, so that recursive ones are fine', () => {
+test('types are shared instances, so that schemas can be recursive', () => {
   const { type } = field('V1JSONSchemaProps', 'not')
   assert.equal(type, schemaType('V1JSONSchemaProps'))
 })
 
-test('fields carry what patches and apply go by', () => {
+test('fields have patch strategies and list types', () => {
   const { patchStrategy, patchMergeKey, listType, listMapKeys } = field('V1Container', 'ports')
   assert.deepEqual(
     { patchStrategy, patchMergeKey, listType, listMapKeys },
@@ -59,7 +59,7 @@ test('fields carry what patches and apply go by', () => {
   assert.deepEqual(field('V1PodStatus', 'conditions').listMapKeys, ['type'])
 })
 
-test('pointers of Go keep their empty values', () => {
+test('fields that are pointers in Go keep empty values', () => {
   for (const [model, name] of [
     ['V1DeploymentSpec', 'replicas'],
     ['V1PodSpec', 'automountServiceAccountToken'],
@@ -70,7 +70,7 @@ test('pointers of Go keep their empty values', () => {
     ['V1ConfigMap', 'immutable'],
     ['V1ConfigMapVolumeSource', 'defaultMode'],
     ['V1OwnerReference', 'controller'],
-    // No pointer, but a list that says something when it is empty.
+    // Not a pointer, but a list that is meaningful when empty.
     ['V2HPAScalingRules', 'policies'],
   ] as const)
     assert.equal(field(model, name).keepsEmpty, true, `${model}.${name}`)
@@ -84,7 +84,7 @@ test('pointers of Go keep their empty values', () => {
     assert.equal(field(model, name).keepsEmpty, false, `${model}.${name}`)
 })
 
-test('objects look as Go writes them', () => {
+test('objects are encoded as by Go', () => {
   assert.deepEqual(
     decode(schemaType('V1Deployment'), {
       spec: {
@@ -128,7 +128,7 @@ test('objects look as Go writes them', () => {
   assert.deepEqual(decode(schemaType('CoreV1Event'), {}).object.eventTime, null)
 })
 
-test('mistakes in pods and secrets are told as upstream tells them', () => {
+test('decoding errors of pods and secrets have the messages of upstream', () => {
   const text =
     '{"apiVersion":"apps/v1","kind":"Deployment","spec":{"replica":2,"template":{"spec":{"containers":[{"name":"c","imagePullpolicy":"Always","resources":{"limit":{}}}]}}}}'
   assert.deepEqual(decode(schemaType('V1Deployment'), text).unknown, [
@@ -144,12 +144,12 @@ test('mistakes in pods and secrets are told as upstream tells them', () => {
   })
 })
 
-test('descriptions are there for types and fields', () => {
+test('types and fields have descriptions', () => {
   assert.match(descriptionsOf('V1PodSpec')[''] ?? '', /description of a pod/)
   assert.match(descriptionsOf('V1JSONSchemaProps')['x-kubernetes-validations'] ?? '', /CEL/)
 })
 
-test('list types, values and unions are those of 1.36', () => {
+test('list types, enums and unions match 1.36', () => {
   assert.equal(field('V1PersistentVolumeSpec', 'claimRef').mapType, 'granular')
   assert.deepEqual(field('V1ResourceStatus', 'resources').listMapKeys, ['resourceID'])
   assert.deepEqual(field('V1HostPathVolumeSource', 'type').enum?.slice(0, 2), ['', 'BlockDevice'])

@@ -1,4 +1,4 @@
-/** CSIDrivers: what the cluster has to know of a storage driver. */
+/** CSIDrivers: properties of a CSI driver. */
 import type { V1CSIDriver } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { duplicate, type FieldError, invalidValue, notSupported } from '../../machinery/validation/field-error.ts'
@@ -20,7 +20,7 @@ export const csiDrivers = resource<CSIDriver>({
   validate: {
     object: driverRules,
     update: ({ spec }, { spec: old }) => [
-      // The field's name in this message is upstream's.
+      // The misspelt field name is upstream's.
       ...immutable(spec.attachRequired, 'spec.attachedRequired', old.attachRequired),
       ...immutable(spec.volumeLifecycleModes, 'spec.volumeLifecycleModes', old.volumeLifecycleModes),
     ],
@@ -36,25 +36,25 @@ export const csiDrivers = resource<CSIDriver>({
     name,
     column('AttachRequired', ({ spec }) => spec.attachRequired ?? true, {
       type: 'boolean',
-      description: 'Whether volumes have to be attached to a node first.',
+      description: 'Whether volumes must be attached to a node before they are mounted.',
     }),
     column('PodInfoOnMount', ({ spec }) => spec.podInfoOnMount ?? false, {
       type: 'boolean',
-      description: 'Whether the driver is told about the pod when it mounts.',
+      description: 'Whether the driver gets information about the pod on mount.',
     }),
     column('StorageCapacity', ({ spec }) => spec.storageCapacity ?? false, {
       type: 'boolean',
-      description: 'Whether the scheduler heeds how much the driver can still provide.',
+      description: 'Whether the scheduler considers the available capacity.',
     }),
     column('TokenRequests', ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? '<unset>', {
-      description: 'The audiences of tokens that the driver gets.',
+      description: 'The audiences of the service account tokens for the driver.',
     }),
     column('RequiresRepublish', ({ spec }) => spec.requiresRepublish ?? false, {
       type: 'boolean',
-      description: 'Whether mounted volumes are published again from time to time.',
+      description: 'Whether mounted volumes are republished periodically.',
     }),
     column('Modes', ({ spec }) => spec.volumeLifecycleModes?.join(',') || '<none>', {
-      description: 'Which lives its volumes can have.',
+      description: 'The supported volume lifecycle modes.',
     }),
     age,
   ],

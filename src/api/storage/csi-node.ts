@@ -1,4 +1,4 @@
-/** CSINodes: the storage drivers of a node. */
+/** CSINodes: the CSI drivers of a node. */
 
 import type { V1CSINode } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
@@ -25,7 +25,7 @@ export const csiNodes = resource<CSINode>({
     name,
     column('Drivers', ({ spec }) => spec?.drivers?.length ?? 0, {
       type: 'integer',
-      description: 'How many drivers the node has.',
+      description: 'The number of drivers of the node.',
     }),
     age,
   ],
@@ -59,7 +59,7 @@ const shownDriver = struct({
   Allocatable: pointer({ Count: optional }),
 })
 
-/** A driver's entry does not change, except for how many volumes it takes. */
+/** The entry of a driver is immutable, except for `allocatable`. */
 function nodeUpdateRules({ spec }: CSINode, { spec: old }: CSINode): readonly FieldError[] {
   const drivers = new Map(spec?.drivers?.map((driver) => [driver.name, driver]))
   return (old?.drivers ?? []).flatMap((before) => {

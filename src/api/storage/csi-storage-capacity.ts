@@ -1,4 +1,4 @@
-/** CSIStorageCapacities: how much a driver can still provide, for a class and a part of the cluster. */
+/** CSIStorageCapacities: the available capacity of a driver, for a StorageClass and a topology segment. */
 
 import type { V1CSIStorageCapacity } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'

@@ -6,7 +6,7 @@ import { duplicate, type FieldError, invalidValue, required, tooLong } from '../
 import { duplicateFinder, follows, immutable, oneOf } from '../../machinery/validation/field-rules.ts'
 import { map } from '../../machinery/validation/internal-type.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
-import { deprecatedNodeLabel } from '../core/cluster/node-labels.ts'
+import { nodeLabelWarning } from '../core/cluster/node-labels.ts'
 import { isDefault } from '../core/storage/binding/storage-class.ts'
 import { age, type Column, column, name, resource } from '../resource.ts'
 
@@ -29,7 +29,7 @@ export const storageClasses = resource<StorageClass>({
   warnings: ({ allowedTopologies = [] }) =>
     allowedTopologies.flatMap(({ matchLabelExpressions = [] }, i) =>
       matchLabelExpressions.flatMap(({ key }, j) => {
-        const message = deprecatedNodeLabel(key)
+        const message = nodeLabelWarning(key)
         return message ? [`allowedTopologies[${i}].matchLabelExpressions[${j}].key: ${key} is ${message}`] : []
       }),
     ),

@@ -97,4 +97,4 @@ interface Choice {
 export const isPluginOn = (name: string, { enabled, disabled }: Choice, features: FeatureGates): boolean =>
   (usualPlugins.has(name) || enabled.includes(name)) &&
   !disabled.includes(name) &&
-  (pluginGates[name]?.every((gate) => features.isOn(gate)) ?? true)
+  (pluginGates[name]?.every((gate) => features.isEnabled(gate)) ?? true)

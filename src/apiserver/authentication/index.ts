@@ -113,7 +113,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
     hasPasswords: Boolean(options.passwords?.length),
     authenticators: [
       ...(header
-        ? [requestHeader(features.isOn('RemoteRequestHeaderUID') ? header : { ...header, uidHeaders: [] })]
+        ? [requestHeader(features.isEnabled('RemoteRequestHeaderUID') ? header : { ...header, uidHeaders: [] })]
         : []),
       ...(options.passwords?.length ? [passwords(options.passwords)] : []),
       ...(clientCA
@@ -121,7 +121,7 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
             clientCertificate(
               clientCA,
               remainingLife(sources.metrics),
-              features.isOn('AllowParsingUserUIDFromCertAuth'),
+              features.isEnabled('AllowParsingUserUIDFromCertAuth'),
             ),
           ]
         : []),

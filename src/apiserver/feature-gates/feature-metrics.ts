@@ -9,6 +9,6 @@ export function featureMetrics(metrics: MetricsRegistry, features: FeatureGates)
     'kubernetes_feature_enabled',
     'This metric records the data about the stage and enablement of a k8s feature.',
     ['name', 'stage'],
-    () => [...knownGates].map(([name, { stage }]) => [[name, stage], features.isOn(name) ? 1 : 0] as const),
+    () => [...knownGates].map(([name, { stage }]) => [[name, stage], features.isEnabled(name) ? 1 : 0] as const),
   )
 }

@@ -87,7 +87,7 @@ function watchErrors(
   const errors: FieldError[] = []
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan')
     errors.push(forbiddenField(field, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
-  if (sendInitialEvents !== undefined && !features.isOn('WatchList'))
+  if (sendInitialEvents !== undefined && !features.isEnabled('WatchList'))
     errors.push(
       forbiddenField(
         'sendInitialEvents',

@@ -3,7 +3,7 @@
  * counts usage itself (docs/decisions/0025-quota-is-counted-in-the-server.md), only the period applies, and quotas that
  * the server has not counted in time.
  */
-import { masked, sameAmounts } from '../../api/core/quota/resource-lists.ts'
+import { onlyNamed, sameAmounts } from '../../api/core/quota/resource-lists.ts'
 import { type Caches, type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import { persistentVolumeClaims, pods, type ResourceQuota, resourceQuotas, services } from '../../client/kinds.ts'
@@ -118,7 +118,7 @@ export function resourceQuotaController({
       let used = { ...quota.status?.used }
       for (const kind of counted)
         used = { ...used, ...usageOfKind(quota, kind, await objectsOf(kind, namespace, context)) }
-      const status = { ...quota.status, hard, used: masked(used, Object.keys(hard)) }
+      const status = { ...quota.status, hard, used: onlyNamed(used, Object.keys(hard)) }
       if (!isCounted(quota) || !sameAmounts(status.used, quota.status?.used ?? {}))
         await client.updateStatus(resourceQuotas, { ...quota, status }).catch(unlessGone)
       due.delete(key)

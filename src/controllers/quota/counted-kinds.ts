@@ -1,6 +1,6 @@
 /** The kinds that quotas count, from discovery, and the usage of their objects. */
 import type { ResourceList } from '../../api/core/quota/resource-list.ts'
-import { masked, sum } from '../../api/core/quota/resource-lists.ts'
+import { onlyNamed, sum } from '../../api/core/quota/resource-lists.ts'
 import { type Scope, type Usage, usageOf } from '../../api/core/quota/usage/index.ts'
 import { type DiscoveredResource, discover } from '../../client/discovery/discovery.ts'
 import type { ResourceQuota } from '../../client/kinds.ts'
@@ -60,6 +60,6 @@ export function usageOfKind(
   let used: ResourceList = Object.fromEntries(names.map((name) => [name, '0']))
   for (const object of objects)
     if (scopes.every((scope) => usage.inScope?.(scope, object) ?? false))
-      used = sum(used, masked(usage.usage(object), names))
+      used = sum(used, onlyNamed(usage.usage(object), names))
   return used
 }

@@ -29,9 +29,9 @@ export const controllers: readonly ControllerDescriptor[] = [
         import('./pod-sets/controller.ts'),
         import('./pod-sets/metrics.ts'),
       ])
-      const countsTerminating = features.isOn('DeploymentReplicaSetTerminatingReplicas')
+      const countsTerminating = features.isEnabled('DeploymentReplicaSetTerminatingReplicas')
       return podSetController(
-        { ...replicaSetKind, countsTerminating, ignoresDeletionCost: !features.isOn('PodDeletionCost') },
+        { ...replicaSetKind, countsTerminating, ignoresDeletionCost: !features.isEnabled('PodDeletionCost') },
         flags.number('concurrent-replicaset-syncs'),
         deletionAges(registry),
       )
@@ -44,7 +44,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'replication-controller',
     flags: [concurrencyFlag('concurrent-rc-syncs', 'ReplicationControllers', fallbackConcurrency)],
     make: async ({ features }, flags) => {
-      const kind = { ...replicationControllerKind, ignoresDeletionCost: !features.isOn('PodDeletionCost') }
+      const kind = { ...replicationControllerKind, ignoresDeletionCost: !features.isEnabled('PodDeletionCost') }
       return (await import('./pod-sets/controller.ts')).podSetController(kind, flags.number('concurrent-rc-syncs'))
     },
   },

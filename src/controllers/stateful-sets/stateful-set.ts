@@ -52,7 +52,7 @@ export function statefulSetController({
   features = defaultFeatures,
   now = Date.now,
 }: StatefulSetOptions): Controller {
-  const obeysMaxUnavailable = features.isOn('MaxUnavailableStatefulSet')
+  const obeysMaxUnavailable = features.isEnabled('MaxUnavailableStatefulSet')
   const outstanding = new Outstanding(now)
   return {
     name: 'statefulset-controller',

@@ -4,7 +4,7 @@
  * could have a volume has one.
  */
 import { type TestContext, test } from 'node:test'
-import { suits } from '../../../src/api/core/storage/binding/matching.ts'
+import { isMatch } from '../../../src/api/core/storage/binding/matching.ts'
 import { Connection } from '../../../src/client/connection/connection.ts'
 import { type RunningController, runController } from '../../../src/client/controller/controller.ts'
 import { SharedInformers } from '../../../src/client/informers/shared-informers.ts'
@@ -121,7 +121,7 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
       ...ofClaims.filter(({ metadata }) => metadata.deletionTimestamp).map((claim) => `${nameOf(claim)} is not gone`),
       ...ofClaims
         .filter(({ spec, status }) => status?.phase === 'Pending' && !spec?.volumeName)
-        .filter((claim) => ofVolumes.some((volume) => !volume.metadata.deletionTimestamp && suits(volume, claim)))
+        .filter((claim) => ofVolumes.some((volume) => !volume.metadata.deletionTimestamp && isMatch(volume, claim)))
         .map((claim) => `${nameOf(claim)} could have a volume`),
       ...ofVolumes.flatMap((volume) => {
         const { claimRef } = volume.spec ?? {}

@@ -1,4 +1,4 @@
-/** ComponentStatuses: how the control plane's parts fare, asked at the moment. Long deprecated. */
+/** ComponentStatuses: the health of control plane components, checked on each read. Deprecated. */
 import type { V1ComponentStatus } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { column, name, resource } from '../../resource.ts'
@@ -24,11 +24,11 @@ export const componentStatuses = resource<ComponentStatus>({
       (status) =>
         healthy(status)?.status === 'True' ? 'Healthy' : healthy(status)?.status === 'False' ? 'Unhealthy' : 'Unknown',
       {
-        description: 'Whether it is healthy.',
+        description: 'The health of the component.',
       },
     ),
-    column('Message', (status) => healthy(status)?.message ?? '', { description: 'What it says.' }),
-    column('Error', (status) => healthy(status)?.error ?? '', { description: 'What went wrong.' }),
+    column('Message', (status) => healthy(status)?.message ?? '', { description: 'The message of the health check.' }),
+    column('Error', (status) => healthy(status)?.error ?? '', { description: 'The error of the health check.' }),
   ],
   deprecationWarning: 'v1 ComponentStatus is deprecated in v1.19+',
 })

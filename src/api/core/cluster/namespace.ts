@@ -1,4 +1,4 @@
-/** Namespaces: rooms for names. They go in two steps: everything in them first. */
+/** Namespaces: scopes for names. Deletion removes their content first. */
 import type { V1Namespace } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
@@ -12,7 +12,7 @@ type Namespace = Model<V1Namespace>
 
 const nameLabel = 'kubernetes.io/metadata.name'
 
-/** The label with the name is always there; a generated name is not known yet. */
+/** Sets the label with the name. A generated name is not known yet. */
 function labelWithName({ metadata }: Namespace): void {
   if (metadata.name) metadata.labels = { ...metadata.labels, [nameLabel]: metadata.name }
 }
@@ -29,17 +29,17 @@ function prepareCreate(namespace: Namespace): void {
 
 function prepareUpdate(namespace: Namespace, old: Namespace): void {
   labelWithName(namespace)
-  // Finalizers go through /finalize only.
+  // Only /finalize writes finalizers.
   namespace.spec = { ...namespace.spec, finalizers: old.spec?.finalizers }
 }
 
-/** `/finalize` writes everything but the status: the finalizers of the spec above all. */
+/** `/finalize` writes everything but the status. */
 function keepStatus(namespace: Namespace, old: Namespace): void {
   labelWithName(namespace)
   namespace.status = old.status
 }
 
-/** Finalizers of the spec; `indexed` says where in the list. */
+/** Validates the finalizers of the spec; `indexed` adds the index to the path. */
 export function namespaceFinalizers({ spec }: Namespace, indexed = false): readonly FieldError[] {
   return (spec?.finalizers ?? []).flatMap((finalizer, i) => {
     const path = indexed ? `spec.finalizers[${i}]` : 'spec.finalizers'
@@ -96,7 +96,9 @@ export const namespaces = resource<Namespace>({
   selectableFields: { 'status.phase': ({ status }) => status?.phase, name: ({ metadata }) => metadata.name },
   columns: [
     name,
-    column('Status', ({ status }) => status?.phase ?? '', { description: 'Whether it is in use or on its way out.' }),
+    column('Status', ({ status }) => status?.phase ?? '', {
+      description: 'The phase of the namespace: Active or Terminating.',
+    }),
     age,
   ],
   deletion: {

@@ -1,4 +1,4 @@
-/** Labels of nodes that are on their way out, and what is said to who still selects by them. */
+/** Deprecated labels of nodes, and the warnings for objects that select by them. */
 import type { V1LabelSelector, V1NodeSelectorTerm } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
 import type { Wire } from '../../../machinery/object.ts'
@@ -15,37 +15,37 @@ const deprecatedLabels: Readonly<Record<string, string>> = {
   'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
 }
 
-/** What to use instead of a label; undefined if nothing is wrong with it. */
-export const deprecatedNodeLabel = (key: string): string | undefined => own(deprecatedLabels, key)
+/** Returns the warning about a deprecated label, or undefined for other labels. */
+export const nodeLabelWarning = (key: string): string | undefined => own(deprecatedLabels, key)
 
-/** Deprecated labels among the keys of a map; `where` says how a key's path is written. */
+/** Returns warnings about deprecated labels among the keys of a map; `where` returns the path of a key. */
 export function labelKeyWarnings(
   labels: Readonly<Record<string, string>> | undefined,
-  where: (key: string) => string,
+  pathOf: (key: string) => string,
 ): string[] {
   const warnings: string[] = []
   for (const key in labels) {
-    const message = deprecatedNodeLabel(key)
-    if (message) warnings.push(`${where(key)}: ${message}`)
+    const message = nodeLabelWarning(key)
+    if (message) warnings.push(`${pathOf(key)}: ${message}`)
   }
   return warnings
 }
 
 /**
- * Deprecated labels in one term of a node selector. Terms that are only preferred may hold values that no label has:
- * `looksAtValues`.
+ * Returns warnings about deprecated labels in one term of a node selector. `checksValues` adds those about invalid
+ * values, which only preferred terms may have.
  */
 export function nodeSelectorTermWarnings(
   { matchExpressions = [] }: Wire<V1NodeSelectorTerm>,
   path: string,
-  looksAtValues = false,
+  checksValues = false,
 ): string[] {
   return matchExpressions.flatMap(({ key, values = [] }, i) => {
     const at = `${path}.matchExpressions[${i}]`
-    const message = deprecatedNodeLabel(key)
+    const message = nodeLabelWarning(key)
     return [
       ...(message ? [`${at}.key: ${key} is ${message}`] : []),
-      ...(looksAtValues
+      ...(checksValues
         ? values.flatMap((value, j) =>
             labelValue(value).map((wrong) => `${at}.values[${j}]: ${value} is invalid, ${wrong}`),
           )
@@ -54,7 +54,7 @@ export function nodeSelectorTermWarnings(
   })
 }
 
-/** Deprecated labels in a LabelSelector that is about nodes. */
+/** Returns warnings about deprecated labels in a LabelSelector of nodes. */
 export function nodeLabelSelectorWarnings(selector: Wire<V1LabelSelector> | undefined, path: string): string[] {
   return [
     ...nodeSelectorTermWarnings({ matchExpressions: selector?.matchExpressions }, path),

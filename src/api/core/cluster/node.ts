@@ -1,4 +1,4 @@
-/** Nodes: the machines that pods run on. */
+/** Nodes: the machines that run pods. */
 
 import type { V1Node } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -77,12 +77,17 @@ function taints({ taints: list }: NodeSpec): readonly FieldError[] {
       : taintEffects.includes(effect)
         ? valid
         : [notSupported(`${path}.effect`, effect, taintEffects)]
-    return all(follows(key ?? '', `${path}.key`, qualifiedName), wrongValue(value, `${path}.value`), effects, twice)
+    return all(
+      follows(key ?? '', `${path}.key`, qualifiedName),
+      validateTaintValue(value, `${path}.value`),
+      effects,
+      twice,
+    )
   })
 }
 
-/** All that is wrong with a value in one error. */
-function wrongValue(value: string | undefined, path: string): readonly FieldError[] {
+/** Returns all messages about a value as one error. */
+function validateTaintValue(value: string | undefined, path: string): readonly FieldError[] {
   const messages = value ? labelValue(value) : []
   return messages.length > 0 ? [invalidValue(path, value, messages.join(';'))] : valid
 }
@@ -118,7 +123,7 @@ function addresses(list: NonNullable<Node['status']>['addresses']): readonly Fie
   })
 }
 
-/** Fields that do nothing any more. */
+/** Returns warnings about deprecated fields and ambiguous CIDRs. */
 function nodeWarnings({ spec = {} }: Node): string[] {
   return [
     ...(spec.configSource ? ['spec.configSource: the feature is removed'] : []),
@@ -127,8 +132,8 @@ function nodeWarnings({ spec = {} }: Node): string[] {
   ]
 }
 
-/** What is set once: address ranges and the provider's name for the node. */
-function setOnce({ spec = {} }: Node, { spec: old = {} }: Node): readonly FieldError[] {
+/** Validates fields that can be set only once: podCIDRs and providerID. */
+function validateImmutable({ spec = {} }: Node, { spec: old = {} }: Node): readonly FieldError[] {
   const errors: FieldError[] = []
   if (old.podCIDRs?.length && !semanticallyEqual(spec.podCIDRs, old.podCIDRs))
     errors.push(forbiddenField('spec.podCIDRs', 'node updates may not change podCIDR except from "" to valid'))
@@ -159,7 +164,7 @@ const address = (type: string) => (node: Node) =>
   node.status?.addresses?.find((one) => one.type === type)?.address ?? '<none>'
 const info = (field: 'osImage' | 'kernelVersion' | 'containerRuntimeVersion') => (node: Node) =>
   node.status?.nodeInfo?.[field] || '<unknown>'
-/** With the architecture, since Kubernetes 1.35. */
+/** Includes the architecture, since Kubernetes 1.35. */
 const kernel = (node: Node): string => {
   const architecture = node.status?.nodeInfo?.architecture
   return info('kernelVersion')(node) + (architecture ? ` (${architecture})` : '')
@@ -181,23 +186,25 @@ export const nodes = resource<Node>({
   acceptsStatusOnCreate: true,
   validate: {
     object: rules,
-    update: (node, old) => all(addresses(node.status?.addresses), setOnce(node, old)),
+    update: (node, old) => all(addresses(node.status?.addresses), validateImmutable(node, old)),
     status: (node, old) => all(rules(node, old), addresses(node.status?.addresses)),
   },
   warnings: nodeWarnings,
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable ?? false) },
   columns: [
     name,
-    column('Status', status, { description: 'Whether it is ready, and whether it takes new pods.' }),
-    column('Roles', roles, { description: 'The roles that its labels give it.' }),
+    column('Status', status, { description: 'Whether the node is ready, and whether it accepts new pods.' }),
+    column('Roles', roles, { description: 'The roles in the labels of the node.' }),
     age,
     column('Version', (node) => node.status?.nodeInfo?.kubeletVersion ?? '', {
       description: 'The version of its kubelet.',
     }),
-    wide('Internal-IP', address('InternalIP'), { description: 'Its first address inside the cluster.' }),
-    wide('External-IP', address('ExternalIP'), { description: 'Its first address outside the cluster.' }),
+    wide('Internal-IP', address('InternalIP'), { description: 'The first internal address.' }),
+    wide('External-IP', address('ExternalIP'), { description: 'The first external address.' }),
     wide('OS-Image', info('osImage'), { description: 'Its operating system.' }),
-    wide('Kernel-Version', kernel, { description: 'Its kernel, and the architecture of its machine.' }),
-    wide('Container-Runtime', info('containerRuntimeVersion'), { description: 'What runs its containers.' }),
+    wide('Kernel-Version', kernel, { description: 'The kernel version and the architecture.' }),
+    wide('Container-Runtime', info('containerRuntimeVersion'), {
+      description: 'The container runtime and its version.',
+    }),
   ],
 })

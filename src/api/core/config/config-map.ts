@@ -5,7 +5,7 @@ import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../..
 import { follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { configMapKey } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../../resource.ts'
-import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
+import { base64Length, maxDataBytes, validateImmutableFields } from './data-rules.ts'
 
 type ConfigMap = Model<V1ConfigMap>
 
@@ -39,14 +39,14 @@ export const configMaps = resource<ConfigMap>({
       old.immutable
         ? [
             ...(map.immutable ? valid : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]),
-            ...frozen(map, old, ['data', 'binaryData']),
+            ...validateImmutableFields(map, old, ['data', 'binaryData']),
           ]
         : valid,
   },
   columns: [
     name,
     column('Data', ({ data = {}, binaryData = {} }) => Object.keys(data).length + Object.keys(binaryData).length, {
-      description: 'How many keys it holds.',
+      description: 'The number of keys.',
     }),
     age,
   ],

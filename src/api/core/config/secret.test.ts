@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { secrets } from './secret.ts'
 
-test('what is no JSON in the credentials of a registry is said in the words of Go', () => {
+test('invalid JSON in registry credentials is rejected with the messages of encoding/json', () => {
   const wrong = (text: string): (string | undefined)[] | undefined =>
     secrets.validate
       ?.object?.({

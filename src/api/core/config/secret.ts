@@ -1,4 +1,4 @@
-/** Secrets: confidential data, of types that say which keys have to be there. */
+/** Secrets: confidential data. Their type defines the required keys. */
 import type { V1Secret } from '@kubernetes/client-node'
 import { setOwn } from '../../../lib/own.ts'
 import { goJsonError } from '../../../machinery/decode/go-json.ts'
@@ -13,11 +13,11 @@ import {
 import { all, follows, immutable, valid } from '../../../machinery/validation/field-rules.ts'
 import { configMapKey } from '../../../machinery/validation/names.ts'
 import { age, column, name, resource } from '../../resource.ts'
-import { base64Length, frozen, maxDataBytes } from './data-rules.ts'
+import { base64Length, maxDataBytes, validateImmutableFields } from './data-rules.ts'
 
 type Secret = Model<V1Secret>
 
-/** `stringData` goes into `data`, wins over it, and is never read back. */
+/** Merges `stringData` into `data`, which it overrides. It is write-only. */
 function mergeStrings(secret: Secret): void {
   if (!secret.stringData) return
   secret.data ??= {}
@@ -29,7 +29,7 @@ function mergeStrings(secret: Secret): void {
 
 const accountAnnotation = 'kubernetes.io/service-account.name'
 
-/** What a secret of a type has to hold. */
+/** Validates the keys that the secret's type requires. */
 function typeRules({ type, data = {}, metadata }: Secret): readonly FieldError[] {
   const needs = (...keys: string[]): readonly FieldError[] =>
     keys.filter((key) => data[key] === undefined).map((key) => required(`data[${key}]`))
@@ -53,21 +53,21 @@ function typeRules({ type, data = {}, metadata }: Secret): readonly FieldError[]
   }
 }
 
-/** A key whose value has to be a JSON object. The value is not repeated in the message. */
+/** Validates a key whose value must be a JSON object. The message omits the value. */
 function jsonObject(data: Record<string, string>, key: string): readonly FieldError[] {
   const value = data[key]
   if (value === undefined) return [required(`data[${key}]`)]
   const text = Buffer.from(value, 'base64').toString()
-  const refuse = (why: string): readonly FieldError[] => [
+  const secretError = (why: string): readonly FieldError[] => [
     invalidValue(`data[${key}]`, '<secret contents redacted>', why),
   ]
   try {
     const parsed: unknown = JSON.parse(text)
     if (typeof parsed === 'object' && !Array.isArray(parsed)) return valid
     const kind = Array.isArray(parsed) ? 'array' : typeof parsed === 'boolean' ? 'bool' : typeof parsed
-    return refuse(`json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`)
+    return secretError(`json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`)
   } catch (error) {
-    return refuse(goJsonError(text, error as Error))
+    return secretError(goJsonError(text, error as Error))
   }
 }
 
@@ -105,7 +105,7 @@ export const secrets = resource<Secret>({
               ...(secret.immutable
                 ? valid
                 : [forbiddenField('immutable', 'field is immutable when `immutable` is set')]),
-              ...frozen(secret, old, ['data']),
+              ...validateImmutableFields(secret, old, ['data']),
             ]
           : valid,
       ),
@@ -113,8 +113,8 @@ export const secrets = resource<Secret>({
   selectableFields: { type: ({ type }) => type },
   columns: [
     name,
-    column('Type', ({ type }) => type ?? '', { description: 'What kind of data it holds.' }),
-    column('Data', ({ data = {} }) => Object.keys(data).length, { description: 'How many keys it holds.' }),
+    column('Type', ({ type }) => type ?? '', { description: 'The type of the secret.' }),
+    column('Data', ({ data = {} }) => Object.keys(data).length, { description: 'The number of keys.' }),
     age,
   ],
 })

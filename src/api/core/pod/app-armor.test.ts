@@ -14,34 +14,43 @@ const pod = (annotations: Record<string, string>, spec: object = {}): Pod =>
     metadata: { name: 'p', annotations },
     spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
   }) as unknown as Pod
-const applied = (annotation: string, spec: object = {}): readonly [profile: unknown, warnings: readonly string[]] => {
+const applyAnnotation = (
+  annotation: string,
+  spec: object = {},
+): readonly [profile: unknown, warnings: readonly string[]] => {
   const made = pod({ [key('c')]: annotation }, spec)
   applyAppArmorAnnotations(made)
   return [made.spec?.containers[0]?.securityContext?.appArmorProfile, appArmorWarnings(made)]
 }
 
-test('annotations about AppArmor become fields of new pods', () => {
+test('AppArmor annotations of new pods are copied to fields', () => {
   const [unconfined, runtime] = [{ type: 'Unconfined' }, { type: 'RuntimeDefault' }]
-  assert.deepEqual(applied('unconfined'), [unconfined, [deprecated('c')]])
-  assert.deepEqual(applied('runtime/default'), [runtime, [deprecated('c')]])
-  assert.deepEqual(applied('localhost/test'), [{ type: 'Localhost', localhostProfile: 'test' }, [deprecated('c')]])
+  assert.deepEqual(applyAnnotation('unconfined'), [unconfined, [deprecated('c')]])
+  assert.deepEqual(applyAnnotation('runtime/default'), [runtime, [deprecated('c')]])
+  assert.deepEqual(applyAnnotation('localhost/test'), [
+    { type: 'Localhost', localhostProfile: 'test' },
+    [deprecated('c')],
+  ])
   for (const annotation of ['localhost/', 'localhost/ ', 'foo', '', `localhost/${'x'.repeat(5000)}`])
-    assert.deepEqual(applied(annotation), [undefined, [deprecated('c')]])
+    assert.deepEqual(applyAnnotation(annotation), [undefined, [deprecated('c')]])
 })
 
-test('what fields say stays', () => {
+test('an AppArmor field overrides the annotation', () => {
   const profile = { type: 'RuntimeDefault' }
   const said = { containers: [{ name: 'c', image: 'i', securityContext: { appArmorProfile: profile } }] }
-  assert.deepEqual(applied('unconfined', said), [profile, []])
-  assert.deepEqual(applied('runtime/default', { securityContext: { appArmorProfile: profile } }), [undefined, []])
-  assert.deepEqual(applied('unconfined', { securityContext: { appArmorProfile: profile } }), [
+  assert.deepEqual(applyAnnotation('unconfined', said), [profile, []])
+  assert.deepEqual(applyAnnotation('runtime/default', { securityContext: { appArmorProfile: profile } }), [
+    undefined,
+    [],
+  ])
+  assert.deepEqual(applyAnnotation('unconfined', { securityContext: { appArmorProfile: profile } }), [
     { type: 'Unconfined' },
     [deprecated('c')],
   ])
-  assert.deepEqual(applied('unconfined', { os: { name: 'windows' } }), [undefined, []])
+  assert.deepEqual(applyAnnotation('unconfined', { os: { name: 'windows' } }), [undefined, []])
 })
 
-test('the warning is told once, however often a name is tried', () => {
+test('the AppArmor warning is returned once, even if the pod is prepared several times', () => {
   const made = pod(
     { [key('i')]: 'unconfined', [key('c')]: 'unconfined' },
     { initContainers: [{ name: 'i', image: 'i', securityContext: { runAsUser: 1 } }] },

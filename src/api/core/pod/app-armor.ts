@@ -1,6 +1,6 @@
 /**
- * AppArmor profiles that a new pod names in annotations, as it was done before there was a field: they become the field
- * of their containers (KEP-24).
+ * Copies AppArmor profiles from annotations of a new pod, the form before the field existed, to the fields of its
+ * containers (KEP-24).
  */
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -11,13 +11,13 @@ import { containerSecurity } from './validation/security.ts'
 
 type Profile = NonNullable<NonNullable<Container['securityContext']>['appArmorProfile']>
 
-/** Annotations of new pods that a warning is due for: once they are fields it cannot be told any more. */
+/** Warnings by pod, stored here because the check finds nothing once the fields are set. */
 const warnings = new WeakMap<Pod, readonly string[]>()
 
-/** What is said of the annotations that `applyAppArmorAnnotations` has seen in a pod. */
+/** Returns the warnings about annotations that `applyAppArmorAnnotations` found in the pod. */
 export const appArmorWarnings = (pod: Pod): readonly string[] => warnings.get(pod) ?? []
 
-/** Changes the pod. Fields win over annotations; those that name no profile become nothing. */
+/** Changes the pod. Fields override annotations; annotations without a valid profile are ignored. */
 export function applyAppArmorAnnotations(pod: Pod): void {
   const { metadata, spec } = pod
   if (!metadata.annotations || !Object.keys(metadata.annotations).some((key) => key.startsWith(appArmorOfContainer)))
@@ -28,7 +28,7 @@ export function applyAppArmorAnnotations(pod: Pod): void {
     const key = `${appArmorOfContainer}${container.name}`
     const annotation = own(metadata.annotations, key)
     if (annotation === undefined || container.securityContext?.appArmorProfile) continue
-    const profile = profileOf(annotation)
+    const profile = parseProfile(annotation)
     if (profile && semanticallyEqual(profile, spec.securityContext?.appArmorProfile)) continue
     if (profile) setProfile(container, profile)
     found.push(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`)
@@ -40,8 +40,8 @@ function setProfile(container: Container | EphemeralContainer, appArmorProfile: 
   container.securityContext = { ...container.securityContext, appArmorProfile }
 }
 
-/** The field that an annotation stands for, if it would be valid. */
-function profileOf(annotation: string): Profile | undefined {
+/** Returns the profile of an annotation, or undefined if it is invalid. */
+function parseProfile(annotation: string): Profile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
   if (!annotation.startsWith('localhost/') || annotation === 'localhost/') return undefined

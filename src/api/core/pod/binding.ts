@@ -1,4 +1,4 @@
-/** Bindings: a pod is given to a node. Nothing is stored; they change the pod. */
+/** Bindings: bind a pod to a node. Never stored; a create changes the pod. */
 import type { V1Binding } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { resource } from '../../resource.ts'

@@ -1,6 +1,4 @@
-/**
- * What `kubectl get pods` shows. STATUS, READY and RESTARTS come from the states of the containers, read once per pod.
- */
+/** Columns of `kubectl get pods`. STATUS, READY and RESTARTS are computed from the container statuses once per pod. */
 import { age, type Cell, column, name, type RowCondition, wide } from '../../resource.ts'
 import { isSidecar, type Pod } from './model.ts'
 
@@ -16,9 +14,9 @@ interface Summary {
 
 const later = (a: string | undefined, b: string | null | undefined): string | undefined =>
   b && (!a || Date.parse(b) > Date.parse(a)) ? b : a
-const conditionIs = (pod: Pod, type: string): boolean =>
+const hasCondition = (pod: Pod, type: string): boolean =>
   pod.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
-const ending = ({ signal, exitCode }: { signal?: number; exitCode: number }): string =>
+const exitText = ({ signal, exitCode }: { signal?: number; exitCode: number }): string =>
   signal ? `Signal:${signal}` : `ExitCode:${exitCode}`
 
 function isSchedulingGated({ status }: Pod): boolean {
@@ -27,7 +25,7 @@ function isSchedulingGated({ status }: Pod): boolean {
   )
 }
 
-/** Why an init container holds the pod back; undefined if it does not. */
+/** Returns the STATUS of a pod whose init container is not done, or undefined if it is. */
 function initReason(
   { state, started }: ContainerStatus,
   sidecar: boolean,
@@ -35,12 +33,12 @@ function initReason(
   count: number,
 ): string | undefined {
   if (state?.terminated?.exitCode === 0 || (sidecar && started)) return undefined
-  if (state?.terminated) return `Init:${state.terminated.reason || ending(state.terminated)}`
+  if (state?.terminated) return `Init:${state.terminated.reason || exitText(state.terminated)}`
   const waiting = state?.waiting?.reason
   return waiting && waiting !== 'PodInitializing' ? `Init:${waiting}` : `Init:${i}/${count}`
 }
 
-/** The state of a pod in a word, and how its containers fare. */
+/** Computes a pod's STATUS, READY and RESTARTS. */
 function summarize(pod: Pod): Summary {
   const { spec, status } = pod
   const inits = spec?.initContainers ?? []
@@ -61,32 +59,32 @@ function summarize(pod: Pod): Summary {
       sidecarRestarts += container.restartCount
       lastSidecarRestart = later(lastSidecarRestart, ended)
     }
-    const held = initReason(container, sidecar, i, inits.length)
-    if (held === undefined) {
+    const initStatus = initReason(container, sidecar, i, inits.length)
+    if (initStatus === undefined) {
       if (sidecar && container.started && container.ready) ready++
       continue
     }
-    reason = held
+    reason = initStatus
     initializing = true
     break
   }
-  if (!initializing || conditionIs(pod, 'Initialized')) {
+  if (!initializing || hasCondition(pod, 'Initialized')) {
     restarts = sidecarRestarts
     lastRestart = lastSidecarRestart
     let running = false
-    // From the last to the first, so that the first one has the last word.
+    // In reverse order, so that the first container determines the reason.
     for (const container of (status?.containerStatuses ?? []).toReversed()) {
       const { state } = container
       restarts += container.restartCount
       lastRestart = later(lastRestart, container.lastState?.terminated?.finishedAt)
       if (state?.waiting?.reason) reason = state.waiting.reason
-      else if (state?.terminated) reason = state.terminated.reason || ending(state.terminated)
+      else if (state?.terminated) reason = state.terminated.reason || exitText(state.terminated)
       else if (container.ready && state?.running) {
         running = true
         ready++
       }
     }
-    if (reason === 'Completed' && running) reason = conditionIs(pod, 'Ready') ? 'Running' : 'NotReady'
+    if (reason === 'Completed' && running) reason = hasCondition(pod, 'Ready') ? 'Running' : 'NotReady'
   }
   if (pod.metadata.deletionTimestamp) {
     if (status?.reason === 'NodeLost') reason = 'Unknown'
@@ -116,7 +114,7 @@ function restartsCell(pod: Pod): Cell {
 function gatesCell({ spec, status }: Pod): string {
   const gates = spec?.readinessGates ?? []
   if (gates.length === 0) return '<none>'
-  // The first of several counts.
+  // The first of several conditions of a type counts.
   const conditions = new Map(status?.conditions?.toReversed().map((condition) => [condition.type, condition.status]))
   const open = gates.filter((gate) => conditions.get(gate.conditionType) === 'True')
   return `${open.length}/${gates.length}`
@@ -125,21 +123,23 @@ function gatesCell({ spec, status }: Pod): string {
 export const podColumns = [
   name,
   column<Pod>('Ready', (pod) => `${summary(pod).ready}/${summary(pod).total}`, {
-    description: 'How many containers are ready, of how many.',
+    description: 'Ready containers, of all containers.',
   }),
   column<Pod>('Status', (pod) => summary(pod).reason, {
-    description: 'The state of the pod and its containers in one word.',
+    description: 'The state of the pod and its containers, in one word.',
   }),
-  column<Pod>('Restarts', restartsCell, { description: 'How often containers were restarted, and when last.' }),
+  column<Pod>('Restarts', restartsCell, {
+    description: 'The number of container restarts, and the time of the last one.',
+  }),
   age,
   wide<Pod>('IP', ({ status }) => status?.podIPs?.[0]?.ip || status?.podIP || '<none>', {
     description: 'The address of the pod.',
   }),
   wide<Pod>('Node', ({ spec }) => spec?.nodeName || '<none>', { description: 'The node that the pod is bound to.' }),
   wide<Pod>('Nominated Node', ({ status }) => status?.nominatedNodeName || '<none>', {
-    description: 'The node on which the scheduler makes room for the pod.',
+    description: 'The node on which the scheduler preempts pods for this one.',
   }),
-  wide<Pod>('Readiness Gates', gatesCell, { description: 'How many readiness gates are open, of how many.' }),
+  wide<Pod>('Readiness Gates', gatesCell, { description: 'Passed readiness gates, of all readiness gates.' }),
 ]
 
 const succeeded: readonly RowCondition[] = [
@@ -150,6 +150,6 @@ const failed: readonly RowCondition[] = [
 ]
 const unfinished: readonly RowCondition[] = []
 
-/** Rows of finished pods say so. */
+/** Returns the row conditions: finished pods have one. */
 export const podRowConditions = ({ status }: Pod): readonly RowCondition[] =>
   status?.phase === 'Succeeded' ? succeeded : status?.phase === 'Failed' ? failed : unfinished

@@ -4,7 +4,7 @@ import { imagePullPolicy } from './image.ts'
 
 const sha256 = `sha256:${'0123456789abcdef'.repeat(4)}`
 
-test('images are pulled always where they mean latest, and if not present otherwise', () => {
+test('imagePullPolicy defaults to Always for the tag latest, and to IfNotPresent for others', () => {
   const cases: [image: string, policy: string][] = [
     ['nginx', 'Always'],
     ['nginx:latest', 'Always'],
@@ -20,7 +20,7 @@ test('images are pulled always where they mean latest, and if not present otherw
   for (const [image, policy] of cases) assert.equal(imagePullPolicy(image), policy, image)
 })
 
-test('what is no reference is not pulled always', () => {
+test('imagePullPolicy of an invalid reference defaults to IfNotPresent', () => {
   for (const image of [
     '<YOUR-CONTAINER>',
     'https://registry.example.com/app',

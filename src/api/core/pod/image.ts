@@ -1,4 +1,4 @@
-/** Image references, as far as the API looks into them: the grammar is that of the OCI's distribution. */
+/** Parses tags of image references, with the grammar of distribution/reference. */
 
 const domainPart = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`
@@ -9,18 +9,17 @@ const reference = new RegExp(
 )
 const identifier = /^[a-f0-9]{64}$/
 
-/** Hexadecimal digits of the digests that are known. */
+/** The number of hexadecimal digits by digest algorithm. */
 const digestLengths: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
 /**
- * A name of 255 characters, a tag of 128 and the longest digest fit: longer texts are no references, and not looked
- * into.
+ * Fits a name of 255 characters, a tag of 128 and the longest digest. Longer texts are no references and not matched.
  */
 const maxLength = 1024
 
 /**
- * The tag of a reference, `latest` where neither tag nor digest is; empty for a digest alone, and for what is no
- * reference.
+ * Returns the tag of a reference, `latest` without tag and digest, and an empty text for a digest without a tag and for
+ * invalid references.
  */
 function tagOf(image: string): string {
   if (image.length > maxLength || identifier.test(image)) return ''
@@ -33,8 +32,8 @@ function tagOf(image: string): string {
 }
 
 /**
- * Always for `latest`, said or meant; IfNotPresent for other tags, for digests without a tag, and for what is no
- * reference.
+ * Returns Always for the explicit or default tag `latest`, and IfNotPresent for other tags, digests without a tag and
+ * invalid references.
  */
 export const imagePullPolicy = (image: string): 'Always' | 'IfNotPresent' =>
   tagOf(image) === 'latest' ? 'Always' : 'IfNotPresent'

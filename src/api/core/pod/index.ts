@@ -8,22 +8,23 @@ import { podDefaults } from './defaults/pod-defaults.ts'
 import { applyMatchLabelKeys } from './match-label-keys.ts'
 import type { Pod } from './model.ts'
 import { qosClass } from './resources/qos.ts'
-import { onlyResources, resizeRules } from './resources/resize.ts'
-import { isKnownFaultless, notePassed } from './template-mates.ts'
+import { resetAllButResources, resizeRules } from './resources/resize.ts'
+import { isCached, recordPassed } from './template-mates.ts'
 import { matchingProfiles, mirrorAnnotation, podAnnotations } from './validation/annotations.ts'
-import { podOnly, podSpec } from './validation/spec.ts'
+import { podSpec, validatePodOnly } from './validation/spec.ts'
 import { podStatusUpdate } from './validation/status.ts'
 import { ephemeralContainersUpdate, podUpdate } from './validation/update.ts'
 import { podWarnings } from './warnings/index.ts'
 
 export { podTemplateDefaults } from './defaults/pod-defaults.ts'
 export { podTemplate, type TemplateOptions } from './validation/spec.ts'
-export { podNamesOf, templateWarnings } from './warnings/index.ts'
+export { podNameWarnings as podNamesOf, templateWarnings } from './warnings/index.ts'
 
 /**
- * A new pod is pending, whatever it says; its gates show in a condition. A class that it names is not worked out again.
+ * Sets the status of a new pod: phase Pending, a condition if it has scheduling gates, and its QoS class. Keeps a given
+ * class.
  */
-function newStatus(pod: Pod): void {
+function initializeStatus(pod: Pod): void {
   pod.status = { phase: 'Pending', qosClass: pod.status?.qosClass || qosClass(pod.spec ?? { containers: [] }) }
   if (pod.spec?.schedulingGates?.length) {
     const condition = {
@@ -38,7 +39,7 @@ function newStatus(pod: Pod): void {
   }
 }
 
-/** What a kubelet that does not know these fields leaves out stays: of conditions of one type in their order. */
+/** Keeps fields that old kubelets omit. Conditions of the same type are matched in their order. */
 function keepStatus({ status }: Pod, { status: old }: Pod): void {
   if (!status || !old) return
   if (!status.qosClass) status.qosClass = old.qosClass
@@ -51,18 +52,18 @@ function keepStatus({ status }: Pod, { status: old }: Pod): void {
 }
 
 function specRules(pod: Pod): readonly FieldError[] {
-  if (isKnownFaultless(pod)) return valid
+  if (isCached(pod)) return valid
   const { metadata, spec = { containers: [] } } = pod
   const errors = all(
     podAnnotations(metadata.annotations, spec, 'metadata.annotations'),
     podSpec(spec, 'spec', undefined, metadata.name),
-    podOnly(spec, 'spec'),
+    validatePodOnly(spec, 'spec'),
   )
-  if (errors.length === 0) notePassed(pod)
+  if (errors.length === 0) recordPassed(pod)
   return errors
 }
 
-/** What only a new pod may not have. */
+/** Validates rules that hold on create only. */
 function createRules({ metadata, spec = { containers: [] } }: Pod): readonly FieldError[] {
   return all(
     spec.ephemeralContainers?.length ? [forbiddenField('spec.ephemeralContainers', 'cannot be set on create')] : valid,
@@ -76,15 +77,15 @@ function createRules({ metadata, spec = { containers: [] } }: Pod): readonly Fie
   )
 }
 
-/** Seconds that a pod has to end; none if nothing of it runs. Less than 0 is as little as there is. */
-export function podGracePeriod({ spec, status }: Pod, asked: number | undefined): number {
+/** Returns the grace period in seconds: 0 if the pod does not run, and 1 for negative values. */
+export function podGracePeriod({ spec, status }: Pod, requested: number | undefined): number {
   if (!spec?.nodeName || status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0
-  const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0
+  const seconds = requested ?? spec.terminationGracePeriodSeconds ?? 0
   return seconds < 0 ? 1 : seconds
 }
 
-/** Of an update through `/ephemeralcontainers` only those containers count: the rest stays as it was. */
-function onlyEphemeralContainers(pod: Pod, old: Pod): void {
+/** Resets all but the ephemeral containers: `/ephemeralcontainers` writes nothing else. */
+function resetAllButEphemeralContainers(pod: Pod, old: Pod): void {
   const { resourceVersion, managedFields } = pod.metadata
   const containers = pod.spec?.ephemeralContainers
   pod.metadata = { ...old.metadata, resourceVersion, managedFields }
@@ -110,7 +111,7 @@ export const pods: ResourceDefinition = resource<Pod>({
         kind: 'Pod',
         verbs: ['get', 'patch', 'update'],
         writes: {
-          prepare: onlyEphemeralContainers,
+          prepare: resetAllButEphemeralContainers,
           validate: (pod, old) => all(specRules(pod), ephemeralContainersUpdate(pod, old)),
         },
       },
@@ -123,17 +124,17 @@ export const pods: ResourceDefinition = resource<Pod>({
         name: 'resize',
         kind: 'Pod',
         verbs: ['get', 'patch', 'update'],
-        writes: { prepare: onlyResources, validate: (pod, old) => all(specRules(pod), resizeRules(pod, old)) },
+        writes: { prepare: resetAllButResources, validate: (pod, old) => all(specRules(pod), resizeRules(pod, old)) },
       },
     ],
   },
   defaults: [podDefaults],
-  // Old kubelets wrote owners that nobody had given.
+  // Old kubelets sent ownerReferences that did not exist.
   resetFields: { status: ['metadata.deletionTimestamp', 'metadata.ownerReferences', 'spec'] },
   acceptsStatusOnCreate: true,
   prepare: {
     create: (pod) => {
-      newStatus(pod)
+      initializeStatus(pod)
       applyMatchLabelKeys(pod)
       applyAppArmorAnnotations(pod)
     },

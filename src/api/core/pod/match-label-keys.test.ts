@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { applyMatchLabelKeys } from './match-label-keys.ts'
 import type { Pod } from './model.ts'
 
-test("a new pod's own labels are written into the selectors that name them by key", () => {
+test("matchLabelKeys add the new pod's label values to the selectors", () => {
   const term = () => ({
     topologyKey: 'zone',
     labelSelector: { matchLabels: { app: 'web' } },

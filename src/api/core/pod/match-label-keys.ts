@@ -1,6 +1,6 @@
 /**
- * Labels that (anti-)affinity and topology spread name by key alone: a new pod's own values of them are written into
- * the selectors, so that they stay what they were when its labels change (KEP-3633, KEP-3243).
+ * Merges matchLabelKeys and mismatchLabelKeys of (anti-)affinity and topology spread into the selectors, with the new
+ * pod's label values, so that later changes of its labels have no effect (KEP-3633, KEP-3243).
  */
 
 import { own } from '../../../lib/own.ts'
@@ -8,27 +8,27 @@ import type { LabelSelector } from '../../../machinery/selectors/label-selector.
 import { isFeatureOn } from '../../features/current.ts'
 import type { Pod } from './model.ts'
 
-interface Selecting {
+interface WithSelector {
   labelSelector?: LabelSelector
   matchLabelKeys?: string[]
   mismatchLabelKeys?: string[]
 }
 
-/** The pod is changed. */
+/** Changes the pod. */
 export function applyMatchLabelKeys({ metadata: { labels }, spec }: Pod): void {
   const { podAffinity, podAntiAffinity } = spec?.affinity ?? {}
   for (const affinity of [podAffinity, podAntiAffinity]) {
-    for (const term of affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) apply(term, labels)
+    for (const term of affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) mergeLabelKeys(term, labels)
     for (const { podAffinityTerm } of affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])
-      if (podAffinityTerm) apply(podAffinityTerm, labels)
+      if (podAffinityTerm) mergeLabelKeys(podAffinityTerm, labels)
   }
   if (!isFeatureOn('MatchLabelKeysInPodTopologySpreadSelectorMerge')) return
-  for (const constraint of spec?.topologySpreadConstraints ?? []) apply(constraint, labels)
+  for (const constraint of spec?.topologySpreadConstraints ?? []) mergeLabelKeys(constraint, labels)
 }
 
-/** Keys that the pod has no label of say nothing. */
-function apply(
-  { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: Selecting,
+/** Keys without a label of the pod are ignored. */
+function mergeLabelKeys(
+  { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: WithSelector,
   labels: Readonly<Record<string, string>> | undefined,
 ): void {
   if (!labelSelector) return

@@ -1,4 +1,4 @@
-/** The parts of a pod as they are on the wire, by their names in the API. */
+/** Types of a pod and its parts, as on the wire. */
 import type {
   V1Affinity,
   V1Container,
@@ -26,5 +26,5 @@ export type Resources = Wire<V1ResourceRequirements>
 export type Volume = Wire<V1Volume>
 export type Affinity = Wire<V1Affinity>
 
-/** Init containers that keep running beside the others: sidecars. */
+/** Returns true for sidecars: init containers that continue to run. */
 export const isSidecar = (container: Container | undefined): boolean => container?.restartPolicy === 'Always'

@@ -1,4 +1,4 @@
-/** PodTemplates: a pod's form, kept for later. */
+/** PodTemplates: stored templates of pods. */
 import type { V1PodTemplate } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -29,7 +29,7 @@ export const podTemplates = resource<PodTemplate>({
     column('Containers', ({ template }) => containerNames(template), { description: 'The names of its containers.' }),
     column('Images', ({ template }) => containerImages(template), { description: 'The images of its containers.' }),
     column('Pod Labels', ({ template }) => labelsText(template?.metadata?.labels), {
-      description: 'The labels of pods made from it.',
+      description: 'The labels of pods with this template.',
     }),
   ],
   deletion: { returnsObject: true },

@@ -50,10 +50,10 @@ const inits = { initContainers: [c({ name: 'i1' }), c({ name: 'i2' })] }
 const last = { lastState: { terminated: { exitCode: 1, finishedAt: '2024-01-01T00:00:00Z' } } }
 const Ready = [{ type: 'Ready', status: 'True' }]
 
-/** What READY, STATUS and RESTARTS show. */
+/** The cells of READY, STATUS and RESTARTS. */
 const shown = (given: Pod): Cell[] => podColumns.slice(1, 4).map((column) => column.cell(given))
 
-test('READY, STATUS and RESTARTS tell what the containers do', () => {
+test('READY, STATUS and RESTARTS follow from the container statuses', () => {
   const cases: readonly (readonly [Pod, string, string, Cell])[] = [
     [pod({}, { phase: 'Pending' }), '0/1', 'Pending', '0'],
     [
@@ -166,7 +166,7 @@ test('READY, STATUS and RESTARTS tell what the containers do', () => {
   )
 })
 
-test('a pod is completed as the API completes it', () => {
+test('a pod gets the defaults of upstream', () => {
   const { spec } = complete({ containers: [{ name: 'c', image: 'nginx' }] })
   assert.deepEqual(spec, {
     containers: [
@@ -213,7 +213,7 @@ test('a pod is completed as the API completes it', () => {
   assert.deepEqual(host, [{ containerPort: 80, hostPort: 80, protocol: 'TCP' }])
 })
 
-test('volumes are completed by type', () => {
+test('volumes get the defaults of their type', () => {
   const volumes = complete({
     volumes: [
       { name: 'v' },
@@ -252,7 +252,7 @@ test('volumes are completed by type', () => {
   ])
 })
 
-test('limits become requests, and both decide the quality of service', () => {
+test('requests default to limits, and both determine the QoS class', () => {
   const of = (...list: object[]): [string, object | undefined] => {
     const { spec } = complete({ containers: list.map((resources, i) => c({ name: `c${i}`, resources })) })
     return [qosClass(spec as PodSpec), spec?.containers[0]?.resources]
@@ -274,7 +274,7 @@ test('limits become requests, and both decide the quality of service', () => {
   )
 })
 
-test('a new pod is pending whatever it says, and shows its gates', () => {
+test('a new pod is Pending whatever its status, with a condition for scheduling gates', () => {
   const made = pod({ schedulingGates: [{ name: 'a' }] }, { phase: 'Running', podIP: '1.2.3.4' })
   kind.prepare.create(made)
   assert.equal(made.status?.phase, 'Pending')
@@ -282,7 +282,7 @@ test('a new pod is pending whatever it says, and shows its gates', () => {
   assert.deepEqual(shown(made), ['0/1', 'SchedulingGated', '0'])
 })
 
-test('what is wrong with a pod is told in the words of the API', () => {
+test('an invalid pod is rejected with the messages of upstream', () => {
   const cases: readonly (readonly [object, readonly string[]])[] = [
     [{}, []],
     [{ containers: [] }, ['spec.containers: Required value']],
@@ -441,7 +441,7 @@ test('what is wrong with a pod is told in the words of the API', () => {
   for (const [spec, expected] of cases) assert.deepEqual(wrong(spec), expected)
 })
 
-test('of a pod that exists only images, deadlines, tolerations and gates change', () => {
+test('a pod update may change images, deadlines, tolerations and scheduling gates only', () => {
   const base = {
     activeDeadlineSeconds: 50,
     tolerations: [{ key: 'a', operator: 'Exists' }],
@@ -470,7 +470,7 @@ test('of a pod that exists only images, deadlines, tolerations and gates change'
   )
 })
 
-test('a pod gets time to end only where it runs', () => {
+test('the grace period is 0 for a pod that is not running on a node', () => {
   const on = { nodeName: 'n', terminationGracePeriodSeconds: 30 }
   const cases: readonly (readonly [object, object, number | undefined, number])[] = [
     [{}, {}, undefined, 0],
@@ -482,7 +482,7 @@ test('a pod gets time to end only where it runs', () => {
   for (const [spec, status, asked, expected] of cases) assert.equal(podGracePeriod(pod(spec, status), asked), expected)
 })
 
-test('what a status says of generations stays where a write does not name it', () => {
+test('a status write keeps observedGeneration that it omits', () => {
   const condition = (type: string, observedGeneration?: number): object => ({
     type,
     status: 'True',

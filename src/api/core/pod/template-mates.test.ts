@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { podDefaults } from './defaults/pod-defaults.ts'
 import { pods } from './index.ts'
 import type { Pod } from './model.ts'
-import { isKnownFaultless } from './template-mates.ts'
+import { isCached } from './template-mates.ts'
 
 const create = (pod: Pod): readonly string[] => {
   const faults = pods.validate?.spec?.(pod) ?? []
@@ -18,8 +18,8 @@ interface Change {
   readonly spec?: object
 }
 
-/** A pod of a template, with the volume of its account's token; `app` tells templates apart. */
-function made(
+/** Returns a pod of a template, with a token volume. Each `app` is another template. */
+function podOf(
   name: string,
   app: string,
   { volume = 'kube-api-access-bcdfg', mounts = volume, annotations, spec }: Change = {},
@@ -40,34 +40,34 @@ function made(
   return pod as unknown as Pod
 }
 
-test('a pod of the same template is known, whatever it and its token volume are called', () => {
-  assert.deepEqual(create(made('a', 'one')), [])
-  assert.ok(isKnownFaultless(made('b', 'one')))
-  assert.ok(isKnownFaultless(made('c', 'one', { volume: 'kube-api-access-22222' })))
-  assert.deepEqual(create(made('d', 'one', { volume: 'kube-api-access-22222' })), [])
+test('a pod of a validated template needs no validation, whatever its name and token volume', () => {
+  assert.deepEqual(create(podOf('a', 'one')), [])
+  assert.ok(isCached(podOf('b', 'one')))
+  assert.ok(isCached(podOf('c', 'one', { volume: 'kube-api-access-22222' })))
+  assert.deepEqual(create(podOf('d', 'one', { volume: 'kube-api-access-22222' })), [])
 })
 
-test('another spec is looked through', () => {
-  assert.deepEqual(create(made('a', 'two')), [])
+test('a pod with another spec is validated', () => {
+  assert.deepEqual(create(podOf('a', 'two')), [])
   const others: readonly Change[] = [
     { spec: { hostname: 'Not A Name' } },
     { spec: { containers: [] } },
     { annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'unconfined' } },
-    // A mount of a volume that is not there, called as the other pod's was.
+    // A mount of a missing volume with the name of the other pod's token volume.
     { volume: 'kube-api-access-22222', mounts: 'kube-api-access-bcdfg' },
-    // No name that anybody makes up.
+    // Not a generated name.
     { volume: 'kube-api-access-!!!!!' },
     { spec: { volumes: [] } },
   ]
-  for (const other of others) assert.equal(isKnownFaultless(made('b', 'two', other)), false, JSON.stringify(other))
-  assert.deepEqual(create(made('b', 'two', others[3])), ['spec.containers[0].volumeMounts[0].name'])
-  assert.deepEqual(create(made('b', 'two', others[4])), [
+  for (const other of others) assert.equal(isCached(podOf('b', 'two', other)), false, JSON.stringify(other))
+  assert.deepEqual(create(podOf('b', 'two', others[3])), ['spec.containers[0].volumeMounts[0].name'])
+  assert.deepEqual(create(podOf('b', 'two', others[4])), [
     'spec.volumes[0].name',
     'spec.containers[0].volumeMounts[0].name',
   ])
 })
 
-test('what has faults, or warnings, or depends on its name is not known', () => {
+test('pods with errors, warnings or ephemeral volumes are not cached', () => {
   const faulty: Change = { spec: { restartPolicy: 'Sometimes' } }
   const warned: Change = { spec: { terminationGracePeriodSeconds: -1 } }
   const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
@@ -75,16 +75,16 @@ test('what has faults, or warnings, or depends on its name is not known', () => 
     spec: { volumes: [{ name: 'kube-api-access-bcdfg', ephemeral: { volumeClaimTemplate: claim } }] },
   }
   for (const change of [faulty, warned, named]) {
-    create(made('a', 'three', change))
-    assert.equal(isKnownFaultless(made('b', 'three', change)), false)
+    create(podOf('a', 'three', change))
+    assert.equal(isCached(podOf('b', 'three', change)), false)
   }
 })
 
-test('several templates are known at a time, and of too many the newest', () => {
+test('the cache holds the 8 most recent templates', () => {
   const apps = Array.from({ length: 9 }, (_, i) => `app-${i}`)
-  for (const app of apps) create(made('a', app))
+  for (const app of apps) create(podOf('a', app))
   assert.deepEqual(
-    apps.filter((app) => isKnownFaultless(made('b', app))),
+    apps.filter((app) => isCached(podOf('b', app))),
     apps.slice(1),
   )
 })

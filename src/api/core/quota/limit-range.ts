@@ -1,4 +1,4 @@
-/** LimitRanges: bounds and defaults for what pods and claims of a namespace ask for. */
+/** LimitRanges: bounds and defaults of resource requests and limits in a namespace. */
 import { randomUUID } from 'node:crypto'
 import type { V1LimitRange } from '@kubernetes/client-node'
 import { own, setOwn } from '../../../lib/own.ts'
@@ -32,7 +32,7 @@ const lists = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'
 
 const itemsOf = ({ spec }: LimitRange): Item[] => spec?.limits ?? []
 
-/** Containers' defaults come from their bounds. */
+/** Sets a container item's missing defaults from its bounds. */
 function itemDefaults(item: Item): void {
   for (const list of lists) resourceListDefaults(item[list])
   if (item.type !== 'Container') return
@@ -87,7 +87,7 @@ const typeRule = (type: string, path: string): readonly FieldError[] => {
   return [invalidValue(path, type, 'must be a standard limit type or fully qualified')]
 }
 
-/** For one resource: min ≤ defaultRequest ≤ default ≤ max, and a ratio that these allow. */
+/** Validates one resource: min ≤ defaultRequest ≤ default ≤ max, and a possible ratio. */
 function bounds(item: Item, key: string, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   const at = (field: string): string => `${path}.${field}[${key}]`
@@ -157,7 +157,7 @@ export const limitRanges = resource<LimitRange>({
     },
   ],
   prepare: {
-    // The only kind that may be created without any name.
+    // The only kind that may be created without a name.
     create: ({ metadata }) => {
       metadata.name ||= randomUUID()
     },

@@ -4,14 +4,14 @@ import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import { limitRanges } from './limit-range.ts'
 import { resourceQuotas } from './resource-quota.ts'
 
-const told = (errors: readonly FieldError[] | undefined): string[] =>
+const errorMessages = (errors: readonly FieldError[] | undefined): string[] =>
   (errors ?? []).map(({ field, message }) => `${field}: ${message}`)
 const quota = (spec: object): string[] =>
-  told(resourceQuotas.validate?.object?.({ metadata: { name: 'q' }, spec } as never))
+  errorMessages(resourceQuotas.validate?.object?.({ metadata: { name: 'q' }, spec } as never))
 const limits = (item: object): string[] =>
-  told(limitRanges.validate?.object?.({ metadata: { name: 'l' }, spec: { limits: [item] } } as never))
+  errorMessages(limitRanges.validate?.object?.({ metadata: { name: 'l' }, spec: { limits: [item] } } as never))
 
-test('scopes of a quota are about what it counts', () => {
+test('scopes of a quota must apply to its resources', () => {
   const selecting = (...matchExpressions: object[]) => ({
     hard: { pods: '1', 'count/configmaps': '1' },
     scopeSelector: { matchExpressions },
@@ -33,7 +33,7 @@ test('scopes of a quota are about what it counts', () => {
   )
 })
 
-test('what is never overcommitted has one default', () => {
+test('default and defaultRequest of a resource without overcommit must be equal', () => {
   const name = 'example.com/gpu'
   assert.deepEqual(limits({ type: 'Container', default: { [name]: '2' }, defaultRequest: { [name]: '1' } }), [
     `spec.limits[0].defaultRequest[${name}]: Invalid value: "1": default value 2 must equal to defaultRequest ` +

@@ -1,9 +1,9 @@
-/** Lists of resources (`cpu: 500m`), which pods, nodes, volumes and quotas hold. */
+/** Lists of resources (`cpu: 500m`) of pods, nodes, volumes and quotas. */
 import { milliQuantity } from '../../../machinery/values/quantity.ts'
 
 export type ResourceList = Record<string, string>
 
-/** Writes every quantity of the list canonically and without anything finer than thousandths, in place. */
+/** Converts all quantities to canonical form and rounds them up to thousandths, in place. */
 export function resourceListDefaults(list: ResourceList | undefined): void {
   if (!list) return
   for (const name in list) list[name] = milliQuantity(list[name] as string)
@@ -42,13 +42,13 @@ const containerNames = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
 
-/** Names without a domain, or with one of Kubernetes' own. */
+/** Returns true for names without a domain, or with one of kubernetes.io. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 
-/** Names with a foreign domain, such as `example.com/gpu`: always whole numbers, never overcommitted. */
+/** Returns true for names with another domain, such as `example.com/gpu`: integers, never overcommitted. */
 export const isExtendedResource = (name: string): boolean => !isNativeResource(name) && !name.startsWith('requests.')
 
-/** Every class of devices can be asked for as if it were an extended resource: by this and its name (KEP-5004). */
+/** Prefix of the implicit extended resource of each device class (KEP-5004). */
 export const deviceClassPrefix = 'deviceclass.resource.kubernetes.io/'
 
 export const isIntegerResource = (name: string): boolean => integerNames.has(name) || isExtendedResource(name)
@@ -57,5 +57,5 @@ export const isQuotaResource = (name: string): boolean =>
   containerNames.has(name) || quotaNames.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-')
 export const isStandardResource = (name: string): boolean => name === 'storage' || isQuotaResource(name)
 
-/** Whether more may be promised to containers than there is. */
+/** Returns true if the sum of limits may exceed a node's capacity. */
 export const isOvercommitAllowed = (name: string): boolean => isNativeResource(name) && !isHugePages(name)

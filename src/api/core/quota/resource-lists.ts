@@ -1,4 +1,4 @@
-/** Arithmetic on lists of resources (`cpu: 500m`), in which each resource may be missing. No list is changed. */
+/** Arithmetic on lists of resources (`cpu: 500m`), any of which may be missing. Arguments are not changed. */
 
 import {
   addQuantities,
@@ -15,8 +15,8 @@ export const sum = (a: ResourceList, b: ResourceList): ResourceList => {
   return total
 }
 
-/** What of `a` is more than in `b`. */
-export function increase(a: ResourceList, b: ResourceList): ResourceList {
+/** Returns the amounts by which `a` exceeds `b`. */
+export function positiveDifference(a: ResourceList, b: ResourceList): ResourceList {
   const more: ResourceList = {}
   for (const name in a) {
     const before = b[name] ?? '0'
@@ -25,20 +25,20 @@ export function increase(a: ResourceList, b: ResourceList): ResourceList {
   return more
 }
 
-/** Only these resources of a list. */
-export function masked(list: ResourceList, names: readonly string[]): ResourceList {
+/** Returns only the named resources of a list. */
+export function onlyNamed(list: ResourceList, names: readonly string[]): ResourceList {
   const some: ResourceList = {}
   for (const name of names) if (Object.hasOwn(list, name)) some[name] = list[name]!
   return some
 }
 
 export const withoutZeros = (list: ResourceList): ResourceList =>
-  masked(
+  onlyNamed(
     list,
     Object.keys(list).filter((name) => signOf(list[name]!) !== 0),
   )
 
-/** The resources of which there is more than the limit; what has no limit is not among them. */
+/** Returns the names of resources above their limit. Resources without a limit are ignored. */
 export const exceeding = (list: ResourceList, limits: ResourceList): string[] =>
   Object.keys(list).filter((name) => Object.hasOwn(limits, name) && compareQuantities(list[name]!, limits[name]!) > 0)
 
@@ -50,8 +50,8 @@ export function sameAmounts(a: ResourceList, b: ResourceList): boolean {
   )
 }
 
-/** `cpu=600m,limits.memory=600Mi`: sorted by name. */
-export const shown = (list: ResourceList): string =>
+/** Returns for example `cpu=600m,limits.memory=600Mi`, sorted by name. */
+export const formatResources = (list: ResourceList): string =>
   Object.keys(list)
     .sort()
     .map((name) => `${name}=${canonicalQuantity(list[name]!)}`)

@@ -1,4 +1,4 @@
-/** ResourceQuotas: how much a namespace may use altogether. */
+/** ResourceQuotas: limits of the total usage of a namespace. */
 
 import type { V1ResourceQuota } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
@@ -30,7 +30,7 @@ const opposites = [
   ['Terminating', 'NotTerminating'],
 ]
 
-/** Whether a scope says anything about a resource; what is unknown of either is no matter here. */
+/** Returns true if a scope applies to a resource, or if either is unknown. */
 function applies(scope: string, resource: string): boolean {
   if (!scopes.has(scope) || !isQuotaResource(resource)) return true
   if (scope === 'BestEffort') return resource === 'pods'
@@ -38,7 +38,7 @@ function applies(scope: string, resource: string): boolean {
   return podCompute.has(resource)
 }
 
-/** Whether a scope can apply to all of the resources; each scope is looked at once. */
+/** Returns a cached function that is true for scopes that apply to all of the resources. */
 function applicable(resources: readonly string[]): (scope: string) => boolean {
   const known = new Map<string, boolean>()
   return (scope) => {
@@ -112,7 +112,7 @@ function scopeSelector(
       } else errors.push(invalidValue(`${path}.operator`, operator, 'not a valid selector operator'))
       return errors
     }),
-    // Upstream shows the other list.
+    // Upstream shows spec.scopes here.
     opposites.flatMap((pair) =>
       pair.every((scope) => names.has(scope)) ? [invalidValue(path, list ?? null, 'conflicting scopes')] : valid,
     ),
@@ -140,7 +140,7 @@ function rules({ spec = {} }: ResourceQuota): readonly FieldError[] {
   )
 }
 
-/** `pods: 0/5, requests.cpu: 0/2`: requests or limits, sorted. */
+/** Returns requests or limits, sorted: `pods: 0/5, requests.cpu: 0/2`. */
 function used({ status }: ResourceQuota, limits: boolean): string {
   return Object.keys(status?.hard ?? {})
     .filter((resource) => resource.startsWith('limits') === limits)
@@ -183,8 +183,8 @@ export const resourceQuotas = resource<ResourceQuota>({
   },
   columns: [
     name,
-    column('Request', (quota) => used(quota, false), { description: 'What is used of what may be requested.' }),
-    column('Limit', (quota) => used(quota, true), { description: 'What is used of what limits may add up to.' }),
+    column('Request', (quota) => used(quota, false), { description: 'Used and hard amounts of requests.' }),
+    column('Limit', (quota) => used(quota, true), { description: 'Used and hard amounts of limits.' }),
     age,
   ],
   deletion: { returnsObject: true },

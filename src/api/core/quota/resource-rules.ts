@@ -1,4 +1,4 @@
-/** Rules for names and amounts of resources, which pods, nodes, volumes, limits and quotas share. */
+/** Validation of resource names and amounts, shared by pods, nodes, volumes, limits and quotas. */
 
 import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { follows, nonNegativeQuantity, valid } from '../../../machinery/validation/field-rules.ts'
@@ -12,10 +12,10 @@ import {
   isStandardResource,
 } from './resource-list.ts'
 
-/** Resources that every container may ask for. */
+/** Resources that every container may request. */
 export const plainNames: ReadonlySet<string> = new Set(['cpu', 'memory'])
 
-/** A resource's name, wherever it stands. */
+/** Validates a resource name. */
 export function resourceName(name: string, path: string): readonly FieldError[] {
   const errors = follows(name, path, qualifiedName)
   if (errors.length > 0) return errors
@@ -24,7 +24,7 @@ export function resourceName(name: string, path: string): readonly FieldError[] 
     : [invalidValue(path, name, 'must be a standard resource type or fully qualified')]
 }
 
-/** The name of a resource that containers use. */
+/** Validates a resource name of a container. */
 export function containerResourceName(name: string, path: string): readonly FieldError[] {
   if (plainNames.has(name)) return valid
   const errors = [...resourceName(name, path)]
@@ -35,7 +35,7 @@ export function containerResourceName(name: string, path: string): readonly Fiel
   return errors
 }
 
-/** An amount of a resource: 0 or more, and whole where the resource is counted. */
+/** Validates an amount: at least 0, and an integer for countable resources. */
 export function resourceAmount(name: string, amount: string, path: string): readonly FieldError[] {
   const errors = nonNegativeQuantity(amount, path)
   return isIntegerResource(name) && milliValue(amount) % 1000n !== 0n

@@ -1,4 +1,4 @@
-/** Endpoints: the addresses behind a Service, as they were told before EndpointSlices. */
+/** Endpoints: the addresses behind a Service. The predecessor of EndpointSlices. */
 import { isIP } from 'node:net'
 import type { V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
@@ -27,12 +27,12 @@ type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 
 const address = ({ ip, hostname, nodeName }: Address, path: string): readonly FieldError[] => {
-  const unreadable = follows(ip ?? '', `${path}.ip`, ipAddress)
+  const ipErrors = follows(ip ?? '', `${path}.ip`, ipAddress)
   return all(
-    unreadable,
+    ipErrors,
     optionalText(hostname, `${path}.hostname`, dnsLabel),
     follows(nodeName, `${path}.nodeName`, dnsSubdomain),
-    // Upstream says so once more.
+    // Upstream reports an invalid address twice.
     isIP(ip ?? '')
       ? follows(ip, `${path}.ip`, endpointAddress)
       : [invalidValue(`${path}.ip`, ip ?? '', 'must be a valid IP address')],
@@ -62,7 +62,7 @@ function subset({ addresses = [], notReadyAddresses = [], ports = [] }: Subset, 
   )
 }
 
-/** The first addresses with their ports; `<none>` only where there are no subsets at all. */
+/** Returns the first addresses with their ports; `<none>` only without subsets. */
 function addressesText({ subsets }: Endpoints): string {
   if (!subsets?.length) return '<none>'
   const all = subsets.flatMap(({ addresses = [], ports }) =>
@@ -90,6 +90,6 @@ export const endpoints = resource<Endpoints>({
     },
   ],
   validate: { object: ({ subsets }) => each(subsets, 'subsets', subset) },
-  columns: [name, column('Endpoints', addressesText, { description: 'The first addresses that are ready.' }), age],
+  columns: [name, column('Endpoints', addressesText, { description: 'The first ready addresses.' }), age],
   deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 })

@@ -1,4 +1,4 @@
-/** Services: one address for many pods. */
+/** Services: one address for a set of pods. */
 
 import { labelsText } from '../../../machinery/selectors/label-selector.ts'
 import { dns1035Label, dnsLabel } from '../../../machinery/validation/names.ts'
@@ -12,7 +12,7 @@ import { serviceWarnings } from './warnings.ts'
 export type { Service, ServiceSpec } from './rules.ts'
 export { needsClusterIP, needsHealthCheckPort, needsNodePorts } from './traits.ts'
 
-/** Addresses that load balancers gave, sorted, each once. */
+/** Returns the unique addresses of load balancers, sorted. */
 const balancerAddresses = ({ status }: Service): string[] =>
   [
     ...new Set((status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '').filter(Boolean)),
@@ -53,12 +53,14 @@ export const services = resource<Service>({
   selectableFields: { 'spec.clusterIP': ({ spec }) => spec?.clusterIP, 'spec.type': ({ spec }) => spec?.type },
   columns: [
     name,
-    column('Type', ({ spec }) => spec?.type ?? '', { description: 'Who can reach it.' }),
-    column('Cluster-IP', ({ spec }) => spec?.clusterIPs?.[0] || spec?.clusterIP || '<none>', {
-      description: 'Its address inside the cluster.',
+    column('Type', ({ spec }) => spec?.type ?? '', {
+      description: 'The type, which determines where the Service is reachable.',
     }),
-    column('External-IP', externalIP, { description: 'Its addresses outside the cluster.' }),
-    column('Port(s)', portsText, { description: 'Its ports, with those of nodes.' }),
+    column('Cluster-IP', ({ spec }) => spec?.clusterIPs?.[0] || spec?.clusterIP || '<none>', {
+      description: 'The address inside the cluster.',
+    }),
+    column('External-IP', externalIP, { description: 'The addresses outside the cluster.' }),
+    column('Port(s)', portsText, { description: 'The ports and node ports.' }),
     age,
     wide('Selector', ({ spec }) => labelsText(spec?.selector), { description: 'The labels of its pods.' }),
   ],

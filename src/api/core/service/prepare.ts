@@ -1,6 +1,6 @@
 /**
- * Services on their way in: what the API fills in, what an update that leaves it out keeps, what a change of type
- * drops.
+ * Defaults of Services, and preparation of writes: an update keeps allocated values that it omits, and a change of the
+ * type drops fields.
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { nullMissingTimes } from '../../nulls.ts'
@@ -37,7 +37,7 @@ export function prepareCreate(service: Service): void {
   dropInternalPolicy(service.spec ?? {})
 }
 
-/** What was allocated before and is left out now is kept; allocation does this before it looks for what is missing. */
+/** Keeps allocated values that an update omits. Called before the allocation of missing values. */
 export function keepAllocated(service: Service, old: Service | undefined): void {
   service.spec ??= {}
   const { spec } = service
@@ -50,28 +50,28 @@ export function keepAllocated(service: Service, old: Service | undefined): void 
 export function prepareUpdate(service: Service, { spec: old = {} }: Service): void {
   service.spec ??= {}
   const spec = service.spec
-  dropForeign(spec, old)
+  dropOldTypeFields(spec, old)
   dropInternalPolicy(spec)
   if (spec.type !== 'LoadBalancer' && service.status) service.status = { ...service.status, loadBalancer: {} }
 }
 
 /**
- * An external name has no traffic inside the cluster: it may be given a policy, but never shows one. What is no policy
- * stays, to be refused.
+ * Drops internalTrafficPolicy of an ExternalName Service, which has no internal traffic. Invalid values stay, so that
+ * validation rejects them.
  */
 function dropInternalPolicy(spec: ServiceSpec): void {
   const { type, internalTrafficPolicy: policy } = spec
   if (type === 'ExternalName' && (policy === 'Cluster' || policy === 'Local')) delete spec.internalTrafficPolicy
 }
 
-/** `clusterIP` and the first of `clusterIPs` are one: a change of the one is a change of the other. */
+/** Applies a change of `clusterIP` to the first of `clusterIPs`. */
 function mirrorClusterIP(spec: ServiceSpec, old: ServiceSpec): void {
   if (!semanticallyEqual(spec.clusterIPs, old.clusterIPs) || spec.clusterIP === old.clusterIP) return
   if (!spec.clusterIP) spec.clusterIPs = undefined
   else spec.clusterIPs = [spec.clusterIP, ...(spec.clusterIPs ?? []).slice(1)]
 }
 
-/** Addresses and node ports; those by the names of their ports, whatever else of a port changes. */
+/** Keeps addresses, and node ports by the names of their ports. */
 function keepNumbers(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIP(spec) && needsClusterIP(old)) {
     if (!spec.clusterIP) spec.clusterIP = old.clusterIP
@@ -88,8 +88,8 @@ function keepNumbers(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsHealthCheckPort(spec) && needsHealthCheckPort(old)) spec.healthCheckNodePort ||= old.healthCheckNodePort
 }
 
-/** Fields of a type that the Service no longer has go, unless they were changed on purpose. */
-function dropForeign(spec: ServiceSpec, old: ServiceSpec): void {
+/** Drops fields of the old type that the new type does not have, unless the update changes them. */
+function dropOldTypeFields(spec: ServiceSpec, old: ServiceSpec): void {
   const dropSame = (...fields: readonly (keyof ServiceSpec)[]): void => {
     for (const field of fields) if (semanticallyEqual(spec[field], old[field])) delete spec[field]
   }

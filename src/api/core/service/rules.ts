@@ -1,4 +1,4 @@
-/** What is valid in a Service. Addresses and node ports have been allocated before these rules are asked. */
+/** Validation of Services. Runs after the allocation of addresses and node ports. */
 
 import { isIPv6 } from 'node:net'
 import type { V1Service } from '@kubernetes/client-node'
@@ -26,7 +26,7 @@ import { number, optional, struct, text } from '../../../machinery/validation/in
 import { validateLabels } from '../../../machinery/validation/metadata.ts'
 import { cidr, dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../machinery/validation/names.ts'
 import { protocols } from '../pod/validation/containers/containers.ts'
-import { ordinaryAddress } from './address-rules.ts'
+import { validateEndpointAddress } from './address-rules.ts'
 import { isExternallyAccessible, needsHealthCheckPort } from './traits.ts'
 
 export type Service = Model<V1Service>
@@ -40,7 +40,7 @@ const maxAffinitySeconds = 86400
 
 const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
 
-/** What is wrong with a Service, in upstream's order. */
+/** Validates a Service, in upstream's order. */
 export function serviceRules(service: Service, old?: Service): readonly FieldError[] {
   const { metadata, spec = {} } = service
   return all(
@@ -51,7 +51,7 @@ export function serviceRules(service: Service, old?: Service): readonly FieldErr
     validateLabels(spec.selector, 'spec.selector'),
     affinity(spec),
     spec.type === 'ExternalName' ? valid : addressRules(spec),
-    each(spec.externalIPs, 'spec.externalIPs', ordinaryAddress),
+    each(spec.externalIPs, 'spec.externalIPs', validateEndpointAddress),
     spec.type
       ? types.includes(spec.type)
         ? valid
@@ -67,7 +67,7 @@ export function serviceRules(service: Service, old?: Service): readonly FieldErr
 const modeAnnotation = 'service.kubernetes.io/topology-mode'
 const hintsAnnotation = 'service.kubernetes.io/topology-aware-hints'
 
-/** Under both names the same. */
+/** Requires that both annotations match. */
 function topologyMode(annotations: Readonly<Record<string, string>> | undefined): readonly FieldError[] {
   const mode = own(annotations, modeAnnotation)
   const hints = own(annotations, hintsAnnotation)
@@ -133,8 +133,8 @@ function affinity({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpe
 }
 
 /**
- * Cluster IPs, families and the policy have to fit together. Allocation asks this too, before it fills in what is
- * missing.
+ * Validates that cluster IPs, families and the policy match. The allocation calls this too, before it sets missing
+ * values.
  */
 export function addressRules({
   clusterIP,
@@ -157,21 +157,21 @@ export function addressRules({
     seen.add(family)
   })
   errors.push(...oneOf(ipFamilyPolicy, 'spec.ipFamilyPolicy', ['PreferDualStack', 'RequireDualStack', 'SingleStack']))
-  let unreadable = false
+  let hasInvalid = false
   clusterIPs.forEach((ip, i) => {
     if (ip === 'None' && i === 0) {
       if (clusterIPs.length === 1) return
-      unreadable = true
+      hasInvalid = true
       errors.push(invalidValue('spec.clusterIPs', clusterIPs, "'None' must be the first and only value"))
       return
     }
     const wrong = follows(ip, `spec.clusterIPs[${i}]`, ipAddress)
-    if (wrong.length > 0) unreadable = true
+    if (wrong.length > 0) hasInvalid = true
     errors.push(...wrong)
   })
   if (clusterIPs.length > 2) errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'may only hold up to 2 values'))
-  // What else could be said of addresses would confuse if one is none.
-  if (unreadable) return errors
+  // Further errors would be confusing if an address is invalid.
+  if (hasInvalid) return errors
   if (clusterIPs.length > 1 && clusterIPs.every((ip) => isIPv6(ip) === isIPv6(clusterIPs[0] as string)))
     errors.push(invalidValue('spec.clusterIPs', clusterIPs, 'may specify no more than one IP for each IP family'))
   clusterIPs.forEach((ip, i) => {
@@ -202,7 +202,7 @@ function nodePorts({ type, ports: list = [] }: ServiceSpec): readonly FieldError
   return errors
 }
 
-/** Upstream shows a port that has nothing but these two. */
+/** Upstream shows a port with protocol and port only. */
 const shownPort = struct({
   Name: text,
   Protocol: text,
@@ -212,10 +212,10 @@ const shownPort = struct({
   NodePort: number,
 })
 
-/** The annotation from before the field. */
+/** The annotation that the field replaced. */
 const rangesAnnotation = 'service.beta.kubernetes.io/load-balancer-source-ranges'
 
-/** Ranges of addresses, which may have spaces around them. Upstream's path begins with a capital. */
+/** Validates source ranges, which may be surrounded by spaces. Upstream's path begins with a capital letter. */
 function sourceRanges(
   { metadata: { annotations }, spec = {} }: Service,
   old: Service | undefined,

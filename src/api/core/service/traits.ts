@@ -1,4 +1,4 @@
-/** What a Service of a kind has and another has not; allocation, preparation and validation ask the same questions. */
+/** Properties of Services by type, for allocation, preparation and validation. */
 
 interface ServiceLike {
   readonly type?: string
@@ -12,7 +12,7 @@ export const needsClusterIP = ({ type }: ServiceLike): boolean => type !== 'Exte
 export const needsNodePorts = ({ type, allocateLoadBalancerNodePorts: allocate }: ServiceLike): boolean =>
   type === 'NodePort' || (type === 'LoadBalancer' && allocate !== false)
 
-/** Load balancers that send traffic only to nodes with pods ask nodes on a port of their own. */
+/** Load balancers that send traffic only to nodes with pods check these nodes on a separate port. */
 export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceLike): boolean =>
   type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 

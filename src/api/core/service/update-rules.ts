@@ -1,6 +1,6 @@
 /**
- * What may not change of a Service: its first address and family, the health check's port, and the class of a load
- * balancer; and what its status may say.
+ * Validation of Service updates (immutable are the primary address and family, the health check port, and the load
+ * balancer class) and of status writes.
  */
 import { isIP } from 'node:net'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -34,7 +34,7 @@ const hasAddresses = (spec: ServiceSpec, old: ServiceSpec): boolean =>
   old.type !== 'ExternalName' &&
   !(spec.clusterIP === 'None' && old.clusterIP === 'None')
 
-/** A second address may come, and go if the policy says that there is one only. */
+/** A secondary address may be added, and removed if the policy is SingleStack. */
 function addressesUpdate(
   { clusterIPs = [], ipFamilyPolicy }: ServiceSpec,
   { clusterIPs: old = [] }: ServiceSpec,
@@ -62,7 +62,7 @@ function familiesUpdate(
     return old.flatMap((family, i) => (family === ipFamilies[i] ? valid : [invalidValue(path, ipFamilies, unchanged)]))
   return all(
     ipFamilies.length === 0 ? [invalidValue(path, null, 'primary ipFamily can not be unset')] : valid,
-    // Upstream shows the addresses.
+    // Upstream shows the addresses, not the families.
     ipFamilies.length > 0 && old.length > 0 && ipFamilies[0] !== old[0]
       ? [invalidValue(path, clusterIPs, unchanged)]
       : valid,
@@ -75,7 +75,7 @@ const releases = (what: string, policy: string | undefined): readonly FieldError
     ? valid
     : [invalidValue('spec.ipFamilyPolicy', policy, `must be set to 'SingleStack' when releasing the secondary ${what}`)]
 
-/** What a write through `/status` may not say of a load balancer's addresses. */
+/** Validates load balancer addresses in a write to `/status`. */
 export function serviceStatus({ spec, status }: Service): readonly FieldError[] {
   const path = 'status.loadBalancer.ingress'
   const ingress = status?.loadBalancer?.ingress

@@ -11,7 +11,7 @@ const of = (spec: object, annotations?: Record<string, string>): readonly string
     spec: { type: 'ClusterIP', sessionAffinity: 'None', ...spec },
   } as Service)
 
-test('Services are told which of their fields do nothing', () => {
+test('Services cause warnings about fields that are ignored or deprecated', () => {
   assert.deepEqual(of({ clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1'] }), [])
   assert.deepEqual(of({}, { 'service.kubernetes.io/topology-aware-hints': 'auto' }), [
     'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use ' +

@@ -1,10 +1,10 @@
-/** What is taken in a Service, but does nothing, is on its way out, or is not written as it should be. */
+/** Warnings about fields of a Service that are ignored, deprecated or not canonical. */
 import { addressWarnings, cidrWarnings } from '../../../machinery/validation/address-warnings.ts'
 import type { Service } from './rules.ts'
 
 const topologyHints = 'service.kubernetes.io/topology-aware-hints'
 
-/** Upstream's warnings, in its order. */
+/** Returns upstream's warnings, in its order. */
 export function serviceWarnings({ metadata, spec = {} }: Service): readonly string[] {
   const warnings: string[] = []
   const { type, externalIPs = [], clusterIPs = [], loadBalancerSourceRanges = [] } = spec

@@ -1,4 +1,4 @@
-/** Rules for what a claim on storage asks for; claims stand alone, in pods and in StatefulSets. */
+/** Validation of claim specs, of PersistentVolumeClaims and of templates in pods and StatefulSets. */
 import type { V1PersistentVolumeClaimSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import { validateLabelSelector } from '../../../machinery/selectors/label-selector.ts'
@@ -18,7 +18,7 @@ export type ClaimSpec = Wire<V1PersistentVolumeClaimSpec>
 const modes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 export const volumeModes = ['Block', 'Filesystem']
 
-/** Access modes of volumes and claims, of which there has to be one. */
+/** Validates access modes of volumes and claims: at least one. */
 export function accessModes(given: readonly string[] | undefined, path: string): readonly FieldError[] {
   if (!given?.length) return [required(path)]
   return all(
@@ -29,7 +29,7 @@ export function accessModes(given: readonly string[] | undefined, path: string):
   )
 }
 
-/** The spec of a PersistentVolumeClaim. */
+/** Validates the spec of a PersistentVolumeClaim. */
 export function claimSpec(spec: ClaimSpec, path: string): readonly FieldError[] {
   const storage = spec.resources?.requests?.storage
   const sources = (['dataSource', 'dataSourceRef'] as const).flatMap((field) => {

@@ -1,16 +1,16 @@
-/** Warnings about claims on storage, wherever they stand, and about their volumes. */
+/** Warnings about claims, claim templates and volumes. */
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { fractionalAmount } from '../pod/warnings/containers.ts'
 import { classAnnotation } from './binding/storage-class.ts'
 import type { ClaimSpec } from './claim-rules.ts'
 
-/** Sizes that are no whole number of bytes. */
+/** Warns of sizes that are not a whole number of bytes. */
 export const claimSpecWarnings = ({ resources }: ClaimSpec, path: string): string[] => [
   ...fractionalAmount(resources?.requests?.storage, `${path}.resources.requests[storage]`),
   ...fractionalAmount(resources?.limits?.storage, `${path}.resources.limits[storage]`),
 ]
 
-/** The class as an annotation. */
+/** Warns of the class annotation. */
 export const classAnnotationWarnings = ({ annotations }: ObjectMeta): string[] =>
   annotations?.[classAnnotation] === undefined
     ? []

@@ -1,4 +1,4 @@
-/** PersistentVolumeClaims: what a user asks of storage. */
+/** PersistentVolumeClaims: requests for storage. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -21,7 +21,7 @@ import { claimSpecWarnings, classAnnotationWarnings } from './claim-warnings.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
 
-/** What the API fills in on a claim's spec. */
+/** Sets the defaults of a claim's spec. */
 export function claimSpecDefaults(spec: ClaimSpec): void {
   spec.volumeMode ??= 'Filesystem'
   spec.resources ??= {}
@@ -42,10 +42,10 @@ function claimDefaults(claim: Claim): void {
 }
 
 /**
- * `dataSource` and `dataSourceRef` say the same, whichever was given. What is neither a claim nor a snapshot is only
- * taken in the newer field (KEP-1495).
+ * Copies the set one of `dataSource` and `dataSourceRef` to the other. Sources other than claims and snapshots are
+ * accepted in the newer field only (KEP-1495).
  */
-function settleDataSource({ spec }: Claim, old?: Claim): void {
+function syncDataSources({ spec }: Claim, old?: Claim): void {
   if (!spec) return
   const hasSource = old?.spec?.dataSource || old?.spec?.dataSourceRef
   if (!hasSource && !spec.dataSourceRef && !isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource
@@ -64,8 +64,8 @@ const className = ({ metadata, spec }: Claim): string =>
   metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? ''
 
 /**
- * Once there, a claim's spec stays, but for a bound claim's size and its attributes class; a late default class and
- * binding are fine.
+ * A claim's spec is immutable, except for a bound claim's size and attributes class, the binding, and a default class
+ * that is set later.
  */
 function specUpdate(
   { metadata, spec = {}, status }: Claim,
@@ -75,7 +75,7 @@ function specUpdate(
   const isBound = status?.phase === 'Bound'
   const annotated = before.annotations?.[classAnnotation]
   if (!old.volumeName && rest.volumeName) rest.volumeName = old.volumeName
-  // The class may come from the annotation of before, or late from the cluster's default.
+  // The class may be set later, to that of the annotation or to the cluster's default.
   if (old.storageClassName === undefined && (annotated === undefined || rest.storageClassName === annotated))
     rest.storageClassName = old.storageClassName
   if (isBound) rest.volumeAttributesClassName = old.volumeAttributesClassName
@@ -115,13 +115,13 @@ function specUpdate(
   )
 }
 
-/** A claim that could not grow may ask for less again, but for more than it has. */
+/** Returns true if the size shrinks to the capacity or below. A failed expansion may be reduced to a size above it. */
 function shrinks(spec: ClaimSpec, old: ClaimSpec, status: Claim['status']): boolean {
   const [size = '0', before = '0'] = [spec.resources?.requests?.storage, old.resources?.requests?.storage]
   return compareQuantities(size, before) < 0 && compareQuantities(size, status?.capacity?.storage ?? '0') <= 0
 }
 
-/** What a class has made of a volume is not taken back by none. */
+/** Rejects the removal of a class that was applied to the volume. */
 function attributesUpdate(
   name: string | undefined,
   old: string | undefined,
@@ -145,7 +145,7 @@ const resizeStatuses = [
   'NodeResizePending',
 ]
 
-/** Names in a claim's status: of Kubernetes' own resources only its size. */
+/** Validates a resource name in a claim's status: of the native ones, only storage is allowed. */
 function statusName(name: string, path: string): readonly FieldError[] {
   const errors = follows(name, path, qualifiedName)
   return errors.length === 0 && isNativeResource(name) && name !== 'storage'
@@ -156,7 +156,7 @@ function statusName(name: string, path: string): readonly FieldError[] {
 const size = (amount: string, path: string): readonly FieldError[] =>
   signOf(amount) < 0 ? [invalidValue(path, Number(wholeValue(amount)), 'must be a valid resource quantity')] : valid
 
-/** What a write through `/status` may not say. */
+/** Validates a write to `/status`. */
 function statusUpdate({ status }: Claim): readonly FieldError[] {
   const allocated = 'status.allocatedResources'
   return all(
@@ -188,9 +188,9 @@ export const persistentVolumeClaims = resource<Claim>({
   prepare: {
     create: (claim) => {
       claim.status = { phase: 'Pending' }
-      settleDataSource(claim)
+      syncDataSources(claim)
     },
-    update: settleDataSource,
+    update: syncDataSources,
   },
   validate: { object: ({ spec = {} }) => claimSpec(spec, 'spec'), update: specUpdate, status: statusUpdate },
   warnings: ({ metadata, spec }) => [...classAnnotationWarnings(metadata), ...claimSpecWarnings(spec ?? {}, 'spec')],
@@ -198,22 +198,22 @@ export const persistentVolumeClaims = resource<Claim>({
   columns: [
     name,
     column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), {
-      description: 'Whether it has found a volume.',
+      description: 'Whether the claim is bound to a volume.',
     }),
-    column('Volume', ({ spec }) => spec?.volumeName ?? '', { description: 'The volume that it is bound to.' }),
+    column('Volume', ({ spec }) => spec?.volumeName ?? '', { description: 'The volume that the claim is bound to.' }),
     column('Capacity', ({ spec, status }) => (spec?.volumeName ? (status?.capacity?.storage ?? '0') : ''), {
       description: 'The size of the volume.',
     }),
     column('Access Modes', ({ spec, status }) => (spec?.volumeName ? accessModesText(status?.accessModes) : ''), {
-      description: 'How the volume can be mounted.',
+      description: 'The access modes of the volume.',
     }),
-    column('StorageClass', className, { description: 'The class of storage that it asks for.' }),
+    column('StorageClass', className, { description: 'The requested StorageClass.' }),
     column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', {
-      description: 'The class of attributes that it asks for.',
+      description: 'The requested VolumeAttributesClass.',
     }),
     age,
     wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>', {
-      description: 'Whether it wants a file system or a block device.',
+      description: 'The requested mode: Filesystem or Block.',
     }),
   ],
   deletion: { returnsObject: true },

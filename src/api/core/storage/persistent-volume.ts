@@ -1,4 +1,4 @@
-/** PersistentVolumes: storage that outlives pods. */
+/** PersistentVolumes: storage with a lifetime independent of pods. */
 
 import type { V1PersistentVolume } from '@kubernetes/client-node'
 import { own } from '../../../lib/own.ts'
@@ -32,14 +32,14 @@ function volumeDefaults(volume: Volume): void {
   if (spec.hostPath) spec.hostPath.type ??= ''
   if (spec.iscsi) spec.iscsi.iscsiInterface ||= 'default'
   if (spec.rbd) rbdDefaults(spec.rbd)
-  // Always on the wire.
+  // Go encodes it without omitempty.
   if (spec.azureFile) spec.azureFile.secretNamespace ??= null as never
   if (spec.scaleIO) scaleIODefaults(spec.scaleIO)
   if (spec.azureDisk) azureDiskDefaults(spec.azureDisk)
 }
 
-/** Types that are gone: the name in the path and since when. */
-const goneTypes = [
+/** Removed types, with upstream's path and message. */
+const removedTypes = [
   ['cephfs', 'cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -63,7 +63,7 @@ function warnings({ metadata, spec = {} }: Volume): readonly string[] {
         ]
       : []),
     ...terms.flatMap((term, i) => nodeSelectorTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${i}]`)),
-    ...goneTypes.filter(([type]) => spec[type]).map(([, name, message]) => `spec.${name}: ${message}`),
+    ...removedTypes.filter(([type]) => spec[type]).map(([, name, message]) => `spec.${name}: ${message}`),
   ]
 }
 
@@ -72,7 +72,7 @@ const rules = ({ metadata, spec = {} }: Volume): readonly FieldError[] => volume
 const sourceOf = (spec: VolumeSpec): Partial<VolumeSpec> =>
   Object.fromEntries(sources.map((type) => [type, spec[type]]))
 
-/** The secret for growing a volume may come later. */
+/** Allows to add controllerExpandSecretRef later. */
 const withoutNewSecret = (spec: VolumeSpec, old: VolumeSpec): VolumeSpec =>
   spec.csi && old.csi && !old.csi.controllerExpandSecretRef
     ? { ...spec, csi: { ...spec.csi, controllerExpandSecretRef: undefined } }
@@ -86,7 +86,7 @@ const newerLabels: Readonly<Record<string, string>> = {
   'beta.kubernetes.io/instance-type': 'node.kubernetes.io/instance-type',
 }
 
-/** Whether the same nodes are meant: labels may be named as they are today. */
+/** Returns true if the affinity is equal, or differs only by GA labels in place of beta labels. */
 function isSameAffinity(affinity: VolumeSpec['nodeAffinity'], old: NonNullable<VolumeSpec['nodeAffinity']>): boolean {
   const terms = affinity?.required?.nodeSelectorTerms
   if (!terms || !old.required) return semanticallyEqual(affinity, old)
@@ -102,7 +102,7 @@ function isSameAffinity(affinity: VolumeSpec['nodeAffinity'], old: NonNullable<V
 
 const shownAffinity = pointer({ Required: pointer({ NodeSelectorTerms: list(nodeTermShape) }) })
 
-/** Where a volume's data is does not change, nor how it is seen. */
+/** Validates an update: source and volumeMode are immutable. */
 function update({ spec = {} }: Volume, { spec: old = {} }: Volume): readonly FieldError[] {
   return all(
     semanticallyEqual(sourceOf(withoutNewSecret(spec, old)), sourceOf(old))
@@ -156,29 +156,31 @@ export const persistentVolumes = resource<Volume>({
   selectableFields: { name: ({ metadata }) => metadata.name },
   columns: [
     name,
-    column('Capacity', ({ spec }) => spec?.capacity?.storage ?? '0', { description: 'Its size.' }),
-    column('Access Modes', ({ spec }) => accessModesText(spec?.accessModes), { description: 'How it can be mounted.' }),
+    column('Capacity', ({ spec }) => spec?.capacity?.storage ?? '0', { description: 'The size of the volume.' }),
+    column('Access Modes', ({ spec }) => accessModesText(spec?.accessModes), {
+      description: 'The access modes of the volume.',
+    }),
     column('Reclaim Policy', ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '', {
-      description: 'What becomes of it when its claim is gone.',
+      description: 'What happens to the volume after its claim is deleted.',
     }),
     column('Status', ({ metadata, status }) => (metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? '')), {
-      description: 'Whether it is free, bound or left behind.',
+      description: 'The phase: Available, Bound, Released or Failed.',
     }),
-    column('Claim', claim, { description: 'The claim that it is bound to.' }),
+    column('Claim', claim, { description: 'The claim that the volume is bound to.' }),
     column(
       'StorageClass',
       ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec?.storageClassName ?? '',
       {
-        description: 'Its class of storage.',
+        description: 'The StorageClass.',
       },
     ),
     column('VolumeAttributesClass', ({ spec }) => spec?.volumeAttributesClassName ?? '<unset>', {
-      description: 'Its class of attributes.',
+      description: 'The VolumeAttributesClass.',
     }),
-    column('Reason', ({ status }) => status?.reason ?? '', { description: 'Why it is in its state.' }),
+    column('Reason', ({ status }) => status?.reason ?? '', { description: 'The reason of the phase.' }),
     age,
     wide('VolumeMode', ({ spec }) => spec?.volumeMode ?? '<unset>', {
-      description: 'Whether it is a file system or a block device.',
+      description: 'The mode: Filesystem or Block.',
     }),
   ],
   deletion: { returnsObject: true },

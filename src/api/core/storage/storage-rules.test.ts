@@ -5,7 +5,7 @@ import type { FieldError } from '../../../machinery/validation/field-error.ts'
 import { persistentVolumes } from './persistent-volume.ts'
 import { persistentVolumeClaims } from './persistent-volume-claim.ts'
 
-const told = (errors: readonly FieldError[] | undefined): string[] =>
+const errorMessages = (errors: readonly FieldError[] | undefined): string[] =>
   (errors ?? []).map(({ field, message }) => `${field}: ${message}`)
 const claim = (spec: object, status: object = {}) => ({
   apiVersion: 'v1',
@@ -27,9 +27,9 @@ const volume = (spec: object) => ({
 })
 const { object, update, status } = persistentVolumeClaims.validate ?? {}
 
-test('the sources of a claim are one', () => {
+test('dataSource and dataSourceRef of a claim must match', () => {
   assert.deepEqual(
-    told(
+    errorMessages(
       object?.(
         claim({
           dataSource: { kind: 'PersistentVolumeClaim', name: 'a' },
@@ -39,17 +39,20 @@ test('the sources of a claim are one', () => {
     ),
     ['spec: Invalid value: {}: must match dataSourceRef'],
   )
-  assert.deepEqual(told(object?.(claim({ dataSource: { kind: 'Foo', apiGroup: 'A_B', name: 'a' } }))).length, 1)
+  assert.deepEqual(
+    errorMessages(object?.(claim({ dataSource: { kind: 'Foo', apiGroup: 'A_B', name: 'a' } }))).length,
+    1,
+  )
 })
 
-test('an affinity of a volume that changes is shown as upstream has it', () => {
+test('a changed node affinity of a volume is shown as a Go struct', () => {
   const affinity = (zone: string) => ({
     nodeAffinity: {
       required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] }] },
     },
   })
   assert.deepEqual(
-    told(
+    errorMessages(
       persistentVolumes.validate?.update?.(volume(affinity('b')) as KubeObject, volume(affinity('a')) as KubeObject),
     ),
     [
@@ -60,27 +63,29 @@ test('an affinity of a volume that changes is shown as upstream has it', () => {
   )
 })
 
-test('a bound claim shrinks to no less than it has', () => {
+test('a bound claim cannot shrink to its capacity or below', () => {
   const bound = { phase: 'Bound', capacity: { storage: '1Gi' } }
   const smaller = (storage: string) => claim({ resources: { requests: { storage } } }, bound)
-  assert.deepEqual(told(update?.(smaller('1536Mi'), claim({}, bound))), [])
-  assert.deepEqual(told(update?.(smaller('1Gi'), claim({}, bound))), [
+  assert.deepEqual(errorMessages(update?.(smaller('1536Mi'), claim({}, bound))), [])
+  assert.deepEqual(errorMessages(update?.(smaller('1Gi'), claim({}, bound))), [
     'spec.resources.requests.storage: Forbidden: field can not be less than status.capacity',
   ])
 })
 
-test('the attributes of a claim are not taken away, and what is allocated is storage', () => {
+test('an applied attributes class cannot be removed, and only storage can be allocated', () => {
   const bound = { phase: 'Bound' }
   assert.deepEqual(
-    told(update?.(claim({ volumeAttributesClassName: '' }, bound), claim({ volumeAttributesClassName: 'a' }, bound))),
+    errorMessages(
+      update?.(claim({ volumeAttributesClassName: '' }, bound), claim({ volumeAttributesClassName: 'a' }, bound)),
+    ),
     [],
   )
   const [of, none] = [{ volumeAttributesClassName: 'a' }, { ...bound, currentVolumeAttributesClassName: 'a' }]
-  assert.deepEqual(told(update?.(claim({ volumeAttributesClassName: '' }, none), claim(of, none))), [
+  assert.deepEqual(errorMessages(update?.(claim({ volumeAttributesClassName: '' }, none), claim(of, none))), [
     'spec.volumeAttributesClassName: Forbidden: update to empty string is forbidden when ' +
       'status.currentVolumeAttributesClassName is not nil',
   ])
-  assert.deepEqual(told(update?.(claim({}, none), claim(of, none))), [
+  assert.deepEqual(errorMessages(update?.(claim({}, none), claim(of, none))), [
     'spec.volumeAttributesClassName: Forbidden: update to nil is forbidden when ' +
       'status.currentVolumeAttributesClassName is not nil',
   ])
@@ -88,47 +93,47 @@ test('the attributes of a claim are not taken away, and what is allocated is sto
     {},
     { allocatedResourceStatuses: { cpu: 'NodeResizePending' }, allocatedResources: { storage: '-1' } },
   )
-  assert.deepEqual(told(status?.(wrong, claim({}))), [
+  assert.deepEqual(errorMessages(status?.(wrong, claim({}))), [
     'status.allocatedResourceStatuses: Unsupported value: "cpu": supported values: "storage"',
     'status.allocatedResources[storage]: Invalid value: -1: must be a valid resource quantity',
   ])
 })
 
-test('a volume says where it is', () => {
+test('a volume needs a valid source, and node affinity for local storage', () => {
   const rules = persistentVolumes.validate?.object
   const { update: changes } = persistentVolumes.validate ?? {}
-  assert.deepEqual(told(rules?.(volume({ capacity: { storage: '1Gi' }, nodeAffinity: {}, local: { path: '/a' } }))), [
-    'spec.nodeAffinity.required: Required value: must specify required node constraints',
-  ])
+  assert.deepEqual(
+    errorMessages(rules?.(volume({ capacity: { storage: '1Gi' }, nodeAffinity: {}, local: { path: '/a' } }))),
+    ['spec.nodeAffinity.required: Required value: must specify required node constraints'],
+  )
   const csi = (more: object = {}) =>
     volume({ capacity: { storage: '1Gi' }, csi: { driver: 'd', volumeHandle: 'h', ...more } })
-  assert.deepEqual(told(rules?.(csi({ nodePublishSecretRef: { name: 'A', namespace: 'n.n' } }))).length, 2)
-  assert.deepEqual(told(changes?.(csi({ controllerExpandSecretRef: { name: 'a', namespace: 'b' } }), csi())), [])
-  assert.deepEqual(told(changes?.(csi({ volumeHandle: 'x' }), csi())).length, 1)
+  assert.deepEqual(errorMessages(rules?.(csi({ nodePublishSecretRef: { name: 'A', namespace: 'n.n' } }))).length, 2)
+  assert.deepEqual(
+    errorMessages(changes?.(csi({ controllerExpandSecretRef: { name: 'a', namespace: 'b' } }), csi())),
+    [],
+  )
+  assert.deepEqual(errorMessages(changes?.(csi({ volumeHandle: 'x' }), csi())).length, 1)
 })
 
-test(
-  'what a claim is filled from that is neither a claim nor a snapshot is dropped, unless it is told in the newer ' +
-    'field',
-  () => {
-    const settled = (spec: object): object => {
-      const given: KubeObject & { spec?: { dataSource?: object; dataSourceRef?: object } } = { ...claim({}), spec }
-      persistentVolumeClaims.prepare?.create?.(given, 'a' as never)
-      return { dataSource: given.spec?.dataSource, dataSourceRef: given.spec?.dataSourceRef }
-    }
-    const [other, source] = [
-      { apiGroup: 'a.example', kind: 'Filler', name: 'x' },
-      { apiGroup: '', kind: 'PersistentVolumeClaim', name: 'x' },
-    ]
-    assert.deepEqual(settled({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined })
-    assert.deepEqual(settled({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other })
-    assert.deepEqual(settled({ dataSource: source }), { dataSource: source, dataSourceRef: source })
-    const elsewhere = { ...source, namespace: 'n' }
-    assert.deepEqual(settled({ dataSourceRef: elsewhere }), { dataSource: undefined, dataSourceRef: elsewhere })
-  },
-)
+test('a dataSource that is neither a claim nor a snapshot is dropped, unless it is in dataSourceRef', () => {
+  const settled = (spec: object): object => {
+    const given: KubeObject & { spec?: { dataSource?: object; dataSourceRef?: object } } = { ...claim({}), spec }
+    persistentVolumeClaims.prepare?.create?.(given, 'a' as never)
+    return { dataSource: given.spec?.dataSource, dataSourceRef: given.spec?.dataSourceRef }
+  }
+  const [other, source] = [
+    { apiGroup: 'a.example', kind: 'Filler', name: 'x' },
+    { apiGroup: '', kind: 'PersistentVolumeClaim', name: 'x' },
+  ]
+  assert.deepEqual(settled({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined })
+  assert.deepEqual(settled({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other })
+  assert.deepEqual(settled({ dataSource: source }), { dataSource: source, dataSourceRef: source })
+  const elsewhere = { ...source, namespace: 'n' }
+  assert.deepEqual(settled({ dataSourceRef: elsewhere }), { dataSource: undefined, dataSourceRef: elsewhere })
+})
 
-test('the nodes of a volume stay; their labels may be named as they are today', () => {
+test('the node affinity of a volume is immutable, except from beta labels to GA labels', () => {
   const near = (key: string) =>
     volume({
       nfs: { server: 's', path: '/' },
@@ -137,16 +142,18 @@ test('the nodes of a volume stay; their labels may be named as they are today', 
       },
     })
   const changed = (to: string, from: string): string[] =>
-    told(persistentVolumes.validate?.update?.(near(to), near(from))).map((text) => text.slice(0, text.indexOf(': ')))
+    errorMessages(persistentVolumes.validate?.update?.(near(to), near(from))).map((text) =>
+      text.slice(0, text.indexOf(': ')),
+    )
   assert.deepEqual(changed('topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'), [])
   assert.deepEqual(changed('failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'), ['nodeAffinity'])
   assert.deepEqual(changed('topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'), ['nodeAffinity'])
 })
 
-test('a volume of iSCSI tells its parts', () => {
+test('an iSCSI volume needs its required fields', () => {
   const iscsi = { targetPortal: '1.2.3.4', iqn: 'iqn.2015-02.example.com:test', lun: 1 }
   const found = (over: object): string[] =>
-    told(
+    errorMessages(
       persistentVolumes.validate?.object?.(
         volume({ capacity: { storage: '1Gi' }, persistentVolumeReclaimPolicy: 'Retain', iscsi: { ...iscsi, ...over } }),
       ),

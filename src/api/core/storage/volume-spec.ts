@@ -1,4 +1,4 @@
-/** What is valid in the spec of a PersistentVolume. */
+/** Validation of the spec of a PersistentVolume. */
 import { posix } from 'node:path'
 import type { V1PersistentVolumeSpec } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
@@ -28,7 +28,7 @@ import { accessModes, volumeModes } from './claim-rules.ts'
 
 export type VolumeSpec = Wire<V1PersistentVolumeSpec>
 
-/** Types of volumes, in the order in which upstream looks at them. */
+/** Volume types, in the order of upstream's validation. */
 export const sources = [
   'hostPath',
   'gcePersistentDisk',
@@ -148,11 +148,11 @@ function sourceRules(
   }
 }
 
-/** A volume belongs to no namespace: its secret says where it is. */
+/** A PersistentVolume has no namespace, so its secret reference needs one. */
 const secretNamespace = (secret: { namespace?: string } | undefined, path: string): readonly FieldError[] =>
   secret ? requiredText(secret.namespace, `${path}.secretRef.namespace`) : valid
 
-/** As in a pod; of a name that is wrong less is said, and a secret has a name. */
+/** Validates iSCSI as in a pod, with a shorter message for names, and requires a name of the secret. */
 function iscsiVolume(source: NonNullable<VolumeSpec['iscsi']>, name: string, path: string): readonly FieldError[] {
   const { targetPortal, initiatorName, secretRef } = source
   return all(
@@ -164,7 +164,7 @@ function iscsiVolume(source: NonNullable<VolumeSpec['iscsi']>, name: string, pat
   )
 }
 
-/** The root of a node is nothing to empty. */
+/** Rejects Recycle for a hostPath of the node's root. */
 function recycledRoot(
   { hostPath: host, persistentVolumeReclaimPolicy: policy }: VolumeSpec,
   path: string,
@@ -174,7 +174,7 @@ function recycledRoot(
     : valid
 }
 
-/** Attributes are a matter of CSI drivers. */
+/** Validates volumeAttributesClassName, which needs a CSI driver. */
 function attributesClass(
   { volumeAttributesClassName: className, csi }: VolumeSpec,
   parent: string,
@@ -187,7 +187,7 @@ function attributesClass(
   )
 }
 
-/** The spec of a volume at `path`; `name` is the volume's. */
+/** Validates the spec of a volume at `path`; `name` is the volume's. */
 export function volumeSpec(spec: VolumeSpec, name: string, path: string): readonly FieldError[] {
   return all(
     accessModes(spec.accessModes, `${path}.accessModes`),
@@ -205,8 +205,8 @@ export function volumeSpec(spec: VolumeSpec, name: string, path: string): readon
 const inline = 'in the context of inline volumes'
 
 /**
- * The spec of a volume that is no object of its own: one of a CSI driver that stood in a pod, at `path` in a
- * VolumeAttachment.
+ * Validates an inline volume spec in a VolumeAttachment, at `path`: a migrated CSI volume of a pod, without an object
+ * of its own.
  */
 export function inlineVolumeSpec(spec: VolumeSpec, path: string): readonly FieldError[] {
   const { persistentVolumeReclaimPolicy: policy, volumeMode } = spec
@@ -231,7 +231,7 @@ export function inlineVolumeSpec(spec: VolumeSpec, path: string): readonly Field
   )
 }
 
-/** Exactly one type of volume. */
+/** Validates the source: exactly one type. */
 function source(spec: VolumeSpec, name: string, path: string): readonly FieldError[] {
   const given = sources.filter((type) => spec[type])
   if (given.length === 0) return [required(path, 'must specify a volume type')]

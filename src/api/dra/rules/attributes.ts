@@ -1,4 +1,4 @@
-/** Rules for what drivers say of devices in ResourceSlices: attributes, of which there are only so many. */
+/** Validation of device attributes in ResourceSlices. */
 import type { V1Device } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import { type FieldError, invalidValue, tooLong } from '../../../machinery/validation/field-error.ts'
@@ -19,7 +19,7 @@ const semanticVersion = new RegExp(
   `^${number}\\.${number}\\.${number}(-${preRelease}(\\.${preRelease})*)?(\\+${build}(\\.${build})*)?$`,
 )
 
-/** Attributes of a device, which share a bound with its capacities. */
+/** Validates the attributes of a device, which share a limit with its capacities. */
 export function attributeRules({ attributes = {}, capacity = {} }: Device, path: string): readonly FieldError[] {
   const names = Object.keys(attributes).length + Object.keys(capacity).length
   const values = Object.values(attributes).reduce(

@@ -1,4 +1,4 @@
-/** Rules for capacities of devices that several requests share: how much a request may take (KEP-5075). */
+/** Validation of device capacities that several requests share (KEP-5075). */
 import type { V1CapacityRequestPolicy, V1CapacityRequestPolicyRange, V1DeviceCapacity } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import {
@@ -16,9 +16,9 @@ type Policy = Wire<V1CapacityRequestPolicy> & { readonly default?: string }
 type Range = Wire<V1CapacityRequestPolicyRange>
 
 const mostValues = 10
-const more = (a: string, b: string): boolean => compareQuantities(a, b) > 0
+const isGreater = (a: string, b: string): boolean => compareQuantities(a, b) > 0
 
-/** A capacity; only that of a device that can be allocated more than once says how it is shared. */
+/** Validates a capacity. Only devices with allowMultipleAllocations may have a requestPolicy. */
 export function deviceCapacity(
   { value, requestPolicy }: Wire<V1DeviceCapacity>,
   path: string,
@@ -53,20 +53,22 @@ function policyRules(
 function valueRules(values: readonly string[], usual: string, capacity: string, path: string): readonly FieldError[] {
   const notSorted = each(values, path, (value, at) => {
     const before = values[Number(at.slice(path.length + 1, -1)) - 1]
-    return before !== undefined && more(before, value)
+    return before !== undefined && isGreater(before, value)
       ? [invalidValue(at, value, 'values must be sorted in ascending order')]
       : valid
   })
   const notUsual = invalidValue(path, usual, 'default value is not valid according to the requestPolicy')
-  // Upstream looks at none of so many, and so finds the default among none.
+  // Upstream skips lists that are too long, so the default is not found either.
   if (values.length > mostValues) return [...notSorted, tooMany(path, values.length, mostValues), notUsual]
   const isRepeated = duplicateFinder<bigint>()
   return all(
     notSorted,
     each(values, path, (value, at) =>
-      more(value, capacity) ? [invalidValue(at, value, `option is larger than capacity value: ${capacity}`)] : valid,
+      isGreater(value, capacity)
+        ? [invalidValue(at, value, `option is larger than capacity value: ${capacity}`)]
+        : valid,
     ),
-    // Parts of a whole are not told apart.
+    // Compared as whole numbers, as upstream does.
     each(values, path, (value, at) =>
       isRepeated(wholeValue(value)) ? [duplicate(at, `${wholeValue(value)}`)] : valid,
     ),
@@ -77,14 +79,14 @@ function valueRules(values: readonly string[], usual: string, capacity: string, 
 function rangeRules({ min, max, step }: Range, usual: string, capacity: string, path: string): readonly FieldError[] {
   if (min === undefined) return [required(`${path}.min`, 'required when validRange is defined')]
   const errors: FieldError[] = []
-  if (more(min, capacity))
+  if (isGreater(min, capacity))
     errors.push(invalidValue(`${path}.min`, min, `min is larger than capacity value: ${capacity}`))
-  if (more(min, usual)) errors.push(invalidValue(`${path}.default`, usual, `default is less than min: ${min}`))
+  if (isGreater(min, usual)) errors.push(invalidValue(`${path}.default`, usual, `default is less than min: ${min}`))
   if (max !== undefined) {
-    if (more(min, max)) errors.push(invalidValue(`${path}.max`, min, `min is larger than max: ${max}`))
-    if (more(max, capacity))
+    if (isGreater(min, max)) errors.push(invalidValue(`${path}.max`, min, `min is larger than max: ${max}`))
+    if (isGreater(max, capacity))
       errors.push(invalidValue(`${path}.max`, max, `max is larger than capacity value: ${capacity}`))
-    if (more(usual, max)) errors.push(invalidValue(`${path}.default`, usual, `default is more than max: ${max}`))
+    if (isGreater(usual, max)) errors.push(invalidValue(`${path}.default`, usual, `default is more than max: ${max}`))
   }
   return step === undefined ? errors : [...errors, ...stepRules({ min, max, step }, usual, capacity, path)]
 }
@@ -97,7 +99,7 @@ function stepRules(
 ): readonly FieldError[] {
   if (signOf(step) <= 0) return [invalidValue(`${path}.step`, step, 'must be greater than zero')]
   const first = addQuantities(min, step)
-  const errors = more(first, capacity)
+  const errors = isGreater(first, capacity)
     ? [invalidValue(`${path}.step`, step, `one step ${first} is larger than capacity value: ${capacity}`)]
     : []
   for (const value of [usual, ...(max === undefined ? [] : [max])])

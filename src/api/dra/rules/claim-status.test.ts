@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ResourceV1ResourceClaim } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
-import { claimStatusRules, forgetDevices } from './claim-status.ts'
+import { claimStatusRules, removeStaleDevices } from './claim-status.ts'
 
 type Claim = Model<ResourceV1ResourceClaim>
 
@@ -12,7 +12,7 @@ const claim = (status: object, metadata: object = {}): Claim =>
     spec: { devices: { requests: [{ name: 'r', exactly: {} }] } },
     status,
   }) as unknown as Claim
-const told = (status: object, old: object = {}, metadata: object = {}): string[] =>
+const errorsOf = (status: object, old: object = {}, metadata: object = {}): string[] =>
   claimStatusRules(claim(status, metadata), claim(old)).map(
     ({ field, message }) => `${field.replace('status.', '')}: ${message}`,
   )
@@ -22,17 +22,17 @@ const allocation = (over: object = {}): object => ({ allocation: { devices: { re
 const user = { resource: 'pods', name: 'a', uid: 'u' }
 const uid = '0aa3a1b2-0000-4000-8000-00000000000a'
 const { request: _, ...ofDriver } = result
-const said = (over: object): object => ({ ...allocation(), devices: [{ ...ofDriver, ...over }] })
+const withDevice = (over: object): object => ({ ...allocation(), devices: [{ ...ofDriver, ...over }] })
 
 const rows: readonly (readonly [what: string, status: object, wrong: readonly string[], old?: object])[] = [
-  ['allocated and in use', { ...allocation(), reservedFor: [user] }, []],
+  ['allocated and reserved', { ...allocation(), reservedFor: [user] }, []],
   [
-    'in use, not allocated',
+    'reserved without an allocation',
     { reservedFor: [user] },
     ['reservedFor: Forbidden: may not be specified when `allocated` is not set'],
   ],
   [
-    'users without names, one twice',
+    'consumers without names, one of them a duplicate',
     { ...allocation(), reservedFor: [{ uid: 'u' }, user] },
     [
       'reservedFor[0].resource: Required value',
@@ -41,7 +41,7 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     ],
   ],
   [
-    'a request that is not there',
+    'an unknown request',
     allocation({ request: 'q' }),
     [
       'allocation.devices.results[0].request: Invalid value: "q": must be the name of a request in the claim or ' +
@@ -49,9 +49,9 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     ],
   ],
   ['no pool', allocation({ pool: '' }), ['allocation.devices.results[0].pool: Required value']],
-  ['a share', allocation({ shareID: uid }), []],
+  ['a share ID', allocation({ shareID: uid }), []],
   [
-    'a share in capitals',
+    'a share ID in upper case',
     allocation({ shareID: uid.toUpperCase() }),
     [
       `allocation.devices.results[0].shareID: Invalid value: "${uid.toUpperCase()}": uid must be in RFC 4122 ` +
@@ -59,12 +59,12 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     ],
   ],
   [
-    'no share',
+    'an invalid share ID',
     allocation({ shareID: 'x' }),
     ['allocation.devices.results[0].shareID: Invalid value: "x": error validating uid: invalid UUID length: 1'],
   ],
   [
-    'from nowhere',
+    'without driver, pool and device',
     { allocation: { devices: { config: [{ source: 'x', opaque: { driver: 'd', parameters: {} } }, {}] } } },
     [
       'allocation.devices.config[0].source: Unsupported value: "x": supported values: "FromClaim", "FromClass"',
@@ -72,9 +72,9 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
       'allocation.devices.config[1].opaque: Required value',
     ],
   ],
-  ['one that stays', allocation(), [], allocation()],
+  ['an unchanged allocation', allocation(), [], allocation()],
   [
-    'another one',
+    'a changed allocation',
     allocation({ device: 'y' }),
     [
       'allocation: Invalid value: ' +
@@ -82,21 +82,21 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     ],
     allocation(),
   ],
-  ['taken away', {}, [], allocation()],
-  ['said of a device', said({ conditions: null, networkData: { ips: ['10.0.0.1/24', '2001:db8::1/64'] } }), []],
+  ['a removed allocation', {}, [], allocation()],
+  ['a device status', withDevice({ conditions: null, networkData: { ips: ['10.0.0.1/24', '2001:db8::1/64'] } }), []],
   [
-    'said of another device',
-    said({ device: 'y' }),
+    'a status of a device that is not allocated',
+    withDevice({ device: 'y' }),
     ['devices[0]: Invalid value: d.example/p/y: must be an allocated device in the claim'],
   ],
   [
-    'data that is no object',
-    said({ data: [] }),
+    'device data that is no object',
+    withDevice({ data: [] }),
     ['devices[0].data: Invalid value: "<value omitted>": must be a valid JSON object'],
   ],
   [
-    'addresses',
-    said({ networkData: { interfaceName: 'x'.repeat(257), ips: ['10.0.0.1', '2001:DB8::1/64'] } }),
+    'invalid network data',
+    withDevice({ networkData: { interfaceName: 'x'.repeat(257), ips: ['10.0.0.1', '2001:DB8::1/64'] } }),
     [
       'interfaceName: Too long: may not be more than 256 bytes',
       'ips[0]: Invalid value: "10.0.0.1": must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)',
@@ -104,8 +104,8 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
     ].map((line) => `devices[0].networkData.${line}`),
   ],
   [
-    'a condition',
-    said({ conditions: [{ type: 'Ready', status: 'Yes' }] }),
+    'an invalid condition',
+    withDevice({ conditions: [{ type: 'Ready', status: 'Yes' }] }),
     [
       'status: Unsupported value: "Yes": supported values: "False", "True", "Unknown"',
       'lastTransitionTime: Required value: must be set',
@@ -115,19 +115,19 @@ const rows: readonly (readonly [what: string, status: object, wrong: readonly st
 ]
 
 for (const [what, status, wrong, old] of rows)
-  test(`the status of a claim: ${what}`, () => assert.deepEqual(told(status, old), wrong))
+  test(`the status of a claim: ${what}`, () => assert.deepEqual(errorsOf(status, old), wrong))
 
-test('nobody begins to use a claim that is being deleted', () => {
+test('a claim that is being deleted cannot get new consumers', () => {
   const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
   const used = { ...allocation(), reservedFor: [user] }
-  assert.deepEqual(told(used, used, deleted), [])
-  assert.deepEqual(told(used, allocation(), deleted), [
+  assert.deepEqual(errorsOf(used, used, deleted), [])
+  assert.deepEqual(errorsOf(used, allocation(), deleted), [
     'reservedFor: Forbidden: new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set',
   ])
 })
 
-test('what was said of a device goes with its allocation', () => {
+test('a device status is removed with its allocation', () => {
   const after = claim({ devices: [{ ...ofDriver }] })
-  forgetDevices(after, claim(said({})))
+  removeStaleDevices(after, claim(withDevice({})))
   assert.equal(after.status?.devices, undefined)
 })

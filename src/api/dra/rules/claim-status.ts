@@ -1,4 +1,4 @@
-/** Rules for writes through `/status` of a ResourceClaim: what was allocated, for whom, and what drivers say of it. */
+/** Validation of a ResourceClaim's status: allocation, reservations, and device statuses of drivers. */
 import type { ResourceV1ResourceClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -40,21 +40,21 @@ type Names = ReadonlySet<string>
 
 const mostReservations = 256
 const mostResults = 32
-/** Of the class and of the claim. */
+/** The limit for configurations of class and claim together. */
 const mostConfigurations = 64
 const mostConditions = 8
 const mostAddresses = 16
 const longestInterface = 256
 const longestHardwareAddress = 128
 
-/** Names a device, or a share of one. */
+/** Returns the ID of a device, or of a share of it. */
 const deviceId = ({ driver, pool, device, shareID }: Pick<Result, 'driver' | 'pool' | 'device' | 'shareID'>): string =>
   [driver, pool, device, ...(shareID ? [shareID] : [])].join('/')
 
 const resultsOf = (status: Status | undefined): readonly Result[] => status?.allocation?.devices?.results ?? []
 
-/** What drivers said of devices goes with those. */
-export function forgetDevices({ status }: Claim, { status: old }: Claim): void {
+/** Removes the statuses of devices that are no longer allocated. */
+export function removeStaleDevices({ status }: Claim, { status: old }: Claim): void {
   if (!status?.devices) return
   const plain = ({ driver, pool, device }: Result | DeviceStatus): string => deviceId({ driver, pool, device })
   const kept = new Set(resultsOf(status).map(plain))
@@ -67,7 +67,7 @@ export function forgetDevices({ status }: Claim, { status: old }: Claim): void {
   status.devices = left.length ? left : undefined
 }
 
-/** What a write through `/status` may say. */
+/** Validates a write to `/status`. */
 export function claimStatusRules(
   { metadata, spec, status = {} }: Claim,
   { status: old = {} }: Claim,
@@ -148,7 +148,7 @@ function deviceStatuses(devices: Status['devices'], allocated: Names): readonly 
 }
 
 function deviceStatus(device: DeviceStatus, path: string, allocated: Names): readonly FieldError[] {
-  // Lists without items are null here, as Go writes them.
+  // Go clients encode empty lists as null.
   const conditions = device.conditions ?? []
   return all(
     driverName(device.driver, `${path}.driver`),
@@ -183,7 +183,7 @@ const networkRules = (
     limitedSet(ips, mostAddresses, `${path}.ips`, interfaceAddress, (ip) => ip),
   )
 
-/** An address with the length of its network's prefix, in the one way to write it. */
+/** Validates a canonical address with a prefix length. */
 function interfaceAddress(text: string, path: string): readonly FieldError[] {
   try {
     const canonical = rangeText(parseIpRange(text))

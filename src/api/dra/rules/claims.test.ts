@@ -3,7 +3,7 @@ import test from 'node:test'
 import { classConfigurations, type DeviceClaim, deviceClaimRules, selectorRules } from './claims.ts'
 import { attributeName } from './names.ts'
 
-const told = (devices: object): string[] =>
+const errorsOf = (devices: object): string[] =>
   deviceClaimRules(devices as DeviceClaim, 'd').map(({ field, message }) => `${field}: ${message}`)
 const exactly = (over: object = {}): object => ({
   deviceClassName: 'c',
@@ -12,15 +12,15 @@ const exactly = (over: object = {}): object => ({
   ...over,
 })
 
-test('a claim asks for devices that can be found', () => {
+test('requests of a claim are validated', () => {
   assert.deepEqual(
-    told({
+    errorsOf({
       requests: [{ name: 'a', exactly: exactly({ selectors: [{ cel: { expression: 'device.driver == "x"' } }] }) }],
     }),
     [],
   )
   assert.deepEqual(
-    told({ requests: [{ name: 'a', exactly: exactly({ selectors: [{}, { cel: { expression: '1' } }] }) }] }),
+    errorsOf({ requests: [{ name: 'a', exactly: exactly({ selectors: [{}, { cel: { expression: '1' } }] }) }] }),
     [
       'd.requests[0].exactly.selectors[0].cel: Required value',
       'd.requests[0].exactly.selectors[1].cel.expression: Invalid value: "1": must evaluate to bool or the ' +
@@ -28,20 +28,20 @@ test('a claim asks for devices that can be found', () => {
     ],
   )
   assert.match(
-    told({ requests: [{ name: 'a', exactly: exactly({ selectors: [{ cel: { expression: 'foo' } }] }) }] })[0] ?? '',
+    errorsOf({ requests: [{ name: 'a', exactly: exactly({ selectors: [{ cel: { expression: 'foo' } }] }) }] })[0] ?? '',
     /compilation failed: .*undeclared reference/,
   )
-  assert.deepEqual(told({ requests: [{ name: 'a', exactly: exactly({ allocationMode: 'x' }) }] }), [
+  assert.deepEqual(errorsOf({ requests: [{ name: 'a', exactly: exactly({ allocationMode: 'x' }) }] }), [
     'd.requests[0].exactly.allocationMode: Unsupported value: "x": supported values: "All", "ExactCount"',
   ])
 })
 
-test('constraints and configurations are about requests that are there', () => {
+test('constraints and configurations must refer to existing requests', () => {
   const requests = [{ name: 'a', firstAvailable: [{ name: 's', ...exactly() }] }]
   const words = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
-  assert.deepEqual(told({ requests, constraints: [{ requests: ['a', 'a/s'], matchAttribute: 'a.b/c' }] }), [])
+  assert.deepEqual(errorsOf({ requests, constraints: [{ requests: ['a', 'a/s'], matchAttribute: 'a.b/c' }] }), [])
   assert.deepEqual(
-    told({
+    errorsOf({
       requests,
       constraints: [{ requests: ['q', 'a/b/c'] }],
       config: [{ requests: ['a', 'a'], opaque: { driver: 'd', parameters: [] } }],
@@ -55,13 +55,13 @@ test('constraints and configurations are about requests that are there', () => {
       'd.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object',
     ],
   )
-  assert.deepEqual(told({ requests, constraints: [{ matchAttribute: 'c' }] }), [
+  assert.deepEqual(errorsOf({ requests, constraints: [{ matchAttribute: 'c' }] }), [
     'd.constraints[0].matchAttribute: Invalid value: "c": a fully qualified name must be a domain and a name ' +
       'separated by a slash',
   ])
 })
 
-test('of a driver without a name it is said only that it is missing', () =>
+test('a missing driver name is reported as required only', () =>
   assert.deepEqual(
     classConfigurations(
       [{ opaque: { driver: '', parameters: {} } }, { opaque: { driver: '-', parameters: {} } }],
@@ -70,7 +70,7 @@ test('of a driver without a name it is said only that it is missing', () =>
     ['c[0].opaque.driver: FieldValueRequired', 'c[1].opaque.driver: FieldValueInvalid'],
   ))
 
-test('attributes have names of C, and a domain if it is not the driver', () => {
+test('attribute names are C identifiers with an optional domain', () => {
   assert.deepEqual(attributeName('dra.example.com/model_1', 'f'), [])
   assert.deepEqual(attributeName('a b', 'f').length, 1)
   assert.deepEqual(
@@ -79,7 +79,7 @@ test('attributes have names of C, and a domain if it is not the driver', () => {
   )
 })
 
-test('selectors are no programs', () => {
+test('the length and cost of selectors are limited', () => {
   assert.equal(
     selectorRules(
       Array.from({ length: 33 }, () => ({ cel: { expression: 'true' } })),

@@ -1,4 +1,4 @@
-/** Rules for how devices are asked for, in claims, templates and classes (KEP-4381). */
+/** Validation of device requests in claims, templates and classes (KEP-4381). */
 
 import type { V1DeviceClaim } from '@kubernetes/client-node'
 import { costLimit, deviceSelector } from '../../../cel/devices/device-selector.ts'
@@ -19,32 +19,32 @@ import { deviceTolerations } from './taints.ts'
 
 export type DeviceClaim = Wire<V1DeviceClaim>
 type Request = NonNullable<DeviceClaim['requests']>[number]
-type Wanted = NonNullable<Request['exactly']>
-type Selector = NonNullable<Wanted['selectors']>[number]
+type ExactRequest = NonNullable<Request['exactly']>
+type Selector = NonNullable<ExactRequest['selectors']>[number]
 type Constraint = NonNullable<DeviceClaim['constraints']>[number]
 type Configuration = Pick<NonNullable<DeviceClaim['config']>[number], 'opaque'>
 
-const most = 32
-const mostAlternatives = 8
-const longestExpression = 10 * 1024
-const longestParameters = 10 * 1024
+const maxItems = 32
+const maxAlternatives = 8
+const maxExpressionBytes = 10 * 1024
+const maxParameterBytes = 10 * 1024
 
-/** `devices` of a claim or of a template for one. */
+/** Validates `devices` of a claim or template. */
 export function deviceClaimRules(devices: DeviceClaim | undefined, path: string): readonly FieldError[] {
   const { requests, constraints, config } = devices ?? {}
   const names = requestNames(requests)
   return all(
-    limitedSet(requests, most, `${path}.requests`, requestRules, ({ name }) => name),
-    limitedList(constraints, most, `${path}.constraints`, (constraint, at) =>
+    limitedSet(requests, maxItems, `${path}.requests`, requestRules, ({ name }) => name),
+    limitedList(constraints, maxItems, `${path}.constraints`, (constraint, at) =>
       all(requestReferences(constraint.requests, `${at}.requests`, names), constraintRules(constraint, at)),
     ),
-    limitedList(config, most, `${path}.config`, (one, at) =>
+    limitedList(config, maxItems, `${path}.config`, (one, at) =>
       all(requestReferences(one.requests, `${at}.requests`, names), configurationRules(one, at)),
     ),
   )
 }
 
-/** Requests, and the alternatives of each: `request/alternative`. */
+/** Returns the names of requests and their alternatives (`request/alternative`). */
 export const requestNames = (requests: readonly Request[] = []): ReadonlySet<string> =>
   new Set(
     requests.flatMap(({ name, firstAvailable }) => [
@@ -56,7 +56,7 @@ export const requestNames = (requests: readonly Request[] = []): ReadonlySet<str
 const referenceWords =
   "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 
-/** The name of a request or of one of its alternatives. */
+/** Validates a reference to a request or one of its alternatives. */
 export function requestReference(name: string, path: string, names: ReadonlySet<string>): readonly FieldError[] {
   const parts = name.split('/')
   const unknown = names.has(name) ? valid : [invalidValue(path, name, referenceWords)]
@@ -67,7 +67,7 @@ export function requestReference(name: string, path: string, names: ReadonlySet<
   )
 }
 
-/** `requests` of what is about some of them. */
+/** Validates a list of references to requests. */
 export const requestReferences = (
   list: readonly string[] | undefined,
   path: string,
@@ -75,7 +75,7 @@ export const requestReferences = (
 ): readonly FieldError[] =>
   limitedSet(
     list,
-    most,
+    maxItems,
     path,
     (name, at) => requestReference(name, at, names),
     (name) => name,
@@ -86,22 +86,23 @@ function requestRules({ name, exactly, firstAvailable }: Request, path: string):
   const ofName = follows(name ?? '', `${path}.name`, dnsLabel)
   const hasAlternatives = (firstAvailable?.length ?? 0) > 0
   if (exactly && hasAlternatives) return [...ofName, invalidValue(path, null, `${wanted}, but multiple fields are set`)]
-  if (exactly) return all(ofName, wantedRules(exactly, `${path}.exactly`))
+  if (exactly) return all(ofName, exactRequestRules(exactly, `${path}.exactly`))
   if (!hasAlternatives) return [...ofName, required(path, wanted)]
   return all(
     ofName,
     limitedSet(
       firstAvailable,
-      mostAlternatives,
+      maxAlternatives,
       `${path}.firstAvailable`,
-      (alternative, at) => all(follows(alternative.name ?? '', `${at}.name`, dnsLabel), wantedRules(alternative, at)),
+      (alternative, at) =>
+        all(follows(alternative.name ?? '', `${at}.name`, dnsLabel), exactRequestRules(alternative, at)),
       (alternative) => alternative.name,
     ),
   )
 }
 
-function wantedRules(
-  { deviceClassName, selectors, allocationMode: mode, count = 0, tolerations }: Wanted,
+function exactRequestRules(
+  { deviceClassName, selectors, allocationMode: mode, count = 0, tolerations }: ExactRequest,
   path: string,
 ): readonly FieldError[] {
   return all(
@@ -116,14 +117,14 @@ function wantedRules(
   )
 }
 
-/** `selectors`: expressions about a device. */
+/** Validates `selectors`: CEL expressions about a device. */
 export const selectorRules = (selectors: readonly Selector[] | undefined, path: string): readonly FieldError[] =>
-  limitedList(selectors, most, path, ({ cel }, at) =>
+  limitedList(selectors, maxItems, path, ({ cel }, at) =>
     cel ? expressionRules(cel.expression ?? '', `${at}.cel.expression`) : [required(`${at}.cel`)],
   )
 
 function expressionRules(expression: string, path: string): readonly FieldError[] {
-  if (Buffer.byteLength(expression) > longestExpression) return [tooLong(path, longestExpression)]
+  if (Buffer.byteLength(expression) > maxExpressionBytes) return [tooLong(path, maxExpressionBytes)]
   try {
     return deviceSelector(expression).estimatedCost > costLimit
       ? [forbiddenField(path, 'too complex, exceeds cost limit')]
@@ -136,13 +137,13 @@ function expressionRules(expression: string, path: string): readonly FieldError[
 function constraintRules({ matchAttribute, distinctAttribute }: Constraint, path: string): readonly FieldError[] {
   if (matchAttribute !== undefined) return fullAttributeName(matchAttribute, `${path}.matchAttribute`)
   if (distinctAttribute !== undefined) return fullAttributeName(distinctAttribute, `${path}.distinctAttribute`)
-  // Upstream's words, although none is set.
+  // Upstream's message, although none is set.
   return [
     required(path, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'),
   ]
 }
 
-/** What a driver is told beside a request: an object that only it understands. */
+/** Validates a configuration, which has opaque parameters for a driver. */
 export function configurationRules({ opaque }: Configuration, path: string): readonly FieldError[] {
   if (!opaque) return [required(`${path}.opaque`)]
   return all(
@@ -151,15 +152,15 @@ export function configurationRules({ opaque }: Configuration, path: string): rea
   )
 }
 
-/** An object that only the driver understands. */
+/** Validates opaque parameters: a JSON object. */
 export function parameterRules(parameters: unknown, path: string): readonly FieldError[] {
   if (parameters === undefined || parameters === null) return [required(path)]
-  if (Buffer.byteLength(writeJson(parameters)) > longestParameters) return [tooLong(path, longestParameters)]
+  if (Buffer.byteLength(writeJson(parameters)) > maxParameterBytes) return [tooLong(path, maxParameterBytes)]
   return typeof parameters === 'object' && !Array.isArray(parameters)
     ? valid
     : [invalidValue(path, '<value omitted>', 'must be a valid JSON object')]
 }
 
-/** `config` of a class. */
+/** Validates `config` of a class. */
 export const classConfigurations = (list: readonly Configuration[] | undefined, path: string): readonly FieldError[] =>
-  limitedList(list, most, path, configurationRules)
+  limitedList(list, maxItems, path, configurationRules)

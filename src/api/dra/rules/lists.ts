@@ -1,10 +1,10 @@
-/** Rules for lists that may have so many items: one that is longer is not looked into. */
+/** Validation of lists and maps with a maximum size. Items of longer ones are not validated. */
 import { duplicate, type FieldError, tooMany } from '../../../machinery/validation/field-error.ts'
 import { all, duplicateFinder, each } from '../../../machinery/validation/field-rules.ts'
 
 type Rule<T> = (item: T, path: string) => readonly FieldError[]
 
-/** A rule for each item of a list of at most `max`. */
+/** Validates each item of a list of at most `max` items. */
 export const limitedList = <T>(
   list: readonly T[] | undefined,
   max: number,
@@ -12,7 +12,7 @@ export const limitedList = <T>(
   rule: Rule<T>,
 ): readonly FieldError[] => (list && list.length > max ? [tooMany(path, list.length, max)] : each(list, path, rule))
 
-/** As `limitedList`, and no two items have the same key. */
+/** Like `limitedList`, and rejects items with the same key. */
 export function limitedSet<T>(
   list: readonly T[] | undefined,
   max: number,
@@ -28,7 +28,7 @@ export function limitedSet<T>(
   )
 }
 
-/** A rule for each value of a map of at most `max` entries, and one for each key, whose faults are the map's. */
+/** Validates keys and values of a map of at most `max` entries. Errors of keys have the path of the map. */
 export function limitedMap<T>(
   map: Readonly<Record<string, T>> | undefined,
   max: number,
@@ -43,5 +43,5 @@ export function limitedMap<T>(
 
 const longestKey = 63 + 1 + 32
 
-/** Long keys lose their middle. */
+/** Shortens long keys in the middle. */
 const shortened = (key: string): string => (key.length <= longestKey ? key : `${key.slice(0, 47)}...${key.slice(-46)}`)

@@ -1,4 +1,4 @@
-/** Rules for what drivers name: attributes and capacities, pools, shares of devices. */
+/** Validation of names of drivers, attributes, capacities and pools, and of share IDs. */
 import { type FieldError, invalidValue, required, tooLong } from '../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
@@ -12,10 +12,10 @@ const identifierWords =
   "characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is " +
   "'[A-Za-z_][A-Za-z0-9_]*')"
 
-/** The name of a driver; one that is missing is not looked at. */
+/** Validates the name of a driver; a missing one is reported as required only. */
 export const driverName = csiDriver
 
-/** Names of attributes and capacities: `name`, or `example.com/name`. */
+/** Validates names of attributes and capacities: `name`, or `example.com/name`. */
 export function attributeName(name: string, path: string): readonly FieldError[] {
   const parts = name.split('/')
   if (parts.length > 2) return [invalidValue(path, name, 'must not contain more than one slash')]
@@ -28,7 +28,7 @@ export function attributeName(name: string, path: string): readonly FieldError[]
   )
 }
 
-/** As `attributeName`, with a domain. */
+/** Like `attributeName`, but requires a domain. */
 export const fullAttributeName = (name: string, path: string): readonly FieldError[] =>
   name.includes('/')
     ? attributeName(name, path)
@@ -43,7 +43,7 @@ const identifier = (text: string, path: string): readonly FieldError[] =>
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(text) ? valid : [invalidValue(path, text, identifierWords)],
   )
 
-/** The name of a pool: parts between slashes that are names themselves. */
+/** Validates the name of a pool: subdomains separated by slashes. */
 export function poolName(name: string | undefined, path: string): readonly FieldError[] {
   if (!name) return [required(path)]
   return all(
@@ -53,12 +53,12 @@ export function poolName(name: string | undefined, path: string): readonly Field
 }
 
 const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** What can be read as a UUID, in any of its writings. */
+/** A UUID in any of its formats. */
 const someUid =
   /^(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}$|^[0-9a-f]{32}$/i
 const lengths: ReadonlySet<number> = new Set([32, 36, 38, 45])
 
-/** The UUID of a share of a device. */
+/** Validates the UUID of a share of a device. */
 export function shareId(id: string | undefined, path: string): readonly FieldError[] {
   if (id === undefined || uid.test(id)) return valid
   if (!lengths.has(id.length))

@@ -5,12 +5,12 @@ import { type SliceSpec, sliceRules } from './slices.ts'
 type Rows = readonly (readonly [what: string, over: object, wrong: readonly string[]])[]
 
 const whole = { driver: 'd.example', pool: { name: 'p', generation: 1, resourceSliceCount: 1 }, allNodes: true }
-const told = (over: object, old?: object): string[] =>
+const errorsOf = (over: object, old?: object): string[] =>
   sliceRules({ ...whole, ...over } as SliceSpec, old && ({ ...whole, ...old } as SliceSpec)).map(
     ({ field, message }) => `${field.replace(/^spec\.?/, '')}: ${message}`,
   )
 const device = (over: object): object => ({ devices: [{ name: 'a', ...over }] })
-const ofDevice = (over: object): string[] => told(device(over)).map((line) => line.replace(/^devices\[0\]\.?/, ''))
+const ofDevice = (over: object): string[] => errorsOf(device(over)).map((line) => line.replace(/^devices\[0\]\.?/, ''))
 const many = (count: number, over: object = {}): object[] =>
   Array.from({ length: count }, (_, i) => ({ name: `d${i}`, ...over }))
 const counters = { counters: { c: { value: '1' } } }
@@ -18,31 +18,31 @@ const on = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Exi
 
 const onePlace = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
 const ofSlices: Rows = [
-  ['on all nodes', {}, []],
-  ['nowhere', { allNodes: undefined }, [`: Required value: ${onePlace}`]],
+  ['available on all nodes', {}, []],
+  ['no node selection', { allNodes: undefined }, [`: Required value: ${onePlace}`]],
   [
-    'in two places',
+    'two node selections',
     { nodeName: 'n' },
     [`: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${onePlace}, but multiple fields are set`],
   ],
   [
-    'no name of a node',
+    'an empty node name',
     { nodeName: '' },
     ['nodeName: Invalid value: "": must be either unset or set to a non-empty string'],
   ],
   [
-    'on no node',
+    'allNodes false',
     { allNodes: false, nodeName: 'n' },
     ['allNodes: Invalid value: false: must be either unset or set to true'],
   ],
-  ['on selected nodes', { allNodes: undefined, nodeSelector: on }, []],
+  ['available on selected nodes', { allNodes: undefined, nodeSelector: on }, []],
   [
-    'two terms',
+    'two node selector terms',
     { allNodes: undefined, nodeSelector: { nodeSelectorTerms: [{}, {}] } },
     ['nodeSelector.nodeSelectorTerms: Invalid value: [{},{}]: must have exactly one node selector term'],
   ],
   [
-    'no terms',
+    'no node selector terms',
     { allNodes: undefined, nodeSelector: {} },
     [
       'nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term',
@@ -56,7 +56,7 @@ const ofSlices: Rows = [
   ],
   ['counters', { sharedCounters: [{ name: 's', ...counters }] }, []],
   [
-    'counters without a name, twice',
+    'two counter sets without a name',
     { sharedCounters: [{ name: '' }, { name: '', ...counters }] },
     [
       'sharedCounters[0].name: Required value',
@@ -67,34 +67,38 @@ const ofSlices: Rows = [
   ],
   ['too many devices', { devices: many(129) }, ['devices: Too many: 129: must have at most 128 items']],
   [
-    'too many with taints',
+    'too many devices with taints',
     { devices: many(65, { taints: [{ key: 'k', effect: 'None' }] }) },
     ['devices: Too many: 65: must have at most 64 items'],
   ],
-  ['one name twice', { devices: [{ name: 'a' }, { name: 'a' }] }, ['devices[1]: Duplicate value: "a"']],
+  ['a duplicate device name', { devices: [{ name: 'a' }, { name: 'a' }] }, ['devices[1]: Duplicate value: "a"']],
 ]
 
-for (const [what, over, wrong] of ofSlices) test(`a slice: ${what}`, () => assert.deepEqual(told(over), wrong))
+for (const [what, over, wrong] of ofSlices) test(`a slice: ${what}`, () => assert.deepEqual(errorsOf(over), wrong))
 
 const ofAttributes: Rows = [
   [
-    'one of each',
+    'one of each type',
     { a: { int: 0 }, b: { bool: false }, c: { string: 'x' }, 'x.example/d': { version: '1.2.3-rc.1+b' } },
     [],
   ],
-  ['nothing', { a: {} }, ['attributes[a]: Invalid value: "": exactly one value must be specified']],
+  ['no value', { a: {} }, ['attributes[a]: Invalid value: "": exactly one value must be specified']],
   [
     'two values',
     { a: { int: 1, bool: true } },
     ['attributes[a]: Invalid value: {"int":1,"bool":true}: exactly one value must be specified'],
   ],
   [
-    'no version',
+    'an invalid version',
     { a: { version: '1.2' } },
     ['attributes[a].version: Invalid value: "1.2": must be a string compatible with semver.org spec 2.0.0'],
   ],
   ['an empty list', { a: { ints: [] } }, ['attributes[a].ints: Invalid value: []: must not be empty if specified']],
-  ['a long text', { a: { string: 'x'.repeat(65) } }, ['attributes[a].string: Too long: may not be more than 64 bytes']],
+  [
+    'a string that is too long',
+    { a: { string: 'x'.repeat(65) } },
+    ['attributes[a].string: Too long: may not be more than 64 bytes'],
+  ],
   ['an empty domain', { '/a': { int: 1 } }, ['attributes: Invalid value: "": the domain must not be empty']],
   [
     'too many values',
@@ -111,15 +115,15 @@ const onePlaceOfDevice =
   'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to ' +
   'true in the ResourceSlice spec'
 const ofDevices: Rows = [
-  ['a node of its own', { ...placed, ...device({ nodeName: 'n' }) }, []],
-  ['nowhere', { ...placed, ...device({}) }, [`devices[0]: Required value: ${onePlaceOfDevice}`]],
+  ['a node for each device', { ...placed, ...device({ nodeName: 'n' }) }, []],
+  ['no node selection', { ...placed, ...device({}) }, [`devices[0]: Required value: ${onePlaceOfDevice}`]],
   [
-    'twice',
+    'two node selections',
     { ...placed, ...device({ nodeName: 'n', allNodes: true }) },
     [`devices[0]: Invalid value: "{\`nodeName\`, \`allNodes\`}": ${onePlaceOfDevice}`],
   ],
   [
-    'not asked for',
+    'a node without perDeviceNodeSelection',
     device({ allNodes: true }),
     [
       'devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if ' +
@@ -142,12 +146,12 @@ const ofDevices: Rows = [
   ],
   ['counters', device({ consumesCounters: [{ counterSet: 's', ...counters }] }), []],
   [
-    'one set of counters twice',
+    'a duplicate counter set',
     device({ consumesCounters: [{ counterSet: 's', ...counters }, { counterSet: 's' }] }),
     ['devices[0].consumesCounters[1].counters: Required value', 'devices[0].consumesCounters[1]: Duplicate value: "s"'],
   ],
   [
-    'conditions of binding',
+    'binding conditions',
     device({ bindingConditions: ['a', 'a'], bindingFailureConditions: ['a'] }),
     [
       'devices[0].bindingConditions[1]: Duplicate value: "a"',
@@ -156,7 +160,7 @@ const ofDevices: Rows = [
     ],
   ],
   [
-    'conditions of binding without those of failure',
+    'binding conditions without failure conditions',
     device({ bindingConditions: ['a'] }),
     [
       'devices[0].bindingFailureConditions: Invalid value: null: bindingFailureConditions are required to use ' +
@@ -165,13 +169,13 @@ const ofDevices: Rows = [
   ],
 ]
 
-for (const [what, over, wrong] of ofDevices) test(`a device: ${what}`, () => assert.deepEqual(told(over), wrong))
+for (const [what, over, wrong] of ofDevices) test(`a device: ${what}`, () => assert.deepEqual(errorsOf(over), wrong))
 
 const ofPolicies: Rows = [
   ['values', { default: '1', validValues: ['1', '2'] }, []],
   ['no default', { validValues: ['1'] }, ['.default: Required value: required when validValues is defined']],
   [
-    'values in disorder, one too large',
+    'values that are not sorted, one above the capacity',
     { default: '3', validValues: ['2', '1', '11'] },
     [
       '.validValues[1]: Invalid value: "1": values must be sorted in ascending order',
@@ -179,9 +183,13 @@ const ofPolicies: Rows = [
       '.validValues: Invalid value: "3": default value is not valid according to the requestPolicy',
     ],
   ],
-  ['parts of one whole', { default: '100m', validValues: ['100m', '200m'] }, ['.validValues[1]: Duplicate value: "1"']],
   [
-    'too many values, of which only the order is judged',
+    'fractions of the same whole number',
+    { default: '100m', validValues: ['100m', '200m'] },
+    ['.validValues[1]: Duplicate value: "1"'],
+  ],
+  [
+    'too many values, whose order only is validated',
     { default: '1', validValues: ['1', '1', '2', '3', '4', '5', '6', '7', '8', '12', '9'] },
     [
       '.validValues[10]: Invalid value: "9": values must be sorted in ascending order',
@@ -199,12 +207,12 @@ const ofPolicies: Rows = [
   ],
   ['a range', { default: '4', validRange: { min: '2', max: '8', step: '2' } }, []],
   [
-    'a range without its least',
+    'a range without a minimum',
     { default: '1', validRange: { max: '2' } },
     ['.validRange.min: Required value: required when validRange is defined'],
   ],
   [
-    'a range that ends before it begins',
+    'a range with a maximum below the minimum',
     { default: '5', validRange: { min: '6', max: '4' } },
     [
       '.validRange.default: Invalid value: "5": default is less than min: 6',
@@ -213,7 +221,7 @@ const ofPolicies: Rows = [
     ],
   ],
   [
-    'not reached in steps',
+    'a default that is no multiple of the step',
     { default: '3', validRange: { min: '2', max: '8', step: '4' } },
     [
       '.validRange.step: Invalid value: "3": value is not a multiple of a given step (4) from (2)',
@@ -221,14 +229,14 @@ const ofPolicies: Rows = [
     ],
   ],
   [
-    'no step at all',
+    'a step of zero',
     { default: '2', validRange: { min: '2', step: '0' } },
     ['.validRange.step: Invalid value: "0": must be greater than zero'],
   ],
 ]
 
 for (const [what, requestPolicy, wrong] of ofPolicies)
-  test(`how a capacity is shared: ${what}`, () =>
+  test(`the request policy of a capacity: ${what}`, () =>
     assert.deepEqual(
       ofDevice({ allowMultipleAllocations: true, capacity: { c: { value: '10', requestPolicy } } }).map((line) =>
         line.replace('capacity[c].requestPolicy', ''),
@@ -236,8 +244,11 @@ for (const [what, requestPolicy, wrong] of ofPolicies)
       wrong,
     ))
 
-test('a capacity of one is not shared; what is as it was may stay', () => {
+test('a device without multiple allocations has no request policy; unchanged devices may stay', () => {
   const one = device({ capacity: { c: { value: '1', requestPolicy: {} } }, taints: [{ key: '-', effect: 'x' }] })
-  assert.equal(told(one)[0], 'devices[0].capacity[c].requestPolicy: Forbidden: allowMultipleAllocations must be true')
-  assert.deepEqual(told(one, one), [])
+  assert.equal(
+    errorsOf(one)[0],
+    'devices[0].capacity[c].requestPolicy: Forbidden: allowMultipleAllocations must be true',
+  )
+  assert.deepEqual(errorsOf(one, one), [])
 })

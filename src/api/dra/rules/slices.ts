@@ -1,4 +1,4 @@
-/** Rules for what drivers offer in ResourceSlices. */
+/** Validation of ResourceSlices. */
 import type { V1ResourceSliceSpec } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Wire } from '../../../machinery/object.ts'
@@ -18,8 +18,8 @@ type Counters = NonNullable<SliceSpec['sharedCounters']>[number]['counters']
 type Place = Pick<Device, 'nodeName' | 'nodeSelector' | 'allNodes'>
 
 const mostDevices = 128
-/** If one of them has taints, uses counters or has lists as attributes. */
-const mostDevicesOfMany = 64
+/** The limit if a device has taints, counters or list attributes. */
+const maxComplexDevices = 64
 const mostCounterSets = 8
 const mostCounters = 32
 const mostCounterSetsUsed = 2
@@ -30,7 +30,7 @@ const onePlacePerDevice =
   'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to ' +
   'true in the ResourceSlice spec'
 
-/** `spec` of a slice; devices that are as they were may keep what is refused now. */
+/** Validates `spec` of a slice; unchanged taints and capacities of `old` devices may be invalid. */
 export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpec>): readonly FieldError[] {
   const { driver, pool, devices, sharedCounters, perDeviceNodeSelection: perDevice } = spec
   const before = new Map(old?.devices?.map((device) => [device.name, device]))
@@ -43,7 +43,7 @@ export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpe
       : valid,
     limitedSet(
       devices,
-      devices?.some(isOfMany) ? mostDevicesOfMany : mostDevices,
+      devices?.some(isComplex) ? maxComplexDevices : mostDevices,
       'spec.devices',
       (device, at) => deviceRules(device, at, before.get(device.name), perDevice === true),
       ({ name }) => name,
@@ -59,7 +59,7 @@ export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpe
   )
 }
 
-const isOfMany = ({ taints, consumesCounters, attributes = {} }: Device): boolean =>
+const isComplex = ({ taints, consumesCounters, attributes = {} }: Device): boolean =>
   Boolean(taints?.length || consumesCounters?.length) ||
   Object.values(attributes).some(({ bools, ints, strings, versions }) => bools ?? ints ?? strings ?? versions)
 
@@ -74,7 +74,7 @@ const poolRules = (pool: Partial<SliceSpec['pool']> = {}): readonly FieldError[]
       : valid,
   )
 
-/** Where the devices of the slice are. */
+/** Validates the node selection of the slice. */
 function placeRules(spec: Partial<SliceSpec>): readonly FieldError[] {
   const { nodeSelector: selector, perDeviceNodeSelection: perDevice } = spec
   const terms = selector?.nodeSelectorTerms

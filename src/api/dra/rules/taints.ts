@@ -1,7 +1,4 @@
-/**
- * Rules for taints of devices and for what tolerates them (KEP-5055), and for conditions that a pod waits for
- * (KEP-5007).
- */
+/** Validation of device taints and tolerations (KEP-5055), and of binding conditions (KEP-5007). */
 import {
   duplicate,
   type FieldError,
@@ -30,7 +27,7 @@ interface Toleration {
 
 const effects = ['NoExecute', 'NoSchedule', 'None']
 
-/** A taint; the effect that it had already is known to be one. */
+/** Validates a taint; an unchanged effect stays valid. */
 export function deviceTaint(
   { key = '', value, effect }: Omit<Toleration, 'operator'>,
   path: string,
@@ -43,7 +40,7 @@ export function deviceTaint(
   )
 }
 
-/** `tolerations` of a request or of what was allocated for one. */
+/** Validates `tolerations` of a request or an allocation result. */
 export const deviceTolerations = (list: readonly Toleration[] | undefined, path: string): readonly FieldError[] =>
   each(list, path, toleration)
 
@@ -71,7 +68,7 @@ interface Binding {
 
 const mostBindingConditions = 4
 
-/** What a device waits for before its pod is bound, and what says that it waits in vain: both or neither. */
+/** Validates binding conditions and binding failure conditions: both or neither. */
 export function bindingConditions(device: Binding, path: string): readonly FieldError[] {
   const { bindingConditions: good = [], bindingFailureConditions: bad = [] } = device
   const [goodPath, badPath] = [`${path}.bindingConditions`, `${path}.bindingFailureConditions`]

@@ -1,30 +1,29 @@
 /**
- * Fields that are only stored while a feature is on, as data: gate → fields. A field that an object of the store has
- * already may stay, so that an update never loses it. Gates that are locked on have no line here. The facts are those
- * of `+featureGate` in k8s.io/api.
+ * Fields that are only stored while a feature is enabled, by gate. A field that the stored object has stays, so that an
+ * update never loses it. Gates that are locked on have no entry. The source is `+featureGate` in k8s.io/api.
  */
 
 /**
- * A path such as `spec.devices[].attributes{}.ints`: `[]` goes through a list, `{}` through the values of a map. A `?`
- * after a parent removes it too if nothing else is in it.
+ * A path such as `spec.devices[].attributes{}.ints`: `[]` iterates a list, `{}` the values of a map. A parent with `?`
+ * is removed too if it becomes empty.
  */
 export type FieldPath = string
 
-/** A field with a value that is always allowed. */
+/** A field with a value that needs no feature. */
 export interface FieldWithDefault {
   readonly path: FieldPath
   readonly allowed: string
 }
 
 export interface GatedFields {
-  /** The fields stay while all of these are on. */
+  /** The fields are stored while all of these gates are enabled. */
   readonly gates: readonly string[]
   /** `GROUP/PLURAL`, `PLURAL` in the core group, or `podSpec` for all kinds with pods or templates of pods. */
-  readonly of: string
+  readonly kind: string
   readonly fields: readonly (FieldPath | FieldWithDefault)[]
-  /** Fields that say of a stored object that it uses the feature; those of `fields` if absent. */
+  /** Fields that show that a stored object uses the feature. Default: `fields`. */
   readonly inUse?: readonly FieldPath[]
-  /** The fields are removed only where one of these is set. */
+  /** The fields are removed only if one of these is set. */
   readonly onlyWith?: readonly FieldPath[]
 }
 
@@ -34,23 +33,23 @@ const inContainerStatuses = (path: string): FieldPath[] =>
   ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'].map((list) => `status.${list}[].${path}`)
 
 const podFields: readonly GatedFields[] = [
-  { gates: ['ContainerStopSignals'], of: 'podSpec', fields: inContainers('lifecycle?.stopSignal') },
+  { gates: ['ContainerStopSignals'], kind: 'podSpec', fields: inContainers('lifecycle?.stopSignal') },
   {
     gates: ['ClusterTrustBundleProjection'],
-    of: 'podSpec',
+    kind: 'podSpec',
     fields: ['volumes[].projected.sources[].clusterTrustBundle'],
   },
-  { gates: ['PodCertificateRequest'], of: 'podSpec', fields: ['volumes[].projected.sources[].podCertificate'] },
-  { gates: ['GenericWorkload'], of: 'podSpec', fields: ['schedulingGroup'] },
+  { gates: ['PodCertificateRequest'], kind: 'podSpec', fields: ['volumes[].projected.sources[].podCertificate'] },
+  { gates: ['GenericWorkload'], kind: 'podSpec', fields: ['schedulingGroup'] },
   {
     gates: ['PodLevelResources'],
-    of: 'podSpec',
+    kind: 'podSpec',
     fields: ['resources'],
     inUse: ['resources.requests', 'resources.limits'],
   },
   {
     gates: ['ContainerRestartRules'],
-    of: 'podSpec',
+    kind: 'podSpec',
     fields: [
       'containers[].restartPolicy',
       'containers[].restartPolicyRules',
@@ -58,66 +57,66 @@ const podFields: readonly GatedFields[] = [
       'initContainers[].restartPolicyRules',
     ],
   },
-  { gates: ['HostnameOverride'], of: 'podSpec', fields: ['hostnameOverride'] },
-  { gates: ['EnvFiles'], of: 'podSpec', fields: inContainers('env[].valueFrom.fileKeyRef') },
+  { gates: ['HostnameOverride'], kind: 'podSpec', fields: ['hostnameOverride'] },
+  { gates: ['EnvFiles'], kind: 'podSpec', fields: inContainers('env[].valueFrom.fileKeyRef') },
   {
     gates: ['MatchLabelKeysInPodTopologySpread'],
-    of: 'podSpec',
+    kind: 'podSpec',
     fields: ['topologySpreadConstraints[].matchLabelKeys'],
   },
   {
     gates: ['InPlacePodLevelResourcesVerticalScaling'],
-    of: 'pods',
+    kind: 'pods',
     fields: ['status.resources', 'status.allocatedResources'],
   },
-  { gates: ['DRAExtendedResource'], of: 'pods', fields: ['status.extendedResourceClaimStatus'] },
-  { gates: ['DRANodeAllocatableResources'], of: 'pods', fields: ['status.nodeAllocatableResourceClaimStatuses'] },
-  { gates: ['ResourceHealthStatus'], of: 'pods', fields: inContainerStatuses('allocatedResourcesStatus'), inUse: [] },
+  { gates: ['DRAExtendedResource'], kind: 'pods', fields: ['status.extendedResourceClaimStatus'] },
+  { gates: ['DRANodeAllocatableResources'], kind: 'pods', fields: ['status.nodeAllocatableResourceClaimStatuses'] },
+  { gates: ['ResourceHealthStatus'], kind: 'pods', fields: inContainerStatuses('allocatedResourcesStatus'), inUse: [] },
   {
     gates: ['ResourceHealthStatusMessage'],
-    of: 'pods',
+    kind: 'pods',
     fields: inContainerStatuses('allocatedResourcesStatus[].resources[].message'),
   },
-  { gates: ['ImageVolumeWithDigest'], of: 'pods', fields: inContainerStatuses('volumeMounts[].volumeStatus?.image') },
+  { gates: ['ImageVolumeWithDigest'], kind: 'pods', fields: inContainerStatuses('volumeMounts[].volumeStatus?.image') },
 ]
 
 const workloadFields: readonly GatedFields[] = [
   {
     gates: ['MaxUnavailableStatefulSet'],
-    of: 'apps/statefulsets',
+    kind: 'apps/statefulsets',
     fields: ['spec.updateStrategy.rollingUpdate.maxUnavailable'],
   },
   {
     gates: ['DeploymentReplicaSetTerminatingReplicas'],
-    of: 'apps/deployments',
+    kind: 'apps/deployments',
     fields: ['status.terminatingReplicas'],
   },
   {
     gates: ['DeploymentReplicaSetTerminatingReplicas'],
-    of: 'apps/replicasets',
+    kind: 'apps/replicasets',
     fields: ['status.terminatingReplicas'],
   },
   {
     gates: ['HPAConfigurableTolerance'],
-    of: 'autoscaling/horizontalpodautoscalers',
+    kind: 'autoscaling/horizontalpodautoscalers',
     fields: ['spec.behavior.scaleUp.tolerance', 'spec.behavior.scaleDown.tolerance'],
   },
 ]
 
 const clusterFields: readonly GatedFields[] = [
-  { gates: ['CoordinatedLeaderElection'], of: 'coordination.k8s.io/leases', fields: ['spec.strategy'] },
-  { gates: ['CoordinatedLeaderElection'], of: 'coordination.k8s.io/leases', fields: ['spec.preferredHolder'] },
-  { gates: ['NodeDeclaredFeatures'], of: 'nodes', fields: ['status.declaredFeatures'] },
-  { gates: ['VolumeLimitScaling'], of: 'storage.k8s.io/csidrivers', fields: ['spec.preventPodSchedulingIfMissing'] },
+  { gates: ['CoordinatedLeaderElection'], kind: 'coordination.k8s.io/leases', fields: ['spec.strategy'] },
+  { gates: ['CoordinatedLeaderElection'], kind: 'coordination.k8s.io/leases', fields: ['spec.preferredHolder'] },
+  { gates: ['NodeDeclaredFeatures'], kind: 'nodes', fields: ['status.declaredFeatures'] },
+  { gates: ['VolumeLimitScaling'], kind: 'storage.k8s.io/csidrivers', fields: ['spec.preventPodSchedulingIfMissing'] },
   {
     gates: ['CrossNamespaceVolumeDataSource'],
-    of: 'persistentvolumeclaims',
+    kind: 'persistentvolumeclaims',
     fields: ['spec.dataSourceRef'],
     onlyWith: ['spec.dataSourceRef.namespace'],
   },
   {
     gates: ['CRDObservedGenerationTracking'],
-    of: 'apiextensions.k8s.io/customresourcedefinitions',
+    kind: 'apiextensions.k8s.io/customresourcedefinitions',
     fields: ['status.observedGeneration', 'status.conditions[].observedGeneration'],
   },
 ]
@@ -129,13 +128,13 @@ const inRequests = (prefix: string, field: string): FieldPath[] => [
 ]
 const allocated = 'status.allocation.devices.results[]'
 
-/** What claims, and templates of claims, share. */
-const claimFields = (of: string, spec: string): GatedFields[] => [
-  { gates: ['DRAPrioritizedList'], of, fields: [`${spec}.${requests}.firstAvailable`] },
-  { gates: ['DRADeviceTaints'], of, fields: inRequests(spec, 'tolerations') },
+/** Fields of claims and claim templates. */
+const claimFields = (kind: string, spec: string): GatedFields[] => [
+  { gates: ['DRAPrioritizedList'], kind, fields: [`${spec}.${requests}.firstAvailable`] },
+  { gates: ['DRADeviceTaints'], kind, fields: inRequests(spec, 'tolerations') },
   {
     gates: ['DRAConsumableCapacity'],
-    of,
+    kind,
     fields: [...inRequests(spec, 'capacity'), `${spec}.devices.constraints[].distinctAttribute`],
   },
 ]
@@ -143,11 +142,11 @@ const claimFields = (of: string, spec: string): GatedFields[] => [
 const deviceFields: readonly GatedFields[] = [
   ...claimFields('resource.k8s.io/resourceclaims', 'spec'),
   ...claimFields('resource.k8s.io/resourceclaimtemplates', 'spec.spec'),
-  { gates: ['DRAResourceClaimDeviceStatus'], of: 'resource.k8s.io/resourceclaims', fields: ['status.devices'] },
-  { gates: ['DRADeviceTaints'], of: 'resource.k8s.io/resourceclaims', fields: [`${allocated}.tolerations`] },
+  { gates: ['DRAResourceClaimDeviceStatus'], kind: 'resource.k8s.io/resourceclaims', fields: ['status.devices'] },
+  { gates: ['DRADeviceTaints'], kind: 'resource.k8s.io/resourceclaims', fields: [`${allocated}.tolerations`] },
   {
     gates: ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'],
-    of: 'resource.k8s.io/resourceclaims',
+    kind: 'resource.k8s.io/resourceclaims',
     fields: [
       `${allocated}.bindingConditions`,
       `${allocated}.bindingFailureConditions`,
@@ -156,14 +155,14 @@ const deviceFields: readonly GatedFields[] = [
   },
   {
     gates: ['DRAConsumableCapacity'],
-    of: 'resource.k8s.io/resourceclaims',
+    kind: 'resource.k8s.io/resourceclaims',
     fields: [`${allocated}.shareID`, `${allocated}.consumedCapacity`, 'status.devices[].shareID'],
   },
-  { gates: ['DRAExtendedResource'], of: 'resource.k8s.io/deviceclasses', fields: ['spec.extendedResourceName'] },
-  { gates: ['DRADeviceTaints'], of: 'resource.k8s.io/resourceslices', fields: ['spec.devices[].taints'] },
+  { gates: ['DRAExtendedResource'], kind: 'resource.k8s.io/deviceclasses', fields: ['spec.extendedResourceName'] },
+  { gates: ['DRADeviceTaints'], kind: 'resource.k8s.io/resourceslices', fields: ['spec.devices[].taints'] },
   {
     gates: ['DRAPartitionableDevices'],
-    of: 'resource.k8s.io/resourceslices',
+    kind: 'resource.k8s.io/resourceslices',
     fields: [
       'spec.sharedCounters',
       'spec.perDeviceNodeSelection',
@@ -172,33 +171,33 @@ const deviceFields: readonly GatedFields[] = [
   },
   {
     gates: ['DRADeviceBindingConditions', 'DRAResourceClaimDeviceStatus'],
-    of: 'resource.k8s.io/resourceslices',
+    kind: 'resource.k8s.io/resourceslices',
     fields: ['bindsToNode', 'bindingConditions', 'bindingFailureConditions'].map((field) => `spec.devices[].${field}`),
   },
   {
     gates: ['DRAConsumableCapacity'],
-    of: 'resource.k8s.io/resourceslices',
+    kind: 'resource.k8s.io/resourceslices',
     fields: ['spec.devices[].allowMultipleAllocations', 'spec.devices[].capacity{}.requestPolicy'],
   },
   {
     gates: ['DRANodeAllocatableResources'],
-    of: 'resource.k8s.io/resourceslices',
+    kind: 'resource.k8s.io/resourceslices',
     fields: ['spec.devices[].nodeAllocatableResourceMappings'],
   },
   {
     gates: ['DRAListTypeAttributes'],
-    of: 'resource.k8s.io/resourceslices',
+    kind: 'resource.k8s.io/resourceslices',
     fields: ['ints', 'bools', 'strings', 'versions'].map((field) => `spec.devices[].attributes{}.${field}`),
   },
 ]
 
-/** Groups of pods, and the templates of such groups in a workload. */
-const groupFields = (of: string, prefix: string): GatedFields[] => [
-  { gates: ['TopologyAwareWorkloadScheduling'], of, fields: [`${prefix}.schedulingConstraints`] },
-  { gates: ['DRAWorkloadResourceClaims'], of, fields: [`${prefix}.resourceClaims`] },
+/** Fields of PodGroups and of their templates in Workloads. */
+const groupFields = (kind: string, prefix: string): GatedFields[] => [
+  { gates: ['TopologyAwareWorkloadScheduling'], kind, fields: [`${prefix}.schedulingConstraints`] },
+  { gates: ['DRAWorkloadResourceClaims'], kind, fields: [`${prefix}.resourceClaims`] },
   {
     gates: ['WorkloadAwarePreemption'],
-    of,
+    kind,
     fields: ['disruptionMode', 'priorityClassName', 'priority'].map((field) => `${prefix}.${field}`),
   },
 ]
@@ -210,10 +209,14 @@ export const gatedFields: readonly GatedFields[] = [
   ...deviceFields,
   ...groupFields('scheduling.k8s.io/podgroups', 'spec'),
   ...groupFields('scheduling.k8s.io/workloads', 'spec.podGroupTemplates[]'),
-  { gates: ['DRAWorkloadResourceClaims'], of: 'scheduling.k8s.io/podgroups', fields: ['status.resourceClaimStatuses'] },
+  {
+    gates: ['DRAWorkloadResourceClaims'],
+    kind: 'scheduling.k8s.io/podgroups',
+    fields: ['status.resourceClaimStatuses'],
+  },
 ]
 
-/** Where kinds have the spec of a pod. */
+/** The path of the pod spec by kind. */
 export const podSpecs: Readonly<Record<string, string>> = {
   pods: 'spec',
   podtemplates: 'template.spec',

@@ -13,8 +13,8 @@ const kind = (key: string, version = 'v1') => {
   return { group, version, plural }
 }
 
-/** What a write of `object` leaves, with these features and this stored object. */
-function left<T extends object>(
+/** Returns `object` after a write, with the given features and stored object. */
+function afterWrite<T extends object>(
   key: string,
   object: T,
   { old, features = {}, version }: { old?: object; features?: FeatureSettings; version?: string } = {},
@@ -26,23 +26,26 @@ function left<T extends object>(
 
 const rolling = (rollingUpdate: object) => ({ spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate } } })
 
-test('a field whose feature is off is removed', () => {
-  assert.deepEqual(left('apps/statefulsets', rolling({ partition: 1, maxUnavailable: 0 })), rolling({ partition: 1 }))
+test('a field of a disabled feature is removed', () => {
+  assert.deepEqual(
+    afterWrite('apps/statefulsets', rolling({ partition: 1, maxUnavailable: 0 })),
+    rolling({ partition: 1 }),
+  )
 })
 
-test('a field whose feature is on stays', () => {
+test('a field of an enabled feature stays', () => {
   const set = rolling({ maxUnavailable: 2 })
-  assert.deepEqual(left('apps/statefulsets', set, { features: { MaxUnavailableStatefulSet: true } }), set)
+  assert.deepEqual(afterWrite('apps/statefulsets', set, { features: { MaxUnavailableStatefulSet: true } }), set)
   assert.equal(fieldRemover(kind('apps/replicasets'), new FeatureGates({ AllAlpha: true, AllBeta: true })), undefined)
 })
 
-test('a field that the stored object uses may change', () => {
+test('a field of a disabled feature may change if the stored object has it', () => {
   const set = rolling({ maxUnavailable: 2 })
-  assert.deepEqual(left('apps/statefulsets', set, { old: rolling({ maxUnavailable: 1 }) }), set)
-  assert.deepEqual(left('apps/statefulsets', set, { old: rolling({}) }), rolling({}))
+  assert.deepEqual(afterWrite('apps/statefulsets', set, { old: rolling({ maxUnavailable: 1 }) }), set)
+  assert.deepEqual(afterWrite('apps/statefulsets', set, { old: rolling({}) }), rolling({}))
 })
 
-test('kinds without fields of features that are off have nothing to remove', () => {
+test('kinds without fields of disabled features have no remover', () => {
   for (const key of [
     'configmaps',
     'secrets',
@@ -60,12 +63,12 @@ const pod = {
 }
 const without = { containers: [{ name: 'c' }], initContainers: [{ name: 'i', lifecycle: { preStop: {} } }] }
 
-test('fields of pods are removed in templates of every kind', () => {
+test('pod fields are removed from the templates of every kind', () => {
   for (const [key, path] of Object.entries(podSpecs)) {
     const nested = (spec: object): object =>
       path.split('.').reduceRight<object>((inner, name) => ({ [name]: inner }), spec)
-    assert.deepEqual(left(key, nested(pod)), nested(without), key)
-    assert.deepEqual(left(key, nested(pod), { features: { ContainerStopSignals: true } }), nested(pod), key)
+    assert.deepEqual(afterWrite(key, nested(pod)), nested(without), key)
+    assert.deepEqual(afterWrite(key, nested(pod), { features: { ContainerStopSignals: true } }), nested(pod), key)
   }
 })
 
@@ -74,7 +77,7 @@ test('sources of projected volumes are emptied, not removed', () => {
     spec: { volumes: [{ name: 'v', projected: { sources: [source, { secret: { name: 's' } }] } }] },
   })
   assert.deepEqual(
-    left('pods', spec({ podCertificate: { signerName: 'example.com/s' }, clusterTrustBundle: { path: 'p' } })),
+    afterWrite('pods', spec({ podCertificate: { signerName: 'example.com/s' }, clusterTrustBundle: { path: 'p' } })),
     spec({}),
   )
 })
@@ -87,49 +90,54 @@ test('a value that needs no feature stays', () => {
     },
   }
   const features = { ContainerRestartRules: false, RestartAllContainersOnContainerExits: false }
-  assert.deepEqual(left('pods', spec, { features }), {
+  assert.deepEqual(afterWrite('pods', spec, { features }), {
     spec: { containers: [{}], initContainers: [{ restartPolicy: 'Always' }, {}] },
   })
 })
 
-test('a data source of another namespace is removed as a whole, one of the same stays', () => {
+test('a dataSourceRef is removed if it has a namespace, and stays without', () => {
   const claim = (namespace?: string) => ({
     spec: { dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'a', ...(namespace && { namespace }) } },
   })
-  assert.deepEqual(left('persistentvolumeclaims', claim('other')), { spec: {} })
-  assert.deepEqual(left('persistentvolumeclaims', claim()), claim())
-  assert.deepEqual(left('persistentvolumeclaims', claim('other'), { old: claim() }), claim('other'))
+  assert.deepEqual(afterWrite('persistentvolumeclaims', claim('other')), { spec: {} })
+  assert.deepEqual(afterWrite('persistentvolumeclaims', claim()), claim())
+  assert.deepEqual(afterWrite('persistentvolumeclaims', claim('other'), { old: claim() }), claim('other'))
   assert.deepEqual(
-    left('persistentvolumeclaims', claim('other'), { features: { CrossNamespaceVolumeDataSource: true } }),
+    afterWrite('persistentvolumeclaims', claim('other'), { features: { CrossNamespaceVolumeDataSource: true } }),
     claim('other'),
   )
 })
 
-test('of a field that needs two features both have to be on', () => {
+test('a field of two features needs both', () => {
   const slice = { spec: { devices: [{ name: 'd', bindsToNode: true }] } }
   const features = { DRAResourceClaimDeviceStatus: false, DRAResourceClaimGranularStatusAuthorization: false }
-  assert.deepEqual(left('resource.k8s.io/resourceslices', slice, { features }), { spec: { devices: [{ name: 'd' }] } })
-  assert.deepEqual(left('resource.k8s.io/resourceslices', slice), slice)
+  assert.deepEqual(afterWrite('resource.k8s.io/resourceslices', slice, { features }), {
+    spec: { devices: [{ name: 'd' }] },
+  })
+  assert.deepEqual(afterWrite('resource.k8s.io/resourceslices', slice), slice)
 })
 
-test('values of maps are gone through, and other versions have their own shape', () => {
+test('fields in values of maps are removed, also in the shape of other versions', () => {
   const attributes = { model: { string: 'a' }, numa: { ints: [1, 2] } }
   const rest = { model: { string: 'a' }, numa: {} }
   const v1 = (value: object) => ({ spec: { devices: [{ name: 'd', attributes: value }] } })
   const v1beta1 = (value: object) => ({ spec: { devices: [{ name: 'd', basic: { attributes: value } }] } })
-  assert.deepEqual(left('resource.k8s.io/resourceslices', v1(attributes)), v1(rest))
-  assert.deepEqual(left('resource.k8s.io/resourceslices', v1beta1(attributes), { version: 'v1beta1' }), v1beta1(rest))
+  assert.deepEqual(afterWrite('resource.k8s.io/resourceslices', v1(attributes)), v1(rest))
+  assert.deepEqual(
+    afterWrite('resource.k8s.io/resourceslices', v1beta1(attributes), { version: 'v1beta1' }),
+    v1beta1(rest),
+  )
 })
 
-test('every line names gates that can be off, and fields that its kind has', () => {
-  for (const { gates, of, fields, inUse = [], onlyWith = [] } of gatedFields) {
+test('every entry has gates that can be disabled, and existing fields', () => {
+  for (const { gates, kind, fields, inUse = [], onlyWith = [] } of gatedFields) {
     for (const gate of gates) assert.equal(knownGates.get(gate)?.isLocked, false, gate)
-    const key = of === 'podSpec' ? 'pods' : of
+    const key = kind === 'podSpec' ? 'pods' : kind
     const definition = allResources.find(({ group, plural }) => (group ? `${group}/${plural}` : plural) === key)
-    assert.ok(definition, of)
+    assert.ok(definition, kind)
     for (const field of [...fields, ...inUse, ...onlyWith]) {
       const path = typeof field === 'string' ? field : field.path
-      const whole = of === 'podSpec' ? `spec.${path}` : path
+      const whole = kind === 'podSpec' ? `spec.${path}` : path
       let type: FieldType | undefined = schemaType(definition)
       for (const segment of whole.split('.')) {
         const suffix = /\[\]|\{\}/.exec(segment)?.[0]
@@ -143,7 +151,7 @@ test('every line names gates that can be off, and fields that its kind has', () 
               : suffix
                 ? undefined
                 : field
-        assert.ok(type, `${of} ${path}: ${segment}`)
+        assert.ok(type, `${kind} ${path}: ${segment}`)
       }
     }
   }

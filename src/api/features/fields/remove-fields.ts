@@ -1,6 +1,6 @@
 /**
- * Removes fields of features that are off from objects that are written: upstream's `dropDisabledFields`. Compiled at
- * the start, into one walk for all fields of a kind; kinds without such fields have none.
+ * Removes fields of disabled features from written objects, as upstream's `dropDisabledFields`. Compiled at the start
+ * into one walk for all fields of a kind.
  */
 import { own } from '../../../lib/own.ts'
 import type { FeatureGates } from '../feature-gates.ts'
@@ -12,19 +12,19 @@ export type RemoveFields = (object: object, old: object | undefined) => void
 type Container = Record<string, unknown>
 type Through = 'field' | 'list' | 'map'
 
-/** A field that is there: where, and what goes with it. */
+/** A present field: its location and its rule. */
 interface Found {
   readonly rule: Rule
   readonly role: 'field' | 'inUse' | 'onlyWith'
   readonly parent: Container
   readonly key: string
-  /** The parent of `parent` and its key, where an empty parent goes too. */
+  /** The parent of `parent` and its key, if `parent` is removed when empty. */
   readonly holder?: { readonly parent: Container; readonly key: string }
 }
 
 interface Rule {
-  readonly hasOwnSigns: boolean
-  readonly needsCompany: boolean
+  readonly hasInUse: boolean
+  readonly hasOnlyWith: boolean
 }
 
 interface End {
@@ -33,7 +33,7 @@ interface End {
   readonly allowed?: string
 }
 
-/** All paths, joined where they begin alike. */
+/** A trie of all paths. */
 interface Branch {
   readonly key: string
   readonly through: Through
@@ -48,37 +48,37 @@ export interface Kind {
   readonly plural: string
 }
 
-/** Undefined for kinds whose fields are all on. */
+/** Returns undefined for kinds without fields of disabled features. */
 export function fieldRemover(kind: Kind, features: FeatureGates): RemoveFields | undefined {
-  const lines = linesOf(kind).filter(({ gates }) => !gates.every((gate) => features.isOn(gate)))
+  const lines = entriesOf(kind).filter(({ gates }) => !gates.every((gate) => features.isEnabled(gate)))
   if (lines.length === 0) return undefined
   const branches: Branch[] = []
   for (const { fields, inUse, onlyWith } of lines) {
-    const rule: Rule = { hasOwnSigns: inUse !== undefined, needsCompany: onlyWith !== undefined }
-    for (const field of fields) plant(branches, field, { rule, role: 'field' })
-    for (const field of inUse ?? []) plant(branches, field, { rule, role: 'inUse' })
-    for (const field of onlyWith ?? []) plant(branches, field, { rule, role: 'onlyWith' })
+    const rule: Rule = { hasInUse: inUse !== undefined, hasOnlyWith: onlyWith !== undefined }
+    for (const field of fields) insertPath(branches, field, { rule, role: 'field' })
+    for (const field of inUse ?? []) insertPath(branches, field, { rule, role: 'inUse' })
+    for (const field of onlyWith ?? []) insertPath(branches, field, { rule, role: 'onlyWith' })
   }
   return (object, old) => {
-    const found = find(object as Container, branches)
-    if (found) removeUnused(found, old && find(old as Container, branches))
+    const found = findFields(object as Container, branches)
+    if (found) removeUnused(found, old && findFields(old as Container, branches))
   }
 }
 
-/** The lines of a kind, with paths from its root and in the shape of its version. */
-function linesOf({ group, version, plural }: Kind): GatedFields[] {
+/** Returns the entries of a kind, with paths from its root and in the shape of its version. */
+function entriesOf({ group, version, plural }: Kind): GatedFields[] {
   const key = group ? `${group}/${plural}` : plural
   const spec = podSpecs[key]
-  const own = gatedFields.filter(({ of }) => of === key)
+  const own = gatedFields.filter(({ kind }) => kind === key)
   const ofPods =
     spec === undefined
       ? []
-      : gatedFields.filter(({ of }) => of === 'podSpec').map((line) => mapped(line, (path) => `${spec}.${path}`))
+      : gatedFields.filter(({ kind }) => kind === 'podSpec').map((line) => mapPaths(line, (path) => `${spec}.${path}`))
   const isFlat = group === 'resource.k8s.io' && version === 'v1beta1'
-  return [...own, ...ofPods].map((line) => (isFlat ? mapped(line, flatPath) : line))
+  return [...own, ...ofPods].map((line) => (isFlat ? mapPaths(line, flatPath) : line))
 }
 
-function mapped(line: GatedFields, change: (path: FieldPath) => FieldPath): GatedFields {
+function mapPaths(line: GatedFields, change: (path: FieldPath) => FieldPath): GatedFields {
   const { fields, inUse, onlyWith } = line
   return {
     ...line,
@@ -92,7 +92,7 @@ function mapped(line: GatedFields, change: (path: FieldPath) => FieldPath): Gate
 const flatPath = (path: FieldPath): FieldPath =>
   path.replace('.exactly.', '.').replace('spec.devices[].', 'spec.devices[].basic.')
 
-function plant(branches: Branch[], field: FieldPath | FieldWithDefault, end: End): void {
+function insertPath(branches: Branch[], field: FieldPath | FieldWithDefault, end: End): void {
   const { path, allowed } = typeof field === 'string' ? { path: field, allowed: undefined } : field
   let level = branches
   let last: Branch | undefined
@@ -106,8 +106,8 @@ function plant(branches: Branch[], field: FieldPath | FieldWithDefault, end: End
   last?.ends.push({ ...end, allowed })
 }
 
-/** Undefined where nothing is found: most objects. */
-function find(root: Container, branches: readonly Branch[]): Found[] | undefined {
+/** Returns undefined if no field is present, as in most objects. */
+function findFields(root: Container, branches: readonly Branch[]): Found[] | undefined {
   let found: Found[] | undefined
   const walk = (parent: Container, level: readonly Branch[], holder?: Found['holder']): void => {
     for (const { key, through, removesEmpty, ends, branches: below } of level) {
@@ -128,11 +128,11 @@ function find(root: Container, branches: readonly Branch[]): Found[] | undefined
 
 function removeUnused(found: readonly Found[], old: readonly Found[] | undefined): void {
   const used = new Set(
-    old?.filter(({ rule, role }) => role === (rule.hasOwnSigns ? 'inUse' : 'field')).map(({ rule }) => rule),
+    old?.filter(({ rule, role }) => role === (rule.hasInUse ? 'inUse' : 'field')).map(({ rule }) => rule),
   )
   const accompanied = new Set(found.filter(({ role }) => role === 'onlyWith').map(({ rule }) => rule))
   for (const { rule, role, parent, key, holder } of found) {
-    if (role !== 'field' || used.has(rule) || (rule.needsCompany && !accompanied.has(rule))) continue
+    if (role !== 'field' || used.has(rule) || (rule.hasOnlyWith && !accompanied.has(rule))) continue
     delete parent[key]
     if (holder && Object.keys(parent).length === 0) delete holder.parent[holder.key]
   }

@@ -1,6 +1,13 @@
 /** Holds one write against the quotas of its namespace. */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
-import { exceeding, increase, masked, shown, sum, withoutZeros } from '../../../api/core/quota/resource-lists.ts'
+import {
+  exceeding,
+  formatResources,
+  onlyNamed,
+  positiveDifference,
+  sum,
+  withoutZeros,
+} from '../../../api/core/quota/resource-lists.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import { signOf } from '../../../machinery/values/quantity.ts'
@@ -50,7 +57,7 @@ export function checkRequest(
     const all = isChargedWhole(quota, attributes, evaluator) ? usage : more
     // Also where the quota does not limit it: something else may have to cover it.
     if (!isNothing(all)) changes = true
-    const charge = withoutZeros(masked(all, Object.keys(quota.hard)))
+    const charge = withoutZeros(onlyNamed(all, Object.keys(quota.hard)))
     if (Object.keys(charge).length > 0) charges.set(quota, charge)
   }
   if (!changes) return charges
@@ -60,7 +67,7 @@ export function checkRequest(
 }
 
 const moreThanBefore = (old: KubeObject | undefined, evaluator: Evaluator, usage: ResourceList): ResourceList =>
-  old ? increase(usage, evaluator.usage(old)) : usage
+  old ? positiveDifference(usage, evaluator.usage(old)) : usage
 
 /** An update costs what it adds; where the object was not in the quota's scopes before, all of it. */
 const isChargedWhole = (quota: Quota, { old }: AdmissionAttributes, evaluator: Evaluator): boolean =>
@@ -71,9 +78,9 @@ const isNothing = (list: ResourceList): boolean => Object.keys(withoutZeros(list
 function checkRoom(quota: Quota, charge: ResourceList, attributes: AdmissionAttributes): void {
   // What a status says has happened.
   if (attributes.subresource === 'status') return
-  const exceeded = exceeding(masked(sum(quota.used, charge), Object.keys(charge)), quota.hard)
+  const exceeded = exceeding(onlyNamed(sum(quota.used, charge), Object.keys(charge)), quota.hard)
   if (exceeded.length === 0) return
-  const part = (list: ResourceList): string => shown(masked(list, exceeded))
+  const part = (list: ResourceList): string => formatResources(onlyNamed(list, exceeded))
   throw forbiddenWrite(
     attributes,
     `exceeded quota: ${quota.name}, requested: ${part(charge)}, used: ${part(quota.used)}, limited: ` +

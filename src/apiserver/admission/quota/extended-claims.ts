@@ -5,7 +5,7 @@
 import type { V1DeviceClass } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { deviceClassPrefix, type ResourceList } from '../../../api/core/quota/resource-list.ts'
-import { increase } from '../../../api/core/quota/resource-lists.ts'
+import { positiveDifference } from '../../../api/core/quota/resource-lists.ts'
 import { isExtendedRequest, podUsage } from '../../../api/core/quota/usage/pods.ts'
 import type { KubeObject, Model, OwnerReference } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -59,10 +59,10 @@ export function extendedClaims(
         ),
       usage(claim) {
         const usage = plain.usage(claim)
-        return { ...usage, ...increase(extendedUsage(usage), paidWithPod(claim)) }
+        return { ...usage, ...positiveDifference(extendedUsage(usage), paidWithPod(claim)) }
       },
       // Classes and pods change without the claim.
-      fleeting: () => true,
+      changesOverTime: () => true,
     },
     start: () => classes.start(),
     stop: () => classes.stop(),

@@ -4,7 +4,7 @@
  * line.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
-import { masked, sameAmounts, sum } from '../../../api/core/quota/resource-lists.ts'
+import { onlyNamed, sameAmounts, sum } from '../../../api/core/quota/resource-lists.ts'
 import { conflict, internal, objectModified } from '../../../machinery/status-error.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
@@ -200,7 +200,7 @@ export class QuotaLine {
     const counts = quotas.map((quota) => {
       const counted = usage.count(quota)
       const used = reserved.reduce(
-        (total, { charges }) => sum(total, masked(charges.get(quota.uid) ?? {}, Object.keys(counted))),
+        (total, { charges }) => sum(total, onlyNamed(charges.get(quota.uid) ?? {}, Object.keys(counted))),
         counted,
       )
       return { quota, used }

@@ -3,7 +3,7 @@
  * only the kinds that some quota counts, and only looks into objects of namespaces that have one.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
-import { masked, sum } from '../../../api/core/quota/resource-lists.ts'
+import { onlyNamed, sum } from '../../../api/core/quota/resource-lists.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { qualifiedName } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -85,7 +85,7 @@ export class UsageCount {
       if (counted.length === 0) continue
       for (const name of counted) used[name] ??= '0'
       for (const object of objects.in(quota.namespace))
-        used = sum(used, masked(object.usage(evaluator, quota), counted))
+        used = sum(used, onlyNamed(object.usage(evaluator, quota), counted))
     }
     return used
   }
@@ -132,7 +132,7 @@ class Countable {
     if (this.#usage) return this.#usage
     const object = this.#object.parse()
     const usage = evaluator.usage(object)
-    if (!evaluator.fleeting?.(object)) this.#usage = usage
+    if (!evaluator.changesOverTime?.(object)) this.#usage = usage
     return usage
   }
 

@@ -4,7 +4,7 @@
  * (kubernetes.io/docs/concepts/security/hardening-guide/dynamic-resource-allocation).
  */
 import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
-import { forgetDevices } from '../../../api/dra/rules/claim-status.ts'
+import { removeStaleDevices } from '../../../api/dra/rules/claim-status.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
@@ -139,7 +139,7 @@ async function driverFaults(
   // What was said of devices that are given back goes with them, whoever gives them back.
   const ofKept = ({ devices }: Status): Status => {
     const kept = { status: { ...status, devices } }
-    forgetDevices(kept as Claim, { status: old } as Claim)
+    removeStaleDevices(kept as Claim, { status: old } as Claim)
     return kept.status
   }
   const drivers = changedDrivers(ofKept(status), ofKept(old))

@@ -108,7 +108,7 @@ class ModeTracker {
     this.#authorizer = authorizer
     this.#metrics = metrics
     this.#modes = impersonationModes.filter(
-      ({ name }) => name === 'legacy' || features.isOn('ConstrainedImpersonation'),
+      ({ name }) => name === 'legacy' || features.isEnabled('ConstrainedImpersonation'),
     )
   }
 

@@ -1,7 +1,7 @@
 /** What a claim needs next: a pure function of it and of what is there. */
 
 import { bindCompleted, boundByController, has, selectedNode } from '../../../api/core/storage/binding/annotations.ts'
-import { bestVolume, isFor, mismatch } from '../../../api/core/storage/binding/matching.ts'
+import { bestVolume, isBoundOrReserved, mismatch } from '../../../api/core/storage/binding/matching.ts'
 import {
   claimClass,
   defaultClass,
@@ -72,7 +72,7 @@ function planNamed(claim: PersistentVolumeClaim, name: string, { volume: find }:
       told: { type: 'Warning', reason: 'VolumeMismatch', message: `Cannot bind to requested volume "${name}": ${why}` },
     }
   }
-  if (isFor(volume, claim)) return { step: 'bind', volume }
+  if (isBoundOrReserved(volume, claim)) return { step: 'bind', volume }
   if (has(claim, boundByController)) return { step: 'wait' }
   return {
     step: 'wait',

@@ -2,7 +2,7 @@
  * Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back.
  */
 
-import { suits } from '../../../api/core/storage/binding/matching.ts'
+import { isMatch } from '../../../api/core/storage/binding/matching.ts'
 import { claimClass, isDefault, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
@@ -194,7 +194,7 @@ export function volumeBinder({
           // Whoever waits for one like it.
           if (!key)
             for (const claim of caches.by(claims, unboundClaims, `class ${volumeClass(volume)}`))
-              if (suits(volume, claim)) yield keyOf(claim)
+              if (isMatch(volume, claim)) yield keyOf(claim)
         },
       }),
       watch({

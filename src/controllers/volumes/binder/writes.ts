@@ -1,7 +1,12 @@
 /** What the binder writes to volumes and claims. Each write is skipped where nothing would change. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { annotated, bindCompleted, boundByController, has } from '../../../api/core/storage/binding/annotations.ts'
+import {
+  bindCompleted,
+  boundByController,
+  has,
+  withAnnotations,
+} from '../../../api/core/storage/binding/annotations.ts'
 import { boundVolume } from '../../../api/core/storage/binding/bind-volume.ts'
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import {
@@ -86,7 +91,7 @@ export class BinderWrites {
     let free = volume
     if (owner && has(volume, boundByController)) {
       const { claimRef: _, ...spec } = volume.spec ?? {}
-      free = await this.volume(annotated({ ...volume, spec }, { [boundByController]: undefined }), context)
+      free = await this.volume(withAnnotations({ ...volume, spec }, { [boundByController]: undefined }), context)
     } else if (owner?.uid) {
       const { uid: _, ...kept } = owner
       free = await this.volume({ ...volume, spec: { ...volume.spec, claimRef: kept } }, context)
@@ -112,7 +117,7 @@ export class BinderWrites {
     if (isNamed && has(claim, bindCompleted)) return claim
     const named = { ...claim, spec: { ...claim.spec, volumeName: name } }
     return this.claim(
-      annotated(named, { ...(!isNamed && { [boundByController]: 'yes' }), [bindCompleted]: 'yes' }),
+      withAnnotations(named, { ...(!isNamed && { [boundByController]: 'yes' }), [bindCompleted]: 'yes' }),
       context,
     )
   }

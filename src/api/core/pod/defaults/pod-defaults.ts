@@ -1,13 +1,13 @@
-/** What the API fills in on pods and pod templates. Written as functions over the object: every pod passes here. */
+/** Defaults of pods and pod templates. Plain functions over the object, since every pod needs them. */
 import { setOwn } from '../../../../lib/own.ts'
 import { nullMissingTimes } from '../../../nulls.ts'
 import { isHugePages, resourceListDefaults } from '../../quota/resource-list.ts'
 import { imagePullPolicy } from '../image.ts'
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus, PodTemplate, Probe } from '../model.ts'
-import { isForPods, podLimits, podRequests } from '../resources/pod-resources.ts'
+import { isPodLevelResource, podLimits, podRequests } from '../resources/pod-resources.ts'
 import { volumeDefaults } from './volume-defaults.ts'
 
-/** Completes the spec of a pod or of a template. */
+/** Sets the defaults of a spec of a pod or a template. */
 export function podSpecDefaults(spec: PodSpec): void {
   spec.restartPolicy ||= 'Always'
   spec.dnsPolicy ||= 'ClusterFirst'
@@ -28,7 +28,7 @@ export function podSpecDefaults(spec: PodSpec): void {
   if (spec.resources) resourcesDefaults(spec.resources)
 }
 
-/** Completes a pod template. A missing one stays missing. */
+/** Sets the defaults of a pod template. A missing one stays missing. */
 export function podTemplateDefaults(template: PodTemplate | undefined): void {
   if (!template) return
   template.metadata ??= {}
@@ -36,27 +36,27 @@ export function podTemplateDefaults(template: PodTemplate | undefined): void {
   podSpecDefaults(template.spec)
 }
 
-/** Completes a pod: as a template, and what holds for pods alone. */
+/** Sets the defaults of a pod: those of templates, and those of pods only. */
 export function podDefaults(pod: Pod): void {
   pod.spec ??= { containers: [] }
   const { spec } = pod
   podSpecDefaults(spec)
   spec.enableServiceLinks ??= true
   for (const container of spec.containers ?? []) {
-    requestsFromLimits(container)
-    if (spec.hostNetwork) hostPorts(container)
+    requestDefaults(container)
+    if (spec.hostNetwork) hostPortDefaults(container)
   }
   for (const container of spec.initContainers ?? []) {
-    requestsFromLimits(container)
-    if (spec.hostNetwork) hostPorts(container)
+    requestDefaults(container)
+    if (spec.hostNetwork) hostPortDefaults(container)
   }
   if (spec.resources) podLevelDefaults(pod, spec.resources)
   if (pod.status) podStatusDefaults(pod.status)
 }
 
 /**
- * What a pod as a whole is limited to it also asks for, or what its containers do; and it has their huge pages
- * (KEP-2837).
+ * Sets pod-level requests from the containers' requests, or else from the pod-level limits, and huge page limits from
+ * those of the containers (KEP-2837).
  */
 function podLevelDefaults(pod: Pod, resources: NonNullable<PodSpec['resources']>): void {
   const { resources: _whole, ...rest } = pod.spec ?? { containers: [] }
@@ -71,7 +71,7 @@ function podLevelDefaults(pod: Pod, resources: NonNullable<PodSpec['resources']>
   const asked = podRequests(containers)
   for (const name of ['cpu', 'memory']) if (asked[name] !== undefined) setMissing(resources.requests, name, asked[name])
   for (const name in resources.limits)
-    if (isForPods(name)) setMissing(resources.requests, name, resources.limits[name] as string)
+    if (isPodLevelResource(name)) setMissing(resources.requests, name, resources.limits[name] as string)
 }
 
 function setMissing(list: Record<string, string>, name: string, amount: string): void {
@@ -127,20 +127,20 @@ function httpGetDefaults(get: { path?: string; scheme?: string } | undefined): v
   get.scheme ||= 'HTTP'
 }
 
-/** What a container may use at most it also asks for, unless it says otherwise. */
-function requestsFromLimits({ resources }: Container): void {
+/** Sets a container's missing requests to its limits. */
+function requestDefaults({ resources }: Container): void {
   if (!resources?.limits) return
   resources.requests ??= {}
   for (const name in resources.limits)
     if (!Object.hasOwn(resources.requests, name)) setOwn(resources.requests, name, resources.limits[name] as string)
 }
 
-/** On the host's network a container's port is the host's. */
-function hostPorts({ ports }: Container): void {
+/** With hostNetwork, hostPort defaults to the containerPort. */
+function hostPortDefaults({ ports }: Container): void {
   for (const port of ports ?? []) port.hostPort ||= port.containerPort
 }
 
-/** Times that are absent are served as null, and `podIP` and `podIPs` say the same. */
+/** Sets absent times to null, and makes `podIP` and `podIPs` match. */
 export function podStatusDefaults(status: PodStatus): void {
   if (status.podIP) {
     if (!status.podIPs?.length || status.podIPs[0]?.ip !== status.podIP) status.podIPs = [{ ip: status.podIP }]

@@ -1,4 +1,4 @@
-/** What the API fills in on volumes of a pod, by type. */
+/** Defaults of a pod's volumes, by type. */
 import { resourceListDefaults } from '../../quota/resource-list.ts'
 import { imagePullPolicy } from '../image.ts'
 import type { Volume } from '../model.ts'
@@ -15,7 +15,7 @@ function downwardItems(items: readonly DownwardItem[] | undefined): void {
   }
 }
 
-/** Completes one volume in place. A volume without a source is an emptyDir. */
+/** Sets the defaults of a volume, in place. A volume without a source becomes an emptyDir. */
 export function volumeDefaults(volume: Volume): void {
   const { configMap, secret, projected, downwardAPI, hostPath, ephemeral } = volume
   if (configMap) configMap.defaultMode ??= 0o644
@@ -53,14 +53,14 @@ function rareDefaults(volume: Volume): void {
   if (Object.keys(volume).every((key) => key === 'name')) volume.emptyDir = {}
 }
 
-/** Completes an RBD volume, in a pod or as a PersistentVolume. */
+/** Sets the defaults of an RBD volume of a pod or PersistentVolume. */
 export function rbdDefaults(rbd: { pool?: string; user?: string; keyring?: string }): void {
   rbd.pool ||= 'rbd'
   rbd.user ||= 'admin'
   rbd.keyring ||= '/etc/ceph/keyring'
 }
 
-/** Completes an Azure disk, in a pod or as a PersistentVolume. */
+/** Sets the defaults of an Azure disk of a pod or PersistentVolume. */
 export function azureDiskDefaults(disk: {
   cachingMode?: string
   kind?: string
@@ -73,10 +73,10 @@ export function azureDiskDefaults(disk: {
   disk.readOnly ??= false
 }
 
-/** Completes a ScaleIO volume, in a pod or as a PersistentVolume. */
+/** Sets the defaults of a ScaleIO volume of a pod or PersistentVolume. */
 export function scaleIODefaults(scaleIO: { storageMode?: string; fsType?: string; secretRef?: object | null }): void {
   scaleIO.storageMode ||= 'ThinProvisioned'
   scaleIO.fsType ||= 'xfs'
-  // Always on the wire.
+  // Go encodes it without omitempty.
   scaleIO.secretRef ??= null
 }

@@ -1,6 +1,6 @@
 /**
- * What a pod asks for altogether, and what it is limited to: its containers, sidecars and init containers, or the pod
- * as a whole (KEP-753, KEP-2837).
+ * The total requests and limits of a pod, from its containers, sidecars and init containers, or its pod-level resources
+ * (KEP-753, KEP-2837).
  */
 import { addQuantities, compareQuantities, signOf, subtractQuantities } from '../../../../machinery/values/quantity.ts'
 import { isHugePages, type ResourceList } from '../../quota/resource-list.ts'
@@ -9,84 +9,81 @@ import { type Container, isSidecar, type Pod, type PodStatus } from '../model.ts
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 
 export interface PodResourceOptions {
-  /** Whether what the pod needs beside its containers counts (`spec.overhead`). */
+  /** True to add `spec.overhead`. */
   readonly overhead?: boolean
-  /** Whether what containers still have counts while they are being resized. */
+  /** True to count the resources in the status too, which may be larger during a resize. */
   readonly status?: boolean
-  /** What a container counts for that asks for nothing of a resource. */
+  /** Requests of containers that have none for a resource. */
   readonly missing?: ResourceList
 }
 
-/** The requests of a pod. The list is the caller's. */
+/** Returns the requests of a pod, in a new list. */
 export function podRequests(pod: Pod, options: PodResourceOptions = {}): ResourceList {
   const infeasible = isInfeasible(pod)
-  const requests = together(pod, options, ({ resources }, status) => {
+  const requests = sumContainers(pod, options, ({ resources }, status) => {
     const asked = (resources?.requests ?? {}) as ResourceList
     const counted = status
-      ? most(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources)
+      ? maximum(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources)
       : asked
     return options.missing ? { ...options.missing, ...counted } : counted
   })
-  for (const [name, amount] of Object.entries(wholeRequests(pod, infeasible, options)))
-    if (isForPods(name)) requests[name] = amount
+  for (const [name, amount] of Object.entries(podLevelRequests(pod, infeasible, options)))
+    if (isPodLevelResource(name)) requests[name] = amount
   if (options.overhead) addTo(requests, pod.spec?.overhead)
   return requests
 }
 
-/** Whether a resize has been asked for that can never be: then only what the containers have counts. */
+/** Returns true if a pending resize is infeasible: then only the resources in the status count. */
 const isInfeasible = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') ?? false
 
-/**
- * What is asked for the pod as a whole, if anything is: while it is being resized as much as it still has, too
- * (KEP-5419).
- */
-function wholeRequests({ spec, status }: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
+/** Returns the pod-level requests, if any; during a resize, at least those in the status (KEP-5419). */
+function podLevelRequests({ spec, status }: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
   const asked = spec?.resources?.requests
-  if (!asked || !Object.keys(asked).some(isForPods)) return {}
+  if (!asked || !Object.keys(asked).some(isPodLevelResource)) return {}
   if (!options.status || !(status?.resources ?? status?.allocatedResources)) return asked
-  const has = [status.resources?.requests, status.allocatedResources].map((list) => without(list, spec.overhead))
-  return most(infeasible ? {} : asked, ...has)
+  const has = [status.resources?.requests, status.allocatedResources].map((list) => subtract(list, spec.overhead))
+  return maximum(infeasible ? {} : asked, ...has)
 }
 
-/** The limits of a pod. The list is the caller's. */
+/** Returns the limits of a pod, in a new list. */
 export function podLimits(pod: Pod, options: PodResourceOptions = {}): ResourceList {
   const infeasible = isInfeasible(pod)
-  const limits = together(pod, options, ({ resources }, status) => {
+  const limits = sumContainers(pod, options, ({ resources }, status) => {
     const capped = (resources?.limits ?? {}) as ResourceList
-    return status?.resources ? most(infeasible ? {} : capped, status.resources.limits) : capped
+    return status?.resources ? maximum(infeasible ? {} : capped, status.resources.limits) : capped
   })
-  for (const [name, amount] of Object.entries(wholeLimits(pod, infeasible, options)))
-    if (isForPods(name)) limits[name] = amount
+  for (const [name, amount] of Object.entries(podLevelLimits(pod, infeasible, options)))
+    if (isPodLevelResource(name)) limits[name] = amount
   if (options.overhead) {
     for (const [name, amount] of Object.entries(pod.spec?.overhead ?? {})) {
       const limit = limits[name]
-      // What has no limit has none with overhead either.
+      // Overhead does not introduce a limit.
       if (limit !== undefined && signOf(limit) !== 0) limits[name] = addQuantities(limit, amount)
     }
   }
   return limits
 }
 
-/** What the pod as a whole is limited to: while it is being resized it may still have more. */
-function wholeLimits(pod: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
+/** Returns the pod-level limits; during a resize, at least those in the status. */
+function podLevelLimits(pod: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
   const { spec, status } = pod
   const capped = spec?.resources?.limits ?? {}
   if (!options.status || !status?.resources || !hasPodResources(pod)) return capped
-  return most(infeasible ? {} : capped, without(status.resources.limits, spec?.overhead))
+  return maximum(infeasible ? {} : capped, subtract(status.resources.limits, spec?.overhead))
 }
 
-/** Whether the pod as a whole asks for something or is limited. */
+/** Returns true if the pod has pod-level requests or limits. */
 export const hasPodResources = ({ spec }: Pod): boolean =>
   [spec?.resources?.requests, spec?.resources?.limits].some(
-    (list) => list !== undefined && Object.keys(list).some(isForPods),
+    (list) => list !== undefined && Object.keys(list).some(isPodLevelResource),
   )
 
-/** What may be given for a pod as a whole. */
-export const isForPods = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
+/** Returns true for resources that are supported at pod level. */
+export const isPodLevelResource = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name)
 
-/** Init containers run one after the other, each beside the sidecars that were started before it. */
-function together(
+/** Sums up containers. Init containers run one after the other, each with the sidecars that started before it. */
+function sumContainers(
   { spec, status }: Pod,
   options: PodResourceOptions,
   listOf: (container: Container, status: ContainerStatus | undefined) => ResourceList,
@@ -105,14 +102,14 @@ function together(
     if (isSidecar(container)) {
       addTo(running, list)
       addTo(sidecars, list)
-      starting = most(starting, sidecars)
+      starting = maximum(starting, sidecars)
     } else {
       const now = { ...sidecars }
       addTo(now, list)
-      starting = most(starting, now)
+      starting = maximum(starting, now)
     }
   }
-  return most(running, starting)
+  return maximum(running, starting)
 }
 
 function addTo(sum: ResourceList, list: Readonly<Record<string, string>> | undefined): void {
@@ -122,7 +119,7 @@ function addTo(sum: ResourceList, list: Readonly<Record<string, string>> | undef
   }
 }
 
-function without(
+function subtract(
   list: Readonly<Record<string, string>> = {},
   less: Readonly<Record<string, string>> = {},
 ): ResourceList {
@@ -133,8 +130,8 @@ function without(
   return Object.fromEntries(rest)
 }
 
-/** Of each resource the largest amount. */
-function most(...lists: readonly (Readonly<Record<string, string>> | undefined)[]): ResourceList {
+/** Returns the largest amount of each resource. */
+function maximum(...lists: readonly (Readonly<Record<string, string>> | undefined)[]): ResourceList {
   const largest: ResourceList = {}
   for (const list of lists) {
     for (const name in list) {

@@ -1,4 +1,4 @@
-/** Quality of service: who is evicted first when a node runs short. */
+/** The QoS class of a pod, which determines the order of evictions under node pressure. */
 import { addQuantities, compareQuantities, signOf } from '../../../../machinery/values/quantity.ts'
 import type { ResourceList } from '../../quota/resource-list.ts'
 import type { PodSpec } from '../model.ts'
@@ -6,8 +6,8 @@ import type { PodSpec } from '../model.ts'
 const computeResources = ['cpu', 'memory'] as const
 
 /**
- * Guaranteed if all containers limit cpu and memory and ask for just that, BestEffort if none asks for anything, else
- * Burstable.
+ * Guaranteed if all containers have limits for cpu and memory and equal requests, BestEffort if none has requests or
+ * limits, else Burstable.
  */
 export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const requests: ResourceList = {}
@@ -34,7 +34,7 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
   return guaranteed && equal ? 'Guaranteed' : 'Burstable'
 }
 
-/** Adds an amount above zero and says whether there was one. */
+/** Adds a positive amount. Returns false for other amounts. */
 function add(list: ResourceList, name: string, amount: string | undefined): boolean {
   if (amount === undefined || signOf(amount) <= 0) return false
   list[name] = list[name] === undefined ? amount : addQuantities(list[name], amount)

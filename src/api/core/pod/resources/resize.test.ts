@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../model.ts'
-import { onlyResources, resizeRules } from './resize.ts'
+import { resetAllButResources, resizeRules } from './resize.ts'
 
 type Containers = NonNullable<Pod['spec']>['containers']
 type Resources = NonNullable<Containers[number]['resources']>
@@ -16,24 +16,24 @@ const pod = (containers: Partial<Containers[number]>[], initContainers: Partial<
   },
 })
 
-/** What is said of a resize from one to the other. */
+/** Returns the errors of a resize from one pod to the other. */
 function faults(old: Pod, next: Pod): string[] {
   const sent = structuredClone(next)
-  onlyResources(sent, old)
+  resetAllButResources(sent, old)
   return resizeRules(sent, old).map(({ field, message }) => `${field}: ${message}`)
 }
 
 const change = (old: Resources, next: Resources): string[] =>
   faults(pod([{ resources: old }]), pod([{ resources: next }]))
 
-test('a resize changes amounts of CPU and memory, and adds some', () => {
+test('a resize may change and add amounts of CPU and memory', () => {
   const old = { requests: { cpu: '1', memory: '1Gi' } }
   assert.deepEqual(change(old, { requests: { cpu: '1500m', memory: '2Gi' } }), [])
   assert.deepEqual(change(old, { requests: { cpu: '1000m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }), [])
   assert.deepEqual(change({ requests: { cpu: '1' } }, { requests: { cpu: '1', memory: '1Gi' } }), [])
 })
 
-test('a resize takes nothing away, changes nothing else, and keeps the quality of service', () => {
+test('a resize cannot remove amounts, change other fields or change the QoS class', () => {
   const old = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
   assert.deepEqual(change(old, { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2' } }), [
     'spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed',
@@ -49,7 +49,7 @@ test('a resize takes nothing away, changes nothing else, and keeps the quality o
   ])
 })
 
-test('init containers are resized, too, if that does not restart them', () => {
+test('a resize of init containers must not restart them', () => {
   const [small, large] = [{ resources: { requests: { cpu: '1' } } }, { resources: { requests: { cpu: '2' } } }]
   assert.deepEqual(faults(pod([small], [small]), pod([small], [large])), [])
   const policy = { resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }
@@ -65,7 +65,7 @@ test('init containers are resized, too, if that does not restart them', () => {
   ])
 })
 
-test('a resize is of the same containers, whose policies stay', () => {
+test('a resize cannot add, remove, rename or reorder containers', () => {
   const small = { resources: { requests: { cpu: '1' } } }
   assert.deepEqual(faults(pod([small]), pod([small, { name: 'd' }])), [
     'spec.containers: Forbidden: containers may not be added or removed on resize',
@@ -79,7 +79,7 @@ test('a resize is of the same containers, whose policies stay', () => {
   ])
 })
 
-test('a pod as a whole is resized where its node knows how', () => {
+test('a resize of pod-level resources needs a node that supports it', () => {
   const whole = (resources: Resources | undefined, status?: Pod['status']): Pod => {
     const one = pod([{}])
     return { ...one, spec: { ...one.spec, containers: one.spec?.containers ?? [], resources }, status }

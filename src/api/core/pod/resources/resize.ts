@@ -1,6 +1,5 @@
 /**
- * Pods get more or fewer resources while they run: what `/resize` takes of a write, and what it refuses (KEP-1287,
- * KEP-5419).
+ * Preparation and validation of writes to `/resize`, which changes the resources of a running pod (KEP-1287, KEP-5419).
  */
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
@@ -13,11 +12,11 @@ type PodSpec = NonNullable<Pod['spec']>
 type Containers = PodSpec['containers']
 type Container = Containers[number]
 const lists = ['containers', 'initContainers'] as const
-const nothing: PodSpec = { containers: [] }
+const emptySpec: PodSpec = { containers: [] }
 
 /**
- * The containers as they were, with the resources and resize policies that the client sent. Others than those are left
- * for the rules.
+ * Returns the old containers with the client's resources and resize policies, or the client's containers if their names
+ * differ, which validation rejects.
  */
 function resizedContainers(old: Containers, sent: Containers): Containers {
   return sent.every(({ name }, at) => name === old[at]?.name)
@@ -29,11 +28,11 @@ function resizedContainers(old: Containers, sent: Containers): Containers {
     : sent
 }
 
-/** Of an update through `/resize` only resources count: the rest stays as it was. */
-export function onlyResources(pod: Pod, old: Pod): void {
+/** Resets all but the resources: `/resize` writes nothing else. */
+export function resetAllButResources(pod: Pod, old: Pod): void {
   const { resourceVersion, managedFields } = pod.metadata
-  const spec = pod.spec ?? nothing
-  const before = old.spec ?? nothing
+  const spec = pod.spec ?? emptySpec
+  const before = old.spec ?? emptySpec
   if (lists.some((list) => (spec[list]?.length ?? 0) !== (before[list]?.length ?? 0))) return
   pod.metadata = { ...old.metadata, resourceVersion, managedFields }
   pod.spec = {
@@ -47,66 +46,66 @@ export function onlyResources(pod: Pod, old: Pod): void {
   pod.status = old.status
 }
 
-/**
- * CPU and memory may become other amounts, or be asked for where they were not: nothing else, and not of another
- * quality of service.
- */
+/** Allows changed and added amounts of CPU and memory only, and no other QoS class. */
 export function resizeRules(
-  { metadata, spec = nothing }: Pod,
-  { spec: before = nothing, status }: Pod,
+  { metadata, spec = emptySpec }: Pod,
+  { spec: before = emptySpec, status }: Pod,
 ): readonly FieldError[] {
   if (metadata.annotations?.[mirrorAnnotation] !== undefined)
     return [forbiddenField('', 'static pods cannot be resized')]
   if (before.os?.name === 'windows') return [forbiddenField('', 'windows pods cannot be resized')]
   const old = status?.qosClass ?? qosClass(before)
   const errors = all(
-    // Upstream shows the class that the pod has.
+    // Upstream shows the old class.
     qosClass(spec) === old
       ? valid
       : [invalidValue('spec', old, 'Pod QOS Class may not change as a result of resizing')],
-    isKnownToNode(status) ? valid : [forbiddenField('spec', 'Pod running on node without support for resize')],
-    wholeResources(spec.resources, before.resources),
+    nodeSupportsResize(status) ? valid : [forbiddenField('spec', 'Pod running on node without support for resize')],
+    validatePodLevelResources(spec.resources, before.resources),
   )
-  const others = otherContainers(spec, before)
+  const others = validateSameContainers(spec, before)
   if (others.length > 0) return all(errors, others)
   return all(
     errors,
     each(spec.initContainers, 'spec.initContainers', (container, path) =>
-      kept(container, named(before.initContainers, container), path),
+      validateNotRemoved(container, findContainer(before.initContainers, container), path),
     ),
     each(spec.containers, 'spec.containers', (container, path) =>
-      kept(container, named(before.containers, container), path),
+      validateNotRemoved(container, findContainer(before.containers, container), path),
     ),
     each(spec.containers, 'spec', (container) =>
-      differs(container, named(before.containers, container))
+      differs(container, findContainer(before.containers, container))
         ? [forbiddenField('spec', 'only cpu and memory resources are mutable')]
         : valid,
     ),
     each(spec.initContainers, 'spec.initContainers', (container, path) =>
-      initContainer(container, named(before.initContainers, container), path),
+      validateInitContainer(container, findContainer(before.initContainers, container), path),
     ),
   )
 }
 
-/** Nodes that can resize tell what their containers have. */
-function isKnownToNode(status: Pod['status']): boolean {
+/** Nodes that support resize report the resources of containers. */
+function nodeSupportsResize(status: Pod['status']): boolean {
   const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running)
   return running.length === 0 || running.some(({ resources }) => resources)
 }
 
-/** What is asked for the pod as a whole. */
-function wholeResources(resources: Resources | undefined, old: Resources | undefined): readonly FieldError[] {
+/** Validates pod-level resources. */
+function validatePodLevelResources(
+  resources: Resources | undefined,
+  old: Resources | undefined,
+): readonly FieldError[] {
   const path = 'spec.resources'
   if (!isSet(resources) && !isSet(old)) return valid
   if (old && !resources) return [forbiddenField(path, 'pod-level resources cannot be removed')]
   return all(
-    isTaken(resources, old, 'requests')
+    isRemoved(resources, old, 'requests')
       ? [forbiddenField(`${path}.requests`, 'pod-level resource requests cannot be removed')]
       : valid,
-    isTaken(resources, old, 'limits')
+    isRemoved(resources, old, 'limits')
       ? [forbiddenField(`${path}.limits`, 'pod-level resource limits cannot be removed')]
       : valid,
-    semanticallyEqual(withoutResized(resources), withoutResized(old))
+    semanticallyEqual(withoutResizable(resources), withoutResizable(old))
       ? valid
       : [forbiddenField('spec', 'only cpu and memory resources are mutable at pod-level')],
   )
@@ -115,8 +114,8 @@ function wholeResources(resources: Resources | undefined, old: Resources | undef
 const isSet = ({ requests = {}, limits = {} }: Resources = {}): boolean =>
   Object.keys(requests).length + Object.keys(limits).length > 0
 
-/** A resize neither adds containers nor takes any away, nor gives them other names or places. */
-const otherContainers = (spec: PodSpec, before: PodSpec): readonly FieldError[] =>
+/** Rejects containers that are added, removed, renamed or reordered. */
+const validateSameContainers = (spec: PodSpec, before: PodSpec): readonly FieldError[] =>
   lists.flatMap((list) => {
     const [now, old] = [spec[list] ?? [], before[list] ?? []]
     if (now.length !== old.length)
@@ -128,29 +127,36 @@ const otherContainers = (spec: PodSpec, before: PodSpec): readonly FieldError[] 
     )
   })
 
-const named = (containers: Containers | undefined, { name }: Container): Container =>
+const findContainer = (containers: Containers | undefined, { name }: Container): Container =>
   containers?.find((one) => one.name === name) ?? { name }
 
-const isTaken = (resources: Resources | undefined, old: Resources | undefined, list: 'requests' | 'limits'): boolean =>
-  Object.keys(old?.[list] ?? {}).some((name) => resources?.[list]?.[name] === undefined)
+const isRemoved = (
+  resources: Resources | undefined,
+  old: Resources | undefined,
+  list: 'requests' | 'limits',
+): boolean => Object.keys(old?.[list] ?? {}).some((name) => resources?.[list]?.[name] === undefined)
 
-const kept = ({ resources }: Container, { resources: old }: Container, path: string): readonly FieldError[] =>
+const validateNotRemoved = (
+  { resources }: Container,
+  { resources: old }: Container,
+  path: string,
+): readonly FieldError[] =>
   all(
-    isTaken(resources, old, 'requests')
+    isRemoved(resources, old, 'requests')
       ? [forbiddenField(`${path}.resources.requests`, 'resource requests cannot be removed')]
       : valid,
-    isTaken(resources, old, 'limits')
+    isRemoved(resources, old, 'limits')
       ? [forbiddenField(`${path}.resources.limits`, 'resource limits cannot be removed')]
       : valid,
   )
 
 const differs = (container: Container, old: Container): boolean =>
   !semanticallyEqual(
-    { ...container, resources: withoutResized(container.resources) },
-    { ...old, resources: withoutResized(old.resources) },
+    { ...container, resources: withoutResizable(container.resources) },
+    { ...old, resources: withoutResizable(old.resources) },
   )
 
-function initContainer(container: Container, old: Container, path: string): readonly FieldError[] {
+function validateInitContainer(container: Container, old: Container, path: string): readonly FieldError[] {
   const isRestarted = container.resizePolicy?.some(({ restartPolicy }) => restartPolicy === 'RestartContainer') ?? false
   return all(
     differs(container, old)
@@ -162,13 +168,13 @@ function initContainer(container: Container, old: Container, path: string): read
   )
 }
 
-const resized = ['cpu', 'memory']
+const resizableResources = ['cpu', 'memory']
 
-/** What a resize may not change. */
-function withoutResized({ requests, limits, claims }: Resources = {}): object {
+/** Returns the resources without those that a resize may change. */
+function withoutResizable({ requests, limits, claims }: Resources = {}): object {
   const others = (amounts: Readonly<Record<string, string>> = {}) =>
     Object.entries(amounts)
-      .filter(([name]) => !resized.includes(name))
+      .filter(([name]) => !resizableResources.includes(name))
       .sort()
   return { requests: others(requests), limits: others(limits), claims: claims ?? [] }
 }

@@ -1,6 +1,6 @@
 /**
- * Rules for the annotations of pods that mean something: mirror pods, the cost of deletion, and profiles from before
- * they were fields.
+ * Validation of pod annotations with a meaning: mirror pods, deletion cost, and seccomp and AppArmor profiles from
+ * before they were fields.
  */
 import { own } from '../../../../lib/own.ts'
 import { type FieldError, forbiddenField, invalidValue } from '../../../../machinery/validation/field-error.ts'
@@ -11,17 +11,17 @@ import { descendingPath } from './volumes/paths.ts'
 
 type Annotations = Readonly<Record<string, string>> | undefined
 
-/** A kubelet shows the pods of its own files under it. */
+/** Marks a static pod's mirror in the API. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 const deletionCost = 'controller.kubernetes.io/pod-deletion-cost'
 const seccompOfPod = 'seccomp.security.alpha.kubernetes.io/pod'
 const seccompOfContainer = 'container.seccomp.security.alpha.kubernetes.io/'
-/** Before a container's name. */
+/** The prefix of a container's name. */
 export const appArmorOfContainer = 'container.apparmor.security.beta.kubernetes.io/'
 
 const profileKeys = [seccompOfPod, seccompOfContainer, appArmorOfContainer]
 
-/** What annotations of a pod or a template may not say. */
+/** Validates the annotations of a pod or a template. */
 export function podAnnotations(annotations: Annotations, spec: PodSpec, path: string): readonly FieldError[] {
   if (!annotations) return valid
   const errors: FieldError[] = []
@@ -30,7 +30,7 @@ export function podAnnotations(annotations: Annotations, spec: PodSpec, path: st
     errors.push(
       invalidValue(`${path}[${mirrorAnnotation}]`, mirrored, 'must set spec.nodeName if mirror pod annotation is set'),
     )
-  errors.push(...costOfDeletion(annotations, path))
+  errors.push(...validateDeletionCost(annotations, path))
   const keys = Object.keys(annotations)
   for (const key of keys)
     if (key === seccompOfPod || key.startsWith(seccompOfContainer))
@@ -40,21 +40,22 @@ export function podAnnotations(annotations: Annotations, spec: PodSpec, path: st
   return errors
 }
 
-function costOfDeletion(annotations: Annotations, path: string): readonly FieldError[] {
+function validateDeletionCost(annotations: Annotations, path: string): readonly FieldError[] {
   const cost = own(annotations ?? {}, deletionCost)
   return cost === undefined || isInteger(cost)
     ? valid
     : [invalidValue(`${path}[${deletionCost}]`, cost, 'must be a 32bit integer')]
 }
 
-/** For an update: a wrong cost that was stored before costs were checked does no harm. */
-export const costOfDeletionUpdate = (
+/** Validates an update: an invalid old cost, from before costs were validated, allows any new one. */
+export const validateDeletionCostUpdate = (
   annotations: Annotations,
   old: Annotations,
   path: string,
-): readonly FieldError[] => (costOfDeletion(old, path).length > 0 ? valid : costOfDeletion(annotations, path))
+): readonly FieldError[] =>
+  validateDeletionCost(old, path).length > 0 ? valid : validateDeletionCost(annotations, path)
 
-/** Without a plus sign and leading zeros. */
+/** Returns true for a 32-bit integer without a plus sign and leading zeros. */
 const isInteger = (text: string): boolean =>
   /^(0|-\d+|[1-9]\d*)$/.test(text) && Number(text) >= -(2 ** 31) && Number(text) < 2 ** 31
 
@@ -85,7 +86,7 @@ interface Profile {
   readonly localhostProfile?: string
 }
 
-/** Where a profile is said by an annotation and by a field, both say the same. */
+/** Requires that a profile's annotation and field match if both are set. */
 export function matchingProfiles(annotations: Annotations, spec: PodSpec, path: string): readonly FieldError[] {
   if (!annotations || !Object.keys(annotations).some((key) => profileKeys.some((prefix) => key.startsWith(prefix))))
     return valid
@@ -118,35 +119,37 @@ export function matchingProfiles(annotations: Annotations, spec: PodSpec, path: 
 function matches(
   kind: 'seccomp' | 'apparmor',
   profile: Profile | undefined,
-  said: string | undefined,
+  annotation: string | undefined,
   path: string,
 ): readonly FieldError[] {
-  if (!profile || said === undefined) return valid
+  if (!profile || annotation === undefined) return valid
   const wrongType = [forbiddenField(`${path}.type`, `${kind} type in annotation and field must match`)]
-  if (profile.type === 'Unconfined') return said === 'unconfined' ? valid : wrongType
+  if (profile.type === 'Unconfined') return annotation === 'unconfined' ? valid : wrongType
   if (profile.type === 'RuntimeDefault')
-    return said === 'runtime/default' || (kind === 'seccomp' && said === 'docker/default') ? valid : wrongType
+    return annotation === 'runtime/default' || (kind === 'seccomp' && annotation === 'docker/default')
+      ? valid
+      : wrongType
   if (profile.type !== 'Localhost') return valid
-  if (!said.startsWith('localhost/')) return wrongType
-  return said.slice('localhost/'.length) === profile.localhostProfile
+  if (!annotation.startsWith('localhost/')) return wrongType
+  return annotation.slice('localhost/'.length) === profile.localhostProfile
     ? valid
     : [forbiddenField(`${path}.localhostProfile`, `${kind} profile in annotation and field must match`)]
 }
 
-/** What an update may not do to them. */
+/** Validates changes of annotations. */
 export function podAnnotationsUpdate(
   annotations: Annotations = {},
   old: Annotations = {},
   path: string,
 ): readonly FieldError[] {
   const errors: FieldError[] = []
-  const refuse = (key: string, verb: string): void => {
+  const reject = (key: string, verb: string): void => {
     if (key.startsWith(appArmorOfContainer))
       errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} AppArmor annotations`))
     if (key === mirrorAnnotation)
       errors.push(forbiddenField(`${path}[${key}]`, `may not ${verb} mirror pod annotation`))
   }
-  for (const key in old) if (own(annotations, key) !== old[key]) refuse(key, 'remove or update')
-  for (const key in annotations) if (!Object.hasOwn(old, key)) refuse(key, 'add')
+  for (const key in old) if (own(annotations, key) !== old[key]) reject(key, 'remove or update')
+  for (const key in annotations) if (!Object.hasOwn(old, key)) reject(key, 'add')
   return errors
 }

@@ -1,6 +1,6 @@
 /**
- * Rules for resources of a pod as a whole (KEP-2837): no less than its containers ask for, no container with more than
- * it.
+ * Validation of pod-level resources (KEP-2837): at least the sum of the containers' requests, and at least the limit of
+ * each container.
  */
 
 import { own } from '../../../../lib/own.ts'
@@ -27,7 +27,7 @@ function name(value: string, path: string): readonly FieldError[] {
     : [notSupported(path, value, supported)]
 }
 
-/** `resources` of a pod's spec. */
+/** Validates `resources` of a pod's spec. */
 export function podLevelResources(spec: PodSpec, path: string): readonly FieldError[] {
   const { resources } = spec
   if (!resources) return valid
@@ -35,33 +35,33 @@ export function podLevelResources(spec: PodSpec, path: string): readonly FieldEr
   return all(
     resources.claims ? [forbiddenField(`${path}.claims`, 'claims may not be set for Resources at pod-level')] : valid,
     requirements(resources, path, name),
-    enough(podRequests(containersOf(spec)), resources.requests, `${path}.requests`, 'requests'),
-    enough(hugePages(podLimits(containersOf(spec))), resources.limits, `${path}.limits`, 'limits'),
+    validateAtLeast(podRequests(containersOf(spec)), resources.requests, `${path}.requests`, 'requests'),
+    validateAtLeast(hugePages(podLimits(containersOf(spec))), resources.limits, `${path}.limits`, 'limits'),
     each(spec.containers, `${path}.containers`, ({ resources: own }, at) =>
       withinLimits(own?.limits, resources.limits, at),
     ),
   )
 }
 
-/** A pod of the same containers that asks for nothing as a whole. */
+/** Returns a pod of the same containers without pod-level resources. */
 function containersOf(spec: PodSpec): Pod {
   const { resources: _whole, ...rest } = spec
   return { apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: rest }
 }
 
-/** Of huge pages no more is promised than there is: limits add up, too. */
+/** Returns the huge pages of a list. They are never overcommitted, so their limits are summed up too. */
 const hugePages = (list: ResourceList): ResourceList =>
   Object.fromEntries(Object.entries(list).filter(([resource]) => isHugePages(resource)))
 
-/** What is said for the pod as a whole is no less than what its containers say together. */
-const enough = (
-  together: ResourceList,
-  whole: ResourceList = {},
+/** Requires that pod-level amounts are at least the sum of the containers' amounts. */
+const validateAtLeast = (
+  containerTotals: ResourceList,
+  podLevel: ResourceList = {},
   path: string,
   what: 'requests' | 'limits',
 ): readonly FieldError[] =>
-  Object.entries(together).flatMap(([resource, amount]) => {
-    const given = own(whole, resource)
+  Object.entries(containerTotals).flatMap(([resource, amount]) => {
+    const given = own(podLevel, resource)
     return given !== undefined && compareQuantities(amount, given) > 0
       ? [
           invalidValue(

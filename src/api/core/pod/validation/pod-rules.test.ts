@@ -4,11 +4,12 @@ import type { FieldError } from '../../../../machinery/validation/field-error.ts
 import { podDefaults, podSpecDefaults } from '../defaults/pod-defaults.ts'
 import { pods } from '../index.ts'
 import type { Pod, PodSpec } from '../model.ts'
-import { costOfDeletionUpdate, podAnnotationsUpdate } from './annotations.ts'
+import { podAnnotationsUpdate, validateDeletionCostUpdate } from './annotations.ts'
 import { podTemplate } from './spec.ts'
 import { podStatusUpdate } from './status.ts'
 
-const told = (errors: readonly FieldError[]): string[] => errors.map(({ field, message }) => `${field}: ${message}`)
+const errorMessages = (errors: readonly FieldError[]): string[] =>
+  errors.map(({ field, message }) => `${field}: ${message}`)
 
 function pod(spec: object, annotations?: Record<string, string>): Pod {
   const whole = { containers: [c()], ...structuredClone(spec) } as unknown as PodSpec
@@ -16,18 +17,20 @@ function pod(spec: object, annotations?: Record<string, string>): Pod {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'n', annotations }, spec: whole }
 }
 const c = (over: object = {}): object => ({ name: 'c', image: 'app:1', ...over })
-/** What is wrong with a new pod, below its spec. */
-function wrong(spec: object, annotations?: Record<string, string>): string[] {
+/** Returns the errors of a new pod's spec. */
+function validationErrors(spec: object, annotations?: Record<string, string>): string[] {
   const { spec: rules, create } = pods.validate ?? {}
   const one = pod(spec, annotations)
-  return told([...(rules?.(one) ?? []), ...(create?.(one) ?? [])]).map((line) => line.replace(/^spec\./, ''))
+  return errorMessages([...(rules?.(one) ?? []), ...(create?.(one) ?? [])]).map((line) => line.replace(/^spec\./, ''))
 }
 const oneContainer = (over: object): string[] =>
-  wrong({ containers: [c(over)] }).map((line) => line.replace(/^containers\[0\]\./, ''))
+  validationErrors({ containers: [c(over)] }).map((line) => line.replace(/^containers\[0\]\./, ''))
 
-test('a container uses claims that its pod names', () => {
+test('a container may use only claims of its pod', () => {
   assert.deepEqual(
-    wrong({ resourceClaims: [{ name: 'a' }, { name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }] }),
+    validationErrors({
+      resourceClaims: [{ name: 'a' }, { name: 'a', resourceClaimName: 'x', resourceClaimTemplateName: 'y' }],
+    }),
     [
       'resourceClaims[0]: Invalid value: {"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}: ' +
         'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
@@ -40,7 +43,10 @@ test('a container uses claims that its pod names', () => {
     'resources.claims[0]: Not found: "q": must be one of the names in pod.spec.resourceClaims which is empty',
   ])
   const using = (...claims: object[]): string[] =>
-    wrong({ resourceClaims: [{ name: 'a', resourceClaimName: 'x' }], containers: [c({ resources: { claims } })] })
+    validationErrors({
+      resourceClaims: [{ name: 'a', resourceClaimName: 'x' }],
+      containers: [c({ resources: { claims } })],
+    })
   assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a', request: 's' }), [])
   assert.deepEqual(using({ name: 'a', request: 'r' }, { name: 'a' }), [
     'containers[0].resources.claims[1]: Duplicate value: "a"',
@@ -50,7 +56,7 @@ test('a container uses claims that its pod names', () => {
   ])
 })
 
-test('what restarts a container is one of the known ways', () => {
+test('restart policies and restart rules are validated', () => {
   assert.deepEqual(oneContainer({ restartPolicy: 'Foo', restartPolicyRules: [{ action: 'Foo' }] }), [
     'restartPolicy: Unsupported value: "Foo": supported values: "Always", "Never", "OnFailure"',
     'restartPolicyRules[0].action: Unsupported value: "Foo": supported values: "Restart", "RestartAllContainers"',
@@ -64,7 +70,7 @@ test('what restarts a container is one of the known ways', () => {
     'resizePolicy: Unsupported value: "disk": supported values: "cpu", "memory"',
   ])
   assert.deepEqual(
-    wrong({
+    validationErrors({
       restartPolicy: 'Never',
       containers: [c({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] })],
     }),
@@ -75,7 +81,7 @@ test('what restarts a container is one of the known ways', () => {
   )
 })
 
-test('environment variables name what there is, in a unit that there is', () => {
+test('environment variables refer to supported fields, resources and divisors', () => {
   const from = (valueFrom: object): string[] =>
     oneContainer({ env: [{ name: 'A', valueFrom }] }).map((line) => line.replace('env[0].valueFrom.', ''))
   assert.deepEqual(from({ resourceFieldRef: { resource: 'limits.cpu', divisor: '1' } }), [])
@@ -100,7 +106,7 @@ test('environment variables name what there is, in a unit that there is', () => 
   ])
   const key = { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'v', path: '/x', key: 'K' } } }
   const inVolume = (source: object): string[] =>
-    wrong({ volumes: [{ name: 'v', ...source }], containers: [c({ env: [key] })] })
+    validationErrors({ volumes: [{ name: 'v', ...source }], containers: [c({ env: [key] })] })
   assert.deepEqual(inVolume({ emptyDir: {} }), [])
   assert.deepEqual(inVolume({ configMap: { name: 'm' } }), [
     'containers[0].env[0].valueFrom.fileKeyRef.volumeName: Invalid value: "v": referenced volume must be of type ' +
@@ -109,9 +115,9 @@ test('environment variables name what there is, in a unit that there is', () => 
   assert.deepEqual(oneContainer({ envFrom: [{ secretRef: { name: 'a-' } }] }), [])
 })
 
-test('a pod as a whole asks for no less than its containers', () => {
+test('pod-level requests must not be below the sum of the containers', () => {
   assert.deepEqual(
-    wrong({
+    validationErrors({
       resources: { limits: { cpu: '1', 'example.com/x': '1' }, requests: { cpu: '1' } },
       containers: [c({ resources: { requests: { cpu: '2' }, limits: { cpu: '3' } } })],
     }),
@@ -123,7 +129,7 @@ test('a pod as a whole asks for no less than its containers', () => {
   )
 })
 
-test('what a pod as a whole does not ask for, its containers or its limits say', () => {
+test('missing pod-level requests default to those of the containers, or to the limits', () => {
   const whole = pod({
     resources: { limits: { cpu: '1', memory: '1Gi' } },
     containers: [c({ resources: { requests: { cpu: '200m' } } })],
@@ -132,42 +138,55 @@ test('what a pod as a whole does not ask for, its containers or its limits say',
   assert.deepEqual(whole.spec?.resources?.requests, { cpu: '200m', memory: '1Gi' })
 })
 
-test('profiles and sysctls that a pod cannot have are refused', () => {
+test('invalid security profiles and sysctls are rejected', () => {
   assert.deepEqual(
-    wrong({ hostNetwork: true, securityContext: { sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }] } }),
+    validationErrors({
+      hostNetwork: true,
+      securityContext: { sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }] },
+    }),
     [
       'securityContext.sysctls[0].name: Invalid value: "net.ipv4.tcp_syncookies": may not be specified when ' +
         "'hostNetwork' is true",
     ],
   )
-  assert.deepEqual(wrong({ securityContext: { seLinuxChangePolicy: 'x' } }), [
+  assert.deepEqual(validationErrors({ securityContext: { seLinuxChangePolicy: 'x' } }), [
     'securityContext.seLinuxChangePolicy: Unsupported value: "x": supported values: "MountOption", "Recursive"',
   ])
-  assert.deepEqual(wrong({ securityContext: { appArmorProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } } }), [
-    'securityContext.appArmorProfile.localhostProfile: Invalid value: "x": can only be set when AppArmor type is ' +
-      'Localhost',
-  ])
   assert.deepEqual(
-    wrong({ os: { name: 'windows' }, securityContext: { supplementalGroupsPolicy: 'Merge' }, hostUsers: true }),
+    validationErrors({ securityContext: { appArmorProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } } }),
+    [
+      'securityContext.appArmorProfile.localhostProfile: Invalid value: "x": can only be set when AppArmor type is ' +
+        'Localhost',
+    ],
+  )
+  assert.deepEqual(
+    validationErrors({
+      os: { name: 'windows' },
+      securityContext: { supplementalGroupsPolicy: 'Merge' },
+      hostUsers: true,
+    }),
     [
       'hostUsers: Forbidden: cannot be set for a windows pod',
       'securityContext.supplementalGroupsPolicy: Forbidden: cannot be set for a windows pod',
     ],
   )
   assert.deepEqual(
-    wrong({ os: { name: 'linux' }, containers: [c({ securityContext: { windowsOptions: { runAsUserName: 'a' } } })] }),
+    validationErrors({
+      os: { name: 'linux' },
+      containers: [c({ securityContext: { windowsOptions: { runAsUserName: 'a' } } })],
+    }),
     ['containers[0].securityContext.windowsOptions: Forbidden: windows options cannot be set for a linux pod'],
   )
 })
 
-test('volumes name files below their folder, and claims that are not made for others', () => {
+test('volumes need relative file paths, and claims that are not created for ephemeral volumes', () => {
   const made = {
     ephemeral: {
       volumeClaimTemplate: { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } } },
     },
   }
   assert.deepEqual(
-    wrong({
+    validationErrors({
       volumes: [
         {
           name: 'a',
@@ -204,18 +223,19 @@ test('volumes name files below their folder, and claims that are not made for ot
   )
 })
 
-test('labels by which pods are placed are labels, and none is named twice', () => {
+test('label keys of affinity and topology spread are valid and unique', () => {
   const term = {
     labelSelector: { matchLabels: { a: 'b' }, matchExpressions: [{ key: 'a', operator: 'In', values: ['b'] }] },
     matchLabelKeys: ['a'],
     topologyKey: 'x',
   }
   const at = 'affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]'
-  assert.deepEqual(wrong({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }), [
-    `${at}[0]: Invalid value: "a": exists in both matchLabelKeys and labelSelector`,
-  ])
   assert.deepEqual(
-    wrong({
+    validationErrors({ affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }),
+    [`${at}[0]: Invalid value: "a": exists in both matchLabelKeys and labelSelector`],
+  )
+  assert.deepEqual(
+    validationErrors({
       affinity: {
         nodeAffinity: {
           requiredDuringSchedulingIgnoredDuringExecution: {
@@ -227,19 +247,19 @@ test('labels by which pods are placed are labels, and none is named twice', () =
     1,
   )
   const spread = { maxSkew: 1, topologyKey: 'z', whenUnsatisfiable: 'DoNotSchedule' }
-  assert.deepEqual(wrong({ topologySpreadConstraints: [spread, { ...spread, matchLabelKeys: ['x'] }] }), [
+  assert.deepEqual(validationErrors({ topologySpreadConstraints: [spread, { ...spread, matchLabelKeys: ['x'] }] }), [
     'topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: Duplicate value: "{z, DoNotSchedule}"',
     'topologySpreadConstraints[1].matchLabelKeys: Forbidden: must not be specified when labelSelector is not set',
   ])
-  assert.deepEqual(wrong({ tolerations: [{ key: 'a', operator: 'Exists', value: 'b' }] }), [
+  assert.deepEqual(validationErrors({ tolerations: [{ key: 'a', operator: 'Exists', value: 'b' }] }), [
     `tolerations[0].operator: Invalid value: "b": value must be empty when \`operator\` is 'Exists'`,
   ])
 })
 
-test('annotations of pods that mean something are read', () => {
+test('annotations with a meaning are validated', () => {
   const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
   assert.deepEqual(
-    wrong(
+    validationErrors(
       {},
       {
         'controller.kubernetes.io/pod-deletion-cost': '+1',
@@ -256,24 +276,27 @@ test('annotations of pods that mean something are read', () => {
     ],
   )
   assert.deepEqual(
-    wrong({ securityContext: { appArmorProfile: { type: 'Unconfined' } } }, { [`${appArmor}c`]: 'runtime/default' }),
+    validationErrors(
+      { securityContext: { appArmorProfile: { type: 'Unconfined' } } },
+      { [`${appArmor}c`]: 'runtime/default' },
+    ),
     ['containers[0].securityContext.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match'],
   )
-  assert.deepEqual(told(podAnnotationsUpdate({ [`${appArmor}c`]: 'b' }, { [`${appArmor}c`]: 'a' }, 'at')), [
+  assert.deepEqual(errorMessages(podAnnotationsUpdate({ [`${appArmor}c`]: 'b' }, { [`${appArmor}c`]: 'a' }, 'at')), [
     `at[${appArmor}c]: Forbidden: may not remove or update AppArmor annotations`,
   ])
-  assert.deepEqual(told(podAnnotationsUpdate({ 'kubernetes.io/config.mirror': 'b' }, {}, 'at')), [
+  assert.deepEqual(errorMessages(podAnnotationsUpdate({ 'kubernetes.io/config.mirror': 'b' }, {}, 'at')), [
     'at[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
   ])
 })
 
-test('an update keeps the cost of deletion a number', () => {
+test('an update must not make pod-deletion-cost invalid', () => {
   const cost = (value: string) => ({ 'controller.kubernetes.io/pod-deletion-cost': value })
   const wrong = ['at[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "x": must be a 32bit integer']
-  assert.deepEqual(told(costOfDeletionUpdate(cost('x'), cost('1'), 'at')), wrong)
-  assert.deepEqual(told(costOfDeletionUpdate(cost('x'), {}, 'at')), wrong)
-  assert.deepEqual(told(costOfDeletionUpdate(cost('2'), cost('1'), 'at')), [])
-  assert.deepEqual(told(costOfDeletionUpdate(cost('x'), cost('y'), 'at')), [])
+  assert.deepEqual(errorMessages(validateDeletionCostUpdate(cost('x'), cost('1'), 'at')), wrong)
+  assert.deepEqual(errorMessages(validateDeletionCostUpdate(cost('x'), {}, 'at')), wrong)
+  assert.deepEqual(errorMessages(validateDeletionCostUpdate(cost('2'), cost('1'), 'at')), [])
+  assert.deepEqual(errorMessages(validateDeletionCostUpdate(cost('x'), cost('y'), 'at')), [])
 })
 
 test('images of templates may have spaces around them', () => {
@@ -281,14 +304,19 @@ test('images of templates may have spaces around them', () => {
     'image: Invalid value: " x": must not have leading or trailing whitespace',
   ])
   const { spec } = pod({ containers: [c({ image: ' x' })] })
-  assert.deepEqual(told(podTemplate({ metadata: {}, spec } as Parameters<typeof podTemplate>[0], 'spec.template')), [])
+  assert.deepEqual(
+    errorMessages(podTemplate({ metadata: {}, spec } as Parameters<typeof podTemplate>[0], 'spec.template')),
+    [],
+  )
 })
 
-test('a status says nothing that a pod cannot be', () => {
+test('a status that contradicts the pod is rejected', () => {
   const ended = { name: 'c', state: { terminated: { exitCode: 0 } } }
   const running = { name: 'c', state: { running: {} } }
   const update = (spec: object, status: object, old: object): string[] =>
-    told(podStatusUpdate({ ...pod(spec), status } as unknown as Pod, { ...pod(spec), status: old } as unknown as Pod))
+    errorMessages(
+      podStatusUpdate({ ...pod(spec), status } as unknown as Pod, { ...pod(spec), status: old } as unknown as Pod),
+    )
   assert.deepEqual(
     update({ restartPolicy: 'Never' }, { containerStatuses: [running] }, { containerStatuses: [ended] }),
     ['status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state'],
@@ -351,46 +379,46 @@ test('a status says nothing that a pod cannot be', () => {
   ])
 })
 
-test('users of their own own neither block devices nor the namespaces of the host', () => {
+test('a user namespace excludes block devices and namespaces of the host', () => {
   const block = {
     volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'x' } }],
     containers: [c({ volumeDevices: [{ name: 'v', devicePath: '/d' }] })],
   }
-  assert.deepEqual(wrong({ ...block, hostUsers: false, hostPID: true, hostNetwork: true }), [
+  assert.deepEqual(validationErrors({ ...block, hostUsers: false, hostPID: true, hostNetwork: true }), [
     'hostNetwork: Forbidden: when `hostUsers` is false',
     'HostPID: Forbidden: when `hostUsers` is false',
     'containers[0].volumeDevices: Forbidden: when `hostUsers` is false',
   ])
   const proc = (procMount: string): object => c({ securityContext: { procMount } })
-  assert.deepEqual(wrong({ hostUsers: false, containers: [proc('Unmasked')] }), [])
-  assert.deepEqual(wrong({ containers: [proc('Default')] }), [])
-  assert.deepEqual(wrong({ containers: [proc('Unmasked')] }), [
+  assert.deepEqual(validationErrors({ hostUsers: false, containers: [proc('Unmasked')] }), [])
+  assert.deepEqual(validationErrors({ containers: [proc('Default')] }), [])
+  assert.deepEqual(validationErrors({ containers: [proc('Unmasked')] }), [
     'containers[0].securityContext.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`',
   ])
-  assert.deepEqual(wrong({ containers: [proc('Hidden')] }), [
+  assert.deepEqual(validationErrors({ containers: [proc('Hidden')] }), [
     'containers[0].securityContext.procMount: Unsupported value: "Hidden": supported values: "Default", "Unmasked"',
   ])
 })
 
-test('what runs once is not restarted when it is resized', () => {
+test('an init container cannot have the resize policy RestartContainer', () => {
   const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }]
-  assert.deepEqual(wrong({ initContainers: [c({ name: 'i', resizePolicy })] }), [
+  assert.deepEqual(validationErrors({ initContainers: [c({ name: 'i', resizePolicy })] }), [
     'initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be set to ' +
       "'RestartContainer' for non-sidecar initContainers",
   ])
-  assert.deepEqual(wrong({ initContainers: [c({ name: 'i', restartPolicy: 'Always', resizePolicy })] }), [])
+  assert.deepEqual(validationErrors({ initContainers: [c({ name: 'i', restartPolicy: 'Always', resizePolicy })] }), [])
 })
 
-test('pods of Windows ask for nothing as a whole; huge pages are enough for all', () => {
-  assert.deepEqual(wrong({ os: { name: 'windows' }, resources: { claims: [{ name: 'a' }] } }), [
+test('Windows pods have no pod-level resources, and huge page limits must cover all containers', () => {
+  assert.deepEqual(validationErrors({ os: { name: 'windows' }, resources: { claims: [{ name: 'a' }] } }), [
     'resources: Forbidden: may not be set for a windows pod',
   ])
-  assert.deepEqual(wrong({ resources: { claims: [{ name: 'a' }] } }).slice(0, 1), [
+  assert.deepEqual(validationErrors({ resources: { claims: [{ name: 'a' }] } }).slice(0, 1), [
     'resources.claims: Forbidden: claims may not be set for Resources at pod-level',
   ])
   const pages = { 'hugepages-2Mi': '4Mi', cpu: '1' }
   assert.deepEqual(
-    wrong({
+    validationErrors({
       resources: { limits: { 'hugepages-2Mi': '2Mi', cpu: '2' }, requests: { 'hugepages-2Mi': '2Mi' } },
       containers: [c({ resources: { limits: pages, requests: pages } })],
     }),
@@ -405,9 +433,9 @@ test('pods of Windows ask for nothing as a whole; huge pages are enough for all'
   )
 })
 
-test('what ends a container is a signal that its operating system knows', () => {
+test('stopSignal must be a signal of the operating system', () => {
   const signal = (stopSignal: string, os?: string): string[] =>
-    wrong({ os: os && { name: os }, containers: [c({ lifecycle: { stopSignal } })] }).map((line) =>
+    validationErrors({ os: os && { name: os }, containers: [c({ lifecycle: { stopSignal } })] }).map((line) =>
       line.replace('containers[0].lifecycle.', ''),
     )
   assert.deepEqual(signal('SIGUSR1', 'linux'), [])
@@ -425,46 +453,48 @@ test('what ends a container is a signal that its operating system knows', () => 
   ])
 })
 
-test('a name over all others is one that a kernel takes, and goes with no other', () => {
-  assert.deepEqual(wrong({ hostnameOverride: 'a.example.com' }), [])
-  assert.deepEqual(wrong({ hostnameOverride: `${'a'.repeat(60)}.example` }), [
+test('hostnameOverride is at most 64 characters and excludes other host name fields', () => {
+  assert.deepEqual(validationErrors({ hostnameOverride: 'a.example.com' }), [])
+  assert.deepEqual(validationErrors({ hostnameOverride: `${'a'.repeat(60)}.example` }), [
     'hostnameOverride: Too long: may not be more than 64 bytes',
   ])
-  assert.deepEqual(wrong({ hostnameOverride: 'a', setHostnameAsFQDN: true }), [
+  assert.deepEqual(validationErrors({ hostnameOverride: 'a', setHostnameAsFQDN: true }), [
     'hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true',
   ])
-  assert.deepEqual(wrong({ hostnameOverride: 'a', hostNetwork: true }), [
+  assert.deepEqual(validationErrors({ hostnameOverride: 'a', hostNetwork: true }), [
     'hostnameOverride: Forbidden: may not be specified when hostNetwork is true',
   ])
 })
 
-test('what a node tells of containers fits their pod', () => {
+test('container statuses must match the containers of the pod', () => {
   const containers = [
     c({ resources: { requests: { 'a.example/b': '1' }, claims: [{ name: 'k' }, { name: 'k', request: 'r' }] } }),
   ]
-  const toldOf = (over: object, spec: object = {}, field = 'containerStatuses'): string[] => {
+  const statusErrors = (over: object, spec: object = {}, field = 'containerStatuses'): string[] => {
     const one = pod({ containers, ...spec })
     const status = { [field]: [{ name: 'c', ...over }] } as unknown as Pod['status']
-    return told(podStatusUpdate({ ...one, status }, one)).map((line) => line.replace(`status.${field}[0].`, ''))
+    return errorMessages(podStatusUpdate({ ...one, status }, one)).map((line) =>
+      line.replace(`status.${field}[0].`, ''),
+    )
   }
   const linux = { uid: 1, gid: 1, supplementalGroups: [1] }
-  assert.deepEqual(toldOf({ user: { linux } }), [])
-  assert.deepEqual(toldOf({ user: { linux: { ...linux, uid: -1, supplementalGroups: [2 ** 31] } } }), [
+  assert.deepEqual(statusErrors({ user: { linux } }), [])
+  assert.deepEqual(statusErrors({ user: { linux: { ...linux, uid: -1, supplementalGroups: [2 ** 31] } } }), [
     'user.linux.uid: Invalid value: -1: must be between 0 and 2147483647, inclusive',
     'user.linux.supplementalGroups[0]: Invalid value: 2147483648: must be between 0 and 2147483647, inclusive',
   ])
-  assert.deepEqual(toldOf({ user: { linux } }, { os: { name: 'windows' } }), [
+  assert.deepEqual(statusErrors({ user: { linux } }, { os: { name: 'windows' } }), [
     'user.linux: Forbidden: cannot be set for a windows pod',
   ])
   const allocatedResourcesStatus = (name: string, ...resources: object[]): object => ({
     allocatedResourcesStatus: [{ name, resources }],
   })
   for (const name of ['a.example/b', 'claim:k', 'claim:k/r'])
-    assert.deepEqual(toldOf(allocatedResourcesStatus(name)), [])
-  assert.deepEqual(toldOf(allocatedResourcesStatus('cpu')), [
+    assert.deepEqual(statusErrors(allocatedResourcesStatus(name)), [])
+  assert.deepEqual(statusErrors(allocatedResourcesStatus('cpu')), [
     `allocatedResourcesStatus[0].name: Invalid value: "cpu": must match one of the container's resource requests`,
   ])
-  assert.deepEqual(toldOf(allocatedResourcesStatus('claim:q')), [
+  assert.deepEqual(statusErrors(allocatedResourcesStatus('claim:q')), [
     'allocatedResourcesStatus[0].name: Invalid value: "claim:q": must match one of the container\'s resource ' +
       "claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
   ])
@@ -472,30 +502,32 @@ test('what a node tells of containers fits their pod', () => {
     { resourceID: 'x', health: 'Ill' },
     { resourceID: 'x', health: 'Healthy' },
   ]
-  assert.deepEqual(toldOf(allocatedResourcesStatus('a.example/b', ill, well)), [
+  assert.deepEqual(statusErrors(allocatedResourcesStatus('a.example/b', ill, well)), [
     'allocatedResourcesStatus[0].resources[0].health: Unsupported value: "Ill": supported values: "Healthy", ' +
       '"Unhealthy", "Unknown"',
     'allocatedResourcesStatus[0].resources[1].resourceID: Duplicate value: "x"',
   ])
-  assert.deepEqual(toldOf(allocatedResourcesStatus('cpu'), {}, 'ephemeralContainerStatuses'), [
+  assert.deepEqual(statusErrors(allocatedResourcesStatus('cpu'), {}, 'ephemeralContainerStatuses'), [
     'allocatedResourcesStatus: Forbidden: must not be specified in container status',
   ])
 })
 
-test('an image that is mounted has a name', () => {
-  assert.deepEqual(wrong({ volumes: [{ name: 'v', image: { pullPolicy: 'Always' } }] }), [
+test('an image volume needs a reference', () => {
+  assert.deepEqual(validationErrors({ volumes: [{ name: 'v', image: { pullPolicy: 'Always' } }] }), [
     'volumes[0].image.reference: Required value',
   ])
   assert.deepEqual(
-    told(podTemplate({ metadata: {}, spec: pod({ volumes: [{ name: 'v', image: {} }] }).spec as PodSpec }, 'template')),
+    errorMessages(
+      podTemplate({ metadata: {}, spec: pod({ volumes: [{ name: 'v', image: {} }] }).spec as PodSpec }, 'template'),
+    ),
     [],
   )
 })
 
-test('pods that nodes run by themselves claim no devices', () => {
+test('static pods cannot have resource claims', () => {
   const claims = { nodeName: 'n', resourceClaims: [{ name: 'a', resourceClaimName: 'x' }] }
-  assert.deepEqual(wrong(claims), [])
-  assert.deepEqual(wrong(claims, { 'kubernetes.io/config.mirror': 'x' }), [
+  assert.deepEqual(validationErrors(claims), [])
+  assert.deepEqual(validationErrors(claims, { 'kubernetes.io/config.mirror': 'x' }), [
     ': Forbidden: static pods do not support resource claims',
   ])
 })

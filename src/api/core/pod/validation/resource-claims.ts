@@ -1,4 +1,4 @@
-/** Rules for the claims to devices that a pod names, and for those of them that its containers use (KEP-4381). */
+/** Validation of a pod's resource claims, and of those that its containers use (KEP-4381). */
 
 import {
   duplicate,
@@ -17,13 +17,13 @@ type UsedClaim = NonNullable<NonNullable<Container['resources']>['claims']>[numb
 
 const noClaims: ReadonlySet<string> = new Set()
 
-/** The names under which containers may use claims of a pod. */
+/** Returns the names of a pod's claims, for its containers. */
 export const claimNames = ({ resourceClaims }: PodSpec): ReadonlySet<string> =>
   resourceClaims?.length ? new Set(resourceClaims.flatMap(({ name }) => (name ? [name] : []))) : noClaims
 
 const shownClaim = struct({ Name: text, ResourceClaimName: optional, ResourceClaimTemplateName: optional })
 
-/** `resourceClaims` of a pod: each names a claim, or a template for one. */
+/** Validates `resourceClaims` of a pod: each refers to a claim or a template. */
 export function podClaims(list: readonly PodClaim[] | undefined, path: string): readonly FieldError[] {
   if (!list?.length) return valid
   const isRepeated = duplicateFinder<string>()
@@ -53,7 +53,7 @@ export function podClaims(list: readonly PodClaim[] | undefined, path: string): 
   })
 }
 
-/** `resources.claims` of a container: each is one of the pod's, all of it or one of its requests. */
+/** Validates `resources.claims` of a container: each refers to a claim of the pod or one of its requests. */
 export function usedClaims(
   list: readonly UsedClaim[] | undefined,
   path: string,
@@ -64,16 +64,16 @@ export function usedClaims(
   const parts = new Map<string, Set<string>>()
   return each(list, path, ({ name, request = '' }, at) => {
     if (!name) return [required(at)]
-    const there = known.has(name) ? valid : [unknownClaim(at, name, known)]
-    if (whole.has(name)) return [duplicate(at, name), ...there]
+    const unknownErrors = known.has(name) ? valid : [unknownClaim(at, name, known)]
+    if (whole.has(name)) return [duplicate(at, name), ...unknownErrors]
     const requests = parts.get(name) ?? new Set()
     if (!request) {
       whole.add(name)
-      return [...Array.from(requests, () => duplicate(at, name)), ...there]
+      return [...Array.from(requests, () => duplicate(at, name)), ...unknownErrors]
     }
     const twice = requests.has(request) ? [duplicate(at, `${name}/${request}`)] : valid
     parts.set(name, requests.add(request))
-    return all(follows(request, `${at}.request`, dnsLabel), twice, there)
+    return all(follows(request, `${at}.request`, dnsLabel), twice, unknownErrors)
   })
 }
 

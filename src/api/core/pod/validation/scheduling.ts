@@ -1,4 +1,4 @@
-/** Rules for where a pod may run: tolerations, affinity, spread constraints, gates. */
+/** Validation of scheduling fields: tolerations, affinity, topology spread constraints, scheduling gates. */
 
 import { type LabelSelector, validateLabelSelector } from '../../../../machinery/selectors/label-selector.ts'
 import {
@@ -24,10 +24,9 @@ export type NodeSelectorTerm = NonNullable<
 type NodeRequirement = NonNullable<NodeSelectorTerm['matchExpressions']>[number]
 
 export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
-const scheduling = 'requiredDuringSchedulingIgnoredDuringExecution'
-const preferring = 'preferredDuringSchedulingIgnoredDuringExecution'
+const requiredField = 'requiredDuringSchedulingIgnoredDuringExecution'
+const preferredField = 'preferredDuringSchedulingIgnoredDuringExecution'
 
-/** One toleration. */
 function toleration(toleration: Toleration, path: string): readonly FieldError[] {
   const { key, operator, value, effect, tolerationSeconds } = toleration
   const errors: FieldError[] = key ? [...follows(key, `${path}.key`, qualifiedName)] : []
@@ -95,9 +94,7 @@ function nodeField({ key, operator, values = [] }: NodeRequirement, path: string
   )
 }
 
-/**
- * One term of a node selector: labels and fields of nodes. What is only preferred may name values that no label has.
- */
+/** Validates one term of a node selector. Preferred terms may have invalid label values. */
 export const nodeSelectorTerm = (
   term: NodeSelectorTerm,
   path: string,
@@ -110,7 +107,7 @@ export const nodeSelectorTerm = (
   )
 }
 
-/** The terms of a node selector, of which there has to be one. */
+/** Validates a node selector, which needs at least one term. */
 export const nodeSelector = (
   { nodeSelectorTerms: terms }: { nodeSelectorTerms?: NodeSelectorTerm[] },
   path: string,
@@ -140,8 +137,8 @@ function podAffinityTerm(term: PodAffinityTerm, path: string): readonly FieldErr
     namespaces.flatMap((name) => follows(name, `${path}.namespace`, dnsLabel)),
     labelKeys(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
     labelKeys(mismatchLabelKeys, labelSelector, `${path}.mismatchLabelKeys`),
-    // Upstream's path.
-    selectedTwice(matchLabelKeys, labelSelector, path),
+    // Upstream's path omits matchLabelKeys.
+    validateNotSelected(matchLabelKeys, labelSelector, path),
     each(matchLabelKeys, `${path}.matchLabelKeys`, (label, at) =>
       mismatchLabelKeys?.includes(label)
         ? [invalidValue(at, label, 'exists in both matchLabelKeys and mismatchLabelKeys')]
@@ -151,7 +148,7 @@ function podAffinityTerm(term: PodAffinityTerm, path: string): readonly FieldErr
   )
 }
 
-/** Keys of labels whose values are those of the pod: there has to be a selector to add them to. */
+/** Validates matchLabelKeys or mismatchLabelKeys, which need a labelSelector. */
 function labelKeys(
   keys: readonly string[] | undefined,
   selector: LabelSelector | undefined,
@@ -164,10 +161,10 @@ function labelKeys(
 }
 
 /**
- * The selector has what `matchLabelKeys` added to it when the pod was made: a key is there twice if somebody else named
- * it too.
+ * Rejects keys that are in the selector too. The create has added each of `matchLabelKeys` to the selector, so a key
+ * that occurs twice was in it before.
  */
-function selectedTwice(
+function validateNotSelected(
   keys: readonly string[] | undefined,
   selector: LabelSelector | undefined,
   path: string,
@@ -184,26 +181,26 @@ function selectedTwice(
 
 const podAffinity = (affinity: Affinity['podAffinity'], path: string): readonly FieldError[] =>
   all(
-    each(affinity?.[scheduling], `${path}.${scheduling}`, podAffinityTerm),
-    (affinity?.[preferring] ?? []).flatMap((term, i) =>
+    each(affinity?.[requiredField], `${path}.${requiredField}`, podAffinityTerm),
+    (affinity?.[preferredField] ?? []).flatMap((term, i) =>
       all(
-        weight(term.weight, `${path}.${preferring}[${i}].weight`),
-        podAffinityTerm(term.podAffinityTerm, `${path}.${preferring}[${i}].podAffinityTerm`),
+        weight(term.weight, `${path}.${preferredField}[${i}].weight`),
+        podAffinityTerm(term.podAffinityTerm, `${path}.${preferredField}[${i}].podAffinityTerm`),
       ),
     ),
   )
 
-/** `affinity`: to nodes, to other pods and away from them. */
+/** Validates `affinity`. */
 export function affinity(affinity: Affinity | undefined, path: string): readonly FieldError[] {
   if (!affinity) return valid
   const { nodeAffinity, podAffinity: near, podAntiAffinity: far } = affinity
   const at = `${path}.nodeAffinity`
   return all(
-    nodeAffinity?.[scheduling] ? nodeSelector(nodeAffinity[scheduling], `${at}.${scheduling}`) : valid,
-    (nodeAffinity?.[preferring] ?? []).flatMap((term, i) =>
+    nodeAffinity?.[requiredField] ? nodeSelector(nodeAffinity[requiredField], `${at}.${requiredField}`) : valid,
+    (nodeAffinity?.[preferredField] ?? []).flatMap((term, i) =>
       all(
-        weight(term.weight, `${at}.${preferring}[${i}].weight`),
-        nodeSelectorTerm(term.preference, `${at}.${preferring}[${i}].preference`, 'preferred'),
+        weight(term.weight, `${at}.${preferredField}[${i}].weight`),
+        nodeSelectorTerm(term.preference, `${at}.${preferredField}[${i}].preference`, 'preferred'),
       ),
     ),
     podAffinity(near, `${path}.podAffinity`),
@@ -244,12 +241,12 @@ function spreadConstraint(constraint: SpreadConstraint, path: string, isRepeated
     oneOf(nodeAffinityPolicy, `${path}.nodeAffinityPolicy`, ['Honor', 'Ignore']),
     oneOf(nodeTaintsPolicy, `${path}.nodeTaintsPolicy`, ['Honor', 'Ignore']),
     labelKeys(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
-    selectedTwice(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
+    validateNotSelected(matchLabelKeys, labelSelector, `${path}.matchLabelKeys`),
     validateLabelSelector(labelSelector, `${path}.labelSelector`),
   )
 }
 
-/** `topologySpreadConstraints`: each pair of key and policy at most once; the one before is named. */
+/** Validates `topologySpreadConstraints`: pairs of key and policy are unique. The earlier duplicate is reported. */
 export function spreadConstraints(list: readonly SpreadConstraint[] | undefined, path: string): readonly FieldError[] {
   if (!list?.length) return valid
   const pairOf = ({ topologyKey: key, whenUnsatisfiable }: SpreadConstraint): string => `{${key}, ${whenUnsatisfiable}}`
@@ -259,7 +256,7 @@ export function spreadConstraints(list: readonly SpreadConstraint[] | undefined,
   )
 }
 
-/** `schedulingGates`: names, none twice. */
+/** Validates `schedulingGates`: unique names. */
 export function schedulingGates(gates: readonly { name: string }[] | undefined, path: string): readonly FieldError[] {
   if (!gates?.length) return valid
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-/** Rules for security contexts of pods and containers, and for what operating systems do not have. */
+/** Validation of security contexts of pods and containers, and of fields that depend on the operating system. */
 
 import {
   duplicate,
@@ -22,11 +22,11 @@ type Seccomp = NonNullable<PodSecurityContext['seccompProfile']>
 
 const maxId = 2 ** 31 - 1
 const sysctl = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/
-const sysctlWords =
+const invalidSysctl =
   'must have at most 253 characters and match regex ' +
   '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$'
 
-/** Numbers of users and groups. */
+/** Validates a user or group ID. */
 export const id = (value: number | undefined, path: string): readonly FieldError[] =>
   value !== undefined && (value < 0 || value > maxId)
     ? [invalidValue(path, value, `must be between 0 and ${maxId}, inclusive`)]
@@ -36,7 +36,7 @@ const profileTypes = ['Localhost', 'RuntimeDefault', 'Unconfined']
 const procMounts = ['Default', 'Unmasked']
 const maxProfilePath = 4095
 
-/** `localhostProfile` of a profile that lies on the node; below a folder of the kubelet's for seccomp. */
+/** Validates `localhostProfile`; for seccomp, it is a path below a folder of the kubelet. */
 function localProfile(name: string | undefined, path: string, kind: 'seccomp' | 'AppArmor'): readonly FieldError[] {
   if (kind === 'seccomp')
     return name === undefined
@@ -85,7 +85,7 @@ function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'Ap
     ? oneOf(value.type, `${path}.type`, profileTypes)
     : [required(`${path}.type`, `type is required when ${field} is set`)]
   if (value.localhostProfile === undefined || (kind === 'AppArmor' && wrongType.length > 0)) return wrongType
-  // Upstream shows the whole profile for seccomp, the path alone for AppArmor.
+  // Upstream shows the whole profile for seccomp, but only the path for AppArmor.
   return [
     ...wrongType,
     invalidValue(
@@ -96,7 +96,7 @@ function profile(value: Seccomp | undefined, path: string, kind: 'seccomp' | 'Ap
   ]
 }
 
-/** Unmasked, /proc shows what is the node's: only users of the pod's own may see it (KEP-4265). */
+/** Validates procMount. Unmasked exposes /proc of the node, so it needs a user namespace (KEP-4265). */
 function procMount(type: string | undefined, path: string, hostUsers: boolean): readonly FieldError[] {
   if (type === undefined) return valid
   if (!procMounts.includes(type)) return [notSupported(path, type, procMounts)]
@@ -105,7 +105,7 @@ function procMount(type: string | undefined, path: string, hostUsers: boolean): 
     : valid
 }
 
-/** `securityContext` of a container. `hostUsers`: its users are those of the node. */
+/** Validates `securityContext` of a container. `hostUsers` is false if the pod has a user namespace. */
 export function containerSecurity(
   context: SecurityContext | undefined,
   path: string,
@@ -144,7 +144,7 @@ export function containerSecurity(
   )
 }
 
-/** `securityContext` of a pod, with the host's namespaces that it shares. */
+/** Validates `securityContext` of a pod. */
 export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] {
   const context = spec.securityContext
   if (!context) return valid
@@ -172,15 +172,15 @@ export function podSecurity(spec: PodSpec, path: string): readonly FieldError[] 
   )
 }
 
-/** Sysctls of the network and of IPC, which are the node's where a pod shares those with it. */
-const ofNetwork = /^net\./
-const ofIpc = /^(kernel\.shm|kernel\.msg|fs\.mqueue\.|kernel\.sem$)/
+/** Sysctls that are forbidden with hostNetwork or hostIPC, where they would change the node. */
+const networkSysctl = /^net\./
+const ipcSysctl = /^(kernel\.shm|kernel\.msg|fs\.mqueue\.|kernel\.sem$)/
 
-function shared(name: string, { hostNetwork, hostIPC }: PodSpec, path: string): readonly FieldError[] {
+function validateNotShared(name: string, { hostNetwork, hostIPC }: PodSpec, path: string): readonly FieldError[] {
   const dotted = name.replaceAll('/', '.')
-  if (hostNetwork && ofNetwork.test(dotted))
+  if (hostNetwork && networkSysctl.test(dotted))
     return [invalidValue(path, name, "may not be specified when 'hostNetwork' is true")]
-  return hostIPC && ofIpc.test(dotted)
+  return hostIPC && ipcSysctl.test(dotted)
     ? [invalidValue(path, name, "may not be specified when 'hostIPC' is true")]
     : valid
 }
@@ -194,16 +194,16 @@ function sysctls(spec: PodSpec, path: string): readonly FieldError[] {
     const errors = !name
       ? [required(at)]
       : name.length > 253 || !sysctl.test(name)
-        ? [invalidValue(at, name, sysctlWords)]
+        ? [invalidValue(at, name, invalidSysctl)]
         : seen.has(name)
           ? [duplicate(at, name)]
           : valid
     seen.add(name)
-    return all(errors, shared(name, spec, at))
+    return all(errors, validateNotShared(name, spec, at))
   })
 }
 
-/** Where fields stand in upstream's order: of the pod, or of its security context. */
+/** Fields of a pod's spec that Windows does not support, in upstream's order. */
 const linuxOnly = [
   'securityContext.appArmorProfile',
   'securityContext.seLinuxOptions',
@@ -233,10 +233,10 @@ const linuxOnlyOfContainers = [
   'runAsUser',
   'runAsGroup',
 ] as const
-/** Of these false is the same as nothing. */
+/** Fields whose value false counts as unset. */
 const plainFlags: ReadonlySet<string> = new Set(['hostPID', 'hostIPC'])
 
-/** `os`: what it names, and what that operating system cannot do. */
+/** Validates `os`, and rejects fields that this operating system does not support. */
 export function operatingSystem(spec: PodSpec, path: string): readonly FieldError[] {
   const name = spec.os?.name
   if (spec.os === undefined) return valid

@@ -1,4 +1,4 @@
-/** The rules for a pod's spec, in upstream's order; templates of workloads pass here too. */
+/** Validation of specs of pods and pod templates, in upstream's order. */
 
 import {
   type FieldError,
@@ -49,30 +49,30 @@ const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None
 const maxSeconds = 2 ** 31 - 1
 const noVolumes: ReadonlyMap<string, Volume> = new Map()
 
-/** What of a template is not in its spec. */
+/** Properties of a template that its spec does not have. */
 export interface TemplateOptions {
   /**
-   * Of StatefulSets: names of claims whose volumes pods get when they are made, as they get their host names and
-   * subdomains.
+   * For StatefulSets: names of volumeClaimTemplates. The pods get volumes of these names, and their host names and
+   * subdomains, on create.
    */
   readonly claims?: readonly string[]
 }
 
-/** What is wrong with a pod's spec; `template` is given for one that pods are made from. */
+/** Validates a pod's spec; `template` is set for a pod template. */
 export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions, podName = ''): readonly FieldError[] {
   const { claims } = template ?? {}
-  const list = claims?.length ? withClaims(spec.volumes, claims) : spec.volumes
+  const list = claims?.length ? withClaimVolumes(spec.volumes, claims) : spec.volumes
   const found = list?.length ? new Map<string, Volume>() : undefined
   const volumeErrors = found ? volumes(list, `${path}.volumes`, found, podName) : valid
   const { activeDeadlineSeconds: deadline, restartPolicy } = spec
   const usesHostUsers = spec.hostUsers ?? true
-  const around = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy, hostUsers: usesHostUsers }
+  const podContext = { volumes: found ?? noVolumes, claims: claimNames(spec), restartPolicy, hostUsers: usesHostUsers }
   return all(
     volumeErrors,
     podClaims(spec.resourceClaims, `${path}.resourceClaims`),
-    containers(spec, `${path}.containers`, around),
-    initContainers(spec, `${path}.initContainers`, around),
-    ephemeralContainers(spec, `${path}.ephemeralContainers`, around),
+    containers(spec, `${path}.containers`, podContext),
+    initContainers(spec, `${path}.initContainers`, podContext),
+    ephemeralContainers(spec, `${path}.ephemeralContainers`, podContext),
     podLevelResources(spec, `${path}.resources`),
     hostNetworkPorts(spec, path, template !== undefined),
     oneOf(spec.restartPolicy, `${path}.restartPolicy`, ['Always', 'OnFailure', 'Never'], 'needed'),
@@ -107,16 +107,16 @@ export function podSpec(spec: PodSpec, path: string, template?: TemplateOptions,
   )
 }
 
-/** Volumes of claims stand before others, and instead of those that have their names. */
-const withClaims = (list: readonly Volume[] = [], claims: readonly string[]): Volume[] => [
+/** Prepends volumes of claims, which replace volumes of the same names. */
+const withClaimVolumes = (list: readonly Volume[] = [], claims: readonly string[]): Volume[] => [
   ...[...new Set(claims)].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
   ...list.filter(({ name }) => !claims.includes(name)),
 ]
 
-/** What a kernel takes as the name of a host. */
-const longestHostname = 64
+/** The kernel's limit for host names. */
+const maxHostnameLength = 64
 
-/** `hostnameOverride` is the whole name, and the pod's alone (KEP-4762). */
+/** Validates `hostnameOverride`, which excludes setHostnameAsFQDN and hostNetwork (KEP-4762). */
 function hostnameOverride(
   { hostnameOverride: name, setHostnameAsFQDN, hostNetwork }: PodSpec,
   path: string,
@@ -126,13 +126,13 @@ function hostnameOverride(
   return all(
     setHostnameAsFQDN ? [forbiddenField(at, 'may not be specified when setHostnameAsFQDN is true')] : valid,
     hostNetwork ? [forbiddenField(at, 'may not be specified when hostNetwork is true')] : valid,
-    name.length > longestHostname ? [tooLong(at, longestHostname)] : valid,
+    name.length > maxHostnameLength ? [tooLong(at, maxHostnameLength)] : valid,
     follows(name, at, dnsSubdomain),
   )
 }
 
-/** What holds for pods and not for templates: upstream keeps what templates were allowed before. */
-export function podOnly(spec: PodSpec, path: string): readonly FieldError[] {
+/** Validates rules of pods that do not apply to templates, which upstream validated less strictly before. */
+export function validatePodOnly(spec: PodSpec, path: string): readonly FieldError[] {
   return all(
     spec.serviceAccountName ? valid : tokensWithoutAccount(spec, path),
     each(spec.volumes, `${path}.volumes`, ({ image }, at) =>
@@ -152,7 +152,7 @@ const tokensWithoutAccount = ({ volumes: list }: PodSpec, path: string): readonl
     ),
   )
 
-/** Users of their own go with none of the host's namespaces, and own no block devices. */
+/** With hostUsers false, rejects namespaces of the host and block devices. */
 function hostUsers(spec: PodSpec, path: string): readonly FieldError[] {
   if (spec.hostUsers !== false) return valid
   const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(
@@ -213,7 +213,7 @@ function dnsConfig({ dnsConfig: config, dnsPolicy }: PodSpec, path: string): rea
   return errors
 }
 
-/** A pod template: its labels and annotations and its spec. */
+/** Validates a pod template: labels, annotations and spec. */
 export function podTemplate(template: PodTemplate, path: string, options: TemplateOptions = {}): readonly FieldError[] {
   const { metadata, spec } = template
   return all(

@@ -1,4 +1,4 @@
-/** What a write through `/status` may not say of a pod. */
+/** Validation of writes to `/status` of a pod. */
 import { isIPv6 } from 'node:net'
 import {
   duplicate,
@@ -18,7 +18,7 @@ import {
 import { dnsLabel, dnsSubdomain, ipAddress, qualifiedName } from '../../../../machinery/validation/names.ts'
 import type { Container, EphemeralContainer, Pod, PodSpec, PodStatus } from '../model.ts'
 import { podAnnotations, podAnnotationsUpdate } from './annotations.ts'
-import { whatContainersTell } from './containers/container-statuses.ts'
+import { validateContainerStatuses } from './containers/container-statuses.ts'
 
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 
@@ -52,15 +52,21 @@ export function podStatusUpdate(
     status?.qosClass !== old?.qosClass && old?.qosClass
       ? [invalidValue('status.qosClass', status?.qosClass ?? '', 'field is immutable')]
       : valid,
-    stayEnded(status?.containerStatuses, old?.containerStatuses, 'status.containerStatuses', pod, pod.containers),
-    stayEnded(
+    validateStaysTerminated(
+      status?.containerStatuses,
+      old?.containerStatuses,
+      'status.containerStatuses',
+      pod,
+      pod.containers,
+    ),
+    validateStaysTerminated(
       status?.initContainerStatuses,
       old?.initContainerStatuses,
       'status.initContainerStatuses',
       pod,
       pod.initContainers,
     ),
-    stayEnded(
+    validateStaysTerminated(
       status?.ephemeralContainerStatuses,
       old?.ephemeralContainerStatuses,
       'status.ephemeralContainerStatuses',
@@ -70,12 +76,12 @@ export function podStatusUpdate(
     extendedClaim(status?.extendedResourceClaimStatus, pod),
     podAddresses(status),
     hostAddresses(status),
-    whatContainersTell(status, spec ?? pod),
+    validateContainerStatuses(status, spec ?? pod),
   )
 }
 
-/** A container that has ended and is not restarted has ended for good; where one may restart them all, none has. */
-function stayEnded(
+/** A terminated container that is not restarted must stay terminated, unless a rule restarts all containers. */
+function validateStaysTerminated(
   statuses: readonly ContainerStatus[] | undefined,
   before: readonly ContainerStatus[] | undefined,
   path: string,
@@ -125,8 +131,7 @@ function claimStatuses(status: PodStatus | undefined, { resourceClaims = [] }: P
 }
 
 /**
- * Extended resources that devices stand for (KEP-5004): which request of the claim is for which resource of which
- * container.
+ * Validates extendedResourceClaimStatus (KEP-5004), which maps requests of a claim to extended resources of containers.
  */
 function extendedClaim(
   claim: PodStatus['extendedResourceClaimStatus'],
@@ -155,7 +160,7 @@ function extendedClaim(
           : Object.hasOwn(container.resources?.requests ?? {}, resourceName)
             ? valid
             : [invalidValue(`${at}.resourceName`, resourceName, unrequested)],
-        // Upstream's path.
+        // Upstream's path omits the mapping.
         follows(requestName, `${path}.requestName`, dnsLabel),
         isRepeated(JSON.stringify([containerName, resourceName, requestName]))
           ? [

@@ -1,6 +1,6 @@
 /**
- * What may change on a pod that exists: images, deadlines, tolerations, gates; debugging containers through their
- * subresource.
+ * Validation of pod updates: images, deadlines, tolerations and scheduling gates may change, and ephemeral containers
+ * through their subresource.
  */
 
 import { own } from '../../../../lib/own.ts'
@@ -10,7 +10,7 @@ import { all, valid } from '../../../../machinery/validation/field-rules.ts'
 import { list, map, struct } from '../../../../machinery/validation/internal-type.ts'
 import { nodeTermShape } from '../../node-term-shape.ts'
 import type { Container, Pod, PodSpec } from '../model.ts'
-import { costOfDeletionUpdate, mirrorAnnotation, podAnnotationsUpdate } from './annotations.ts'
+import { mirrorAnnotation, podAnnotationsUpdate, validateDeletionCostUpdate } from './annotations.ts'
 import type { NodeSelectorTerm } from './scheduling.ts'
 
 const updatable =
@@ -19,12 +19,12 @@ const updatable =
   '(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it ' +
   'was previously negative)'
 
-/** What an update of a pod may not change. */
+/** Validates an update of a pod. */
 export function podUpdate({ metadata, spec }: Pod, { metadata: before, spec: old }: Pod): readonly FieldError[] {
   return all(
     podAnnotationsUpdate(metadata.annotations, before.annotations, 'metadata.annotations'),
-    // Rules for the spec, which include it, are skipped for the very same spec.
-    spec === old ? costOfDeletionUpdate(metadata.annotations, before.annotations, 'metadata.annotations') : valid,
+    // The validation of the spec, which includes it, is skipped for the identical spec.
+    spec === old ? validateDeletionCostUpdate(metadata.annotations, before.annotations, 'metadata.annotations') : valid,
     specUpdate(spec, old),
   )
 }
@@ -84,8 +84,8 @@ function onlyAddedTolerations(
 ): readonly FieldError[] {
   const textOf = ({ key, operator, value, effect }: (typeof old)[number]): string =>
     JSON.stringify([key, operator, value, effect])
-  const there = new Set(list.map(textOf))
-  return old.every((toleration) => there.has(textOf(toleration)))
+  const remaining = new Set(list.map(textOf))
+  return old.every((toleration) => remaining.has(textOf(toleration)))
     ? valid
     : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')]
 }
@@ -124,7 +124,7 @@ function onlyAddedSelectors(
 
 const shownTerms = list(nodeTermShape)
 
-/** Of a gated pod the required node affinity may only become narrower; the rest of its node affinity is free. */
+/** The required node affinity of a gated pod may only become narrower; preferred terms may change freely. */
 function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
   const field = 'requiredDuringSchedulingIgnoredDuringExecution'
   const terms = spec.affinity?.nodeAffinity?.[field]?.nodeSelectorTerms
@@ -152,7 +152,7 @@ function narrowedAffinity(spec: PodSpec, old: PodSpec): readonly FieldError[] {
 
 const parts = ['matchExpressions', 'matchFields'] as const
 
-/** A term that said nothing matches nothing, and goes on so. */
+/** An empty term matches nothing and must stay empty. */
 function isNarrower(term: NodeSelectorTerm, before: NodeSelectorTerm): boolean {
   if (parts.every((part) => !before[part]?.length)) return parts.every((part) => !term[part]?.length)
   return parts.every((part) =>
@@ -160,7 +160,7 @@ function isNarrower(term: NodeSelectorTerm, before: NodeSelectorTerm): boolean {
   )
 }
 
-/** What a write through `/ephemeralcontainers` may not do: containers may come, but neither change nor go. */
+/** Validates a write to `/ephemeralcontainers`: containers may be added, but not changed or removed. */
 export function ephemeralContainersUpdate({ spec }: Pod, { metadata, spec: old }: Pod): readonly FieldError[] {
   if (metadata.annotations?.[mirrorAnnotation] !== undefined)
     return [forbiddenField('', 'static pods do not support ephemeral containers')]

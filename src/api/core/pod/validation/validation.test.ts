@@ -5,14 +5,14 @@ import type { PodSpec } from '../model.ts'
 import { podSpec, type TemplateOptions } from './spec.ts'
 
 const c = (over: object = {}): object => ({ name: 'c', image: 'app:1', ...over })
-function wrong(given: object, template?: TemplateOptions): string[] {
+function validationErrors(given: object, template?: TemplateOptions): string[] {
   const spec = structuredClone({ containers: [c()], ...given }) as unknown as PodSpec
   podSpecDefaults(spec)
   return podSpec(spec, 'spec', template).map(({ field, message }) => `${field}: ${message}`)
 }
 const volume = (source: object): object => ({ volumes: [{ name: 'v', ...source }] })
 
-test('volumes of vendors need the fields without which nothing could be found', () => {
+test('vendor volumes need their required fields', () => {
   const cases: [source: object, ...faults: string[]][] = [
     [
       { gcePersistentDisk: { partition: 256 } },
@@ -57,28 +57,29 @@ test('volumes of vendors need the fields without which nothing could be found', 
   ]
   for (const [source, ...faults] of cases)
     assert.deepEqual(
-      wrong(volume(source)),
+      validationErrors(volume(source)),
       faults.map((fault) => `spec.volumes[0].${fault}`),
     )
 })
 
-test('a template may leave host ports to its pods, and mounts claims that its pods will have', () => {
+test('a template may omit host ports, and mount claims of volumeClaimTemplates', () => {
   const ports = { hostNetwork: true, containers: [c({ ports: [{ containerPort: 80 }] })] }
-  assert.deepEqual(wrong(ports), [
+  assert.deepEqual(validationErrors(ports), [
     'spec.containers[0].ports[0].hostPort: Invalid value: 0: must match `containerPort` when `hostNetwork` is true',
   ])
-  assert.deepEqual(wrong(ports, {}), [])
+  assert.deepEqual(validationErrors(ports, {}), [])
   assert.equal(
-    wrong({ hostNetwork: true, containers: [c({ ports: [{ containerPort: 80, hostPort: 81 }] })] }, {}).length,
+    validationErrors({ hostNetwork: true, containers: [c({ ports: [{ containerPort: 80, hostPort: 81 }] })] }, {})
+      .length,
     1,
   )
   const mounts = { containers: [c({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })] }
-  assert.deepEqual(wrong(mounts, {}), ['spec.containers[0].volumeMounts[0].name: Not found: "data"'])
-  assert.deepEqual(wrong(mounts, { claims: ['data'] }), [])
+  assert.deepEqual(validationErrors(mounts, {}), ['spec.containers[0].volumeMounts[0].name: Not found: "data"'])
+  assert.deepEqual(validationErrors(mounts, { claims: ['data'] }), [])
 })
 
-test('profiles on the node are named below their folder', () => {
-  const at = (field: string, profile: object): string[] => wrong({ securityContext: { [field]: profile } })
+test('localhostProfile must be a valid relative path', () => {
+  const at = (field: string, profile: object): string[] => validationErrors({ securityContext: { [field]: profile } })
   assert.deepEqual(at('seccompProfile', { type: 'Localhost', localhostProfile: 'profiles/a.json' }), [])
   assert.deepEqual(at('seccompProfile', { type: 'Localhost', localhostProfile: '/a.json' }), [
     'spec.securityContext.seccompProfile.localhostProfile: Invalid value: "/a.json": must be a relative path',
@@ -94,17 +95,17 @@ test('profiles on the node are named below their folder', () => {
   ])
 })
 
-test('containers without a name are found twice', () => {
-  assert.deepEqual(wrong({ containers: [c({ name: '' }), c({ name: '' })] }), [
+test('containers without a name are reported as duplicates too', () => {
+  assert.deepEqual(validationErrors({ containers: [c({ name: '' }), c({ name: '' })] }), [
     'spec.containers[0].name: Required value',
     'spec.containers[1].name: Required value',
     'spec.containers[1].name: Duplicate value: ""',
   ])
 })
 
-test('Windows: accounts, and processes of the host all or none', () => {
+test('Windows pods need valid user names, and hostProcess in all containers or none', () => {
   const user = (runAsUserName: string): string[] =>
-    wrong({ securityContext: { windowsOptions: { runAsUserName } } }).map((fault) =>
+    validationErrors({ securityContext: { windowsOptions: { runAsUserName } } }).map((fault) =>
       fault.replace(/.*": runAsUserName/, ''),
     )
   assert.deepEqual(user('NT AUTHORITY\\SYSTEM'), [])
@@ -112,18 +113,18 @@ test('Windows: accounts, and processes of the host all or none', () => {
   assert.deepEqual(user('dom\\'), ["'s User cannot be empty"])
   assert.deepEqual(user('a*b'), [`'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]`])
   const onHost = { securityContext: { windowsOptions: { hostProcess: true } } }
-  assert.deepEqual(wrong({ hostNetwork: true, ...onHost }), [])
-  assert.deepEqual(wrong({ containers: [c(onHost), c({ name: 'd' })] }), [
+  assert.deepEqual(validationErrors({ hostNetwork: true, ...onHost }), [])
+  assert.deepEqual(validationErrors({ containers: [c(onHost), c({ name: 'd' })] }), [
     'spec: Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess ' +
       'containers',
     'spec.hostNetwork: Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers',
   ])
 })
 
-test('users of a pod alone do not go with namespaces of the host', () => {
-  assert.deepEqual(wrong({ hostUsers: false, hostPID: true, hostNetwork: true }), [
+test('a user namespace excludes namespaces of the host', () => {
+  assert.deepEqual(validationErrors({ hostUsers: false, hostPID: true, hostNetwork: true }), [
     'spec.hostNetwork: Forbidden: when `hostUsers` is false',
     'spec.HostPID: Forbidden: when `hostUsers` is false',
   ])
-  assert.deepEqual(wrong({ hostUsers: false }), [])
+  assert.deepEqual(validationErrors({ hostUsers: false }), [])
 })

@@ -1,4 +1,4 @@
-/** Rules for Windows: accounts that containers run as, and containers that are processes of the host. */
+/** Validation of Windows options: user names, GMSA credentials and HostProcess containers. */
 import { type FieldError, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import { all, follows, valid } from '../../../../machinery/validation/field-rules.ts'
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
@@ -13,7 +13,7 @@ const netBiosDomain = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
 const domainLabel = '[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?'
 const dnsDomain = new RegExp(`^${domainLabel}(\\.${domainLabel})*$`)
 
-/** `windowsOptions` of a pod or a container. */
+/** Validates `windowsOptions` of a pod or a container. */
 export function windowsOptions(options: WindowsOptions | undefined, path: string): readonly FieldError[] {
   if (!options) return valid
   const { gmsaCredentialSpecName: name, gmsaCredentialSpec: credentials, runAsUserName: user } = options
@@ -36,7 +36,7 @@ export function windowsOptions(options: WindowsOptions | undefined, path: string
   )
 }
 
-/** `DOMAIN\user`, or the user alone. */
+/** Validates `DOMAIN\user`, or the user only. */
 function userNameFaults(name: string): string[] {
   if (name === '') return [' cannot be an empty string']
   if (/\p{Cc}/u.test(name)) return [' cannot contain control characters']
@@ -58,13 +58,13 @@ function userNameFaults(name: string): string[] {
   return faults
 }
 
-/** Either all containers of a pod are processes of the host or none is; they share its network. */
+/** Requires hostProcess in all containers or none, and hostNetwork with it. */
 export function hostProcesses(spec: PodSpec, path: string): readonly FieldError[] {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess
   const errors: FieldError[] = []
   let containers = 0
   let onHost = 0
-  const look = (list: readonly (Container | EphemeralContainer)[] | undefined, field: string): void =>
+  const visit = (list: readonly (Container | EphemeralContainer)[] | undefined, field: string): void =>
     list?.forEach(({ securityContext }, i) => {
       containers++
       const own = securityContext?.windowsOptions?.hostProcess
@@ -78,9 +78,9 @@ export function hostProcesses(spec: PodSpec, path: string): readonly FieldError[
           ),
         )
     })
-  look(spec.initContainers, 'initContainers')
-  look(spec.containers, 'containers')
-  look(spec.ephemeralContainers, 'ephemeralContainers')
+  visit(spec.initContainers, 'initContainers')
+  visit(spec.containers, 'containers')
+  visit(spec.ephemeralContainers, 'ephemeralContainers')
   if (onHost === 0) return errors
   if (onHost !== containers)
     errors.push(

@@ -1,10 +1,8 @@
-/**
- * Warnings about containers: their environment, their ports, their resources, and annotations that have become fields.
- */
+/** Warnings about containers: environment, ports, resources, and annotations that were replaced by fields. */
 import { canonicalQuantity, milliValue } from '../../../../machinery/values/quantity.ts'
 import type { Container, ContainerPort, EphemeralContainer, PodSpec } from '../model.ts'
 
-/** Bytes are whole: `100m` of memory is a mistake that a missing suffix makes. */
+/** Warns of fractional bytes: `100m` of memory is usually a typo for `100M`. */
 export function fractionalBytes(list: Readonly<Record<string, string>> | undefined, path: string): string[] {
   if (!list) return []
   const warnings: string[] = []
@@ -15,7 +13,7 @@ export function fractionalBytes(list: Readonly<Record<string, string>> | undefin
   return warnings
 }
 
-/** As `fractionalBytes`, for one amount. */
+/** Like `fractionalBytes`, for one amount. */
 export const fractionalAmount = (amount: string | undefined, path: string): string[] =>
   amount !== undefined && milliValue(amount) % 1000n !== 0n
     ? [`${path}: fractional byte value ${JSON.stringify(canonicalQuantity(amount))} is invalid, must be an integer`]
@@ -26,12 +24,13 @@ const fields = ['initContainers', 'containers', 'ephemeralContainers'] as const
 function visit(
   spec: PodSpec,
   path: string,
-  look: (container: Container | EphemeralContainer, path: string) => void,
+  callback: (container: Container | EphemeralContainer, path: string) => void,
 ): void {
   for (const field of fields) {
     const list: readonly (Container | EphemeralContainer)[] | undefined = spec[field]
     if (list)
-      for (let i = 0; i < list.length; i++) look(list[i] as Container | EphemeralContainer, `${path}.${field}[${i}]`)
+      for (let i = 0; i < list.length; i++)
+        callback(list[i] as Container | EphemeralContainer, `${path}.${field}[${i}]`)
   }
 }
 
@@ -41,8 +40,8 @@ const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 
 /**
- * What is said of each container by itself. Of AppArmor in pods, whose `prefix` is empty, it is said where their
- * annotations become fields.
+ * Returns warnings about single containers. For pods, whose `prefix` is empty, `app-armor.ts` warns of AppArmor
+ * annotations.
  */
 export function containerWarnings(
   spec: PodSpec,
@@ -78,7 +77,7 @@ export function containerWarnings(
   return warnings
 }
 
-/** A variable that is given again, and not to add to what it was. */
+/** Warns of variables that are defined twice, except to extend the first value. */
 function hiddenVariables(variables: NonNullable<Container['env']>, path: string): string[] {
   const seen = new Set<string>()
   return variables.flatMap(({ name, value = '', valueFrom }, i) => {
@@ -99,7 +98,7 @@ interface Seen {
   readonly port: ContainerPort
 }
 
-/** Ports that say the same twice, in one container or in several. */
+/** Warns of duplicate ports and port names, in one container or in several. */
 export function portWarnings(spec: PodSpec, path: string): string[] {
   const warnings: string[] = []
   const seen = new Map<string, Seen[]>()
@@ -107,22 +106,22 @@ export function portWarnings(spec: PodSpec, path: string): string[] {
   const named: string[] = []
   visit(spec, path, ({ ports }, at) => {
     ports?.forEach((port, i) => {
-      const here = `${at}.ports[${i}]`
-      if (port.hostIP && !port.hostPort) warnings.push(`${here}: hostIP set without hostPort: ${portText(port)}`)
+      const fieldPath = `${at}.ports[${i}]`
+      if (port.hostIP && !port.hostPort) warnings.push(`${fieldPath}: hostIP set without hostPort: ${portText(port)}`)
       const key = `${port.containerPort}/${port.protocol}`
       const others = seen.get(key)
       for (const other of others ?? []) {
         const kind = conflict(port, other.port)
-        if (kind) warnings.push(`${here}: ${kind} port definition with ${other.path}`)
+        if (kind) warnings.push(`${fieldPath}: ${kind} port definition with ${other.path}`)
       }
-      if (others) others.push({ path: here, port })
-      else seen.set(key, [{ path: here, port }])
+      if (others) others.push({ path: fieldPath, port })
+      else seen.set(key, [{ path: fieldPath, port }])
       if (!port.name) return
       const first = names.get(port.name)
-      if (first === undefined) names.set(port.name, here)
+      if (first === undefined) names.set(port.name, fieldPath)
       else
         named.push(
-          `${here}: duplicate port name ${JSON.stringify(port.name)} with ${first}, services and probes that ` +
+          `${fieldPath}: duplicate port name ${JSON.stringify(port.name)} with ${first}, services and probes that ` +
             `select ports by name will use ${first}`,
         )
     })
@@ -130,7 +129,7 @@ export function portWarnings(spec: PodSpec, path: string): string[] {
   return [...warnings, ...named]
 }
 
-/** How two definitions of one port and protocol disturb each other; undefined if they do not. */
+/** Returns how two definitions of one port and protocol conflict, or undefined. */
 function conflict(port: ContainerPort, other: ContainerPort): string | undefined {
   const [ip, otherIp] = [port.hostIP ?? '', other.hostIP ?? '']
   const [host, otherHost] = [port.hostPort ?? 0, other.hostPort ?? 0]
@@ -139,6 +138,6 @@ function conflict(port: ContainerPort, other: ContainerPort): string | undefined
   return host === otherHost && (ip === '') !== (otherIp === '') ? 'dangerously ambiguous' : undefined
 }
 
-/** Upstream shows a port in Go's notation. */
+/** Formats a port as Go does. */
 const portText = ({ name = '', hostPort = 0, containerPort, protocol = '', hostIP = '' }: ContainerPort): string =>
   `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`

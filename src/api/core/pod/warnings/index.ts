@@ -1,18 +1,18 @@
 /**
- * What is taken in a pod or a template, but told to be old, pointless or surprising. Upstream's words: clients show
- * them to people. `prefix` is where the template stands, with a dot at its end; empty for pods.
+ * Warnings about valid pods and templates with deprecated, useless or surprising fields. The messages are upstream's.
+ * `prefix` is the path of the template with a trailing dot; it is empty for pods.
  */
 
 import { addressWarnings } from '../../../../machinery/validation/address-warnings.ts'
 import { dnsLabel } from '../../../../machinery/validation/names.ts'
-import { deprecatedNodeLabel, labelKeyWarnings, nodeSelectorTermWarnings } from '../../cluster/node-labels.ts'
+import { labelKeyWarnings, nodeLabelWarning, nodeSelectorTermWarnings } from '../../cluster/node-labels.ts'
 import { appArmorWarnings } from '../app-armor.ts'
 import type { Affinity, Pod, PodSpec, PodTemplate } from '../model.ts'
-import { isKnownFaultless, noteUnwarned } from '../template-mates.ts'
+import { cacheIfPassed, isCached } from '../template-mates.ts'
 import { containerWarnings, fractionalBytes, portWarnings } from './containers.ts'
 import { volumeWarnings } from './volumes.ts'
 
-/** Names of objects that become part of host names: `used` says of what. */
+/** Warns of a name that is no DNS label but used in host names; `used` describes the use. */
 export function hostNameWarnings(name: string | undefined, used: string): string[] {
   const wrong = dnsLabel(name ?? '')
   return wrong.length === 0
@@ -23,25 +23,25 @@ export function hostNameWarnings(name: string | undefined, used: string): string
       ]
 }
 
-/** Of kinds whose name is the beginning of their pods' names. */
-export const podNamesOf = (name: string | undefined): string[] => hostNameWarnings(name, 'Pod names and hostnames')
+/** Warns of names of kinds whose pods' names begin with their own. */
+export const podNameWarnings = (name: string | undefined): string[] => hostNameWarnings(name, 'Pod names and hostnames')
 
 const none: readonly string[] = []
 
-/** Warnings about a new pod. Writes to one that is there are many, and few are people's. */
+/** Returns warnings about a new pod. Updates cause none: most are not sent by people. */
 export const podWarnings = (pod: Pod, old?: Pod): readonly string[] =>
   old
     ? none
     : [...appArmorWarnings(pod), ...hostNameWarnings(pod.metadata.name, "the Pod's hostname"), ...newSpecWarnings(pod)]
 
 function newSpecWarnings(pod: Pod): readonly string[] {
-  if (isKnownFaultless(pod)) return none
+  if (isCached(pod)) return none
   const warnings = specWarnings(pod.spec, pod.metadata.annotations, '')
-  if (warnings.length === 0) noteUnwarned(pod)
+  if (warnings.length === 0) cacheIfPassed(pod)
   return warnings
 }
 
-/** Warnings about the template at `path`. */
+/** Returns warnings about the template at `path`. */
 export const templateWarnings = (template: PodTemplate | undefined, path = 'spec.template'): readonly string[] =>
   template ? specWarnings(template.spec, template.metadata?.annotations, `${path}.`) : none
 
@@ -107,7 +107,7 @@ const matchesNothing = 'a null labelSelector results in matching no pod'
 
 const spreadWarnings = (constraints: NonNullable<PodSpec['topologySpreadConstraints']>, path: string): string[] =>
   constraints.flatMap(({ topologyKey, labelSelector }, i) => {
-    const message = deprecatedNodeLabel(topologyKey)
+    const message = nodeLabelWarning(topologyKey)
     return [
       ...(message ? [`${path}[${i}].topologyKey: ${topologyKey} is ${message}`] : []),
       ...(labelSelector ? [] : [`${path}[${i}].labelSelector: ${matchesNothing}`]),

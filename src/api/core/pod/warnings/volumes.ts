@@ -1,9 +1,9 @@
-/** Warnings about volumes: types that have gone, and files that lie on top of each other. */
+/** Warnings about volumes: removed types, and files with overlapping paths. */
 import { claimSpecWarnings } from '../../storage/claim-warnings.ts'
 import type { Volume } from '../model.ts'
 
-/** The name of a type as upstream's path has it, and since when it does nothing. */
-const goneTypes = {
+/** Upstream's path and message for each removed type. */
+const removedTypes = {
   photonPersistentDisk: ['photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
   gitRepo: ['gitRepo', 'deprecated in v1.11, and disabled by default in v1.33+'],
   scaleIO: ['scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
@@ -14,14 +14,14 @@ const goneTypes = {
   cephfs: ['cephfs', 'deprecated in v1.28, non-functional in v1.31+'],
   rbd: ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 } as const satisfies { [Type in keyof Volume]?: readonly [name: string, message: string] }
-const types = Object.keys(goneTypes) as (keyof typeof goneTypes)[]
+const types = Object.keys(removedTypes) as (keyof typeof removedTypes)[]
 
-/** All that is said of the volumes at `path`. */
+/** Returns all warnings about the volumes at `path`. */
 export function volumeWarnings(volumes: readonly Volume[], path: string): string[] {
   const warnings: string[] = []
   volumes.forEach((volume, i) => {
     for (const type of types)
-      if (volume[type]) warnings.push(`${path}[${i}].${goneTypes[type][0]}: ${goneTypes[type][1]}`)
+      if (volume[type]) warnings.push(`${path}[${i}].${removedTypes[type][0]}: ${removedTypes[type][1]}`)
     const claim = volume.ephemeral?.volumeClaimTemplate
     if (claim) warnings.push(...claimSpecWarnings(claim.spec, `${path}[${i}].ephemeral.volumeClaimTemplate.spec`))
   })
@@ -35,7 +35,7 @@ interface File {
 }
 const pathsOf = (files: readonly File[]): string[] => files.map(({ path = '' }) => path)
 
-/** Files of one volume at the same place, or one at the place of another's folder. */
+/** Warns of files of one volume whose paths are equal or nested. */
 function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): string[] {
   const volume = `volume ${JSON.stringify(name)}`
   const warnings: string[] = []
@@ -46,7 +46,7 @@ function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): 
   if (secret?.items)
     warnings.push(...collisions(pathsOf(secret.items), `${volume} (Secret ${JSON.stringify(secret.secretName ?? '')})`))
   if (downwardAPI?.items) warnings.push(...collisions(pathsOf(downwardAPI.items), `${volume} (DownwardAPI)`))
-  if (projected && !mayOverlap(projected)) return warnings
+  if (projected && !canOverlap(projected)) return warnings
   const taken = new Set<string>()
   for (const source of projected?.sources ?? []) {
     const found = sourceFiles(source)
@@ -57,7 +57,7 @@ function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): 
     const words = `${volume} (Projected ${found.what})`
     const paths = [...new Set(found.paths)]
     if (paths.length === 0) continue
-    // Those of one source first, then all so far.
+    // First the paths of this source, then all so far.
     warnings.push(...collisions(found.paths, words), ...collisions([...paths, ...taken].sort(), words))
     for (const path of paths) taken.add(path)
   }
@@ -65,10 +65,9 @@ function overlaps({ name, configMap, secret, downwardAPI, projected }: Volume): 
 }
 
 /**
- * Nearly all pods have such a volume, for their account's token, and no two files at one place: that is found out
- * without lists.
+ * Returns false if no paths overlap. A fast check without lists, since nearly all pods have a projected token volume.
  */
-function mayOverlap({ sources }: NonNullable<Volume['projected']>): boolean {
+function canOverlap({ sources }: NonNullable<Volume['projected']>): boolean {
   const seen: string[] = []
   const isNew = (path: string | undefined): boolean => {
     if (path === undefined) return true
@@ -117,7 +116,7 @@ function collisions(paths: readonly string[], words: string): string[] {
   })
 }
 
-/** As upstream compares: the beginning of a name counts as its folder. */
+/** Compares as upstream does: a prefix of a name counts as its folder. */
 function collision(seen: ReadonlySet<string>, path: string): string | undefined {
   for (const other of seen) {
     if (other === '' || path === '') return undefined

@@ -171,11 +171,11 @@ const cases: readonly (readonly [Pod, ...string[]])[] = [
   ],
 ]
 
-test('pods are warned about what is old, pointless or surprising', () => {
+test('pods cause warnings about deprecated, useless and surprising fields', () => {
   for (const [given, ...expected] of cases) assert.deepEqual(podWarnings(given), expected)
 })
 
-test('templates are warned about as pods are, with their own paths', () => {
+test('templates cause the same warnings as pods, with their own paths', () => {
   const template = (spec: object, metadata: object = {}): PodTemplate =>
     ({ metadata, spec: { containers: [c()], ...spec } as unknown as PodSpec }) as PodTemplate
   assert.deepEqual(templateWarnings(undefined), [])
@@ -206,7 +206,7 @@ test('templates are warned about as pods are, with their own paths', () => {
   ])
 })
 
-test('a pod that is there already is not told about again', () => {
+test('an update of a pod causes no warnings', () => {
   const old = pod({ nodeSelector: { 'beta.kubernetes.io/os': 'linux' } }, { name: 'a.b' })
   assert.equal(podWarnings(old).length, 2)
   assert.deepEqual(podWarnings(old, old), [])

@@ -1,10 +1,10 @@
-/** Counts PersistentVolumeClaims and the storage that they request, on the whole and by storage class. */
+/** Counts PersistentVolumeClaims and their requested storage, in total and by storage class. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import { compareQuantities, isWhole, wholeValue } from '../../../../machinery/values/quantity.ts'
 import { claimClass } from '../../storage/binding/storage-class.ts'
 import type { ResourceList } from '../resource-list.ts'
-import { scopeHolds, type Usage } from './usage.ts'
+import { matchesScope, type Usage } from './usage.ts'
 
 type Claim = Model<V1PersistentVolumeClaim>
 
@@ -19,7 +19,7 @@ const isCounted = (name: string): boolean =>
 export const claimUsage: Usage = {
   matching: (names) => names.filter(isCounted),
   inScope: (scope, object) =>
-    scope.scopeName === 'VolumeAttributesClass' && scopeHolds(scope, attributesClasses(object as Claim)),
+    scope.scopeName === 'VolumeAttributesClass' && matchesScope(scope, attributesClasses(object as Claim)),
   usage(object) {
     const claim = object as Claim
     const storage = requestedStorage(claim)
@@ -35,7 +35,7 @@ export const claimUsage: Usage = {
   },
 }
 
-/** What a claim asks for, or what it has got if that is more, in whole bytes. */
+/** Returns the larger of requested and allocated storage, in whole bytes. */
 function requestedStorage({ spec, status }: Claim): string | undefined {
   const request = spec?.resources?.requests?.storage
   if (request === undefined) return undefined
@@ -44,7 +44,7 @@ function requestedStorage({ spec, status }: Claim): string | undefined {
   return isWhole(storage) ? storage : String(wholeValue(storage))
 }
 
-/** The classes of attributes that the volume has, gets or shall have. */
+/** Returns the requested, current and target VolumeAttributesClass. */
 const attributesClasses = ({ spec, status }: Claim): string[] =>
   [
     ...new Set([

@@ -1,4 +1,4 @@
-/** How each kind is counted for quotas. */
+/** The usage evaluator of each kind, for quotas. */
 import type { GroupNamed } from '../../../../machinery/status-error.ts'
 import { claimUsage } from './claims.ts'
 import { countName, objectCount } from './object-count.ts'
@@ -9,7 +9,7 @@ import type { Usage } from './usage.ts'
 
 export type { Scope, Usage } from './usage.ts'
 
-/** What was never counted: events, and what is not stored. */
+/** Never counted: events, and kinds that are not stored. */
 const ignored = new Set([
   'count/bindings',
   'count/componentstatuses',
@@ -23,7 +23,7 @@ const ignored = new Set([
   'count/subjectaccessreviews.authorization.k8s.io',
 ])
 
-/** By the name under which objects of the kind are counted. */
+/** Evaluators by the object count name of the kind. */
 const special: Readonly<Record<string, Usage>> = {
   'count/pods': podUsage(),
   'count/services': serviceUsage,
@@ -31,7 +31,7 @@ const special: Readonly<Record<string, Usage>> = {
   'count/resourceclaims.resource.k8s.io': resourceClaimUsage,
 }
 
-/** How the objects of a namespaced resource are counted; undefined for what no quota counts. */
+/** Returns the evaluator of a namespaced resource, or undefined if quotas do not count it. */
 export function usageOf(resource: GroupNamed): Usage | undefined {
   const name = countName(resource)
   if (ignored.has(name)) return undefined

@@ -1,11 +1,11 @@
-/** Counts objects: `count/widgets.example.com`, and the names that some kinds of the core group had before. */
+/** Counts objects, as `count/widgets.example.com`, and for some core kinds also under an older name. */
 import type { GroupNamed } from '../../../../machinery/status-error.ts'
 import { qualifiedName } from '../../../../machinery/status-error.ts'
 import type { Usage } from './usage.ts'
 
 const olderNames = new Set(['configmaps', 'resourcequotas', 'replicationcontrollers', 'secrets'])
 
-/** `count/deployments.apps`. */
+/** Returns for example `count/deployments.apps`. */
 export const countName = (resource: GroupNamed): string => `count/${qualifiedName(resource)}`
 
 export function objectCount(resource: GroupNamed): Usage {

@@ -1,4 +1,4 @@
-/** Counts pods: what they request and are limited to while they run, and how many there are. */
+/** Counts pods, and their requests and limits while they run. */
 import type { V1PodAffinityTerm } from '@kubernetes/client-node'
 import type { KubeObject, Wire } from '../../../../machinery/object.ts'
 import type { Container, Pod } from '../../pod/model.ts'
@@ -11,7 +11,7 @@ import {
   isNativeResource,
   type ResourceList,
 } from '../resource-list.ts'
-import { type Scope, scopeHolds, type Usage } from './usage.ts'
+import { matchesScope, type Scope, type Usage } from './usage.ts'
 
 const counted = new Set([
   'count/pods',
@@ -27,13 +27,20 @@ const counted = new Set([
   'pods',
 ])
 
-/** Whoever limits these wants every container to say how much it takes. */
-const mustBeSaid = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+/** Quotas of these resources require that every container specifies them. */
+const requiredInContainers = new Set([
+  'cpu',
+  'memory',
+  'requests.cpu',
+  'requests.memory',
+  'limits.cpu',
+  'limits.memory',
+])
 
 const isCounted = (name: string): boolean =>
   counted.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-') || isExtendedRequest(name)
 
-/** `requests.example.com/gpu`, `requests.deviceclass.resource.kubernetes.io/gpu`. */
+/** Returns true for `requests.example.com/gpu` and `requests.deviceclass.resource.kubernetes.io/gpu`. */
 export const isExtendedRequest = (name: string): boolean =>
   name.startsWith('requests.') && (!isNativeResource(name) || name.startsWith(`requests.${deviceClassPrefix}`))
 
@@ -42,29 +49,29 @@ export const podUsage = (now: () => number = Date.now): Usage => ({
   inScope,
   usage(object) {
     const pod = object as Pod
-    if (hasEnded(pod, now())) return { 'count/pods': '1' }
+    if (isFinished(pod, now())) return { 'count/pods': '1' }
     const options = { overhead: true, status: true }
     return { 'count/pods': '1', ...computeUsage(podRequests(pod, options), podLimits(pod, options)) }
   },
   missing(names, object) {
     const pod = object as Pod
     if (hasPodResources(pod)) return undefined
-    const unsaid = names
-      .filter((name) => mustBeSaid.has(name))
+    const unspecified = names
+      .filter((name) => requiredInContainers.has(name))
       .sort()
       .flatMap((name) => {
         const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].filter(
-          (container) => !says(container, name),
+          (container) => !specifies(container, name),
         )
-        const who = [...new Set(containers.map((container) => container.name))].sort()
-        return who.length > 0 ? [`${name} for: ${who.join(',')}`] : []
+        const containerNames = [...new Set(containers.map((container) => container.name))].sort()
+        return containerNames.length > 0 ? [`${name} for: ${containerNames.join(',')}`] : []
       })
-    return unsaid.length > 0 ? `must specify ${unsaid.join('; ')}` : undefined
+    return unspecified.length > 0 ? `must specify ${unspecified.join('; ')}` : undefined
   },
-  fleeting: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+  changesOverTime: ({ metadata }) => metadata.deletionTimestamp !== undefined,
 })
 
-const says = ({ resources }: Container, name: string): boolean =>
+const specifies = ({ resources }: Container, name: string): boolean =>
   Object.hasOwn(computeUsage(resources?.requests, resources?.limits), name)
 
 function computeUsage(requests: ResourceList = {}, limits: ResourceList = {}): ResourceList {
@@ -83,15 +90,15 @@ function computeUsage(requests: ResourceList = {}, limits: ResourceList = {}): R
   return usage
 }
 
-/** What has ended uses nothing any more; nor does what should be gone since its grace is over. */
-function hasEnded({ metadata, status }: Pod, now: number): boolean {
+/** Returns true for finished pods, and for deleted pods whose grace period is over: they use no resources. */
+function isFinished({ metadata, status }: Pod, now: number): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return false
   return now > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
 }
 
-/** Whether a pod ends by itself. */
+/** Returns true if the pod has an activeDeadlineSeconds. */
 export const isTerminating = ({ spec }: Pod): boolean => (spec?.activeDeadlineSeconds ?? -1) >= 0
 
 const isBestEffort = ({ spec }: Pod): boolean => qosClass(spec ?? { containers: [] }) === 'BestEffort'
@@ -108,15 +115,15 @@ function inScope(scope: Scope, object: KubeObject): boolean {
     case 'NotBestEffort':
       return !isBestEffort(pod)
     case 'PriorityClass':
-      return scopeHolds(scope, pod.spec?.priorityClassName ? [pod.spec.priorityClassName] : [])
+      return matchesScope(scope, pod.spec?.priorityClassName ? [pod.spec.priorityClassName] : [])
     case 'CrossNamespacePodAffinity':
-      return looksAcrossNamespaces(pod)
+      return hasCrossNamespaceAffinity(pod)
     default:
       return false
   }
 }
 
-function looksAcrossNamespaces({ spec }: Pod): boolean {
+function hasCrossNamespaceAffinity({ spec }: Pod): boolean {
   const across = ({ namespaces, namespaceSelector }: Wire<V1PodAffinityTerm>): boolean =>
     (namespaces?.length ?? 0) > 0 || namespaceSelector !== undefined
   return [spec?.affinity?.podAffinity, spec?.affinity?.podAntiAffinity].some(

@@ -1,4 +1,4 @@
-/** Counts ResourceClaims and the devices that they may get, by device class. */
+/** Counts ResourceClaims and their requested devices by device class. */
 import type { ResourceV1ResourceClaim } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import type { ResourceList } from '../resource-list.ts'
@@ -7,19 +7,19 @@ import type { Usage } from './usage.ts'
 const count = 'count/resourceclaims.resource.k8s.io'
 const devices = '.deviceclass.resource.k8s.io/devices'
 
-/** As many devices as a claim can get. */
-const mostDevices = 32
+/** The maximum number of devices of a claim. */
+const maxDevices = 32
 
-interface Wanted {
+interface ExactRequest {
   readonly deviceClassName?: string
   readonly allocationMode?: string
   readonly count?: number
 }
 
-/** Requests of older versions are flat. */
-interface DeviceRequest extends Wanted {
-  readonly exactly?: Wanted
-  readonly firstAvailable?: readonly Wanted[]
+/** Requests of v1beta1 have no `exactly`. */
+interface DeviceRequest extends ExactRequest {
+  readonly exactly?: ExactRequest
+  readonly firstAvailable?: readonly ExactRequest[]
 }
 
 export const resourceClaimUsage: Usage = {
@@ -36,7 +36,7 @@ export const resourceClaimUsage: Usage = {
   },
 }
 
-/** By class: of several possibilities the one that takes most. */
+/** Returns the devices by class: for alternatives, the maximum. */
 function devicesOf(request: DeviceRequest): Map<string, number> {
   const most = new Map<string, number>()
   for (const wanted of request.firstAvailable?.length ? request.firstAvailable : [request.exactly ?? request]) {
@@ -46,7 +46,7 @@ function devicesOf(request: DeviceRequest): Map<string, number> {
   return most
 }
 
-function numberOf({ allocationMode, count: exact = 1 }: Wanted): number {
-  if (allocationMode === 'All') return mostDevices
+function numberOf({ allocationMode, count: exact = 1 }: ExactRequest): number {
+  if (allocationMode === 'All') return maxDevices
   return allocationMode === 'ExactCount' ? exact : 0
 }

@@ -18,7 +18,7 @@ export const serviceUsage: Usage = {
   },
 }
 
-/** Node ports are given out later: what counts is how many there will be. */
+/** Returns the number of node ports. They are allocated later, so it counts those that will be. */
 function nodePorts(spec: Model<V1Service>['spec']): number {
   const ports = spec?.ports ?? []
   if (spec?.type === 'NodePort') return ports.length

@@ -1,7 +1,4 @@
-/**
- * How a kind of objects is counted for quotas: which resources of a quota it is about, and how much of them an object
- * uses.
- */
+/** The interface of usage evaluators: which resources of a quota a kind counts for, and how much an object uses. */
 
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { ResourceList } from '../resource-list.ts'
@@ -14,20 +11,20 @@ export interface Scope {
 }
 
 export interface Usage {
-  /** Those of a quota's resources that this is about. */
+  /** Returns those of a quota's resources that this evaluator counts. */
   matching(names: readonly string[]): string[]
-  /** Whether an object is in a scope; nothing is where this is missing. */
+  /** Returns true if an object is in a scope. Default: false. */
   readonly inScope?: (scope: Scope, object: KubeObject) => boolean
-  /** What an object uses. */
+  /** Returns the usage of an object. */
   usage(object: KubeObject): ResourceList
-  /** Why an object cannot be counted for these resources of a quota. */
+  /** Returns an error message if an object lacks a value that these resources of a quota require. */
   readonly missing?: (names: readonly string[], object: KubeObject) => string | undefined
-  /** Whether what is used changes with time alone. */
-  readonly fleeting?: (object: KubeObject) => boolean
+  /** Returns true if the usage changes over time without a write. */
+  readonly changesOverTime?: (object: KubeObject) => boolean
 }
 
-/** The operators of scopes are those of label selectors. `values` are what the object has; none, one or several. */
-export function scopeHolds({ operator, values = [] }: Scope, present: readonly string[]): boolean {
+/** Evaluates a scope with the operators of label selectors. `present` are the object's values, possibly none. */
+export function matchesScope({ operator, values = [] }: Scope, present: readonly string[]): boolean {
   switch (operator) {
     case 'Exists':
       return present.length > 0

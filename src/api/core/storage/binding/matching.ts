@@ -1,4 +1,4 @@
-/** Which volume suits a claim. */
+/** Matches volumes to claims. */
 import type { V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../../machinery/selectors/label-selector.ts'
@@ -11,21 +11,21 @@ type PersistentVolumeClaim = Model<V1PersistentVolumeClaim>
 const noSize = '0'
 const usualMode = 'Filesystem'
 
-const sizeAsked = ({ spec }: PersistentVolumeClaim): string => spec?.resources?.requests?.storage ?? noSize
+const requestedSize = ({ spec }: PersistentVolumeClaim): string => spec?.resources?.requests?.storage ?? noSize
 const sizeOf = ({ spec }: PersistentVolume): string => spec?.capacity?.storage ?? noSize
 const isLargeEnough = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
-  compareQuantities(sizeOf(volume), sizeAsked(claim)) >= 0
+  compareQuantities(sizeOf(volume), requestedSize(claim)) >= 0
 const hasModes = ({ spec }: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   claim.spec?.accessModes?.every((mode) => spec?.accessModes?.includes(mode)) ?? true
 const sameAttributes = ({ spec }: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   (spec?.volumeAttributesClassName ?? '') === (claim.spec?.volumeAttributesClassName ?? '')
 
-/** Whether both are file systems, or both block devices. */
+/** Returns true if both have the same volumeMode. */
 export const sameVolumeMode = ({ spec }: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   (spec?.volumeMode ?? usualMode) === (claim.spec?.volumeMode ?? usualMode)
 
-/** Whether a volume is bound to a claim, or kept for it: then it may not know its uid yet. */
-export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+/** Returns true if a volume is bound to a claim or reserved for it; a reservation may lack the uid. */
+export function isBoundOrReserved({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const claim = spec?.claimRef
   return (
     claim?.name === metadata.name &&
@@ -34,7 +34,7 @@ export function isFor({ spec }: PersistentVolume, { metadata }: PersistentVolume
   )
 }
 
-/** What keeps a claim from the volume that it names, in upstream's words; undefined where nothing does. */
+/** Returns upstream's message why a claim cannot have the volume that it names, or undefined if it can. */
 export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
   if (!isLargeEnough(volume, claim)) return 'requested PV is too small'
   if (volumeClass(volume) !== claimClass(claim)) return 'storageClassName does not match'
@@ -44,21 +44,23 @@ export function mismatch(volume: PersistentVolume, claim: PersistentVolumeClaim)
   return undefined
 }
 
-/** Whether a volume is kept for a claim that can have it. */
+/** Returns true if a volume is reserved for the claim and matches it. */
 export const isReserved = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
-  isFor(volume, claim) && isLargeEnough(volume, claim) && sameVolumeMode(volume, claim) && hasModes(volume, claim)
+  isBoundOrReserved(volume, claim) &&
+  isLargeEnough(volume, claim) &&
+  sameVolumeMode(volume, claim) &&
+  hasModes(volume, claim)
 
-/** Whether a claim that names no volume may get this one, which nobody has. */
-export const suits = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
+/** Returns true if the available volume matches a claim that names no volume. */
+export const isMatch = (volume: PersistentVolume, claim: PersistentVolumeClaim): boolean =>
   volume.status?.phase === 'Available' &&
   !volume.spec?.claimRef &&
   mismatch(volume, claim) === undefined &&
   (!claim.spec?.selector || labelSelectorOf(claim.spec.selector).matches(volume.metadata.labels ?? {}))
 
 /**
- * The volume that a claim gets: one kept for it, or of those that suit the one with the fewest access modes beyond what
- * is asked, of these the smallest, of these the first by name. With `onlyReserved` (the scheduler chooses) the others
- * are left out.
+ * Returns the volume for a claim: a reserved one, or else the matching one with the fewest access modes, then the
+ * smallest, then the first by name. With `onlyReserved` (the scheduler decides), only reserved ones.
  */
 export function bestVolume(
   claim: PersistentVolumeClaim,
@@ -69,13 +71,13 @@ export function bestVolume(
   for (const volume of volumes) {
     if (volume.metadata.deletionTimestamp) continue
     if (isReserved(volume, claim)) return volume
-    if (!onlyReserved && suits(volume, claim) && (!best || order(volume, best) < 0)) best = volume
+    if (!onlyReserved && isMatch(volume, claim) && (!best || compareMatches(volume, best) < 0)) best = volume
   }
   return best
 }
 
-/** Which of two volumes that suit a claim it rather gets: less than 0 for `a`. */
-export const order = (a: PersistentVolume, b: PersistentVolume): number =>
+/** Compares two matching volumes; negative if `a` is preferred. */
+export const compareMatches = (a: PersistentVolume, b: PersistentVolume): number =>
   (a.spec?.accessModes?.length ?? 0) - (b.spec?.accessModes?.length ?? 0) ||
   compareQuantities(sizeOf(a), sizeOf(b)) ||
   ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1)

@@ -25,7 +25,7 @@ import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 export function nodeRestriction({ registry, find, authorizer }: PluginSources): AdmissionPlugin {
   const { features } = registry
-  const checksAudience = features.isOn('ServiceAccountNodeAudienceRestriction')
+  const checksAudience = features.isEnabled('ServiceAccountNodeAudienceRestriction')
   const pods = find('v1/pods')
   const nodes = find('v1/nodes')
   const kinds = {
@@ -65,7 +65,7 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     'storage.k8s.io/csinodes': admitCSINode,
     'resource.k8s.io/resourceslices': admitResourceSlice,
     'certificates.k8s.io/certificatesigningrequests': (write) =>
-      features.isOn('AllowInsecureKubeletCertificateSigningRequests') ? undefined : admitSigningRequest(write),
+      features.isEnabled('AllowInsecureKubeletCertificateSigningRequests') ? undefined : admitSigningRequest(write),
     'certificates.k8s.io/podcertificaterequests': (write) => admitPodCertificate(write, lookup),
   }
   return {

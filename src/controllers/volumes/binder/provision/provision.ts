@@ -1,6 +1,6 @@
 /** Gets a volume for a claim that none of those there suits: makes it, or asks the provisioner of its class for it. */
 
-import { annotated, migratedTo, storageProvisioner } from '../../../../api/core/storage/binding/annotations.ts'
+import { migratedTo, storageProvisioner, withAnnotations } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import {
   type PersistentVolumeClaim,
@@ -56,7 +56,7 @@ async function askedOf(
 ): Promise<PersistentVolumeClaim> {
   if (storageProvisioner.every((annotation) => claim.metadata.annotations?.[annotation] === driver)) return claim
   const asked = Object.fromEntries(storageProvisioner.map((annotation) => [annotation, driver]))
-  return writes.claim(annotated(claim, { ...asked, ...(name !== driver && { [migratedTo]: driver }) }), context)
+  return writes.claim(withAnnotations(claim, { ...asked, ...(name !== driver && { [migratedTo]: driver }) }), context)
 }
 
 async function makeVolume(

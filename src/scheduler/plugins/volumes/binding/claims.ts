@@ -2,7 +2,12 @@
  * A pod's claims by what the scheduler has to do about them, with what is known of them before any node is looked at.
  */
 import { bindCompleted, has, selectedNode } from '../../../../api/core/storage/binding/annotations.ts'
-import { isFor, isReserved, order, suits } from '../../../../api/core/storage/binding/matching.ts'
+import {
+  compareMatches,
+  isBoundOrReserved,
+  isMatch,
+  isReserved,
+} from '../../../../api/core/storage/binding/matching.ts'
 import { claimClass, waitsForConsumer } from '../../../../api/core/storage/binding/storage-class.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
 import { type NodeMatcher, nodeSelectorOf } from '../../../../machinery/selectors/node-selector.ts'
@@ -64,15 +69,15 @@ function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, 
   let kept: PersistentVolume | undefined
   for (const volume of volumesOf(storageClass.metadata.name ?? '')) {
     if (volume.metadata.deletionTimestamp) continue
-    if (isFor(volume, claim)) kept ??= isReserved(volume, claim) ? volume : undefined
-    else if (suits(volume, claim)) candidates.push(volume)
+    if (isBoundOrReserved(volume, claim)) kept ??= isReserved(volume, claim) ? volume : undefined
+    else if (isMatch(volume, claim)) candidates.push(volume)
   }
   return {
     claim,
     storageClass,
     selectedNode: claim.metadata.annotations?.[selectedNode],
     kept,
-    candidates: candidates.sort(order),
+    candidates: candidates.sort(compareMatches),
   }
 }
 

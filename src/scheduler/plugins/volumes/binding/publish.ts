@@ -2,7 +2,7 @@
  * Writes what a pod's volumes need, and waits until all its claims are bound: volumes name their claims, claims the
  * node where one is made.
  */
-import { annotated, bindCompleted, has, selectedNode } from '../../../../api/core/storage/binding/annotations.ts'
+import { bindCompleted, has, selectedNode, withAnnotations } from '../../../../api/core/storage/binding/annotations.ts'
 import { boundVolume } from '../../../../api/core/storage/binding/bind-volume.ts'
 import {
   type Node,
@@ -35,7 +35,7 @@ function writesFor({ bindings, provisions }: PodVolumes, node: string): Writes {
       const bound = boundVolume(volume, claim)
       return bound === volume ? [] : [bound]
     }),
-    claims: provisions.map(({ claim }) => annotated(claim, { [selectedNode]: node })),
+    claims: provisions.map(({ claim }) => withAnnotations(claim, { [selectedNode]: node })),
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Rules for what nodes tell of containers: as whom they run (KEP-3619), and the health of what was allocated to them
- * (KEP-4680).
- */
+/** Validation of container statuses: users (KEP-3619), and the health of allocated resources (KEP-4680). */
 import {
   duplicate,
   type FieldError,
@@ -18,8 +15,8 @@ import { id } from '../security.ts'
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 type Allocated = NonNullable<ContainerStatus['allocatedResourcesStatus']>[number]
 
-/** Of the containers of a pod, whichever list they are in. */
-export function whatContainersTell(status: PodStatus | undefined, spec: PodSpec): readonly FieldError[] {
+/** Validates the statuses of all containers of a pod. */
+export function validateContainerStatuses(status: PodStatus | undefined, spec: PodSpec): readonly FieldError[] {
   const { containerStatuses, initContainerStatuses, ephemeralContainerStatuses } = status ?? {}
   const user = ({ user }: ContainerStatus, path: string): readonly FieldError[] =>
     users(user?.linux, `${path}.user.linux`, spec.os?.name)
@@ -47,7 +44,7 @@ function users(user: NonNullable<ContainerStatus['user']>['linux'], path: string
   )
 }
 
-/** What is allocated was asked for; that the spec does not know a container is no fault of this status. */
+/** Validates that allocated resources were requested. Statuses of unknown containers are not checked. */
 function allocated(
   { name, allocatedResourcesStatus: list }: ContainerStatus,
   path: string,
@@ -55,11 +52,11 @@ function allocated(
 ): readonly FieldError[] {
   const container = containers?.find((one) => one.name === name)
   return each(list, `${path}.allocatedResourcesStatus`, (one, at) =>
-    all(container ? askedFor(one, at, container) : valid, health(one, at)),
+    all(container ? validateRequested(one, at, container) : valid, health(one, at)),
   )
 }
 
-function askedFor({ name }: Allocated, path: string, { resources }: Container): readonly FieldError[] {
+function validateRequested({ name }: Allocated, path: string, { resources }: Container): readonly FieldError[] {
   const claims = resources?.claims?.map((claim) => `claim:${claim.name}${claim.request ? `/${claim.request}` : ''}`)
   if (claims?.includes(name) || (resources?.requests && Object.hasOwn(resources.requests, name))) return valid
   return [
@@ -74,8 +71,8 @@ function askedFor({ name }: Allocated, path: string, { resources }: Container): 
   ]
 }
 
-/** Bytes of what is said of a resource's health. */
-const longestMessage = 1024
+/** The maximum size of a health message, in bytes. */
+const maxMessageBytes = 1024
 const healths = ['Healthy', 'Unhealthy', 'Unknown']
 
 function health({ resources }: Allocated, path: string): readonly FieldError[] {
@@ -84,8 +81,8 @@ function health({ resources }: Allocated, path: string): readonly FieldError[] {
     all(
       healths.includes(health) ? valid : [notSupported(`${at}.health`, health, healths)],
       message === '' ? [required(`${at}.message`, 'must be non-empty if specified')] : valid,
-      message !== undefined && Buffer.byteLength(message) > longestMessage
-        ? [tooLong(`${at}.message`, longestMessage)]
+      message !== undefined && Buffer.byteLength(message) > maxMessageBytes
+        ? [tooLong(`${at}.message`, maxMessageBytes)]
         : valid,
       isRepeated(resourceID) ? [duplicate(`${at}.resourceID`, resourceID)] : valid,
     ),

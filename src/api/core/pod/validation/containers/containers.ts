@@ -1,4 +1,4 @@
-/** Rules for a pod's containers: those that run, those that run before, and those for debugging. */
+/** Validation of a pod's containers, init containers and ephemeral containers. */
 import {
   duplicate,
   type FieldError,
@@ -36,13 +36,13 @@ const messagePolicies = ['File', 'FallbackToLogsOnError']
 const pullPolicies = ['Always', 'IfNotPresent', 'Never']
 export const protocols = ['SCTP', 'TCP', 'UDP']
 
-/** What of a pod its containers' rules look at. */
-export interface Surroundings {
+/** Fields of the pod that the validation of its containers reads. */
+export interface PodContext {
   readonly volumes: ReadonlyMap<string, Volume>
   /** Names of the pod's claims. */
   readonly claims: ReadonlySet<string>
   readonly restartPolicy: string | undefined
-  /** True unless the pod has users of its own. */
+  /** False if the pod has its own user namespace. */
   readonly hostUsers: boolean
 }
 
@@ -67,7 +67,7 @@ function ports(list: readonly ContainerPort[] | undefined, path: string): readon
   })
 }
 
-/** Ports of the node that two containers want. */
+/** Reports host ports that two containers use. */
 function hostPortConflicts(containers: readonly Container[], path: (i: number) => string): readonly FieldError[] {
   const taken = new Set<string>()
   const errors: FieldError[] = []
@@ -82,8 +82,12 @@ function hostPortConflicts(containers: readonly Container[], path: (i: number) =
   return errors
 }
 
-/** What holds for all containers, in upstream's order. */
-function common(container: Container | EphemeralContainer, path: string, around: Surroundings): readonly FieldError[] {
+/** Validates fields that all containers have, in upstream's order. */
+function validateCommon(
+  container: Container | EphemeralContainer,
+  path: string,
+  podContext: PodContext,
+): readonly FieldError[] {
   const { name, image, terminationMessagePolicy, imagePullPolicy } = container
   return all(
     requiredRule(name, `${path}.name`, dnsLabel),
@@ -96,27 +100,27 @@ function common(container: Container | EphemeralContainer, path: string, around:
     ports(container.ports, `${path}.ports`),
     environment(container.env, `${path}.env`),
     environmentFrom(container.envFrom, `${path}.envFrom`),
-    volumeMounts(container, `${path}.volumeMounts`, around.volumes),
-    volumeDevices(container, `${path}.volumeDevices`, around.volumes),
+    volumeMounts(container, `${path}.volumeMounts`, podContext.volumes),
+    volumeDevices(container, `${path}.volumeDevices`, podContext.volumes),
     !imagePullPolicy
       ? [required(`${path}.imagePullPolicy`)]
       : pullPolicies.includes(imagePullPolicy)
         ? valid
         : [notSupported(`${path}.imagePullPolicy`, imagePullPolicy, pullPolicies)],
-    container.resources ? resourceRequirements(container.resources, `${path}.resources`, around.claims) : valid,
-    resizePolicies(container.resizePolicy, `${path}.resizePolicy`, around.restartPolicy),
-    containerSecurity(container.securityContext, `${path}.securityContext`, around.hostUsers),
+    container.resources ? resourceRequirements(container.resources, `${path}.resources`, podContext.claims) : valid,
+    resizePolicies(container.resizePolicy, `${path}.resizePolicy`, podContext.restartPolicy),
+    containerSecurity(container.securityContext, `${path}.securityContext`, podContext.hostUsers),
   )
 }
 
-/** The image of a pod has no spaces around it; that of a template may. */
+/** Rejects spaces around the image. Templates may have them. */
 export const trimmedImage = ({ image = '' }: Container | EphemeralContainer, path: string): readonly FieldError[] =>
   image.trim() === image
     ? valid
     : [invalidValue(`${path}.image`, image, 'must not have leading or trailing whitespace')]
 
-/** `containers`. */
-export function containers(spec: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
+/** Validates `containers`. */
+export function containers(spec: PodSpec, path: string, podContext: PodContext): readonly FieldError[] {
   const { containers: list } = spec
   if (!list?.length) return [required(path)]
   const names = new Set<string>()
@@ -124,7 +128,7 @@ export function containers(spec: PodSpec, path: string, around: Surroundings): r
     const twice = names.has(container.name ?? '') ? [duplicate(`${at}.name`, container.name ?? '')] : valid
     names.add(container.name ?? '')
     return all(
-      common(container, at, around),
+      validateCommon(container, at, podContext),
       twice,
       containerHandlers(container, at, spec),
       containerRestarts(container, at),
@@ -136,8 +140,8 @@ export function containers(spec: PodSpec, path: string, around: Surroundings): r
   )
 }
 
-/** What runs once is not started again when it is resized. */
-const neverRestarted = (
+/** Rejects RestartContainer: an init container runs once. */
+const rejectRestartPolicy = (
   { restartPolicy }: NonNullable<Container['resizePolicy']>[number],
   path: string,
 ): readonly FieldError[] =>
@@ -153,29 +157,29 @@ const neverRestarted = (
 
 const notForInit = 'may not be set for init containers without restartPolicy=Always'
 
-/** `initContainers`: only sidecars have hooks and probes. */
-export function initContainers(spec: PodSpec, path: string, around: Surroundings): readonly FieldError[] {
+/** Validates `initContainers`: only sidecars may have hooks and probes. */
+export function initContainers(spec: PodSpec, path: string, podContext: PodContext): readonly FieldError[] {
   const { containers: others, initContainers: list } = spec
   if (!list?.length) return valid
   const names = new Set((others ?? []).map(({ name }) => name ?? ''))
   return list.flatMap((container, i) => {
     const at = `${path}[${i}]`
-    const errors = [...common(container, at, around), ...containerRestarts(container, at)]
+    const errors = [...validateCommon(container, at, podContext), ...containerRestarts(container, at)]
     if (names.has(container.name ?? '')) errors.push(duplicate(`${at}.name`, container.name ?? ''))
     if (container.name) names.add(container.name)
-    // Upstream names the first container, whichever it is.
+    // Upstream always reports the first container.
     errors.push(...hostPortConflicts([container], () => `${path}[0]`))
     if (isSidecar(container)) errors.push(...containerHandlers(container, at, spec))
     else
       for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const)
         if (container[field]) errors.push(forbiddenField(`${at}.${field}`, notForInit))
-    if (!isSidecar(container)) errors.push(...each(container.resizePolicy, `${at}.resizePolicy`, neverRestarted))
+    if (!isSidecar(container)) errors.push(...each(container.resizePolicy, `${at}.resizePolicy`, rejectRestartPolicy))
     return errors
   })
 }
 
-/** In the order of the fields of a container. */
-const notForDebugging = [
+/** In the order of a container's fields. */
+const notForEphemeral = [
   'ports',
   'resources',
   'resizePolicy',
@@ -186,47 +190,47 @@ const notForDebugging = [
   'startupProbe',
   'lifecycle',
 ] as const
-const debuggingWords = 'cannot be set for an Ephemeral Container'
+const notForEphemeralMessage = 'cannot be set for an Ephemeral Container'
 
-/** Whether a field says something: lists and `resources` may be there without anything in them. */
-function isGiven(container: EphemeralContainer, field: (typeof notForDebugging)[number]): boolean {
+/** Returns true if a field is set. Empty lists and empty `resources` count as unset. */
+function isFieldSet(container: EphemeralContainer, field: (typeof notForEphemeral)[number]): boolean {
   const value = container[field]
   return typeof value === 'object' && (field === 'resources' || Array.isArray(value))
     ? Object.keys(value).length > 0
     : Boolean(value)
 }
 
-/** `ephemeralContainers`: what only long-lived containers have is refused. */
+/** Validates `ephemeralContainers`: rejects fields of long-lived containers. */
 export function ephemeralContainers(
   { ephemeralContainers: list, containers: others, initContainers: before }: PodSpec,
   path: string,
-  around: Surroundings,
+  podContext: PodContext,
 ): readonly FieldError[] {
   if (!list?.length) return valid
   const targets = new Set([...(others ?? []), ...(before ?? [])].map(({ name }) => name))
   const names = new Set(targets)
   return list.flatMap((container, i) => {
     const at = `${path}[${i}]`
-    // Of these even a valid one is refused: it is not looked into.
+    // Rejected even if valid, so they are not validated.
     const { ports: _ports, resources: _resources, ...rest } = container
-    const errors = [...common(rest, at, around), ...trimmedImage(container, at)]
+    const errors = [...validateCommon(rest, at, podContext), ...trimmedImage(container, at)]
     if (names.has(container.name)) errors.push(duplicate(`${at}.name`, container.name))
     names.add(container.name)
     if (container.targetContainerName && !targets.has(container.targetContainerName))
       errors.push(notFoundValue(`${at}.targetContainerName`, container.targetContainerName))
-    for (const field of notForDebugging)
-      if (isGiven(container, field)) errors.push(forbiddenField(`${at}.${field}`, debuggingWords))
+    for (const field of notForEphemeral)
+      if (isFieldSet(container, field)) errors.push(forbiddenField(`${at}.${field}`, notForEphemeralMessage))
     container.volumeMounts?.forEach(({ subPath, subPathExpr }, j) => {
-      if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPath`, debuggingWords))
-      if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPathExpr`, debuggingWords))
+      if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPath`, notForEphemeralMessage))
+      if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${j}].subPathExpr`, notForEphemeralMessage))
     })
     return errors
   })
 }
 
 /**
- * On the host's network a container's port is the host's; a template may leave that to its pods. Init containers are
- * not looked at.
+ * With hostNetwork, requires that hostPort equals containerPort; templates may omit it, since pods get it by default.
+ * Does not validate init containers.
  */
 export function hostNetworkPorts(
   { hostNetwork, containers }: PodSpec,

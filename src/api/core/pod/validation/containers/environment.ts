@@ -1,4 +1,4 @@
-/** Rules for environment variables and for what the downward API offers. */
+/** Validation of environment variables and of downward API references. */
 import { own } from '../../../../../lib/own.ts'
 import {
   type FieldError,
@@ -61,10 +61,10 @@ const podFields = new Set([
   'spec.schedulerName',
   'status.phase',
 ])
-/** Maps, of which a field path names one entry: `metadata.labels['key']`. */
+/** Maps whose entries have a field path: `metadata.labels['key']`. */
 const mapFields = ['metadata.annotations', 'metadata.labels']
 
-/** A field of the pod, for an environment variable or a file. */
+/** Validates a reference to a field of the pod, for an environment variable or a file. */
 export function fieldRef(
   { apiVersion, fieldPath }: FieldRef,
   path: string,
@@ -74,22 +74,22 @@ export function fieldRef(
   if (!fieldPath) return [required(`${path}.fieldPath`)]
   const at = `${path}.fieldPath`
   const [, map, key = ''] = /^(.+?)\['(.*)'\]$/.exec(fieldPath) ?? []
-  const unreadable = (why: string): readonly FieldError[] => [
+  const conversionError = (why: string): readonly FieldError[] => [
     invalidValue(at, fieldPath, `error converting fieldPath: ${why}`),
   ]
-  if (apiVersion !== 'v1') return unreadable(`unsupported pod version: ${apiVersion}`)
+  if (apiVersion !== 'v1') return conversionError(`unsupported pod version: ${apiVersion}`)
   if (map !== undefined) {
-    if (!mapFields.includes(map)) return unreadable(`field label does not support subscript: ${fieldPath}`)
+    if (!mapFields.includes(map)) return conversionError(`field label does not support subscript: ${fieldPath}`)
     return follows(map === 'metadata.annotations' ? key.toLowerCase() : key, path, qualifiedName)
   }
-  if (!podFields.has(fieldPath)) return unreadable(`field label not supported: ${fieldPath}`)
-  // The name from before 1.0.
+  if (!podFields.has(fieldPath)) return conversionError(`field label not supported: ${fieldPath}`)
+  // spec.host is the name of spec.nodeName from before 1.0.
   const field = fieldPath === 'spec.host' ? 'spec.nodeName' : fieldPath
   const fields = use === 'volume' ? volumeFields : environmentFields
   return fields.includes(field) ? valid : [notSupported(at, field, fields)]
 }
 
-/** A resource of a container, for an environment variable or a file. */
+/** Validates a reference to a resource of a container, for an environment variable or a file. */
 export function resourceFieldRef(
   ref: ResourceFieldRef,
   path: string,
@@ -106,16 +106,19 @@ export function resourceFieldRef(
         : isKnown
           ? valid
           : [notSupported(`${path}.resource`, resource, resourceFields)],
-    divisor ? unit(resource ?? '', divisor, `${path}.divisor`) : valid,
+    divisor ? validateDivisor(resource ?? '', divisor, `${path}.divisor`) : valid,
   )
 }
 
 const hugePages = /^(limits|requests)\.hugepages-/
 const byteUnits = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei']
-const byteWords: Readonly<Record<string, string>> = { memory: 'memory', 'ephemeral-storage': 'local ephemeral storage' }
+const byteResourceNames: Readonly<Record<string, string>> = {
+  memory: 'memory',
+  'ephemeral-storage': 'local ephemeral storage',
+}
 
-/** `divisor`: the unit in which an amount is told. */
-function unit(resource: string, divisor: string, path: string): readonly FieldError[] {
+/** Validates a `divisor`, the unit of an amount. */
+function validateDivisor(resource: string, divisor: string, path: string): readonly FieldError[] {
   const amount = canonicalQuantity(divisor)
   if (signOf(amount) === 0) return valid
   const name = resource.replace(/^(limits|requests)\./, '')
@@ -123,7 +126,7 @@ function unit(resource: string, divisor: string, path: string): readonly FieldEr
     return amount === '1m' || amount === '1'
       ? valid
       : [invalidValue(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource")]
-  const words = hugePages.test(resource) ? 'hugepages' : own(byteWords, name)
+  const words = hugePages.test(resource) ? 'hugepages' : own(byteResourceNames, name)
   return words === undefined || byteUnits.includes(amount)
     ? valid
     : [
@@ -138,7 +141,7 @@ function unit(resource: string, divisor: string, path: string): readonly FieldEr
 const keyRef = ({ name, key }: { name?: string; key: string }, path: string): readonly FieldError[] =>
   all(follows(name ?? '', `${path}.name`, dnsSubdomain), requiredRule(key, `${path}.key`, configMapKey))
 
-/** A key of a file that an init container has written (KEP-3721). */
+/** Validates a reference to a key in a file that an init container writes (KEP-3721). */
 const fileKeyRef = ({ volumeName, path: file, key }: FileKeyRef, path: string): readonly FieldError[] =>
   all(
     requiredRule(key, `${path}.key`, relaxedEnvVarName),
@@ -183,23 +186,22 @@ function valueFrom({ value, valueFrom: from }: EnvVar, path: string): readonly F
   return errors
 }
 
-/** `env` of a container. */
+/** Validates `env` of a container. */
 export const environment = (variables: readonly EnvVar[] | undefined, path: string): readonly FieldError[] =>
   each(variables, path, (variable, at) =>
     all(requiredRule(variable.name, `${at}.name`, relaxedEnvVarName), valueFrom(variable, `${at}.valueFrom`)),
   )
 
-/** Upstream takes a dash at the end, as if more followed. */
-const beginningOfName = (name: string): string[] => dnsSubdomain(name, true)
+/** Allows a trailing dash: upstream validates the name as a prefix. */
+const namePrefix = (name: string): string[] => dnsSubdomain(name, true)
 
-/** `envFrom` of a container. */
+/** Validates `envFrom` of a container. */
 export function environmentFrom(sources: readonly EnvFromSource[] | undefined, path: string): readonly FieldError[] {
   if (!sources) return valid
   return sources.flatMap(({ prefix, configMapRef, secretRef }, i) => {
     const errors = prefix ? [...follows(prefix, `${path}[${i}].prefix`, relaxedEnvVarName)] : []
-    if (configMapRef)
-      errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, beginningOfName))
-    if (secretRef) errors.push(...requiredRule(secretRef.name, `${path}[${i}].secretRef.name`, beginningOfName))
+    if (configMapRef) errors.push(...requiredRule(configMapRef.name, `${path}[${i}].configMapRef.name`, namePrefix))
+    if (secretRef) errors.push(...requiredRule(secretRef.name, `${path}[${i}].secretRef.name`, namePrefix))
     if (!configMapRef && !secretRef)
       errors.push(invalidValue(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
     if (configMapRef && secretRef)
@@ -208,10 +210,10 @@ export function environmentFrom(sources: readonly EnvFromSource[] | undefined, p
   })
 }
 
-/** Files with keys are written while the pod starts: into volumes that are made with it. */
+/** Requires that volumes of fileKeyRefs are emptyDirs: an init container writes the file. */
 export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError[] {
-  // Hardly any pod has such variables.
-  if (![spec.containers, spec.initContainers, spec.ephemeralContainers].some((list) => list?.some(readsKeyOfFile)))
+  // Fast path: few pods have such variables.
+  if (![spec.containers, spec.initContainers, spec.ephemeralContainers].some((list) => list?.some(hasFileKeyRef)))
     return valid
   const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]))
   return everyContainer(spec, path).flatMap(([{ env }, at]) =>
@@ -226,5 +228,5 @@ export function fileKeyVolumes(spec: PodSpec, path: string): readonly FieldError
   )
 }
 
-const readsKeyOfFile = ({ env }: Pick<Container, 'env'>): boolean =>
+const hasFileKeyRef = ({ env }: Pick<Container, 'env'>): boolean =>
   env?.some(({ valueFrom }) => valueFrom?.fileKeyRef) ?? false

@@ -1,4 +1,4 @@
-/** Rules for probes and lifecycle hooks. */
+/** Validation of probes and lifecycle hooks. */
 import {
   type FieldError,
   forbiddenField,
@@ -38,7 +38,7 @@ function handler(
 ): readonly FieldError[] {
   const errors: FieldError[] = []
   let handlers = 0
-  /** Only the first handler is looked into; more are refused. */
+  /** Validates the first handler only; rejects further ones. */
   const one = (name: string, check: () => readonly FieldError[]): void => {
     if (handlers++ > 0) errors.push(forbiddenField(`${path}.${name}`, 'may not specify more than 1 handler type'))
     else errors.push(...check())
@@ -91,7 +91,7 @@ function probe(probe: Probe, path: string): readonly FieldError[] {
   )
 }
 
-const once = ({ successThreshold }: Probe, path: string): readonly FieldError[] =>
+const validateSuccessThreshold = ({ successThreshold }: Probe, path: string): readonly FieldError[] =>
   successThreshold === 1 ? valid : [invalidValue(`${path}.successThreshold`, successThreshold ?? 0, 'must be 1')]
 
 const signals = {
@@ -114,13 +114,13 @@ const signals = {
   windows: ['SIGKILL', 'SIGTERM'],
 }
 
-/** What ends a container is for its operating system to know (KEP-4960). */
+/** Validates a stop signal, which depends on the operating system (KEP-4960). */
 function stopSignal(signal: string, path: string, os: string | undefined): readonly FieldError[] {
   if (!os) return [forbiddenField(path, 'may not be set for containers with empty `spec.os.name`')]
   return os === 'linux' || os === 'windows' ? oneOf(signal, path, signals[os]) : valid
 }
 
-/** Hooks and probes of a container that has them. */
+/** Validates hooks and probes of a container. */
 export function containerHandlers(
   { lifecycle, livenessProbe, readinessProbe, startupProbe }: Container,
   path: string,
@@ -132,7 +132,10 @@ export function containerHandlers(
   if (lifecycle?.stopSignal !== undefined)
     errors.push(...stopSignal(lifecycle.stopSignal, `${path}.lifecycle.stopSignal`, os?.name))
   if (livenessProbe)
-    errors.push(...probe(livenessProbe, `${path}.livenessProbe`), ...once(livenessProbe, `${path}.livenessProbe`))
+    errors.push(
+      ...probe(livenessProbe, `${path}.livenessProbe`),
+      ...validateSuccessThreshold(livenessProbe, `${path}.livenessProbe`),
+    )
   if (readinessProbe) {
     errors.push(...probe(readinessProbe, `${path}.readinessProbe`))
     if (readinessProbe.terminationGracePeriodSeconds !== undefined)
@@ -145,6 +148,9 @@ export function containerHandlers(
       )
   }
   if (startupProbe)
-    errors.push(...probe(startupProbe, `${path}.startupProbe`), ...once(startupProbe, `${path}.startupProbe`))
+    errors.push(
+      ...probe(startupProbe, `${path}.startupProbe`),
+      ...validateSuccessThreshold(startupProbe, `${path}.startupProbe`),
+    )
   return errors.length === 0 ? valid : errors
 }

@@ -1,4 +1,4 @@
-/** Rules for what containers ask for and may use at most. */
+/** Validation of requests and limits. */
 
 import { own } from '../../../../../lib/own.ts'
 import {
@@ -24,7 +24,7 @@ function hugePages(name: string, amount: string, path: string): readonly FieldEr
     : valid
 }
 
-/** `resources` of a container; `claims` are the names of its pod's claims. */
+/** Validates `resources` of a container; `claims` are the names of its pod's claims. */
 export const resourceRequirements = (
   resources: Resources,
   path: string,
@@ -32,7 +32,7 @@ export const resourceRequirements = (
 ): readonly FieldError[] =>
   all(requirements(resources, path, containerResourceName), usedClaims(resources.claims, `${path}.claims`, claims))
 
-/** `limits` and `requests`, whose names follow a rule. */
+/** Validates `limits` and `requests`, with a rule for their names. */
 export function requirements(
   { limits = {}, requests = {} }: Resources,
   path: string,
@@ -49,7 +49,7 @@ export function requirements(
     found(
       nameRule(name, at),
       resourceAmount(name, amount, at),
-      againstLimit(name, amount, limits, path),
+      validateLimit(name, amount, limits, path),
       hugePages(name, amount, at),
     )
   }
@@ -62,7 +62,7 @@ export function requirements(
 const oneResource = (name: string, amount: string, path: string, nameRule: NameRule): readonly FieldError[] =>
   all(nameRule(name, path), resourceAmount(name, amount, path), hugePages(name, amount, path))
 
-function againstLimit(name: string, amount: string, limits: ResourceList, path: string): readonly FieldError[] {
+function validateLimit(name: string, amount: string, limits: ResourceList, path: string): readonly FieldError[] {
   const limit = own(limits, name)
   if (limit === undefined)
     return isOvercommitAllowed(name)

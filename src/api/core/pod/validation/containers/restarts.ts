@@ -1,4 +1,4 @@
-/** Rules for what restarts containers: their own policies (KEP-5307), and changes of their resources (KEP-1287). */
+/** Validation of restart policies of containers (KEP-5307) and of resize policies (KEP-1287). */
 import {
   duplicate,
   type FieldError,
@@ -17,7 +17,7 @@ const policies = ['Always', 'Never', 'OnFailure']
 const maxRules = 20
 const maxExitCodes = 255
 
-/** `restartPolicy` and `restartPolicyRules` of a container. */
+/** Validates `restartPolicy` and `restartPolicyRules` of a container. */
 export function containerRestarts(
   { restartPolicy, restartPolicyRules: rules }: Container,
   path: string,
@@ -46,25 +46,25 @@ const restartRule = ({ action, exitCodes }: RestartRule, path: string): readonly
       : [required(`${path}.exitCodes`, 'must be specified')],
   )
 
-/** `resizePolicy` of a container. Upstream's paths leave out the index. */
+/** Validates `resizePolicy` of a container. Upstream's paths omit the index. */
 export function resizePolicies(
   list: readonly ResizePolicy[] | undefined,
   path: string,
-  ofPod: string | undefined,
+  podRestartPolicy: string | undefined,
 ): readonly FieldError[] {
   if (!list?.length) return valid
   const isRepeated = duplicateFinder<string>()
   return each(list, path, ({ resourceName, restartPolicy }, at) =>
     all(
       isRepeated(resourceName) ? [duplicate(at, resourceName)] : valid,
-      known(resourceName, path, ['cpu', 'memory']),
-      known(restartPolicy, path, ['NotRequired', 'RestartContainer']),
-      ofPod === 'Never' && restartPolicy !== 'NotRequired'
+      validateEnum(resourceName, path, ['cpu', 'memory']),
+      validateEnum(restartPolicy, path, ['NotRequired', 'RestartContainer']),
+      podRestartPolicy === 'Never' && restartPolicy !== 'NotRequired'
         ? [invalidValue(path, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")]
         : valid,
     ),
   )
 }
 
-const known = (value: string, path: string, words: readonly string[]): readonly FieldError[] =>
+const validateEnum = (value: string, path: string, words: readonly string[]): readonly FieldError[] =>
   !value ? [required(path)] : words.includes(value) ? valid : [notSupported(path, value, words)]

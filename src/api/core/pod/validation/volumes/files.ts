@@ -1,5 +1,5 @@
 /**
- * Rules for volumes whose files come from the API: keys of Secrets and ConfigMaps, fields of the pod, tokens,
+ * Validation of volumes with files from the API: keys of Secrets and ConfigMaps, fields of the pod, tokens,
  * certificates.
  */
 
@@ -46,11 +46,11 @@ const keyToPath = ({ key, path: target, mode }: KeyToPath, path: string): readon
     fileMode(mode, `${path}.mode`),
   )
 
-/** `items` of a Secret or ConfigMap. */
+/** Validates `items` of a Secret or ConfigMap. */
 export const items = (list: readonly KeyToPath[] | undefined, path: string): readonly FieldError[] =>
   each(list, `${path}.items`, keyToPath)
 
-/** Files of the downward API: upstream's paths leave out the item's index. */
+/** Validates a downward API file. Upstream's paths omit the item's index. */
 export function downwardFile(file: DownwardFile, path: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (!file.path) errors.push(required(`${path}.path`))
@@ -65,7 +65,7 @@ export function downwardFile(file: DownwardFile, path: string): readonly FieldEr
   return all(errors, fileMode(file.mode, `${path}.mode`))
 }
 
-/** `projected`: several sources in one folder, no file twice. */
+/** Validates `projected`: several sources with unique file paths. */
 export function projectedVolume({ defaultMode, sources }: Projected, path: string): readonly FieldError[] {
   const errors = [...fileMode(defaultMode, `${path}.defaultMode`)]
   const taken = new Set<string>()
@@ -135,7 +135,7 @@ const shownBundle = struct({
   Path: text,
 })
 
-/** The certificates of one bundle, or of all that a signer has, in one file (KEP-3257). */
+/** Validates a clusterTrustBundle source: one bundle, or all of a signer (KEP-3257). */
 function trustBundle(source: NonNullable<Source['clusterTrustBundle']>, path: string): readonly FieldError[] {
   const { name, signerName, labelSelector, path: file } = source
   const errors: FieldError[] = []
@@ -163,7 +163,7 @@ function trustBundle(source: NonNullable<Source['clusterTrustBundle']>, path: st
   return [...errors, ...ownPath(file ?? '', `${path}.path`)]
 }
 
-/** `example.com:signer:name`, or a name without a signer. */
+/** Validates `example.com:signer:name`, or a name without a signer. */
 const bundleName = (name: string, path: string): readonly FieldError[] =>
   dnsSubdomain(name.slice(name.lastIndexOf(':') + 1)).map((message) =>
     invalidValue(path, name, `not a valid clustertrustbundlename: ${message}`),
@@ -172,13 +172,14 @@ const bundleName = (name: string, path: string): readonly FieldError[] =>
 const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519']
 const certificateFiles = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const
 const hour = 3600
-const longest = 91 * 24 * hour
-/** Signers of Kubernetes' own make no certificates that last longer. */
-const longestOfKubernetes = 24 * hour
+const maxSeconds = 91 * 24 * hour
+/** The limit for signers of `kubernetes.io` and `k8s.io`, in seconds. */
+const maxKubernetesSeconds = 24 * hour
 
-const isOfKubernetes = (signerName = ''): boolean => /(^|\.)(kubernetes|k8s)\.io$/.test(signerName.split('/')[0] ?? '')
+const isKubernetesSigner = (signerName = ''): boolean =>
+  /(^|\.)(kubernetes|k8s)\.io$/.test(signerName.split('/')[0] ?? '')
 
-/** A key of the pod's own and a certificate for it (KEP-4317). */
+/** Validates a podCertificate source: a generated key and its certificate (KEP-4317). */
 function certificate(source: NonNullable<Source['podCertificate']>, path: string): readonly FieldError[] {
   const {
     signerName,
@@ -188,7 +189,7 @@ function certificate(source: NonNullable<Source['podCertificate']>, path: string
     keyPath,
     certificateChainPath,
   } = source
-  const most = isOfKubernetes(signerName) ? longestOfKubernetes : longest
+  const most = isKubernetesSigner(signerName) ? maxKubernetesSeconds : maxSeconds
   return all(
     signerNameRules(signerName ?? '', `${path}.signerName`),
     source.userAnnotations ? userAnnotations(source.userAnnotations, `${path}.userAnnotations`) : valid,

@@ -1,4 +1,4 @@
-/** Rules for where containers see volumes. */
+/** Validation of volume mounts and block devices. */
 import {
   type FieldError,
   forbiddenField,
@@ -15,8 +15,8 @@ const propagations = ['Bidirectional', 'HostToContainer', 'None']
 
 type Mount = NonNullable<Container['volumeMounts']>[number]
 
-/** Mounts that are read-only with all that is mounted below them (KEP-3857). */
-function recursively(
+/** Validates recursiveReadOnly (KEP-3857). */
+function validateRecursiveReadOnly(
   { recursiveReadOnly: mode, readOnly, mountPropagation = 'None' }: Mount,
   path: string,
 ): readonly FieldError[] {
@@ -31,7 +31,7 @@ function recursively(
   )
 }
 
-/** `volumeMounts`. Upstream's paths of what is about paths and propagation leave out the index. */
+/** Validates `volumeMounts`. Upstream's paths for sub-paths and propagation omit the index. */
 export function volumeMounts(
   container: Container | EphemeralContainer,
   path: string,
@@ -71,12 +71,12 @@ export function volumeMounts(
           ),
         )
     }
-    errors.push(...recursively(mount, `${path}.recursiveReadOnly`))
+    errors.push(...validateRecursiveReadOnly(mount, `${path}.recursiveReadOnly`))
   })
   return errors
 }
 
-/** `volumeDevices`: volumes seen as block devices. */
+/** Validates `volumeDevices`. */
 export function volumeDevices(
   { volumeDevices: devices, volumeMounts: mounts = [] }: Container | EphemeralContainer,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * Rules for volumes of vendors, in pods and as PersistentVolumes. Most of their drivers are gone; their fields are
- * still looked at.
+ * Validation of vendor volumes of pods and PersistentVolumes. Most of their drivers were removed; their fields are
+ * still validated.
  */
 import {
   type FieldError,
@@ -11,7 +11,7 @@ import {
 import { all, follows, oneOf, requiredText, valid } from '../../../../../machinery/validation/field-rules.ts'
 import { dnsLabel } from '../../../../../machinery/validation/names.ts'
 
-/** The fields of a type that are looked at; of a PersistentVolume's source more may be there. */
+/** The validated fields by type; a PersistentVolume's source may have more. */
 interface Sources {
   gcePersistentDisk: { pdName?: string; partition?: number }
   awsElasticBlockStore: { volumeID?: string; partition?: number }
@@ -105,7 +105,7 @@ const storageos = (
     secretRef ? requiredText(secretRef.name, `${path}.secretRef.name`) : valid,
   )
 
-/** The rule of each type. */
+/** The validation of each type. */
 export const vendorVolumes: {
   readonly [Type in VendorType]: (source: Sources[Type], path: string) => readonly FieldError[]
 } = {

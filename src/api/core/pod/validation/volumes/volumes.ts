@@ -1,4 +1,4 @@
-/** Rules for a pod's volumes, by type. */
+/** Validation of a pod's volumes, by type. */
 
 import {
   duplicate,
@@ -38,7 +38,7 @@ const hostPathTypes = [
   'Socket',
 ]
 
-/** A path on a node. */
+/** Validates a hostPath volume. */
 export const hostPath = (
   { path: target, type }: { path: string; type?: string },
   path: string,
@@ -52,7 +52,7 @@ export const hostPath = (
       ]
     : [required(`${path}.path`)]
 
-/** An export of an NFS server. */
+/** Validates an NFS volume. */
 export const nfs = ({ server, path: target }: { server: string; path: string }, path: string): readonly FieldError[] =>
   all(
     requiredText(server, `${path}.server`),
@@ -60,7 +60,7 @@ export const nfs = ({ server, path: target }: { server: string; path: string }, 
     target?.startsWith('/') ? valid : [invalidValue(`${path}.path`, target ?? '', 'must be an absolute path')],
   )
 
-/** The name of a CSI driver. */
+/** Validates the name of a CSI driver. */
 export const csiDriver = (driver: string | undefined, path: string): readonly FieldError[] =>
   driver
     ? all(
@@ -81,18 +81,18 @@ interface Iscsi {
 
 const iscsiName = /^(iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+(:[^,;*&$|\s]+)|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32})$/
 
-/** Names of iSCSI nodes (RFC 3721). */
+/** Validates the name of an iSCSI node (RFC 3721). */
 function iscsiNodeName(name: string, path: string, unknown: string): readonly FieldError[] {
   if (!/^(iqn|eui|naa)/.test(name)) return [invalidValue(path, name, unknown)]
   return iscsiName.test(name) ? valid : [invalidValue(path, name, 'must be valid format')]
 }
 
-/** Characters of a volume's name and its portal, where they become a name together. */
+/** The maximum length of an iSCSI volume's name and portal, which form one name. */
 export const maxPortal = 64
 export const longPortal =
   'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
 
-/** A disk behind a portal; `unknown` is what is said of names of no known form. */
+/** Validates an iSCSI volume; `unknown` is the message for names of an unknown format. */
 export const iscsi = (
   source: Iscsi,
   path: string,
@@ -123,7 +123,7 @@ export function fc(
 
 type Source = { [Type in keyof Volume]?: (source: NonNullable<Volume[Type]>, path: string) => readonly FieldError[] }
 
-/** In the order in which upstream looks at types: the first one counts, further ones are too many. */
+/** In upstream's order: the first type is validated, further ones are rejected. */
 const sources: Source = {
   emptyDir: ({ sizeLimit }, path) =>
     sizeLimit !== undefined && signOf(sizeLimit) < 0
@@ -135,7 +135,7 @@ const sources: Source = {
       requiredText(repository, `${path}.repository`),
       directory ? descendingPath(directory, `${path}.directory`) : valid,
     ),
-  // Upstream's path.
+  // Upstream's path is persistentDisk.
   gcePersistentDisk: (disk, path) =>
     vendorVolumes.gcePersistentDisk(disk, path.replace('gcePersistentDisk', 'persistentDisk')),
   awsElasticBlockStore: vendorVolumes.awsElasticBlockStore,
@@ -178,7 +178,7 @@ const sources: Source = {
   csi: ({ driver, nodePublishSecretRef: secret }, path) =>
     all(
       csiDriver(driver, `${path}.driver`),
-      // Upstream's path of a wrong name.
+      // Upstream's path of an invalid name omits nodePublishSecretRef.
       secret
         ? secret.name
           ? follows(secret.name, `${path}.name`, dnsSubdomain)
@@ -202,8 +202,8 @@ const sources: Source = {
 }
 const types = Object.keys(sources) as (keyof Volume)[]
 
-/** How upstream spells a type that stands beside another one. */
-const besides: Partial<Record<keyof Volume, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
+/** Upstream's spelling of a type in the error for a second type. */
+const secondTypeNames: Partial<Record<keyof Volume, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
 function volumeSource(volume: Volume, path: string): readonly FieldError[] {
   let errors: readonly FieldError[] = valid
@@ -215,14 +215,14 @@ function volumeSource(volume: Volume, path: string): readonly FieldError[] {
     const check = sources[type] as (source: unknown, path: string) => readonly FieldError[]
     const found = first
       ? check(source, at)
-      : [forbiddenField(`${path}.${besides[type] ?? type}`, 'may not specify more than 1 volume type')]
+      : [forbiddenField(`${path}.${secondTypeNames[type] ?? type}`, 'may not specify more than 1 volume type')]
     if (found.length > 0) errors = [...errors, ...found]
     first = false
   }
   return first ? [required(path, 'must specify a volume type')] : errors
 }
 
-/** All volumes of a pod. Those without fault are put into `known`, where mounts look for them. */
+/** Validates the volumes of a pod. Adds valid ones to `known`, which the validation of mounts reads. */
 export function volumes(
   list: readonly Volume[] | undefined,
   path: string,
@@ -233,17 +233,21 @@ export function volumes(
     const twice = known.has(volume.name) ? [duplicate(`${at}.name`, volume.name)] : valid
     const errors = all(
       volumeSource(volume, at),
-      madeClaim(volume, at, podName),
+      validateDerivedNames(volume, at, podName),
       requiredRule(volume.name, `${at}.name`, dnsLabel),
       twice,
     )
     if (errors.length === 0) known.set(volume.name, volume)
-    return all(errors, othersClaim(volume, list ?? [], `${at}.persistentVolumeClaim.claimName`, podName))
+    return all(errors, rejectEphemeralClaim(volume, list ?? [], `${at}.persistentVolumeClaim.claimName`, podName))
   })
 }
 
-/** The name of the claim that is made for an ephemeral volume, and of the portal of an iSCSI volume. */
-function madeClaim({ name, ephemeral, iscsi: disk }: Volume, path: string, podName: string): readonly FieldError[] {
+/** Validates names that are built from the volume's name: that of an ephemeral volume's claim, and of iSCSI. */
+function validateDerivedNames(
+  { name, ephemeral, iscsi: disk }: Volume,
+  path: string,
+  podName: string,
+): readonly FieldError[] {
   const tooLongName = disk?.initiatorName !== undefined && `${name}:${disk.targetPortal}`.length > maxPortal
   const claim = `${podName}-${name}`
   return all(
@@ -256,8 +260,8 @@ function madeClaim({ name, ephemeral, iscsi: disk }: Volume, path: string, podNa
   )
 }
 
-/** A claim that is made for an ephemeral volume of the same pod is not also named. */
-const othersClaim = (
+/** Rejects a reference to the claim of an ephemeral volume of the same pod. */
+const rejectEphemeralClaim = (
   { persistentVolumeClaim: named }: Volume,
   list: readonly Volume[],
   path: string,
