@@ -1,4 +1,4 @@
-/** Objects as they will be once what is being written has come back: the next pod must not see less. */
+/** Objects including writes in flight: the next pod must not be scheduled with an older state. */
 import { keyOf } from '../../client/informers/object-store.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { Lister } from '../framework/index.ts'
@@ -23,20 +23,18 @@ export class Assumed<T extends KubeObject> {
     return this.#objects.get(namespace ? `${namespace}/${name}` : name) ?? this.#lister.get(namespace, name)
   }
 
-  /** An object of the lister, as it will be. */
+  /** An object of the lister, or its newer assumed version. */
   of(object: T): T {
     return this.#objects.get(keyOf(object)) ?? object
   }
 
-  /**
-   * Holds until the lister has something newer. An object that was written already holds as long as it is the newest.
-   */
+  /** Assumes the object until the lister has a newer one. A written object is assumed as long as it is the newest. */
   assume(object: T): void {
     const current = this.#lister.get(object.metadata.namespace ?? '', object.metadata.name ?? '')
     if (current && versionOf(current) <= versionOf(object)) this.#objects.set(keyOf(object), object)
   }
 
-  /** Nothing was written after all. */
+  /** Drops the assumption because nothing was written. */
   forget(object: T): void {
     this.#objects.delete(keyOf(object))
   }

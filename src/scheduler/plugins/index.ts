@@ -1,7 +1,4 @@
-/**
- * The plug-ins that the scheduler brings along, by their names. Which of them a profile uses, and how much they weigh,
- * is its configuration.
- */
+/** The in-tree plug-ins by name. A profile's configuration chooses and weighs them. */
 import type { PluginFactory, Registry } from '../framework/index.ts'
 import { defaultBinder } from './binding/default-binder.ts'
 import { dynamicResources } from './dynamic-resources/index.ts'

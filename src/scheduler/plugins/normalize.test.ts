@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inProportion, inReverseProportion } from './normalize.ts'
+import { scaleProportionally, scaleReversed } from './normalize.ts'
 
-test('counts become scores from 0 to 100', () => {
+test('counts are scaled to scores from 0 to 100', () => {
   const cases: [number[], number[], number[]][] = [
     [[], [], []],
     [
@@ -23,8 +23,8 @@ test('counts become scores from 0 to 100', () => {
   ]
   for (const [scores, straight, reverse] of cases) {
     const [a, b] = [[...scores], [...scores]]
-    inProportion(a)
-    inReverseProportion(b)
+    scaleProportionally(a)
+    scaleReversed(b)
     assert.deepEqual([a, b], [straight, reverse])
   }
 })

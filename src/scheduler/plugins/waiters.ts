@@ -1,51 +1,51 @@
-/** Those who wait for something to become true, and look whenever something has changed. */
+/** Promises for conditions that are checked again after each change. */
 
 interface Waiter {
-  look(): void
+  check(): void
 }
 
 export class Waiters {
-  readonly #waiting = new Set<Waiter>()
+  readonly #waiters = new Set<Waiter>()
 
-  /** Something has changed. */
-  look(): void {
-    for (const waiter of [...this.#waiting]) waiter.look()
+  /** Checks all conditions after a change. */
+  check(): void {
+    for (const waiter of [...this.#waiters]) waiter.check()
   }
 
   /**
-   * Resolves when `isTrue` is; rejects with what it throws, after `timeoutMs` with what is said of that, and with the
-   * reason when it is called off.
+   * Resolves when `isTrue` returns true. Rejects with its exception, after `timeoutMs` with `timeoutMessage`, or with
+   * the reason of an abort.
    */
   async until(
     isTrue: () => boolean,
     timeoutMs: number,
     signal: AbortSignal,
-    tooLate = 'context deadline exceeded',
+    timeoutMessage = 'context deadline exceeded',
   ): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     let waiter: Waiter | undefined
-    let calledOff: (() => void) | undefined
+    let onAbort: (() => void) | undefined
     signal.throwIfAborted()
     try {
       await new Promise<void>((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           try {
             if (isTrue()) resolve()
           } catch (error) {
             reject(error)
           }
         }
-        waiter = { look }
-        this.#waiting.add(waiter)
-        timer = setTimeout(() => reject(new Error(tooLate)), timeoutMs)
-        calledOff = () => reject(signal.reason)
-        signal.addEventListener('abort', calledOff)
-        look()
+        waiter = { check }
+        this.#waiters.add(waiter)
+        timer = setTimeout(() => reject(new Error(timeoutMessage)), timeoutMs)
+        onAbort = () => reject(signal.reason)
+        signal.addEventListener('abort', onAbort)
+        check()
       })
     } finally {
       clearTimeout(timer)
-      if (calledOff) signal.removeEventListener('abort', calledOff)
-      if (waiter) this.#waiting.delete(waiter)
+      if (onAbort) signal.removeEventListener('abort', onAbort)
+      if (waiter) this.#waiters.delete(waiter)
     }
   }
 }

@@ -98,14 +98,14 @@ function missingResources(pod: PodInfo, node: NodeInfo): readonly string[] {
   return shortfalls(
     demandOf(pod, () => false),
     node,
-  ).map(({ resource, asked, taken, capacity }) => {
-    if (resource === 'pods') return `the node runs ${taken} of at most ${capacity} pods`
+  ).map(({ resource, requested, used, capacity }) => {
+    if (resource === 'pods') return `the node runs ${used} of at most ${capacity} pods`
     const text = (amount: number): string => amountText(resource, amount)
-    if (capacity === 0) return `the node has no ${resource}: the pod requests ${text(asked)}`
-    const [lacking, free] = [text(asked - (capacity - taken)), text(Math.max(0, capacity - taken))]
+    if (capacity === 0) return `the node has no ${resource}: the pod requests ${text(requested)}`
+    const [lacking, free] = [text(requested - (capacity - used)), text(Math.max(0, capacity - used))]
     const unit = resource === 'cpu' ? (isPlural(lacking) ? 'CPUs' : 'CPU') : resource
     const areFree = isPlural(free) ? 'are free' : 'is free'
-    return `needs ${lacking} more ${unit}: ${free} of ${text(capacity)} ${areFree} (requested: ${text(asked)})`
+    return `needs ${lacking} more ${unit}: ${free} of ${text(capacity)} ${areFree} (requested: ${text(requested)})`
   })
 }
 

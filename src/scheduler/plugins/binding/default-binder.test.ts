@@ -9,13 +9,13 @@ import { aPod } from '../../testing/objects.ts'
 import { handleOf, makePlugin } from '../../testing/try-plugin.ts'
 import { defaultBinder } from './default-binder.ts'
 
-test('a pod is bound by its name and uid; what the server rejects is an error', async (t) => {
-  const asked: { path?: string; body: unknown }[] = []
+test('a pod is bound by name and uid; a rejection by the server is an error', async (t) => {
+  const requests: { path?: string; body: unknown }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    asked.push({ path: request.url, body: JSON.parse(Buffer.concat(chunks).toString()) })
-    const isFirst = asked.length === 1
+    requests.push({ path: request.url, body: JSON.parse(Buffer.concat(chunks).toString()) })
+    const isFirst = requests.length === 1
     const status = isFirst
       ? { kind: 'Status', apiVersion: 'v1', status: 'Success', code: 201 }
       : {
@@ -38,7 +38,7 @@ test('a pod is bound by its name and uid; what the server rejects is an error', 
   const plugin = makePlugin(defaultBinder, cluster, { ...handleOf(cluster), client: new RestClient(connection) })
   const pod = new PodInfo(aPod('p'))
   assert.equal(await plugin.bind?.(pod, 'n'), undefined)
-  assert.deepEqual(asked[0], {
+  assert.deepEqual(requests[0], {
     path: '/api/v1/namespaces/default/pods/p/binding',
     body: {
       apiVersion: 'v1',

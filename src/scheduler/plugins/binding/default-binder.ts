@@ -1,4 +1,4 @@
-/** DefaultBinder: tells the API server which node a pod goes to. */
+/** DefaultBinder: binds the pod to the node through the API server. */
 import { pods } from '../../../client/kinds.ts'
 import { failed, type Plugin, pluginFactory } from '../../framework/index.ts'
 
@@ -7,7 +7,7 @@ export const defaultBinder = pluginFactory({
   make: (_args, { client }): Plugin => ({
     async bind({ namespace, name, pod }, node) {
       const { uid } = pod.metadata
-      // With its uid, so that no pod that came into its place is meant.
+      // The uid protects a new pod of the same name.
       const binding = {
         apiVersion: 'v1',
         kind: 'Binding',

@@ -1,6 +1,4 @@
-/**
- * Writes a pod's claims once its node is known, and takes back what was written for one that cannot be bound after all.
- */
+/** Writes a pod's claims once its node is chosen, and reverts them if the pod is not bound. */
 import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Handle, PodInfo } from '../../framework/index.ts'
 import { Waiters } from '../waiters.ts'
@@ -8,8 +6,8 @@ import type { ResourceClaim } from './allocation/devices.ts'
 import { hasBindingConditions, isReady, timeLeft } from './claims/binding-conditions.ts'
 import type { ClaimTracker } from './claims/claim-tracker.ts'
 import { isReservedFor } from './claims/pod-claims.ts'
-import { giveBackReservation, publish } from './claims/publish.ts'
-import { create, remove, tellPod } from './extended/publish.ts'
+import { publish, removeReservation } from './claims/publish.ts'
+import { createClaim, deleteClaim, setPodStatus } from './extended/publish.ts'
 import type { ExtendedClaim, Filtering } from './filtering.ts'
 
 export class ClaimBinding {
@@ -18,15 +16,15 @@ export class ClaimBinding {
   readonly #timeoutMs: number
   readonly #waiters = new Waiters()
 
-  /** `timeoutMs` is how long devices may take to become ready. */
+  /** `timeoutMs`: how long devices may take to become ready. */
   constructor(handle: Handle, tracker: ClaimTracker, timeoutMs: number) {
     this.#handle = handle
     this.#tracker = tracker
     this.#timeoutMs = timeoutMs
-    tracker.onChange(() => this.#waiters.look())
+    tracker.onChange(() => this.#waiters.check())
   }
 
-  /** Resolves when the pod may use its claims on this node; rejects when it is called off. */
+  /** Resolves when the pod can use its claims on this node; rejects when `signal` is aborted. */
   async bind(state: Filtering, pod: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     const found = state.byNode.get(node)
     const written: ResourceClaim[] = []
@@ -35,7 +33,7 @@ export class ClaimBinding {
       const current = isReservedFor(claim, pod)
         ? claim
         : await publish(claim, found?.allocations[at], pod, this.#handle)
-      if (current !== claim) this.#tracker.wrote(current)
+      if (current !== claim) this.#tracker.storeWritten(current)
       written.push(current)
     }
     if (found?.extended) written.push(await this.#bindExtended(state, found.extended, pod))
@@ -64,12 +62,10 @@ export class ClaimBinding {
     )
   }
 
-  /**
-   * Begins to take back what was written. Should this fail, the controller does the same, or the pod's next attempt.
-   */
+  /** Starts to revert the written claims. If that fails, the controller or the pod's next attempt reverts them. */
   undo(state: Filtering, pod: PodInfo): void {
-    if (state.made) void this.#takeAway(state.made)
-    for (const claim of state.claims) void this.#giveBack(claim, pod)
+    if (state.createdClaim) void this.#deleteClaim(state.createdClaim)
+    for (const claim of state.claims) void this.#removeReservation(claim, pod)
   }
 
   async #bindExtended(
@@ -78,13 +74,13 @@ export class ClaimBinding {
     pod: PodInfo,
   ): Promise<ResourceClaim> {
     const { client } = this.#handle
-    const made = await create(claim, client)
-    state.made = made
+    const made = await createClaim(claim, client)
+    state.createdClaim = made
     const written = await publish(made, allocation, pod, this.#handle)
-    state.made = written
-    this.#tracker.wrote(written)
-    this.#tracker.giveUp(claim)
-    await tellPod(pod, written, mappings, client)
+    state.createdClaim = written
+    this.#tracker.storeWritten(written)
+    this.#tracker.unreserve(claim)
+    await setPodStatus(pod, written, mappings, client)
     return written
   }
 
@@ -96,27 +92,25 @@ export class ClaimBinding {
     return current
   }
 
-  /** A claim that was made for the pod. */
-  async #takeAway(claim: ResourceClaim): Promise<void> {
+  /** Deletes a claim that was created for the pod. */
+  async #deleteClaim(claim: ResourceClaim): Promise<void> {
     try {
-      await remove(claim, this.#handle.client)
+      await deleteClaim(claim, this.#handle.client)
     } catch (error) {
-      this.#handle.log(
-        `claim ${keyOf(claim)} could not be removed: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      this.#handle.log(`cannot delete claim ${keyOf(claim)}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 
-  /** A claim that others may use. */
-  async #giveBack(claim: ResourceClaim, pod: PodInfo): Promise<void> {
+  /** Removes the pod's reservation of a claim that others may use. */
+  async #removeReservation(claim: ResourceClaim, pod: PodInfo): Promise<void> {
     const { namespace = '', name = '' } = claim.metadata
     const current = this.#tracker.get(namespace, name)
     if (!current || !isReservedFor(current, pod)) return
     try {
-      await giveBackReservation(current, pod, this.#handle.client)
+      await removeReservation(current, pod, this.#handle.client)
     } catch (error) {
       this.#handle.log(
-        `claim ${keyOf(claim)} stays reserved for pod ${pod.key}: ` +
+        `claim ${keyOf(claim)} remains reserved for pod ${pod.key}: ` +
           `${error instanceof Error ? error.message : String(error)}`,
       )
     }

@@ -60,7 +60,7 @@ const gpus = (...devices: Device[]): ResourceSlice => aSlice('gpus', { devices }
 const gpu = (name: string, more: Partial<Device> = {}): Device => ({ name, ...more })
 const model = (name: string, value: string): Device => gpu(name, { attributes: { model: { string: value } } })
 
-/** The devices of each claim on node a, or why there are none. */
+/** The devices of each claim on node a, or the reason why there are none. */
 function onNodeA(claims: ResourceClaim[], slices: ResourceSlice[], others: KubeObject[] = []): string {
   const cluster = { nodes, objects: [aClass('gpu'), ...slices, ...claims, ...others] }
   const snapshot = snapshotOf(cluster)
@@ -80,7 +80,7 @@ function onNodeA(claims: ResourceClaim[], slices: ResourceSlice[], others: KubeO
 
 const no = 'cannot allocate all claims'
 
-test('devices are found, one for each that is asked for', () => {
+test('the allocator finds the requested number of matching devices', () => {
   const two = [gpus(gpu('g0'), gpu('g1'))]
   const cel = (expression: string) => ({ selectors: [{ cel: { expression } }] })
   const same = { constraints: [{ matchAttribute: `${driver}/model` }] }
@@ -91,16 +91,22 @@ test('devices are found, one for each that is asked for', () => {
     ['three of two', [aClaim('c', [asks({ count: 3 })])], two, [], no],
     ['one each', [aClaim('c', [asks()]), aClaim('d', [asks()])], two, [], 'r=g0; r=g1'],
     ['all', [aClaim('c', [asks({ allocationMode: 'All' })])], two, [], 'r=g0 r=g1'],
-    ['all, of which one is taken', [aClaim('c', [asks({ allocationMode: 'All' })])], two, [taken('t', 'g1')], no],
-    ['what is taken is left out', [aClaim('c', [asks()])], two, [taken('t', 'g0')], 'r=g1'],
+    ['all, with one allocated', [aClaim('c', [asks({ allocationMode: 'All' })])], two, [taken('t', 'g1')], no],
+    ['without allocated ones', [aClaim('c', [asks()])], two, [taken('t', 'g0')], 'r=g1'],
     [
-      'who looks after a device shares it',
+      'admin access to an allocated device',
       [aClaim('c', [asks({ adminAccess: true })])],
       two,
       [taken('t', 'g0')],
       'r=g0',
     ],
-    ['who is looked after shares it', [aClaim('c', [asks()])], two, [taken('t', 'g0', { adminAccess: true })], 'r=g0'],
+    [
+      'a device with admin access by another claim',
+      [aClaim('c', [asks()])],
+      two,
+      [taken('t', 'g0', { adminAccess: true })],
+      'r=g0',
+    ],
     [
       'by expression',
       [aClaim('c', [asks(cel(`device.attributes["${driver}"].model == "y"`))])],
@@ -194,7 +200,7 @@ test('devices are found, one for each that is asked for', () => {
     assert.equal(onNodeA(claims, slices, others), expected, title)
 })
 
-test('of alternatives the first that can be had is taken', () => {
+test('the first available alternative of a request is used', () => {
   const either: Request = {
     name: 'r',
     firstAvailable: [
@@ -204,11 +210,11 @@ test('of alternatives the first that can be had is taken', () => {
   }
   assert.equal(onNodeA([aClaim('c', [either])], [gpus(gpu('g0'), gpu('g1'))]), 'r/two=g0 r/two=g1')
   assert.equal(onNodeA([aClaim('c', [either])], [gpus(gpu('g0'))]), 'r/one=g0')
-  // What comes later may need what the first wish would have taken.
+  // A later claim may need the devices of the first alternative.
   assert.equal(onNodeA([aClaim('c', [either]), aClaim('d', [asks()])], [gpus(gpu('g0'), gpu('g1'))]), 'r/one=g0; r=g1')
 })
 
-test('parts of a device share its counters', () => {
+test('partitions of a device share its counters', () => {
   const part = (name: string, memory: string): Device =>
     gpu(name, { consumesCounters: [{ counterSet: 'card', counters: { memory: { value: memory } } }] })
   const pool = { name: 'a', generation: 1, resourceSliceCount: 2 }
@@ -222,7 +228,7 @@ test('parts of a device share its counters', () => {
   assert.equal(onNodeA([aClaim('c', [asks({ count: 3 })])], slices), no)
 })
 
-test('shared devices are taken in parts, as their policy says', () => {
+test('shared devices are consumed by capacity, rounded according to their request policy', () => {
   const card = gpu('card', {
     allowMultipleAllocations: true,
     capacity: { memory: { value: '8Gi', requestPolicy: { default: '1Gi', validRange: { min: '1Gi', step: '2Gi' } } } },
@@ -235,7 +241,7 @@ test('shared devices are taken in parts, as their policy says', () => {
   assert.equal(onNodeA([aClaim('c', [wants('3Gi')])], [gpus(card)], [share('6Gi')]), no)
   assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(card)], [share('7Gi')]), 'r=card')
   assert.equal(onNodeA([aClaim('c', [asks({ capacity: { requests: { bandwidth: '1' } } })])], [gpus(card)]), no)
-  // One request has each device once.
+  // A request gets each device once.
   assert.equal(
     onNodeA(
       [aClaim('c', [{ name: 'r', exactly: { ...wants('1Gi').exactly, deviceClassName: 'gpu', count: 2 } }])],
@@ -243,13 +249,13 @@ test('shared devices are taken in parts, as their policy says', () => {
     ),
     no,
   )
-  // A card that is for one alone now, while somebody has a share of it still.
+  // The device is no longer shareable, but a share of it is still allocated.
   const whole = gpu('card', { capacity: { memory: { value: '8Gi' } } })
   assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(whole)], [share('1Gi')]), no)
   assert.equal(onNodeA([aClaim('c', [wants('7Gi')])], [gpus(whole)], [share('1Gi')]), 'r=card')
 })
 
-test('all devices are all that can give what is asked for', () => {
+test('allocationMode All means all devices with the requested capacity', () => {
   const card = (name: string, memory?: string) =>
     gpu(name, { allowMultipleAllocations: true, ...(memory && { capacity: { memory: { value: memory } } }) })
   const claim = aClaim('c', [asks({ allocationMode: 'All', capacity: { requests: { memory: '2Gi' } } })])
@@ -275,8 +281,7 @@ test('all devices are all that can give what is asked for', () => {
 })
 
 test(
-  'a claim that wants more devices than a claim can have is rejected at once; alternatives that want fewer are ' +
-    'found at once',
+  'a claim with more than 32 devices is rejected without a search; ' + 'alternatives with fewer devices are found',
   () => {
     const many = (count: number) =>
       gpus(...Array.from({ length: count }, (_, at) => gpu(`g${String(at).padStart(2, '0')}`)))
@@ -298,7 +303,7 @@ test(
   },
 )
 
-test('pools are searched driver by driver, and not used where they name counters that they have not', () => {
+test('pools are searched by driver, and a pool with unknown counters is invalid', () => {
   const aPool = (name: string, of: string, devices: Device[]) => aSlice(name, { driver: of, devices })
   const anyClass = aClass('any', { selectors: [] })
   const claim = aClaim('c', [asks({ deviceClassName: 'any' })])
@@ -308,7 +313,7 @@ test('pools are searched driver by driver, and not used where they name counters
   assert.equal(onNodeA([aClaim('c', [asks()])], [gpus(unknown)]), 'invalid resource pools were encountered')
 })
 
-test('devices are searched for as long as it takes if no limit is set', () => {
+test('the search for devices has no time limit if filterTimeout is 0', () => {
   const cluster = {
     nodes,
     objects: [aClass('gpu'), gpus(...'abcdefgh'.split('').map((name) => gpu(name))), aClaim('c', [asks({ count: 9 })])],
@@ -329,7 +334,7 @@ test('devices are searched for as long as it takes if no limit is set', () => {
   }
 })
 
-test('why claims keep a pod from all nodes', () => {
+test('the reasons why claims exclude all nodes', () => {
   const all = (reason: string) => ({ a: reason, b: reason })
   const pod = aPodWith('c')
   const cases: [string, KubeObject[], Record<string, string>][] = [
@@ -341,7 +346,7 @@ test('why claims keep a pod from all nodes', () => {
       all('resourceclaim "c" is being deleted'),
     ],
     [
-      'in use by as many as can be',
+      'in use by the maximum of pods',
       [
         aClaim(
           'c',
@@ -381,7 +386,7 @@ test('why claims keep a pod from all nodes', () => {
   assert.deepEqual(filterWith(dynamicResources, aPod('p'), { nodes }), all(''))
 })
 
-test('what is reserved for a pod is not found by the next, until it is given back', () => {
+test('reserved devices are not free for the next pod until they are unreserved', () => {
   const cluster = { nodes, objects: [aClass('gpu'), gpus(gpu('g0')), aClaim('c', [asks()]), aClaim('d', [asks()])] }
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(dynamicResources, cluster, handleOf(cluster, snapshot))
@@ -401,7 +406,7 @@ test('what is reserved for a pod is not found by the next, until it is given bac
   assert.equal(attempt(second)[1], '')
 })
 
-test('allocations say where the devices can be used, and how they are set up', () => {
+test('allocations have a node selector and the configuration of class and claim', () => {
   const parameters = { driver, parameters: { speed: 1 } }
   const configured = aClass('gpu', { config: [{ opaque: parameters }] })
   const claim = aClaim('c', [asks()], {
@@ -432,20 +437,20 @@ test('allocations say where the devices can be used, and how they are set up', (
   ])
 })
 
-test('devices that need time are ready when their conditions say so', () => {
+test('devices with binding conditions are ready once these are true', () => {
   const claim = (...conditions: string[]): ResourceClaim => {
     const status = taken('c', 'g0', {
       bindingConditions: ['Attached', 'Prepared'],
       bindingFailureConditions: ['Broken'],
     }).status
-    const told = conditions.map((type) => ({
+    const reported = conditions.map((type) => ({
       type,
       status: 'True',
       reason: 'x',
       message: '',
       lastTransitionTime: 'now',
     }))
-    return aClaim('c', [], {}, { ...status, devices: [{ driver, pool: 'a', device: 'g0', conditions: told }] })
+    return aClaim('c', [], {}, { ...status, devices: [{ driver, pool: 'a', device: 'g0', conditions: reported }] })
   }
   assert.equal(isReady(claim()), false)
   assert.equal(isReady(claim('Attached')), false)
@@ -453,7 +458,7 @@ test('devices that need time are ready when their conditions say so', () => {
   assert.throws(() => isReady(claim('Attached', 'Broken')), /^Error: claim c binding failed: reason=x, message=""$/)
 })
 
-test('devices that failed, or take too long, are not used anywhere: they are given back', () => {
+test('claims with failed or overdue devices fit no node and are deallocated', () => {
   const claim = (allocationTimestamp: string, ...failures: string[]): ResourceClaim => {
     const allocation = {
       devices: {
@@ -469,14 +474,20 @@ test('devices that failed, or take too long, are not used anywhere: they are giv
         ],
       },
     }
-    const told = failures.map((type) => ({ type, status: 'True', reason: 'x', message: '', lastTransitionTime: 'now' }))
+    const reported = failures.map((type) => ({
+      type,
+      status: 'True',
+      reason: 'x',
+      message: '',
+      lastTransitionTime: 'now',
+    }))
     return aClaim(
       'c',
       [],
       {},
       {
         allocation: { ...allocation, allocationTimestamp },
-        devices: [{ driver, pool: 'a', device: 'g0', conditions: told }],
+        devices: [{ driver, pool: 'a', device: 'g0', conditions: reported }],
       },
     )
   }
@@ -488,7 +499,7 @@ test('devices that failed, or take too long, are not used anywhere: they are giv
   assert.equal(onNodeA([claim(longAgo, 'Attached')], []), 'as allocated')
 })
 
-test('extended resources that a class stands for are devices where the node has none itself', () => {
+test('extended resources backed by a class are devices on nodes without the resource', () => {
   const resource = 'example.com/gpu'
   const own = aNode('own', { allocatable: { [resource]: '2' } })
   const pod = aPod('p', { containers: [{ name: 'c', image: 'i', resources: { requests: { [resource]: '1' } } }] })
@@ -504,7 +515,7 @@ test('extended resources that a class stands for are devices where the node has 
   assert.deepEqual(filterWith(dynamicResources, pod, { nodes: all }), { own: '', a: '', b: '' })
 })
 
-test('containers that end before others begin use the devices of these', () => {
+test('init containers reuse the devices of containers that start later', () => {
   const resource = 'example.com/gpu'
   const container = (name: string, amount: string, restartPolicy?: string) => ({
     name,

@@ -1,4 +1,4 @@
-/** Which changes may help a pod whose devices could not be had. */
+/** Queueing hints: changes that may help a pod whose devices could not be allocated. */
 import { isDeepStrictEqual } from 'node:util'
 import type { ResourceClaim } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -8,7 +8,7 @@ import { claimsOf } from './claims/pod-claims.ts'
 type Claims = Parameters<typeof claimsOf>[1]
 
 export const events = (claims: Claims): readonly EventRegistration[] => [
-  // What a device is needed for may be there as a resource of the node itself.
+  // The node may get the extended resource itself.
   on('Node', ['Add', 'UpdateLabel', 'UpdateAllocatable']),
   on('ResourceClaim', ['Add', 'Update', 'Delete'], (pod, before, after) => claimMayHelp(pod, before, after, claims)),
   on(
@@ -31,9 +31,9 @@ function claimMayHelp(
 ): boolean {
   const found = claimsOf(pod, claims)
   if (typeof found === 'string') return false
-  // Somebody gave devices back: they may be what the pod needs.
+  // Deallocated devices may be the ones that the pod needs.
   if (before?.status?.allocation && !after?.status?.allocation) return true
-  // What was left over of an attempt before has gone.
+  // The claim left by an earlier attempt was deleted.
   if (!after) return before !== undefined && controllerOf(before)?.uid === pod.pod.metadata.uid
   const isOwn = found.some(({ metadata }) => metadata.uid === after.metadata.uid)
   return isOwn && (!before || !isDeepStrictEqual(before.status, after.status))

@@ -1,4 +1,4 @@
-/** DynamicResources: pods get the devices that their ResourceClaims ask for, on a node that has them (KEP-4381). */
+/** DynamicResources: allocates devices for the ResourceClaims of pods, on a node that has them (KEP-4381). */
 import { deviceClasses, resourceSlices } from '../../../client/kinds.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
 import { nodeSelectorOf } from '../../../machinery/selectors/node-selector.ts'
@@ -17,27 +17,27 @@ import {
   unresolvable,
   unschedulable,
 } from '../../framework/index.ts'
-import { inProportion } from '../normalize.ts'
+import { scaleProportionally } from '../normalize.ts'
 import { allocationOf } from './allocation/allocation-result.ts'
-import { allocate, type Chosen, NodeFault, TimeIsUp } from './allocation/allocator.ts'
+import { allocate, type Chosen, DeadlineExceeded, NodeFault } from './allocation/allocator.ts'
 import type { ResourceClaim } from './allocation/devices.ts'
 import { poolsOf } from './allocation/pools.ts'
 import { type ClaimToAllocate, claimToAllocate, Selectors } from './allocation/requests.ts'
 import { ClaimBinding } from './binding.ts'
-import { hasBindingConditions, isLost } from './claims/binding-conditions.ts'
+import { hasBindingConditions, isUnusable } from './claims/binding-conditions.ts'
 import { ClaimTracker } from './claims/claim-tracker.ts'
-import { claimsOf, isReservedFor, mayBeReserved } from './claims/pod-claims.ts'
+import { canBeReserved, claimsOf, isReservedFor } from './claims/pod-claims.ts'
 import { deallocate } from './claims/publish.ts'
-import { type Asked, claimFor, leftOver, requestsOf } from './extended/claim.ts'
+import { claimFor, type DeviceRequests, requestsOf, staleClaimOf } from './extended/claim.ts'
 import { classesByResource } from './extended/classes.ts'
-import { remove } from './extended/publish.ts'
-import type { Filtering, Found } from './filtering.ts'
+import { deleteClaim } from './extended/publish.ts'
+import type { Filtering, NodeAllocations } from './filtering.ts'
 import { events } from './hints.ts'
 
 export interface DynamicResourcesArgs {
-  /** How long devices may be searched for on a node: a Go duration; 0 for as long as it takes. */
+  /** The longest search for devices on a node, as a Go duration; 0 for no limit. */
   readonly filterTimeout: string
-  /** How long devices may take to become ready. */
+  /** How long devices may take to become ready, as a Go duration. */
   readonly bindingTimeout: string
 }
 
@@ -67,10 +67,10 @@ export const dynamicResources = pluginFactory<DynamicResourcesArgs>({
 })
 
 /**
- * For pods without claims: there is nothing that could be given back, and nothing worth a word
+ * The result for pods without claims: there is nothing to deallocate, and no reason worth showing
  * (docs/decisions/0033-reasons-worth-reading.md).
  */
-const nothingToGive: PostFilterResult = { status: unschedulable() }
+const nothingToDeallocate: PostFilterResult = { status: unschedulable() }
 
 function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Filtering> {
   const [filterTimeoutMs = 0, bindingTimeoutMs = 0] = [
@@ -108,14 +108,24 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
       const places = claims.flatMap(({ status }) =>
         status?.allocation?.nodeSelector ? [nodeSelectorOf(status.allocation.nodeSelector)] : [],
       )
-      const former = resources.size > 0 ? leftOver(pod, tracker.in(pod.namespace)) : undefined
-      const hasLost = claims.some(isUseless)
-      return { state: { claims, places, hasLost, toAllocate, resources, leftOver: former, byNode: new Map() } }
+      const former = resources.size > 0 ? staleClaimOf(pod, tracker.in(pod.namespace)) : undefined
+      const hasLost = claims.some(isUnusableClaim)
+      return {
+        state: {
+          claims,
+          allocatedNodes: places,
+          hasUnusableClaim: hasLost,
+          toAllocate,
+          resources,
+          staleClaim: former,
+          byNode: new Map(),
+        },
+      }
     },
 
     filter(state, pod, node) {
-      if (state.hasLost || !state.places.every((isUsable) => isUsable(node.node))) return elsewhere
-      if (state.leftOver) return stale
+      if (state.hasUnusableClaim || !state.allocatedNodes.every((isUsable) => isUsable(node.node))) return elsewhere
+      if (state.staleClaim) return stale
       const asked = extendedOn(state, pod, node)
       if (state.toAllocate.length === 0 && !asked) return undefined
       const found = search(state.toAllocate, asked, pod, node)
@@ -125,14 +135,14 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     },
 
     postFilter({ pod }, rejections) {
-      if (!pod.pod.spec?.resourceClaims?.length && resourcesOf(pod).size === 0) return nothingToGive
+      if (!pod.pod.spec?.resourceClaims?.length && resourcesOf(pod).size === 0) return nothingToDeallocate
       const isElsewhere = [...rejections.values()].some(({ status }) => status === elsewhere)
-      return makeRoom(pod, isElsewhere).then((reason) => ({ status: unschedulable(reason) }))
+      return deallocateUnused(pod, isElsewhere).then((reason) => ({ status: unschedulable(reason) }))
     },
 
     preScore: (_pod, _nodes, state) => (state?.toAllocate.some(prefers) ? { state } : skip),
     score: ({ byNode }, _pod, node) => byNode.get(node.name)?.rank ?? 0,
-    normalize: (_state, _pod, scores) => inProportion(scores),
+    normalize: (_state, _pod, scores) => scaleProportionally(scores),
 
     reserve(state, _pod, node) {
       const found = state?.byNode.get(node)
@@ -146,8 +156,8 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
 
     unreserve(state, pod, node) {
       const extended = state?.byNode.get(node)?.extended
-      if (extended) tracker.giveUp(extended.claim)
-      for (const { claim } of state?.toAllocate ?? []) tracker.giveUp(claim)
+      if (extended) tracker.unreserve(extended.claim)
+      for (const { claim } of state?.toAllocate ?? []) tracker.unreserve(claim)
       if (state) binding.undo(state, pod)
     },
 
@@ -167,10 +177,10 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     },
   }
 
-  /** Why a claim keeps the pod from all nodes. */
+  /** The reason why a claim excludes all nodes. */
   function faultOf(claim: ResourceClaim, pod: PodInfo): string | undefined {
     if (claim.status?.allocation)
-      return !mayBeReserved(claim) && !isReservedFor(claim, pod) ? 'resourceclaim in use' : undefined
+      return !canBeReserved(claim) && !isReservedFor(claim, pod) ? 'resourceclaim in use' : undefined
     const { namespace, name } = claim.metadata
     if (tracker.isInFlight(claim)) return `resource claim ${namespace}/${name} is in the process of being allocated`
     for (const { name: request, exactly, firstAvailable = [] } of claim.spec.devices?.requests ?? []) {
@@ -183,7 +193,7 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     return undefined
   }
 
-  /** The resources of a pod that a class stands for, with its name. */
+  /** The extended resources of the pod that are backed by a device class, with the name of the class. */
   function resourcesOf({ requests }: PodInfo): ReadonlyMap<string, string> {
     const found = new Map<string, string>()
     for (const [name, amount] of requests.scalar) {
@@ -193,18 +203,18 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
     return found
   }
 
-  /** What the pod needs devices for on this node: resources that the node itself does not have. */
-  function extendedOn({ resources }: Filtering, pod: PodInfo, { allocatable }: NodeInfo): Asked | undefined {
+  /** The requests for devices on this node: for extended resources that the node itself does not have. */
+  function extendedOn({ resources }: Filtering, pod: PodInfo, { allocatable }: NodeInfo): DeviceRequests | undefined {
     const missing = new Map([...resources].filter(([name]) => (allocatable.scalar.get(name) ?? 0) === 0))
     return missing.size > 0 ? requestsOf(pod, missing) : undefined
   }
 
   function search(
     given: readonly ClaimToAllocate[],
-    asked: Asked | undefined,
+    asked: DeviceRequests | undefined,
     pod: PodInfo,
     { node, name }: NodeInfo,
-  ): Found | Status {
+  ): NodeAllocations | Status {
     try {
       const claims = asked ? [...given, claimToAllocate(claimFor(pod, asked.requests), classNamed, selectors)] : given
       const limits = {
@@ -221,38 +231,38 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
         ...(asked && claim && allocation && { extended: { claim, allocation, mappings: asked.mappings } }),
       }
     } catch (error) {
-      if (error instanceof TimeIsUp) return timedOut
+      if (error instanceof DeadlineExceeded) return timedOut
       if (error instanceof NodeFault) return unresolvable(error.message)
       throw error
     }
   }
 
-  /** A claim of the pod that nobody uses gives its devices back, so that it can get others. */
-  async function makeRoom(pod: PodInfo, isElsewhere: boolean): Promise<string> {
+  /** Deallocates a claim of the pod that no other pod uses, so that it can get other devices. */
+  async function deallocateUnused(pod: PodInfo, isElsewhere: boolean): Promise<string> {
     const claims = claimsOf(pod, tracker)
     const isExtended = resourcesOf(pod).size > 0
-    const former = isExtended ? leftOver(pod, tracker.in(pod.namespace)) : undefined
+    const former = isExtended ? staleClaimOf(pod, tracker.in(pod.namespace)) : undefined
     if (former) {
-      await remove(former, handle.client)
+      await deleteClaim(former, handle.client)
       return 'deletion of ResourceClaim completed'
     }
     if (typeof claims === 'string' || (claims.length === 0 && !isExtended)) return 'no new claims to deallocate'
-    // No node was looked at.
+    // Filter was not called for any node.
     if (claims.some((claim) => faultOf(claim, pod) !== undefined)) return 'no new claims to deallocate'
-    for (const claim of isElsewhere ? claims.filter((one) => isLimited(one) || isUseless(one)) : []) {
+    for (const claim of isElsewhere ? claims.filter((one) => isLimited(one) || isUnusableClaim(one)) : []) {
       const others = claim.status?.reservedFor?.filter(({ uid }) => uid !== pod.pod.metadata.uid) ?? []
       if (others.length > 0) continue
-      tracker.wrote(await deallocate(claim, handle.client))
+      tracker.storeWritten(await deallocate(claim, handle.client))
       return 'deallocation of ResourceClaim completed'
     }
     return 'still not schedulable'
   }
 
-  function isUseless(claim: ResourceClaim): boolean {
-    return isLost(claim, bindingTimeoutMs, handle.now())
+  function isUnusableClaim(claim: ResourceClaim): boolean {
+    return isUnusable(claim, bindingTimeoutMs, handle.now())
   }
 
-  /** Whether there is a node where the claim's devices cannot be used. */
+  /** Returns true if there is a node on which the claim's devices cannot be used. */
   function isLimited({ status }: ResourceClaim): boolean {
     const selector = status?.allocation?.nodeSelector
     if (!selector) return false
@@ -263,15 +273,15 @@ function make(args: DynamicResourcesArgs, handle: Handle): Plugin<Filtering, Fil
 
 const prefers = ({ requests }: ClaimToAllocate): boolean => requests.some((alternatives) => alternatives.length > 1)
 
-/** More alternatives than this no request has. */
-const mostAlternatives = 8
+/** The API's limit of alternatives per request. */
+const maxAlternatives = 8
 
 function rankOf(claims: readonly ClaimToAllocate[], chosen: readonly (readonly Chosen[])[]): number {
   const taken = new Set(chosen.flat().map(({ alternative }) => alternative))
   let rank = 0
   for (const alternatives of claims.flatMap(({ requests }) => requests)) {
     const place = alternatives.findIndex((alternative) => taken.has(alternative))
-    if (alternatives[0]?.subRequest !== undefined && place >= 0) rank += mostAlternatives - place
+    if (alternatives[0]?.subRequest !== undefined && place >= 0) rank += maxAlternatives - place
   }
   return rank
 }

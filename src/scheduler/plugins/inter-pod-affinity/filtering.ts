@@ -1,6 +1,5 @@
 /**
- * Which nodes required pod (anti-)affinity leaves: that of the pod itself, and the anti-affinity of pods that are
- * there.
+ * Filters nodes by required pod affinity and anti-affinity: that of the pod, and the anti-affinity of existing pods.
  */
 import { own } from '../../../lib/own.ts'
 import {
@@ -19,21 +18,21 @@ const antiAffinityUnmet = unschedulable("node(s) didn't match pod anti-affinity 
 const existingAntiAffinityUnmet = unschedulable("node(s) didn't satisfy existing pods anti-affinity rules")
 
 export interface Filtering {
-  /** The pod's own terms; their namespaces are named. */
+  /** The pod's own terms, with namespaces resolved. */
   readonly affinity: readonly AffinityTerm[]
   readonly antiAffinity: readonly AffinityTerm[]
-  /** Pods that all of `affinity` mean, by topology key and value. */
+  /** The numbers of pods that match all terms of `affinity`, by topology key and value. */
   readonly near: Counts
-  /** Pods that one of `antiAffinity` means. */
+  /** The numbers of pods that match a term of `antiAffinity`. */
   readonly far: Counts
-  /** Pods with anti-affinity against this one. */
+  /** The numbers of pods with anti-affinity against this pod. */
   readonly against: Counts
 }
 
-/** No namespace has labels: for terms whose namespaces are named. */
+/** For terms whose namespaces are resolved. */
 const unlabeled: NamespaceLabels = () => undefined
 
-/** What the pods of a node count for under affinity: all of the terms have to mean a pod. */
+/** The counts of a node's pods for affinity: a pod has to match all terms. */
 export function sharesNear(terms: readonly AffinityTerm[], node: NodeInfo): Share[] {
   const shares: Share[] = []
   for (const pod of node.pods)
@@ -48,7 +47,7 @@ export function sharesFar(terms: readonly AffinityTerm[], node: NodeInfo): Share
   return shares
 }
 
-/** What the pods of a node count for that will not have this pod near. */
+/** The counts of a node's pods with anti-affinity against this pod. */
 export function sharesAgainst(pod: PodInfo, node: NodeInfo, namespaceLabels: NamespaceLabels): Share[] {
   const shares: Share[] = []
   for (const other of node.podsWithRequiredAntiAffinity)
@@ -57,7 +56,7 @@ export function sharesAgainst(pod: PodInfo, node: NodeInfo, namespaceLabels: Nam
   return shares
 }
 
-/** Counts one more pod (or, by -1, one less) on a node. */
+/** Counts a pod that is added to a node (or removed, by -1). */
 export function change(
   state: Filtering,
   pod: PodInfo,
@@ -88,7 +87,7 @@ export function filter(state: Filtering, pod: PodInfo, { labels }: NodeInfo): St
   return undefined
 }
 
-/** Of pods that want to be near each other the first one may be alone, wherever the topology is known. */
+/** The first pod of a group with affinity to itself may run on any node with the topology labels. */
 function isNear({ affinity, near }: Filtering, pod: PodInfo, labels: NodeInfo['labels']): boolean {
   let isMissing = false
   for (const { topologyKey } of affinity) {

@@ -1,4 +1,4 @@
-/** Which changes may help a pod that pod (anti-)affinity kept from all nodes. */
+/** Queueing hints: changes that may help a pod rejected because of pod affinity or anti-affinity. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Namespace, Node, Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
@@ -13,7 +13,7 @@ export const events = (namespaceLabels: NamespaceLabels): readonly EventRegistra
   on('Namespace', ['Add', 'Update'], namespaceMayHelp),
 ]
 
-/** A pod that is wanted comes, one that is not wanted goes, or labels make one of the other. */
+/** True if a pod with affinity is added, one with anti-affinity is deleted, or labels have that effect. */
 function podMayHelp(
   pod: PodInfo,
   before: Pod | undefined,
@@ -29,15 +29,14 @@ function podMayHelp(
     other !== undefined &&
     (pod.requiredAntiAffinity.some((term) => matches(term, other, namespaceLabels)) ||
       other.requiredAntiAffinity.some((term) => matches(term, pod, namespaceLabels)))
-  // The last one that was near has gone: now the pod may be the first.
+  // The last pod with affinity is deleted, so the pod may be the first of its group.
   const mayBeFirst = isNear(was) && !isNear(is) && allMatch(pod.requiredAffinity, pod, namespaceLabels)
   return (isNear(is) && !isNear(was)) || (isFar(was) && !isFar(is)) || mayBeFirst
 }
 
 /**
- * A node comes into a domain that terms speak of, or leaves one, and its pods with it: that may help on other nodes,
- * too. Terms of others, which are against the pod, may name any label: for them any change counts, of a node that is in
- * all the domains the pod needs.
+ * True if a node joins or leaves a domain of the pod's terms, which may help on other nodes, too. Terms of other pods
+ * may use any label, so every change counts of a node that is in all domains required by the pod's affinity.
  */
 function nodeMayHelp(
   { requiredAffinity, requiredAntiAffinity }: PodInfo,
@@ -53,8 +52,8 @@ function nodeMayHelp(
 }
 
 /**
- * Labels choose the namespace for a term of the pod now, or no longer; terms of others mean the pod by the labels of
- * its own namespace.
+ * True if the namespace is selected by a term from now on, or no longer; or if it is the pod's own, whose labels terms
+ * of other pods select.
  */
 function namespaceMayHelp(pod: PodInfo, before: Namespace | undefined, after: Namespace | undefined): boolean {
   if (pod.namespace === after?.metadata.name)

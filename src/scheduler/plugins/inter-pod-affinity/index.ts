@@ -1,4 +1,4 @@
-/** Pods near pods, and far from them: `spec.affinity.podAffinity` and `podAntiAffinity`, required and preferred. */
+/** InterPodAffinity: `spec.affinity.podAffinity` and `podAntiAffinity`, required and preferred. */
 import { namespaces } from '../../../client/kinds.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import {
@@ -20,9 +20,9 @@ import { normalize, score, sharesOfPreferences } from './scoring.ts'
 import { isByNamespaceLabels, type NamespaceLabels, withNamedNamespaces } from './terms.ts'
 
 export interface InterPodAffinityArgs {
-  /** What a required affinity of a pod that is there counts for in scores, 0 to 100. */
+  /** The weight of required affinity of existing pods in scores, 0 to 100. */
   readonly hardPodAffinityWeight: number
-  /** Pods without affinity do not ask what others prefer. */
+  /** True to ignore preferences of existing pods for pods without affinity. */
   readonly ignorePreferredTermsOfExistingPods: boolean
 }
 
@@ -55,11 +55,11 @@ function make(
   })
   const namespaceLabels: NamespaceLabels = (name) => known.get('', name)?.metadata.labels
   const all = () => known.all()
-  /** The namespaces that terms mean are part of what they say, where labels choose them. */
+  /** The key of terms. It includes the version of namespaces if a term selects them by label. */
   const textOf = (terms: readonly AffinityTerm[], wire: unknown, { namespace }: PodInfo): string =>
     terms.length === 0 ? '' : JSON.stringify([namespace, wire, terms.some(isByNamespaceLabels) ? namespacesVersion : 0])
-  /** What others' terms see of a pod. */
-  const looks = ({ namespace, labels }: PodInfo): string =>
+  /** The key of everything that terms of other pods read of a pod. */
+  const podKey = ({ namespace, labels }: PodInfo): string =>
     JSON.stringify([namespace, namespaceLabels(namespace), labels])
   const [filterTallies, scoreTallies] = [new NodeTallies(), new NodeTallies()]
 
@@ -115,7 +115,7 @@ function make(
       const preferences = { near: preferredAffinity, far: preferredAntiAffinity }
       const shares = (node: NodeInfo) =>
         sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, namespaceLabels)
-      const domains = scoreTallies.count(`${text} ${looks(pod)}`, nodes, shares, prefers ? nodes : nodesWithAffinity)
+      const domains = scoreTallies.count(`${text} ${podKey(pod)}`, nodes, shares, prefers ? nodes : nodesWithAffinity)
       return domains.isEmpty ? skip : { state: domains }
     },
     score: (domains, _, node) => score(domains, node),
@@ -125,7 +125,7 @@ function make(
   function existing(pod: PodInfo, { nodes, nodesWithRequiredAntiAffinity }: Snapshot): Domains {
     if (nodesWithRequiredAntiAffinity.size === 0) return noDomains
     return filterTallies.count(
-      `against ${looks(pod)}`,
+      `against ${podKey(pod)}`,
       nodes,
       (node) => sharesAgainst(pod, node, namespaceLabels),
       nodesWithRequiredAntiAffinity,

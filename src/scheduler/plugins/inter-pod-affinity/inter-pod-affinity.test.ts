@@ -60,39 +60,39 @@ const verdicts = (of: Pod, cluster: Omit<TestCluster, 'nodes'>): string =>
     .map((reason) => short[reason] ?? reason)
     .join(' ')
 
-test('required affinity and anti-affinity leave the nodes that upstream leaves', () => {
+test('required affinity and anti-affinity allow the same nodes as upstream', () => {
   const web = pod('web', { app: 'web' }, undefined, 'a1')
   const inOther = pod('web', { app: 'web' }, undefined, 'b1', 'other')
   const namespaces = [namespace('default', {}), namespace('other', { team: 'x' })]
   const nowhere = 'affinity affinity affinity affinity'
   const cases: [string, Pod, Pod[], string][] = [
-    ['nothing said', pod('p', {}), [web], '   '],
+    ['no terms', pod('p', {}), [web], '   '],
     ['near a pod, in its zone', pod('p', {}, near(app('web'))), [web], '  affinity affinity'],
     ['near a pod, on its node', pod('p', {}, near(app('web', hostname))), [web], ' affinity affinity affinity'],
-    ['near nobody', pod('p', {}, near(app('web'))), [], nowhere],
-    ['the first of its kind', pod('p', { app: 'web' }, near(app('web'))), [], '   affinity'],
+    ['near a pod that does not exist', pod('p', {}, near(app('web'))), [], nowhere],
+    ['the first of its group', pod('p', { app: 'web' }, near(app('web'))), [], '   affinity'],
+    ['not the first of its group', pod('p', { app: 'web' }, near(app('web'))), [web], '  affinity affinity'],
     [
-      'not the first, for the other is elsewhere',
-      pod('p', { app: 'web' }, near(app('web'))),
-      [web],
-      '  affinity affinity',
-    ],
-    [
-      'all terms by one pod',
+      'terms matched by different pods',
       pod('p', {}, near(app('web'), app('db'))),
       [web, pod('db', { app: 'db' }, undefined, 'a1')],
       nowhere,
     ],
     [
-      'two terms that one pod meets',
+      'two terms matched by one pod',
       pod('p', {}, near(app('web'), { topologyKey: hostname, labelSelector: { matchLabels: { tier: 'x' } } })),
       [pod('q', { app: 'web', tier: 'x' }, undefined, 'a2')],
       'affinity  affinity affinity',
     ],
     ['far from a pod, in its zone', pod('p', {}, far(app('web'))), [web], 'anti anti  '],
     ['far from a pod, on its node', pod('p', {}, far(app('web', hostname))), [web], 'anti   '],
-    ['a pod that wants to be far', pod('p', { app: 'p' }), [pod('q', {}, far(app('p')), 'b1')], '  existing '],
-    ['a pod that wants to be far from others', pod('p', { app: 'p' }), [pod('q', {}, far(app('r')), 'b1')], '   '],
+    ['anti-affinity of an existing pod', pod('p', { app: 'p' }), [pod('q', {}, far(app('p')), 'b1')], '  existing '],
+    [
+      'anti-affinity of an existing pod against others',
+      pod('p', { app: 'p' }),
+      [pod('q', {}, far(app('r')), 'b1')],
+      '   ',
+    ],
     ['both', pod('p', { app: 'p' }, far(app('web'))), [web, pod('q', {}, far(app('p')), 'b1')], 'anti anti existing '],
     ['another namespace', pod('p', {}, near(app('web'))), [inOther], nowhere],
     [
@@ -114,24 +114,24 @@ test('required affinity and anti-affinity leave the nodes that upstream leaves',
       'anti anti anti ',
     ],
     [
-      'all namespaces, and one that is known by its pods only',
+      'all namespaces, one of which is not cached yet',
       pod('p', {}, far(app('web', zone, { namespaceSelector: {} }))),
       [pod('web', { app: 'web' }, undefined, 'b1', 'young')],
       '  anti ',
     ],
     [
-      'a pod of another namespace that wants to be far from ours',
+      'anti-affinity of an existing pod against another namespace',
       pod('p', { app: 'p' }, undefined, undefined, 'other'),
       [pod('q', {}, far(app('p', zone, { namespaceSelector: { matchLabels: { team: 'x' } } })), 'b1')],
       '  existing ',
     ],
-    ['a selector that is missing means nobody', pod('p', {}, far({ topologyKey: zone })), [web], '   '],
+    ['a missing selector matches no pods', pod('p', {}, far({ topologyKey: zone })), [web], '   '],
   ]
   for (const [title, of, pods, expected] of cases)
     assert.equal(verdicts(of, { pods, objects: namespaces }), expected, title)
 })
 
-test('pods that would come and go count at once, on a copy', () => {
+test('added and removed pods count immediately, on a copy of the state', () => {
   const cluster = { nodes, pods: [pod('web', { app: 'web' }, far(app('p')), 'a1')] }
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(interPodAffinity, cluster, handleOf(cluster, snapshot))
@@ -151,7 +151,7 @@ test('pods that would come and go count at once, on a copy', () => {
   assert.equal(reason(prepared.state, b1), '')
 })
 
-test('what nodes add is counted anew when their pods change', () => {
+test('counts of nodes are updated when their pods change', () => {
   const cluster = { nodes }
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(interPodAffinity, cluster, handleOf(cluster, snapshot))
@@ -169,38 +169,38 @@ test('what nodes add is counted anew when their pods change', () => {
   assert.equal(free(), 4)
 })
 
-test('preferences, of the pod and of others, score domains', () => {
+test('preferences of the pod and of existing pods score domains', () => {
   const web = pod('web', { app: 'web' }, undefined, 'a1')
   const all = { a1: 100, a2: 100, b1: 0, x: 0 }
   const cases: [string, Pod, Pod[], Record<string, unknown>, Record<string, number>][] = [
-    ['nothing said', pod('p', {}), [web], {}, {}],
-    ['likes', pod('p', {}, liked(5, app('web'))), [web], {}, all],
-    ['dislikes', pod('p', {}, disliked(5, app('web'))), [web], {}, { a1: 0, a2: 0, b1: 100, x: 100 }],
-    ['is liked', pod('p', { app: 'p' }), [pod('q', {}, liked(5, app('p')), 'a1')], {}, all],
+    ['no terms', pod('p', {}), [web], {}, {}],
+    ['affinity', pod('p', {}, liked(5, app('web'))), [web], {}, all],
+    ['anti-affinity', pod('p', {}, disliked(5, app('web'))), [web], {}, { a1: 0, a2: 0, b1: 100, x: 100 }],
+    ['affinity of an existing pod', pod('p', { app: 'p' }), [pod('q', {}, liked(5, app('p')), 'a1')], {}, all],
     [
-      'is disliked',
+      'anti-affinity of an existing pod',
       pod('p', { app: 'p' }),
       [pod('q', {}, disliked(5, app('p')), 'a1')],
       {},
       { a1: 0, a2: 0, b1: 100, x: 100 },
     ],
-    ['is needed', pod('p', { app: 'p' }), [pod('q', {}, near(app('p')), 'a1')], {}, all],
+    ['required affinity of an existing pod', pod('p', { app: 'p' }), [pod('q', {}, near(app('p')), 'a1')], {}, all],
     [
-      'is needed, which counts for nothing',
+      'required affinity with weight 0',
       pod('p', { app: 'p' }),
       [pod('q', {}, near(app('p')), 'a1')],
       { hardPodAffinityWeight: 0 },
       {},
     ],
     [
-      'is liked, which is ignored',
+      'affinity of existing pods, ignored',
       pod('p', { app: 'p' }),
       [pod('q', {}, liked(5, app('p')), 'a1')],
       { ignorePreferredTermsOfExistingPods: true },
       {},
     ],
     [
-      'more and less',
+      'mixed preferences',
       pod('p', {}, { ...liked(3, app('web')), ...disliked(1, app('db')) }),
       [web, pod('db', { app: 'db' }, undefined, 'a2'), pod('web2', { app: 'web' }, undefined, 'b1')],
       {},
@@ -211,7 +211,7 @@ test('preferences, of the pod and of others, score domains', () => {
     assert.deepEqual(scoreWith(interPodAffinity, of, { nodes, pods, args }), expected, title)
 })
 
-test('changes that may help are those of pods and topologies that terms mean', () => {
+test('hints: changes of pods, nodes and namespaces that terms match may help', () => {
   const plugin = makePlugin(interPodAffinity, { nodes })
   const hint = (resource: string, waits: Pod, before: unknown, after: unknown): boolean | undefined =>
     plugin.events
@@ -222,9 +222,9 @@ test('changes that may help are those of pods and topologies that terms mean', (
   const cases: [string, boolean | undefined, boolean][] = [
     ...(
       [
-        ['labels choose a namespace now', undefined, { team: 'x' }, near, true],
-        ['labels choose a namespace no longer', { team: 'x' }, {}, far, true],
-        ['labels change otherwise', { team: 'x' }, { team: 'x', y: 'z' }, far, false],
+        ['labels select a namespace now', undefined, { team: 'x' }, near, true],
+        ['labels select a namespace no longer', { team: 'x' }, {}, far, true],
+        ['other labels change', { team: 'x' }, { team: 'x', y: 'z' }, far, false],
       ] as const
     ).map(([title, was, is, towards, expected]): [string, boolean | undefined, boolean] => {
       const waits = pod('p', {}, towards(app('web', zone, { namespaceSelector: { matchLabels: { team: 'x' } } })))
@@ -236,34 +236,34 @@ test('changes that may help are those of pods and topologies that terms mean', (
       true,
     ],
     [
-      'its own namespace changes otherwise',
+      'its own namespace changes without labels',
       hint('Namespace', pod('p', {}), namespace('default', {}), namespace('default', {})),
       false,
     ],
-    ['one that is wanted comes', hint('Pod', pod('p', {}, near(app('web'))), undefined, web), true],
-    ['one that is not wanted comes', hint('Pod', pod('p', {}, far(app('web'))), undefined, web), false],
+    ['a pod with affinity is added', hint('Pod', pod('p', {}, near(app('web'))), undefined, web), true],
+    ['a pod with anti-affinity is added', hint('Pod', pod('p', {}, far(app('web'))), undefined, web), false],
     [
-      'one without a node comes',
+      'a pod without a node is added',
       hint('Pod', pod('p', {}, near(app('web'))), undefined, pod('q', { app: 'web' })),
       false,
     ],
-    ['one that is not wanted goes', hint('Pod', pod('p', {}, far(app('web'))), web, undefined), true],
+    ['a pod with anti-affinity is deleted', hint('Pod', pod('p', {}, far(app('web'))), web, undefined), true],
     [
-      'one that wanted to be far goes',
+      'a pod with anti-affinity against it is deleted',
       hint('Pod', pod('p', { app: 'p' }), pod('q', {}, far(app('p')), 'a1'), undefined),
       true,
     ],
-    ['labels make it the one', hint('Pod', pod('p', {}, near(app('web'))), other, web), true],
-    ['labels do not matter', hint('Pod', pod('p', {}, near(app('db'))), other, web), false],
-    ['a node of no topology', hint('Node', pod('p', {}, near(app('web'))), undefined, aNode('n')), false],
-    ['a node of a topology', hint('Node', pod('p', {}, near(app('web'))), undefined, nodes[0]), true],
+    ['labels begin to match', hint('Pod', pod('p', {}, near(app('web'))), other, web), true],
+    ['labels do not match', hint('Pod', pod('p', {}, near(app('db'))), other, web), false],
+    ['a node without topology labels', hint('Node', pod('p', {}, near(app('web'))), undefined, aNode('n')), false],
+    ['a node with topology labels', hint('Node', pod('p', {}, near(app('web'))), undefined, nodes[0]), true],
     [
       'a node changes its zone',
       hint('Node', pod('p', {}, far(app('web'))), aNode('n'), aNode('n', { labels: { [zone]: 'a' } })),
       true,
     ],
     [
-      'a node comes into one domain of two',
+      'a node joins one domain of two',
       hint(
         'Node',
         pod('p', {}, near(app('web'), app('web', 'rack'))),
@@ -273,7 +273,7 @@ test('changes that may help are those of pods and topologies that terms mean', (
       true,
     ],
     [
-      'a node leaves a domain, and is not where the pod has to be',
+      'a node without the required label leaves a domain',
       hint(
         'Node',
         pod('p', {}, { ...near(app('web')), ...far(app('db', 'rack')) }),
@@ -283,12 +283,12 @@ test('changes that may help are those of pods and topologies that terms mean', (
       true,
     ],
     [
-      'a node changes otherwise, and is not where the pod has to be',
+      'a node without the required label changes',
       hint('Node', pod('p', {}, near(app('web'))), aNode('n'), aNode('n', { labels: { x: 'y' } })),
       false,
     ],
     [
-      'a node changes otherwise: terms of others may mean it',
+      'other labels change, which terms of other pods may use',
       hint('Node', pod('p', {}, far(app('web'))), nodes[0], aNode('a1', { labels: { [zone]: 'a', x: 'y' } })),
       true,
     ],

@@ -1,4 +1,4 @@
-/** How well nodes suit preferred pod (anti-)affinity: that of the pod, and by symmetry that of pods that are there. */
+/** Scores nodes by preferred pod affinity and anti-affinity: the pod's own, and by symmetry that of existing pods. */
 import { own } from '../../../lib/own.ts'
 import {
   type AffinityTerm,
@@ -10,15 +10,15 @@ import {
 import type { Domains, Share } from '../topology/counts.ts'
 import { addShare, matches, type NamespaceLabels } from './terms.ts'
 
-/** What the pod prefers; namespaces are named. */
+/** The preferred terms of the pod. */
 export interface Preferences {
   readonly near: readonly WeightedAffinityTerm[]
   readonly far: readonly WeightedAffinityTerm[]
 }
 
 /**
- * What the pods of a node add to the scores of all nodes in the same domains. `hardWeight`: what a required affinity of
- * theirs counts for.
+ * The scores that the pods of a node add to all nodes in the same domains. `hardWeight`: the weight of required
+ * affinity of existing pods.
  */
 export function sharesOfPreferences(
   pod: PodInfo,
@@ -54,7 +54,7 @@ export function score(domains: Domains, { labels }: NodeInfo): number {
   return sum
 }
 
-/** The best node gets the most, the worst nothing; if all are the same, all get nothing. */
+/** Scales to 0 … maxNodeScore; all scores are 0 if they are equal. */
 export function normalize(scores: number[]): void {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const value of scores) {

@@ -1,4 +1,4 @@
-/** Terms of pod (anti-)affinity, asked of a pod. */
+/** Matches terms of pod affinity and anti-affinity. */
 import type { Namespace } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import type { Labels } from '../../../machinery/selectors/label-selector.ts'
@@ -9,8 +9,8 @@ import type { Share } from '../topology/counts.ts'
 export type NamespaceLabels = (namespace: string) => Labels | undefined
 
 /**
- * Whether namespaces have to be looked at. Where all are meant they need not: a pod may be known before its namespace
- * is.
+ * Returns true if the labels of namespaces matter. For a selector of all namespaces they do not: a pod may be cached
+ * before its namespace.
  */
 export const isByNamespaceLabels = ({ namespaceSelector }: AffinityTerm): boolean =>
   namespaceSelector.requirements.length > 0
@@ -21,11 +21,11 @@ export const matches = (
   namespaceLabels: NamespaceLabels,
 ): boolean => termMatches(term, namespace, labels, namespaceLabels)
 
-/** Whether all of at least one term mean the pod. */
+/** Returns true if all terms, at least one, match the pod. */
 export const allMatch = (terms: readonly AffinityTerm[], pod: PodInfo, namespaceLabels: NamespaceLabels): boolean =>
   terms.length > 0 && terms.every((term) => matches(term, pod, namespaceLabels))
 
-/** Terms whose namespaces are all named: those that labels choose are looked up now. */
+/** The terms with namespace selectors resolved to names. */
 export const withNamedNamespaces = (
   terms: readonly AffinityTerm[],
   namespaces: () => Iterable<Namespace>,
@@ -43,7 +43,7 @@ function chosen(
   return all
 }
 
-/** What a pod of a term counts for: `amount` in the term's domain that the node is in. */
+/** Adds `amount` to the domain of the node for the term's topology key. */
 export function addShare(shares: Share[], { topologyKey }: AffinityTerm, { labels }: NodeInfo, amount: number): void {
   const domain = own(labels, topologyKey)
   if (domain !== undefined) shares.push({ topology: topologyKey, domain, amount })

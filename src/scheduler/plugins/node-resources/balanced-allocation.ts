@@ -1,6 +1,6 @@
 /**
- * NodeResourcesBalancedAllocation: a pod rather goes where it makes the shares of cpu, memory and others that are taken
- * more alike.
+ * NodeResourcesBalancedAllocation: prefers nodes on which the used shares of cpu, memory and other resources become
+ * more balanced.
  */
 import { duplicate, type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 import {
@@ -13,11 +13,11 @@ import {
   skip,
 } from '../../framework/index.ts'
 import {
-  type AskedResource,
-  askedOf,
+  type RequestedResource,
   type ResourceSpec,
+  requestedOf,
   resourceSpecs,
-  takenOf,
+  usedOf,
   withWeights,
 } from './scored-resources.ts'
 
@@ -31,9 +31,11 @@ const args: ArgsKind<Args> = {
   validate({ resources }, path) {
     const seen = new Set<string>()
     return resources.flatMap(({ name, weight }, i): FieldError[] => {
-      const again = seen.has(name) ? [duplicate(`${path}.resources[${i}].name`, name)] : []
+      const duplicates = seen.has(name) ? [duplicate(`${path}.resources[${i}].name`, name)] : []
       seen.add(name)
-      return weight === 1 ? again : [...again, invalidValue(`${path}.resources[${i}].weight`, weight, 'must be 1')]
+      return weight === 1
+        ? duplicates
+        : [...duplicates, invalidValue(`${path}.resources[${i}].weight`, weight, 'must be 1')]
     })
   },
 }
@@ -41,24 +43,21 @@ const args: ArgsKind<Args> = {
 export const nodeResourcesBalancedAllocation = pluginFactory<Args>({
   name: 'NodeResourcesBalancedAllocation',
   args,
-  make: ({ resources }): Plugin<unknown, readonly AskedResource[]> => ({
+  make: ({ resources }): Plugin<unknown, readonly RequestedResource[]> => ({
     preScore(pod) {
-      const asked = askedOf(resources, pod, false)
-      // One that asks for nothing changes nothing, and all of its kind would go to one node.
-      return asked.every((one) => one.asked === 0) ? skip : { state: asked }
+      const requested = requestedOf(resources, pod, false)
+      // A pod without requests changes nothing, so all such pods would go to one node.
+      return requested.every((one) => one.requested === 0) ? skip : { state: requested }
     },
-    score(asked, _pod, node) {
-      const gain = balance(asked, node, 1) - balance(asked, node, 0)
+    score(requested, _pod, node) {
+      const gain = balance(requested, node, 1) - balance(requested, node, 0)
       return maxNodeScore / 2 + Math.trunc((maxNodeScore / 2 + gain) / 2)
     },
   }),
 })
 
-/**
- * 100 if the same share of all resources is taken, less the more the shares differ (by their standard deviation); with
- * the pod, or without.
- */
-function balance(resources: readonly AskedResource[], node: NodeInfo, pods: 0 | 1): number {
+/** 100 if the used shares are equal, less with a higher standard deviation; with the pod or without. */
+function balance(resources: readonly RequestedResource[], node: NodeInfo, pods: 0 | 1): number {
   let count = 0
   let sum = 0
   let first = 0
@@ -71,7 +70,7 @@ function balance(resources: readonly AskedResource[], node: NodeInfo, pods: 0 | 
     sum += share
   }
   if (count < 2) return maxNodeScore
-  // Of two it is half of what is between them; squares would only add their rounding.
+  // For two it is half of their difference, exact without squares.
   const deviation = count === 2 ? Math.abs(first - last) / 2 : deviationFrom(sum / count, count, resources, node, pods)
   return Math.trunc((1 - deviation) * maxNodeScore)
 }
@@ -79,7 +78,7 @@ function balance(resources: readonly AskedResource[], node: NodeInfo, pods: 0 | 
 function deviationFrom(
   mean: number,
   count: number,
-  resources: readonly AskedResource[],
+  resources: readonly RequestedResource[],
   node: NodeInfo,
   pods: 0 | 1,
 ): number {
@@ -91,8 +90,8 @@ function deviationFrom(
   return Math.sqrt(squares / count)
 }
 
-/** How much of a resource is taken, 0 to 1. Undefined if the node does not have it. */
-function shareOf({ name, asked }: AskedResource, node: NodeInfo, pods: 0 | 1): number | undefined {
+/** The used share of a resource, 0 to 1. Undefined if the node lacks it. */
+function shareOf({ name, requested }: RequestedResource, node: NodeInfo, pods: 0 | 1): number | undefined {
   const capacity = amountOf(node.allocatable, name)
-  return capacity === 0 ? undefined : Math.min(1, (takenOf(node, name, false) + pods * asked) / capacity)
+  return capacity === 0 ? undefined : Math.min(1, (usedOf(node, name, false) + pods * requested) / capacity)
 }

@@ -1,4 +1,4 @@
-/** The arguments of NodeResourcesFit: which resources it leaves to others, and how it scores. */
+/** The arguments of NodeResourcesFit: ignored resources and the scoring strategy. */
 import { int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../../machinery/validation/field-error.ts'
 import { follows } from '../../../machinery/validation/field-rules.ts'
@@ -14,9 +14,9 @@ export interface ScoringStrategy {
 }
 
 export interface FitArgs {
-  /** Extended resources that somebody else looks after. */
+  /** Extended resources that an extender manages. */
   readonly ignoredResources?: readonly string[]
-  /** The same for all of a domain. */
+  /** The same for all resources of a domain. */
   readonly ignoredResourceGroups?: readonly string[]
   readonly scoringStrategy: ScoringStrategy
 }

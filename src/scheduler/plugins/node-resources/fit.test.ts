@@ -22,7 +22,7 @@ const node = aNode('n', { allocatable })
 const there = (name: string, requests: Record<string, string> = {}): Pod =>
   aPod(name, { ...withRequests(requests), nodeName: 'n' })
 
-/** The reasons against the pod, and whether eviction may help. */
+/** The reasons against the pod, prefixed with `never: ` if preemption does not help. */
 function verdict(pod: Pod, pods: Pod[], args?: Record<string, unknown>): string {
   const cluster = { nodes: [node], pods, args }
   const snapshot = snapshotOf(cluster)
@@ -33,12 +33,12 @@ function verdict(pod: Pod, pods: Pod[], args?: Record<string, unknown>): string 
   return status ? `${status.code === 'Unschedulable' ? '' : 'never: '}${status.reasons.join(', ')}` : 'fits'
 }
 
-test('a pod goes where there is room for all that it asks for', () => {
+test('a pod fits where all requested resources are free', () => {
   const init = (requests: Record<string, string>, more: object = {}) => ({
     initContainers: [{ name: 'i', image: 'i', resources: { requests }, ...more }],
   })
   const cases: [string, Partial<PodSpec>, Pod[], string][] = [
-    ['nothing asked', {}, [there('a', { cpu: '2' })], 'fits'],
+    ['no requests', {}, [there('a', { cpu: '2' })], 'fits'],
     ['no more pods', {}, [there('a'), there('b'), there('c')], 'Too many pods'],
     [
       'no more pods, and no cpu',
@@ -70,12 +70,12 @@ test('a pod goes where there is room for all that it asks for', () => {
     ],
     ['an extended resource', withRequests({ [gpu]: '2' }), [there('a', { [gpu]: '1' })], `Insufficient ${gpu}`],
     [
-      'one that the node does not have',
+      'a resource that the node lacks',
       withRequests({ 'example.com/fpga': '1' }),
       [],
       'never: Insufficient example.com/fpga',
     ],
-    ['none of one that the node does not have', withRequests({ 'example.com/fpga': '0' }), [], 'fits'],
+    ['zero of a resource that the node lacks', withRequests({ 'example.com/fpga': '0' }), [], 'fits'],
     [
       'huge pages',
       withRequests({ 'hugepages-2Mi': '64Mi' }),
@@ -96,22 +96,17 @@ test('a pod goes where there is room for all that it asks for', () => {
       'Insufficient cpu',
     ],
     [
-      'the pod as a whole',
+      'pod-level requests',
       { resources: { requests: { cpu: '1500m' } } },
       [there('a', { cpu: '1' })],
       'Insufficient cpu',
     ],
-    [
-      'a full node, and nothing asked of what is full',
-      withRequests({ memory: '1Gi' }),
-      [there('a', { cpu: '5' })],
-      'fits',
-    ],
+    ['a node that is full in another resource', withRequests({ memory: '1Gi' }), [there('a', { cpu: '5' })], 'fits'],
   ]
   for (const [title, spec, pods, expected] of cases) assert.equal(verdict(aPod('p', spec), pods), expected, title)
 })
 
-test('extended resources can be left to somebody else', () => {
+test('extended resources can be ignored', () => {
   const pod = aPod('p', withRequests({ 'example.com/fpga': '1' }))
   const cases: [Record<string, unknown>, string][] = [
     [{ ignoredResources: ['example.com/fpga'] }, 'fits'],
@@ -134,7 +129,7 @@ test('reasons are per node', () => {
   })
 })
 
-test('what helps: pods that go or shrink, nodes that come or grow', () => {
+test('hints: deleted or shrunk pods and new or larger nodes may help', () => {
   const pod = aPod('p', withRequests({ cpu: '1' }))
   const podEvent = (action: 'Delete' | 'UpdateScaleDown', before: Pod, after?: Pod) =>
     mayHelp(nodeResourcesFit, pod, { resource: 'Pod', action, before, ...(after && { after }) })
@@ -171,7 +166,7 @@ const aClass = (name: string, extendedResourceName?: string): DeviceClass => ({
   spec: { ...(extendedResourceName && { extendedResourceName }) },
 })
 
-test('a class helps whose devices are asked for as an extended resource, when it begins to stand for it', () => {
+test('hints: a class that begins to back a requested extended resource may help', () => {
   const pod = aPod('p', withRequests({ [gpu]: '1', 'deviceclass.resource.kubernetes.io/fast': '1' }))
   const event = (before: DeviceClass | undefined, after: DeviceClass) =>
     mayHelp(nodeResourcesFit, pod, {
@@ -189,7 +184,7 @@ test('a class helps whose devices are asked for as an extended resource, when it
   assert.equal(event(aClass('fast'), aClass('fast', 'example.com/other')), false)
 })
 
-test('a node helps that has all but what a class stands for', () => {
+test('hints: a node with all resources except those backed by a class may help', () => {
   const pod = aPod('p', withRequests({ cpu: '1', [gpu]: '1' }))
   const sized = (cpu: string): Node => aNode('n', { allocatable: { cpu } })
   const helps = (objects: DeviceClass[], before: Node | undefined, after: Node) =>

@@ -1,4 +1,4 @@
-/** NodeResourcesFit: a pod goes where there is room for what it asks for, and rather where its strategy says. */
+/** NodeResourcesFit: allows nodes with enough free resources, and scores them with the configured strategy. */
 import type { DeviceClass, Node, Pod } from '../../../client/kinds.ts'
 import {
   amountOf,
@@ -14,7 +14,7 @@ import {
 } from '../../framework/index.ts'
 import { classesByResource, resourcesOfClass } from '../dynamic-resources/extended/classes.ts'
 import { type FitArgs, fitArgs, type ScoringStrategy } from './fit-args.ts'
-import { type AskedResource, askedOf } from './scored-resources.ts'
+import { type RequestedResource, requestedOf } from './scored-resources.ts'
 import { type Demand, demandOf, fits, type Shortfall, shortfalls } from './shortfall.ts'
 import { leastAllocated, mostAllocated, requestedToCapacityRatio, type Strategy } from './strategies.ts'
 
@@ -24,7 +24,7 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
   make(
     { ignoredResources = [], ignoredResourceGroups = [], scoringStrategy },
     handle,
-  ): Plugin<Demand, readonly AskedResource[]> {
+  ): Plugin<Demand, readonly RequestedResource[]> {
     const names = new Set(ignoredResources)
     const groups = new Set(ignoredResourceGroups)
     const demand = (pod: PodInfo): Demand =>
@@ -32,7 +32,7 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
     const strategy = strategyOf(scoringStrategy)
     const rejection = rejections()
     const classOf = classesByResource(handle)
-    // What a node does not have at all may be a driver's devices: then it is DynamicResources that decides.
+    // A resource that the node lacks entirely may be a driver's device; then DynamicResources decides.
     const isOthers = ({ resource, capacity }: Shortfall): boolean => capacity === 0 && classOf(resource) !== undefined
     return {
       events: [
@@ -40,19 +40,19 @@ export const nodeResourcesFit = pluginFactory<FitArgs>({
         on('DeviceClass', ['Add', 'Update'], standsForMore),
         on('Node', ['Add', 'UpdateAllocatable'], (pod, before, after) => {
           if (!after) return false
-          const asked = demandOf(pod, () => false)
+          const demand = demandOf(pod, () => false)
           const node = new NodeInfo(after)
-          if (shortfalls(asked, node).some((one) => !isOthers(one))) return false
-          return !before || hasGrown(before, after, asked) || !fits(asked, node)
+          if (shortfalls(demand, node).some((one) => !isOthers(one))) return false
+          return !before || hasGrown(before, after, demand) || !fits(demand, node)
         }),
       ],
       preFilter: (pod) => ({ state: demand(pod) }),
-      filter(asked, _pod, node) {
-        if (fits(asked, node)) return undefined
-        const lacking = shortfalls(asked, node).filter((one) => !isOthers(one))
+      filter(demand, _pod, node) {
+        if (fits(demand, node)) return undefined
+        const lacking = shortfalls(demand, node).filter((one) => !isOthers(one))
         return lacking.length > 0 ? rejection(lacking) : undefined
       },
-      preScore: (pod) => ({ state: askedOf(scoringStrategy.resources, pod, true) }),
+      preScore: (pod) => ({ state: requestedOf(scoringStrategy.resources, pod, true) }),
       score: (resources, _pod, node) => strategy(resources, node),
     }
   },
@@ -64,13 +64,13 @@ function strategyOf({ type, requestedToCapacityRatio: ratio }: ScoringStrategy):
 }
 
 /**
- * The statuses that tell of shortfalls: there are few, and a full cluster asks for one for every node. Where the whole
- * node is too small, eviction does not help.
+ * Cached statuses of shortfalls: there are few, and a full cluster needs one per node. If the node's capacity is too
+ * small, preemption does not help.
  */
 function rejections(): (lacking: readonly Shortfall[]) => Status {
   const known = new Map<string, Status>()
   return (lacking) => {
-    const isTooSmall = lacking.some(({ resource, asked, capacity }) => resource !== 'pods' && asked > capacity)
+    const isTooSmall = lacking.some(({ resource, requested, capacity }) => resource !== 'pods' && requested > capacity)
     let key = isTooSmall ? '!' : ''
     for (const { resource } of lacking) key += `${resource} `
     const status = known.get(key)
@@ -83,10 +83,7 @@ function rejections(): (lacking: readonly Shortfall[]) => Status {
   }
 }
 
-/**
- * A pod with a node that goes frees what it had; one that is made smaller, if it is something that the waiting one asks
- * for.
- */
+/** True for a deleted pod with a node, and for a pod resized down in a resource that the waiting pod requests. */
 function freesSomething(pod: PodInfo, before: Pod | undefined, after: Pod | undefined): boolean {
   if (!after) return Boolean(before?.spec?.nodeName || before?.status?.nominatedNodeName)
   if (after.metadata.uid === pod.uid) return true
@@ -101,7 +98,7 @@ function freesSomething(pod: PodInfo, before: Pod | undefined, after: Pod | unde
   )
 }
 
-/** Whether a class stands for something that the pod asks for, which it did not before. */
+/** Returns true if a class backs a resource of the pod that it did not back before. */
 function standsForMore(
   { requests }: PodInfo,
   before: DeviceClass | undefined,
@@ -113,7 +110,7 @@ function standsForMore(
   )
 }
 
-/** Whether a node has more of what is asked for than it had. */
+/** Returns true if a node has more of a requested resource than before. */
 function hasGrown(before: Node, after: Node, { cpu, memory, ephemeralStorage, scalars }: Demand): boolean {
   const [had, has] = [resourcesOf(before.status?.allocatable), resourcesOf(after.status?.allocatable)]
   return (

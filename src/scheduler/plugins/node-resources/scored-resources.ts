@@ -1,10 +1,10 @@
-/** Which resources a node is scored by, and how much of each a pod would take there. */
+/** The resources by which nodes are scored, and the amounts requested and in use. */
 import { int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import type { FieldType } from '../../../machinery/schema.ts'
 import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 import { amountOf, type NodeInfo, type PodInfo } from '../../framework/index.ts'
 
-/** As configurations name them. */
+/** As in configurations. */
 export interface ResourceSpec {
   readonly name: string
   /** 1 to 100. */
@@ -18,7 +18,7 @@ const cpuAndMemory: readonly ResourceSpec[] = [
   { name: 'memory', weight: 1 },
 ]
 
-/** cpu and memory where none are named; all weigh 1 unless said. */
+/** Default: cpu and memory, all with weight 1. */
 export const withWeights = (specs: readonly Partial<ResourceSpec>[] | undefined): readonly ResourceSpec[] =>
   specs?.length ? specs.map(({ name = '', weight }) => ({ name, weight: weight || 1 })) : cpuAndMemory
 
@@ -29,33 +29,33 @@ export const weightFaults = (specs: readonly ResourceSpec[], path: string): Fiel
       : [invalidValue(`${path}[${i}].weight`, weight, `resource weight of ${name} not in valid range (0, 100]`)],
   )
 
-/** A resource with what a pod asks of it. */
-export interface AskedResource extends ResourceSpec {
-  readonly asked: number
+/** A resource with the amount that the pod requests. */
+export interface RequestedResource extends ResourceSpec {
+  readonly requested: number
 }
 
 /**
- * What a pod asks of the resources that nodes are scored by. Those that it does not ask for count only if every node
- * has them: cpu, memory and ephemeral storage. `nonZero`: containers that ask for no cpu or memory count for a little.
+ * The requests of a pod for the scored resources. Resources that it does not request count only if every node has them:
+ * cpu, memory and ephemeral storage. `nonZero`: containers without requests count with defaults.
  */
-export function askedOf(
+export function requestedOf(
   specs: readonly ResourceSpec[],
   { requests, nonZeroRequests }: PodInfo,
   nonZero: boolean,
-): readonly AskedResource[] {
+): readonly RequestedResource[] {
   const from = nonZero ? { ...requests, ...nonZeroRequests } : requests
   return specs
-    .map((spec) => ({ ...spec, asked: amountOf(from, spec.name) }))
-    .filter(({ name, asked }) => asked > 0 || onEveryNode.has(name))
+    .map((spec) => ({ ...spec, requested: amountOf(from, spec.name) }))
+    .filter(({ name, requested }) => requested > 0 || onEveryNode.has(name))
 }
 
 const onEveryNode = new Set(['cpu', 'memory', 'ephemeral-storage'])
 
 /**
- * How much of a resource the pods of a node ask for, with something for those that ask for no cpu or memory if
- * `nonZero`.
+ * The amount of a resource that the pods of a node request; with `nonZero`, containers without requests count with
+ * defaults.
  */
-export function takenOf({ requested, nonZeroRequested }: NodeInfo, name: string, nonZero: boolean): number {
+export function usedOf({ requested, nonZeroRequested }: NodeInfo, name: string, nonZero: boolean): number {
   if (nonZero && name === 'cpu') return nonZeroRequested.milliCPU
   if (nonZero && name === 'memory') return nonZeroRequested.memory
   return amountOf(requested, name)

@@ -10,7 +10,7 @@ import { nodeResourcesFit } from './fit.ts'
 
 const gpu = 'example.com/gpu'
 
-/** Nodes `a` and `b` of 4 cores and 10,000 bytes, or as said; pods there ask for cpu and memory. */
+/** Nodes `a` and `b`. Default: 4 cores and 10,000 bytes of memory. */
 const nodes = (a: Record<string, string> = {}, b: Record<string, string> = {}) => [
   aNode('a', { allocatable: { cpu: '4', memory: '10000', ...a } }),
   aNode('b', { allocatable: { cpu: '4', memory: '10000', ...b } }),
@@ -19,13 +19,13 @@ const on = (nodeName: string, cpu: string, memory: string): Pod =>
   aPod(`on-${nodeName}-${cpu}-${memory}`, { ...withRequests({ cpu, memory }), nodeName })
 const strategy = (type: string, more: object = {}) => ({ scoringStrategy: { type, ...more } })
 
-test('LeastAllocated prefers what is emptier', () => {
+test('LeastAllocated prefers emptier nodes', () => {
   const cases: [string, Record<string, string>, ReturnType<typeof nodes>, Pod[], Record<string, number>][] = [
-    ['nothing asked, nothing there', { cpu: '0', memory: '0' }, nodes(), [], { a: 100, b: 100 }],
+    ['no requests, empty nodes', { cpu: '0', memory: '0' }, nodes(), [], { a: 100, b: 100 }],
     ['nodes of another size', { cpu: '3', memory: '5000' }, nodes({}, { cpu: '6' }), [], { a: 37, b: 50 }],
-    ['pods there', { cpu: '1', memory: '2000' }, nodes(), [on('a', '2', '5000')], { a: 27, b: 77 }],
-    ['more than there is', { cpu: '3', memory: '1000' }, nodes(), [on('a', '2', '0')], { a: 45, b: 57 }],
-    ['nothing of a resource', { cpu: '1', memory: '0' }, nodes({ memory: '0' }), [], { a: 75, b: 87 }],
+    ['a busy node', { cpu: '1', memory: '2000' }, nodes(), [on('a', '2', '5000')], { a: 27, b: 77 }],
+    ['more than allocatable', { cpu: '3', memory: '1000' }, nodes(), [on('a', '2', '0')], { a: 45, b: 57 }],
+    ['a node without memory', { cpu: '1', memory: '0' }, nodes({ memory: '0' }), [], { a: 75, b: 87 }],
   ]
   for (const [title, requests, all, pods, expected] of cases)
     assert.deepEqual(
@@ -33,7 +33,7 @@ test('LeastAllocated prefers what is emptier', () => {
       expected,
       title,
     )
-  // A container that asks for nothing counts for 100m and 200Mi.
+  // A container without requests counts with 100m and 200Mi.
   const large = [aNode('a', { allocatable: { cpu: '1', memory: '400Mi' } })]
   assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p'), { nodes: large }), { a: 70 })
   assert.deepEqual(scoreWith(nodeResourcesFit, aPod('p'), { nodes: large, pods: [aPod('q', { nodeName: 'a' })] }), {
@@ -41,7 +41,7 @@ test('LeastAllocated prefers what is emptier', () => {
   })
 })
 
-test('resources have weights, and extended ones count for pods that ask for them', () => {
+test('resources have weights; extended ones count for pods that request them', () => {
   const weights = (cpu: number, memory: number) => ({
     resources: [
       { name: 'cpu', weight: cpu },
@@ -74,13 +74,13 @@ test('resources have weights, and extended ones count for pods that ask for them
   })
 })
 
-test('MostAllocated prefers what is fuller', () => {
+test('MostAllocated prefers fuller nodes', () => {
   const args = strategy('MostAllocated')
   const cases: [string, Record<string, string>, ReturnType<typeof nodes>, Pod[], Record<string, number>][] = [
-    ['nothing asked, nothing there', { cpu: '0', memory: '0' }, nodes(), [], { a: 0, b: 0 }],
+    ['no requests, empty nodes', { cpu: '0', memory: '0' }, nodes(), [], { a: 0, b: 0 }],
     ['nodes of another size', { cpu: '3', memory: '5000' }, nodes({}, { cpu: '6' }), [], { a: 62, b: 50 }],
-    ['pods there', { cpu: '1', memory: '2000' }, nodes(), [on('a', '2', '5000')], { a: 72, b: 22 }],
-    ['more than there is', { cpu: '3', memory: '9000' }, nodes(), [on('a', '2', '5000')], { a: 100, b: 82 }],
+    ['a busy node', { cpu: '1', memory: '2000' }, nodes(), [on('a', '2', '5000')], { a: 72, b: 22 }],
+    ['more than allocatable', { cpu: '3', memory: '9000' }, nodes(), [on('a', '2', '5000')], { a: 100, b: 82 }],
   ]
   for (const [title, requests, all, pods, expected] of cases)
     assert.deepEqual(
@@ -90,7 +90,7 @@ test('MostAllocated prefers what is fuller', () => {
     )
 })
 
-test('RequestedToCapacityRatio follows the lines that it is given', () => {
+test('RequestedToCapacityRatio follows the configured shape', () => {
   const shape = (...points: [number, number][]) =>
     strategy('RequestedToCapacityRatio', {
       requestedToCapacityRatio: { shape: points.map(([utilization, score]) => ({ utilization, score })) },
@@ -104,21 +104,21 @@ test('RequestedToCapacityRatio follows the lines that it is given', () => {
     ['spreading', spreading, [on('a', '2', '5000')], { a: 28, b: 78 }],
     ['a full node', packing, [on('a', '4', '10000')], { a: 100, b: 23 }],
     ['before the first point and behind the last', peak, [on('a', '3', '8000')], { a: 40, b: 35 }],
-    ['what is worth nothing does not count', spreading, [on('a', '3', '0')], { a: 80, b: 78 }],
+    ['resources with score 0 do not count', spreading, [on('a', '3', '0')], { a: 80, b: 78 }],
   ]
   for (const [title, args, pods, expected] of cases)
     assert.deepEqual(scoreWith(nodeResourcesFit, pod, { nodes: nodes(), pods, args }), expected, title)
 })
 
-test('balanced allocation prefers nodes that the pod makes more even', () => {
+test('balanced allocation prefers nodes that become more balanced with the pod', () => {
   const pod = (cpu: string, memory: string): Pod => aPod('p', withRequests({ cpu, memory }))
   const cases: [string, Pod, ReturnType<typeof nodes>, Pod[], Record<string, number>][] = [
-    ['as even as before', pod('2', '5000'), nodes(), [], { a: 75, b: 75 }],
-    ['less even', pod('3', '5000'), nodes({}, { cpu: '6' }), [], { a: 68, b: 75 }],
-    ['it makes it even', pod('2', '0'), nodes(), [on('a', '0', '5000')], { a: 87, b: 62 }],
-    ['it makes it worse', pod('2', '0'), nodes(), [on('a', '2', '0')], { a: 62, b: 62 }],
-    ['a resource that a node does not have', pod('2', '0'), nodes({ memory: '0' }), [], { a: 75, b: 62 }],
-    ['more than there is', pod('4', '0'), nodes(), [on('a', '4', '0')], { a: 75, b: 50 }],
+    ['as balanced as before', pod('2', '5000'), nodes(), [], { a: 75, b: 75 }],
+    ['less balanced', pod('3', '5000'), nodes({}, { cpu: '6' }), [], { a: 68, b: 75 }],
+    ['it becomes balanced', pod('2', '0'), nodes(), [on('a', '0', '5000')], { a: 87, b: 62 }],
+    ['it becomes unbalanced', pod('2', '0'), nodes(), [on('a', '2', '0')], { a: 62, b: 62 }],
+    ['a node without memory', pod('2', '0'), nodes({ memory: '0' }), [], { a: 75, b: 62 }],
+    ['more than allocatable', pod('4', '0'), nodes(), [on('a', '4', '0')], { a: 75, b: 50 }],
   ]
   for (const [title, given, all, pods, expected] of cases)
     assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, given, { nodes: all, pods }), expected, title)
@@ -137,7 +137,7 @@ test('balanced allocation of three resources', () => {
   assert.deepEqual(scoreWith(nodeResourcesBalancedAllocation, uneven, { nodes: some, args }), { a: 54, b: 54 })
 })
 
-test('arguments that make no sense are rejected', () => {
+test('invalid arguments are rejected', () => {
   const faults = (factory: PluginFactory, given: Record<string, unknown>): string[] =>
     (factory.args?.validate?.(factory.args.withDefaults(given), 'args') ?? []).map(
       ({ field, message }: FieldError) => `${field}: ${message}`,

@@ -1,21 +1,21 @@
-/** What a node lacks for a pod: the arithmetic of NodeResourcesFit's filter. */
+/** The resources that a node lacks for a pod, as NodeResourcesFit computes them. */
 import { isExtendedResource } from '../../../api/core/quota/resource-list.ts'
 import type { NodeInfo, PodInfo } from '../../framework/index.ts'
 
-/** What a pod asks for, as it is held against every node. */
+/** The requests of a pod, prepared for comparison with every node. */
 export interface Demand {
   readonly cpu: number
   readonly memory: number
   readonly ephemeralStorage: number
-  /** Others that it asks for, without those that are ignored. */
+  /** Other requested resources, without ignored ones. */
   readonly scalars: readonly (readonly [name: string, amount: number])[]
 }
 
 export interface Shortfall {
   readonly resource: string
   /** In the units of Resources. */
-  readonly asked: number
-  readonly taken: number
+  readonly requested: number
+  readonly used: number
   readonly capacity: number
 }
 
@@ -30,7 +30,7 @@ export function demandOf({ requests }: PodInfo, isIgnored: (name: string) => boo
   return { cpu: milliCPU, memory, ephemeralStorage, scalars }
 }
 
-/** Whether there is room: the question that is asked most often. */
+/** Returns true if the pod fits. Fast, for it is called for every node. */
 export function fits(
   { cpu, memory, ephemeralStorage, scalars }: Demand,
   { allocatable, requested, pods }: NodeInfo,
@@ -47,14 +47,14 @@ export function fits(
   )
 }
 
-/** What there is too little of, in upstream's order; empty if the pod fits. */
+/** The insufficient resources in upstream's order; empty if the pod fits. */
 export function shortfalls(
   { cpu, memory, ephemeralStorage, scalars }: Demand,
   { allocatable, requested, pods }: NodeInfo,
 ): readonly Shortfall[] {
   const found: Shortfall[] = []
-  const check = (resource: string, asked: number, taken: number, capacity: number): void => {
-    if (asked > 0 && asked > capacity - taken) found.push({ resource, asked, taken, capacity })
+  const check = (resource: string, requested: number, used: number, capacity: number): void => {
+    if (requested > 0 && requested > capacity - used) found.push({ resource, requested, used, capacity })
   }
   check('pods', 1, pods.length, allocatable.pods)
   check('cpu', cpu, requested.milliCPU, allocatable.milliCPU)

@@ -7,7 +7,7 @@ import { imageLocality } from './image-locality.ts'
 
 const mebibyte = 1024 * 1024
 
-/** By node: the score of a pod with these images, where nodes have images of so many MiB. */
+/** The scores by node of a pod with these images; `has` lists the images of nodes with sizes in MiB. */
 function scores(
   images: readonly string[],
   has: Readonly<Record<string, Readonly<Record<string, number>>>>,
@@ -39,9 +39,9 @@ function scores(
   }
 }
 
-test('nodes get more for large images that many of them have', () => {
+test('large images that many nodes have score higher', () => {
   const cases: [string, string[], Record<string, Record<string, number>>, number[]][] = [
-    ['nobody has it', ['a'], { n: {}, m: {} }, [0, 0]],
+    ['no node has it', ['a'], { n: {}, m: {} }, [0, 0]],
     ['one of two has it', ['a'], { n: { 'a:latest': 250 }, m: {} }, [10, 0]],
     ['both have it', ['a'], { n: { 'a:latest': 250 }, m: { 'a:latest': 250 } }, [23, 23]],
     ['it is small', ['a'], { n: { 'a:latest': 20 }, m: { 'a:latest': 20 } }, [0, 0]],
@@ -53,6 +53,6 @@ test('nodes get more for large images that many of them have', () => {
   for (const [title, images, has, expected] of cases) assert.deepEqual(scores(images, has), expected, title)
 })
 
-test('images of volumes count as well', () => {
+test('images of volumes count', () => {
   assert.deepEqual(scores(['a'], { n: { 'v:1': 1000 } }, ['v:1']), [49])
 })

@@ -1,14 +1,14 @@
 /**
- * ImageLocality: a pod rather goes where its large images are already, unless few nodes have them: all of its kind
- * would go there.
+ * ImageLocality: prefers nodes that have the large images of the pod. The score is scaled by the share of nodes that
+ * have them, lest all such pods go to few nodes.
  */
 import { maxNodeScore, type Plugin, type PodInfo, pluginFactory, skip } from '../../framework/index.ts'
 
 const mebibyte = 1024 * 1024
-/** Less is pulled so fast that it does not matter. */
-const leastBytes = 23 * mebibyte
-/** For each image. */
-const mostBytes = 1000 * mebibyte
+/** Smaller images are pulled so fast that they do not count. */
+const minBytes = 23 * mebibyte
+/** The limit per image. */
+const maxBytes = 1000 * mebibyte
 
 export const imageLocality = pluginFactory({
   name: 'ImageLocality',
@@ -24,14 +24,14 @@ export const imageLocality = pluginFactory({
         const state = node.images.get(image)
         if (state) bytes += Math.trunc(state.sizeBytes * (state.nodes / snapshot.nodes.length))
       }
-      const most = mostBytes * images.length
-      const counted = Math.min(Math.max(bytes, leastBytes), most)
-      return Math.trunc((maxNodeScore * (counted - leastBytes)) / (most - leastBytes))
+      const most = maxBytes * images.length
+      const counted = Math.min(Math.max(bytes, minBytes), most)
+      return Math.trunc((maxNodeScore * (counted - minBytes)) / (most - minBytes))
     },
   }),
 })
 
-/** Of containers, init containers and volumes, as nodes call them: with a tag. */
+/** The images of containers, init containers and volumes, with a tag as in node statuses. */
 function imagesOf({ pod: { spec } }: PodInfo): readonly string[] {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].map(({ image }) => image ?? '')
   const volumes = (spec?.volumes ?? []).flatMap(({ image }) => (image ? [image.reference ?? ''] : []))

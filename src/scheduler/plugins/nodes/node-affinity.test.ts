@@ -27,7 +27,7 @@ const not = "node(s) didn't match Pod's node affinity/selector"
 const notAsked = 'not among the nodes of PreFilter'
 const enforced = "node(s) didn't match scheduler-enforced node affinity"
 
-test('pods go where their selector and affinity say', () => {
+test('pods fit where their node selector and affinity match', () => {
   const both = [{ ...named('a'), ...expression('zone', 'In', 'y') }]
   const cases: [string, Partial<PodSpec>, string, string][] = [
     ['nothing said', {}, '', ''],
@@ -53,18 +53,18 @@ test('pods go where their selector and affinity say', () => {
     ['a name and a label', to(required(...both)), not, notAsked],
     ['a name in one term only', to(required(named('a'), expression('zone', 'In', 'y'))), '', ''],
     [
-      'names that contradict each other',
+      'contradicting names',
       to(required({ matchFields: [...named('a').matchFields!, ...named('b').matchFields!] })),
       'pod affinity terms conflict',
       'pod affinity terms conflict',
     ],
-    ['a preference is none', to(preferred([1, expression('zone', 'In', 'z')])), '', ''],
+    ['a preference is not required', to(preferred([1, expression('zone', 'In', 'z')])), '', ''],
   ]
   for (const [title, spec, a, b] of cases)
     assert.deepEqual(filterWith(nodeAffinity, aPod('p', spec), { nodes }), { a, b }, title)
 })
 
-test('a profile can add what holds for all of its pods', () => {
+test('a profile can add node affinity to all of its pods', () => {
   const args = { addedAffinity: required(expression('zone', 'In', 'x')) as Record<string, unknown> }
   assert.deepEqual(filterWith(nodeAffinity, aPod('p'), { nodes, args }), { a: '', b: enforced })
   assert.deepEqual(filterWith(nodeAffinity, aPod('p', { nodeSelector: { zone: 'y' } }), { nodes, args }), {
@@ -83,14 +83,14 @@ test('preferences add up to scores', () => {
     ['none', {}, {}],
     ['one', to(preferred([10, expression('zone', 'In', 'x')])), { a: 100, b: 0 }],
     ['two', to(preferred([30, expression('zone', 'In', 'x')], [10, expression('zone', 'Exists')])), { a: 100, b: 25 }],
-    ['one that nobody fulfils', to(preferred([10, expression('zone', 'In', 'z')])), { a: 0, b: 0 }],
+    ['one that no node matches', to(preferred([10, expression('zone', 'In', 'z')])), { a: 0, b: 0 }],
     ['an empty one', to(preferred([10, {}], [1, expression('cores', 'Exists')])), { a: 100, b: 0 }],
   ]
   for (const [title, spec, expected] of cases)
     assert.deepEqual(scoreWith(nodeAffinity, aPod('p', spec), { nodes }), expected, title)
 })
 
-test('what helps: a node that is chosen and was not', () => {
+test('hints: a node that begins to match may help', () => {
   const pod = aPod('p', { nodeSelector: { zone: 'x' } })
   const [a, b] = nodes
   assert.equal(mayHelp(nodeAffinity, pod, { resource: 'Node', action: 'Add', after: a! }), true)
@@ -106,7 +106,7 @@ test('what helps: a node that is chosen and was not', () => {
   )
 })
 
-test('what is no affinity cannot be added', () => {
+test('an invalid addedAffinity is rejected', () => {
   const faults = nodeAffinity.args?.validate?.(
     { addedAffinity: { ...required(expression('zone', 'Like')), ...preferred([1, expression('zone', 'In')]) } },
     'args',
@@ -114,7 +114,8 @@ test('what is no affinity cannot be added', () => {
   assert.deepEqual(
     faults?.map(({ field }) => field),
     [
-      'args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].operator',
+      'args.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0]' +
+        '.operator',
       'args.addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values',
     ],
   )

@@ -1,7 +1,4 @@
-/**
- * NodeAffinity: pods go to nodes that they select by labels or names, or that the profile selects for them, and rather
- * to those that they prefer.
- */
+/** NodeAffinity: allows nodes that the pod or the profile selects by labels or names, and scores preferred nodes. */
 import { nodeSelectorTerm, nodeSelector as selectorFaults } from '../../../api/core/pod/validation/scheduling.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
@@ -13,14 +10,14 @@ import {
   requiredNodes,
 } from '../../../machinery/selectors/node-selector.ts'
 import { type ArgsKind, on, type Plugin, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
-import { inProportion } from '../normalize.ts'
+import { scaleProportionally } from '../normalize.ts'
 
 type NodeAffinity = NonNullable<NonNullable<NonNullable<Pod['spec']>['affinity']>['nodeAffinity']>
 type Required = NonNullable<NodeAffinity['requiredDuringSchedulingIgnoredDuringExecution']>
 type Preferred = NonNullable<NodeAffinity['preferredDuringSchedulingIgnoredDuringExecution']>
 
 interface Args {
-  /** Holds for every pod of the profile, beside its own. */
+  /** Applies to every pod of the profile, besides its own affinity. */
   readonly addedAffinity?: NodeAffinity
 }
 
@@ -89,7 +86,7 @@ export const nodeAffinity = pluginFactory<Args>({
         for (const { matches, weight } of terms) if (matches(node)) sum += weight
         return sum
       },
-      normalize: (_state, _pod, scores) => inProportion(scores),
+      normalize: (_state, _pod, scores) => scaleProportionally(scores),
     }
   },
 })
@@ -102,7 +99,7 @@ interface WeightedTerm {
 const weightedTerms = (terms: Preferred | undefined): readonly WeightedTerm[] =>
   (terms ?? []).map(({ weight, preference }) => ({ matches: nodeSelectorTermOf(preference), weight }))
 
-/** The nodes that terms name, if every term names some: then no other node need be looked at. */
+/** The nodes named by terms, if every term names some; then other nodes are not checked. */
 function namedNodes(selector: Required | undefined): ReadonlySet<string> | undefined {
   if (!selector?.nodeSelectorTerms.length) return undefined
   const all = new Set<string>()

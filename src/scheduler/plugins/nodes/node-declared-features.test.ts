@@ -16,14 +16,14 @@ const restart = [
   },
 ]
 
-test('pods that need a feature go to nodes that declare it', () => {
+test('pods that need a feature fit on nodes that declare it', () => {
   const nodes = [
     aNode('none'),
     declares('restarts', 'RestartAllContainersOnContainerExits'),
     declares('users', 'UserNamespacesHostNetworkSupport'),
   ]
   const cases: [string, Partial<NonNullable<Pod['spec']>>, string[]][] = [
-    ['needs nothing', {}, ['', '', '']],
+    ['needs no feature', {}, ['', '', '']],
     ['a container restarts all', { containers: restart }, [missing, '', missing]],
     ['an init container restarts all', { initContainers: restart }, [missing, '', missing]],
     ['user namespaces on the network of the node', { hostNetwork: true, hostUsers: false }, [missing, missing, '']],
@@ -34,7 +34,7 @@ test('pods that need a feature go to nodes that declare it', () => {
     assert.deepEqual(Object.values(filterWith(nodeDeclaredFeatures, aPod('p', spec), { nodes })), expected, title)
 })
 
-test('what helps: a node that declares it now', () => {
+test('hints: a node that begins to declare the feature may help', () => {
   const pod = aPod('p', { containers: restart })
   const able = declares('n', 'RestartAllContainersOnContainerExits')
   assert.equal(mayHelp(nodeDeclaredFeatures, pod, { resource: 'Node', action: 'Add', after: able }), true)

@@ -1,12 +1,10 @@
-/**
- * NodeDeclaredFeatures: a pod that needs a new feature of nodes goes to those that say that they have it (KEP-5328).
- */
+/** NodeDeclaredFeatures: a pod that needs a node feature fits only on nodes that declare it (KEP-5328). */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { on, type Plugin, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 
-/** The features that 1.36 knows, by the names that nodes declare, and which pods need them. */
+/** The features of 1.36 by declared name, with a function that returns true for pods that need them. */
 const features: Readonly<Record<string, (spec: PodSpec) => boolean>> = {
   RestartAllContainersOnContainerExits: ({ containers, initContainers = [] }) =>
     [...containers, ...initContainers].some(({ restartPolicyRules }) =>

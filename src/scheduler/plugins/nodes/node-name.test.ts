@@ -4,13 +4,13 @@ import { aNode, aPod } from '../../testing/objects.ts'
 import { filterWith } from '../../testing/try-plugin.ts'
 import { nodeName } from './node-name.ts'
 
-test('a pod that names a node goes there alone', () => {
+test('a pod with a node name fits only on that node', () => {
   const cluster = { nodes: [aNode('a'), aNode('b')] }
   const cases: [string, string | undefined, Record<string, string>][] = [
     ['no name', undefined, { a: '', b: '' }],
     ['a name', 'a', { a: '', b: "node(s) didn't match the requested node name" }],
     [
-      'a name that there is not',
+      'an unknown name',
       'c',
       { a: "node(s) didn't match the requested node name", b: "node(s) didn't match the requested node name" },
     ],

@@ -1,4 +1,4 @@
-/** NodeName: a pod whose spec names a node goes to no other. */
+/** NodeName: allows only the node named in the spec. */
 import { on, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
 
 const otherNode = unresolvable("node(s) didn't match the requested node name")

@@ -9,7 +9,7 @@ import { nodePorts } from './node-ports.ts'
 
 const taken = "node(s) didn't have free ports for the requested pod ports"
 
-/** A pod that takes ports: `80`, `UDP/80`, `10.0.0.1:80`. */
+/** A pod with host ports: `80`, `UDP/80`, `10.0.0.1:80`. */
 function taking(name: string, ports: readonly string[], nodeName?: string, metadata: Partial<ObjectMeta> = {}): Pod {
   const list = ports.map((text) => {
     const [, protocol, hostIP, number] = /^(?:([A-Z]+)\/)?(?:(.+):)?(\d+)$/.exec(text) ?? []
@@ -18,7 +18,7 @@ function taking(name: string, ports: readonly string[], nodeName?: string, metad
   return aPod(name, { nodeName, containers: [{ name: 'c', image: 'i', ports: list }] }, metadata)
 }
 
-test('a pod goes where its host ports are free', () => {
+test('a pod fits where its host ports are free', () => {
   const cases: [string[], string[], string][] = [
     [[], ['80'], ''],
     [['80'], [], ''],
@@ -39,7 +39,7 @@ test('a pod goes where its host ports are free', () => {
   }
 })
 
-test('what helps: a pod that goes and had one of the ports, and new nodes', () => {
+test('hints: deleted pods with one of the ports, and new nodes, may help', () => {
   const pod = taking('p', ['80'])
   const gone = (before: Pod) => mayHelp(nodePorts, pod, { resource: 'Pod', action: 'Delete', before })
   assert.equal(gone(taking('q', ['80'], 'n')), true)

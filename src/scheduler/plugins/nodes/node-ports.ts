@@ -1,4 +1,4 @@
-/** NodePorts: a pod that wants ports of the node itself goes where they are free. */
+/** NodePorts: rejects nodes on which the pod's host ports are in use. */
 import { hostPortsOf, on, pluginFactory, portsClash, skip, unschedulable } from '../../framework/index.ts'
 
 const taken = unschedulable("node(s) didn't have free ports for the requested pod ports")
@@ -7,9 +7,9 @@ export const nodePorts = pluginFactory({
   name: 'NodePorts',
   make: () => ({
     events: [
-      on('Pod', ['Delete'], (pod, gone) => {
-        if (!gone || !(gone.spec?.nodeName || gone.status?.nominatedNodeName)) return false
-        return portsClash(pod.hostPorts, hostPortsOf(gone))
+      on('Pod', ['Delete'], (pod, deleted) => {
+        if (!deleted || !(deleted.spec?.nodeName || deleted.status?.nominatedNodeName)) return false
+        return portsClash(pod.hostPorts, hostPortsOf(deleted))
       }),
       on('Node', ['Add']),
     ],

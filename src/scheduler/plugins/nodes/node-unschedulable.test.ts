@@ -9,7 +9,7 @@ const open = aNode('open')
 const cordoned = aNode('cordoned', { spec: { unschedulable: true } })
 const key = 'node.kubernetes.io/unschedulable'
 
-test('pods do not go to cordoned nodes unless they tolerate it', () => {
+test('cordoned nodes are rejected unless the pod tolerates the taint', () => {
   const cases: [string, object[] | undefined, string][] = [
     ['no tolerations', undefined, 'node(s) were unschedulable'],
     ['of the taint', [{ key, operator: 'Exists' }], ''],
@@ -24,7 +24,7 @@ test('pods do not go to cordoned nodes unless they tolerate it', () => {
     )
 })
 
-test('what helps: a node that is open, and a toleration', () => {
+test('hints: an uncordoned node, and a toleration, may help', () => {
   const pod = aPod('p')
   const tolerant = aPod('p', { tolerations: [{ key, operator: 'Exists' }] })
   assert.equal(mayHelp(nodeUnschedulable, pod, { resource: 'Node', action: 'Add', after: open }), true)

@@ -1,4 +1,4 @@
-/** NodeUnschedulable: pods stay away from nodes that are cordoned, unless they tolerate the taint that says so. */
+/** NodeUnschedulable: rejects cordoned nodes unless the pod tolerates their taint. */
 import { isTolerated } from '../../../machinery/selectors/toleration.ts'
 import { on, type PodInfo, pluginFactory, skip, unresolvable } from '../../framework/index.ts'
 

@@ -6,7 +6,7 @@ import { mayHelp } from '../../testing/try-hint.ts'
 import { filterWith, scoreWith } from '../../testing/try-plugin.ts'
 import { taintToleration } from './taint-toleration.ts'
 
-/** `key=value:effect`. */
+/** Taints are written as `key=value:effect`. */
 const tainted = (name: string, ...taints: readonly string[]): Node =>
   aNode(name, {
     spec: {
@@ -17,12 +17,12 @@ const tainted = (name: string, ...taints: readonly string[]): Node =>
     },
   })
 
-test('pods do not go where taints are that they do not tolerate', () => {
+test('nodes with untolerated taints are rejected', () => {
   const cases: [string, object[] | undefined, string[], string][] = [
     ['no taints', undefined, [], ''],
     ['a taint', undefined, ['a=b:NoSchedule'], 'node(s) had untolerated taint(s)'],
     ['one without a value', undefined, ['a:NoExecute'], 'node(s) had untolerated taint(s)'],
-    ['one that would rather not', undefined, ['a=b:PreferNoSchedule'], ''],
+    ['PreferNoSchedule', undefined, ['a=b:PreferNoSchedule'], ''],
     ['tolerated', [{ key: 'a', value: 'b' }], ['a=b:NoSchedule'], ''],
     [
       'tolerated for another value',
@@ -44,7 +44,7 @@ test('pods do not go where taints are that they do not tolerate', () => {
       'node(s) had untolerated taint(s)',
     ],
     [
-      'operators of the future',
+      'unknown operators',
       [{ key: 'a', operator: 'Gt', value: '1' }],
       ['a=5:NoSchedule'],
       'node(s) had untolerated taint(s)',
@@ -58,7 +58,7 @@ test('pods do not go where taints are that they do not tolerate', () => {
     )
 })
 
-test('nodes that would rather have others get less', () => {
+test('nodes with PreferNoSchedule taints score lower', () => {
   const nodes = [
     tainted('none'),
     tainted('one', 'a:PreferNoSchedule', 'x:NoSchedule'),
@@ -79,7 +79,7 @@ test('nodes that would rather have others get less', () => {
     assert.deepEqual(scoreWith(taintToleration, aPod('p', { tolerations }), { nodes }), expected, title)
 })
 
-test('what helps: a node whose taints are borne now, and more tolerations', () => {
+test('hints: nodes with tolerated taints, and new tolerations, may help', () => {
   const pod = aPod('p', { tolerations: [{ key: 'a', operator: 'Exists' }] })
   const node = (before: Node | undefined, after: Node) =>
     mayHelp(taintToleration, pod, {

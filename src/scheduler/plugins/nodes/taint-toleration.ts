@@ -1,19 +1,16 @@
-/**
- * TaintToleration: pods stay away from nodes whose taints they do not tolerate, and rather away from those that would
- * rather have others.
- */
+/** TaintToleration: rejects nodes with taints that the pod does not tolerate, and scores by PreferNoSchedule taints. */
 import type { Node } from '../../../client/kinds.ts'
 import { isTolerated, preventsScheduling, type Toleration } from '../../../machinery/selectors/toleration.ts'
 import { on, type Plugin, type PodInfo, pluginFactory, type Taint, unresolvable } from '../../framework/index.ts'
-import { inReverseProportion } from '../normalize.ts'
+import { scaleReversed } from '../normalize.ts'
 
-/** The first taint that keeps the pod away. */
+/** The first taint that the pod does not tolerate. */
 const untolerated = (taints: readonly Taint[] | undefined, { pod }: PodInfo): Taint | undefined =>
   taints?.find((taint) => preventsScheduling(taint) && !isTolerated(taint, pod.spec?.tolerations))
 
 const isKeptAway = (node: Node, pod: PodInfo): boolean => untolerated(node.spec?.taints, pod) !== undefined
 
-/** Which taint it is stays unsaid: who may read a pod need not know the nodes' taints, as of Kubernetes 1.35. */
+/** The taint is not named, as of Kubernetes 1.35: readers of a pod may not be allowed to read nodes. */
 const notTolerated = unresolvable('node(s) had untolerated taint(s)')
 
 const noTolerations: readonly Toleration[] = []
@@ -43,7 +40,7 @@ export const taintToleration = pluginFactory({
         for (const taint of taints) if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations)) count++
         return count
       },
-      normalize: (_state, _pod, scores) => inReverseProportion(scores),
+      normalize: (_state, _pod, scores) => scaleReversed(scores),
     }
   },
 })

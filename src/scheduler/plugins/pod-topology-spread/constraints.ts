@@ -1,5 +1,5 @@
 /**
- * Topology spread constraints of a pod, made ready: its own, or the scheduler's defaults for pods of one service or
+ * Topology spread constraints of a pod, prepared: its own, or the default constraints for pods of a service or
  * controller.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -25,12 +25,12 @@ export interface Constraint {
   readonly topologyKey: string
   readonly selector: Selector
   readonly minDomains: number
-  /** Nodes that the pod cannot be on for its selector, or for their taints, do not count. */
+  /** True if nodes that the pod's selector (or its tolerations) excludes are not counted. */
   readonly honorsAffinity: boolean
   readonly honorsTaints: boolean
 }
 
-/** Those of a list that speak of this case. `labels` are the pod's. */
+/** The constraints of a list with this `whenUnsatisfiable`. `labels` are the pod's. */
 export const constraintsOf = (list: readonly WireConstraint[], labels: Labels, when: WhenUnsatisfiable): Constraint[] =>
   list
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === when)
@@ -45,10 +45,7 @@ export const constraintsOf = (list: readonly WireConstraint[], labels: Labels, w
       }),
     )
 
-/**
- * A selector that asks for the pod's own values of some labels, too. The API server may have written them into it
- * already.
- */
+/** Adds the pod's values of the `matchLabelKeys` to a selector. The API server may have done so already. */
 function withKeys(selector: Selector, keys: readonly string[], labels: Labels): Selector {
   const added = keys.flatMap((key) => {
     const value = own(labels, key)
@@ -56,15 +53,15 @@ function withKeys(selector: Selector, keys: readonly string[], labels: Labels): 
   })
   const isThere = (one: (typeof added)[number]): boolean =>
     selector.requirements.some((other) => isDeepStrictEqual(one, other))
-  // One that matches nothing stays so only without keys: upstream's way.
+  // As upstream, a selector that matches nothing matches something with keys.
   return added.length === 0 ? selector : selectorOf([...added.filter((one) => !isThere(one)), ...selector.requirements])
 }
 
 export const hasAllKeys = (constraints: readonly Constraint[], { labels }: NodeInfo): boolean =>
   constraints.every(({ topologyKey }) => own(labels, topologyKey) !== undefined)
 
-/** Whether a node counts for a constraint of the pod. */
-export function counts(
+/** Returns true if the node is counted for a constraint of the pod. */
+export function isNodeCounted(
   { honorsAffinity, honorsTaints }: Constraint,
   { pod }: PodInfo,
   node: NodeInfo,
@@ -78,21 +75,21 @@ export function counts(
 }
 
 /**
- * How many pods of a node a constraint is about. Those that are on their way out do not count, and none does for a
- * selector that asks for nothing.
+ * The number of pods on a node that match a constraint. Terminating pods are not counted, nor any pods for an empty
+ * selector.
  */
 function matchingPods({ selector }: Constraint, namespace: string, { pods }: NodeInfo): number {
   let count = 0
   if (selector.everything) return count
-  for (const pod of pods) if (isMeant(selector, namespace, pod)) count++
+  for (const pod of pods) if (isMatching(selector, namespace, pod)) count++
   return count
 }
 
-/** What was counted on a node, by namespace and selector. */
+/** Cached counts per node, by namespace and selector. */
 const counted = new WeakMap<NodeInfo, { readonly generation: number; readonly counts: Map<string, number> }>()
 
-/** The same, remembered until the node changes. `key` is of the namespace and the selector (`keyOfMeant`). */
-export function rememberedMatchingPods(constraint: Constraint, key: string, namespace: string, node: NodeInfo): number {
+/** The same, cached until the node changes. `key` stands for namespace and selector (`keyOfMeant`). */
+export function cachedMatchingPods(constraint: Constraint, key: string, namespace: string, node: NodeInfo): number {
   let known = counted.get(node)
   if (known?.generation !== node.generation)
     counted.set(node, (known = { generation: node.generation, counts: new Map() }))
@@ -101,15 +98,15 @@ export function rememberedMatchingPods(constraint: Constraint, key: string, name
   return count
 }
 
-export const keyOfMeant = ({ selector }: Constraint, namespace: string): string =>
+export const matchingKey = ({ selector }: Constraint, namespace: string): string =>
   `${namespace} ${selector.everything} ${selectorText(selector)}`
 
-export const isMeant = (selector: Selector, namespace: string, other: PodInfo): boolean =>
+export const isMatching = (selector: Selector, namespace: string, other: PodInfo): boolean =>
   other.namespace === namespace && !other.pod.metadata.deletionTimestamp && selector.matches(other.labels)
 
 /**
- * What a node adds: for each constraint (by its place in the list) the pods in its domain. `needsAllKeys`: nodes
- * without one of the keys add nothing.
+ * The counts of a node by constraint (its index) and domain. With `needsAllKeys`, nodes without one of the topology
+ * keys are not counted.
  */
 export function sharesOf(
   constraints: readonly Constraint[],
@@ -120,8 +117,8 @@ export function sharesOf(
   if (needsAllKeys && !hasAllKeys(constraints, node)) return []
   const required = requiredNodesOf(pod)
   return constraints.flatMap((constraint, at) => {
-    if (!counts(constraint, pod, node, required)) return []
-    const amount = rememberedMatchingPods(constraint, keyOfMeant(constraint, pod.namespace), pod.namespace, node)
+    if (!isNodeCounted(constraint, pod, node, required)) return []
+    const amount = cachedMatchingPods(constraint, matchingKey(constraint, pod.namespace), pod.namespace, node)
     return [{ topology: String(at), domain: own(node.labels, constraint.topologyKey) ?? '', amount }]
   })
 }
@@ -134,7 +131,7 @@ export function requiredNodesOf(pod: PodInfo): NodeMatcher | undefined {
   return found.matcher
 }
 
-/** All that shares of a node go by: what has the same text has the same counts. */
+/** A key of everything that the shares of a node depend on: equal keys have equal counts. */
 export function textOf(
   constraints: readonly Constraint[],
   { namespace, pod: { spec } }: PodInfo,

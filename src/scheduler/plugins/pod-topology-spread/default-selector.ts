@@ -1,4 +1,4 @@
-/** The selector that default constraints have: what the services of a pod and its controller say together. */
+/** The selector of default constraints: the selectors of the pod's services and controller, combined. */
 import {
   type ReplicaSet,
   type ReplicationController,
@@ -15,7 +15,7 @@ import { labelSelectorOf, type Selector, selectorOf } from '../../../machinery/s
 import type { Requirement } from '../../../machinery/selectors/requirement.ts'
 import type { Handle, Lister, PodInfo } from '../../framework/index.ts'
 
-/** Gives the selector of a pod, which matches everything where there is nothing to go by. */
+/** Returns a function for the selector of a pod. It matches everything if the pod has no service and no controller. */
 export function defaultSelectors(handle: Handle): (pod: PodInfo) => Selector {
   const ofServices = handle.lister(services)
   const sets = {

@@ -1,9 +1,9 @@
-/** Which changes may help a pod that its spread constraints kept from all nodes. */
+/** Queueing hints: changes that may help a pod rejected because of its spread constraints. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { type EventRegistration, NodeInfo, on, PodInfo } from '../../framework/index.ts'
-import { type Constraint, counts, hasAllKeys, keyOfMeant, requiredNodesOf } from './constraints.ts'
+import { type Constraint, hasAllKeys, isNodeCounted, matchingKey, requiredNodesOf } from './constraints.ts'
 
 type ConstraintsOf = (pod: PodInfo) => readonly Constraint[]
 
@@ -16,7 +16,7 @@ export const events = (constraintsOf: ConstraintsOf): readonly EventRegistration
   ),
 ]
 
-/** A pod that is counted comes or goes, or labels change whether it is. */
+/** True if a counted pod is added or deleted, or labels change whether it is counted. */
 function podMayHelp(
   pod: PodInfo,
   constraintsOf: ConstraintsOf,
@@ -33,20 +33,20 @@ function podMayHelp(
 }
 
 /**
- * The pod itself is spread among others now (its services and `matchLabelKeys` go by its labels), or bears taints that
- * keep nodes from counting.
+ * True if the pod's labels change its constraints (services and `matchLabelKeys` depend on them), or if it tolerates
+ * taints that exclude nodes from counting.
  */
 function itselfMayHelp(constraintsOf: ConstraintsOf, before: PodInfo, after: PodInfo): boolean {
   const spread = (pod: PodInfo): readonly string[] =>
     constraintsOf(pod).map(
-      (constraint) => `${keyOfMeant(constraint, pod.namespace)} ${constraint.selector.matches(pod.labels)}`,
+      (constraint) => `${matchingKey(constraint, pod.namespace)} ${constraint.selector.matches(pod.labels)}`,
     )
   if (!semanticallyEqual(spread(before), spread(after))) return true
   const bearsOthers = !semanticallyEqual(before.pod.spec?.tolerations, after.pod.spec?.tolerations)
   return bearsOthers && constraintsOf(after).some(({ honorsTaints }) => honorsTaints)
 }
 
-/** A domain comes, goes, or is counted from now on. */
+/** True if a domain appears, disappears, or is counted from now on. */
 function nodeMayHelp(
   pod: PodInfo,
   constraints: readonly Constraint[],
@@ -60,7 +60,7 @@ function nodeMayHelp(
     return JSON.stringify(
       constraints.map((constraint) => [
         own(info.labels, constraint.topologyKey),
-        counts(constraint, pod, info, required),
+        isNodeCounted(constraint, pod, info, required),
       ]),
     )
   }

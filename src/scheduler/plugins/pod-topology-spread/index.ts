@@ -1,6 +1,4 @@
-/**
- * PodTopologySpread: pods of a kind are spread over zones, nodes, or what else there is (KEP-895, 3022, 3094, 3243).
- */
+/** PodTopologySpread: spreads matching pods over zones, nodes or other domains (KEP-895, 3022, 3094, 3243). */
 import { own } from '../../../lib/own.ts'
 import { everything } from '../../../machinery/selectors/label-selector.ts'
 import {
@@ -28,9 +26,9 @@ import { NodeTallies } from '../topology/node-tally.ts'
 import {
   type Constraint,
   constraintsOf,
-  counts,
   hasAllKeys,
-  isMeant,
+  isMatching,
+  isNodeCounted,
   requiredNodesOf,
   sharesOf,
   textOf,
@@ -42,16 +40,16 @@ import { events } from './hints.ts'
 import { normalize, type Scoring, score, scoringOf } from './scoring.ts'
 
 export interface PodTopologySpreadArgs {
-  /** For pods without constraints of their own, where the type is `List`; without selectors. */
+  /** Constraints, without selectors, for pods that have none; used with type `List`. */
   readonly defaultConstraints: readonly WireConstraint[]
-  /** `System` (over nodes and zones, gently) or `List`. */
+  /** `System` (over nodes and zones, with ScheduleAnyway) or `List`. */
   readonly defaultingType: string
 }
 
 interface Filtering {
   readonly constraints: readonly Constraint[]
   readonly counts: Counts
-  /** By constraint: the fewest pods that a domain has. */
+  /** By constraint: the lowest number of pods in a domain. */
   readonly least: number[]
 }
 
@@ -152,7 +150,7 @@ function make(
     preScore(pod, nodes) {
       const constraints = constraintsFor(pod, 'ScheduleAnyway')
       if (constraints.length === 0) return skip
-      // With the system's own defaults a node without a zone is still a node.
+      // With the system's defaults, nodes without a zone count.
       const needsAllKeys = !isSystem || (pod.pod.spec?.topologySpreadConstraints ?? []).length > 0
       return {
         state: scoringOf(constraints, pod.namespace, count(constraints, pod, needsAllKeys), nodes, needsAllKeys),
@@ -163,7 +161,7 @@ function make(
   }
 }
 
-/** With fewer domains than there have to be, the next one counts: it is empty. */
+/** With fewer domains than minDomains, the minimum is 0. */
 const leastOf = (constraints: readonly Constraint[], counted: Counts): number[] =>
   constraints.map(({ minDomains }, at) => (counted.size(String(at)) < minDomains ? 0 : counted.least(String(at))))
 
@@ -173,7 +171,8 @@ function change(state: Filtering, pod: PodInfo, changed: PodInfo, node: NodeInfo
   const required = requiredNodesOf(pod)
   let isChanged = false
   constraints.forEach((constraint, at) => {
-    if (!isMeant(constraint.selector, pod.namespace, changed) || !counts(constraint, pod, node, required)) return
+    if (!isMatching(constraint.selector, pod.namespace, changed) || !isNodeCounted(constraint, pod, node, required))
+      return
     counted.change(String(at), own(node.labels, constraint.topologyKey) ?? '', by)
     isChanged = true
   })

@@ -44,19 +44,19 @@ const verdicts = (of: Pod, pods: Pod[], args = {}, objects: KubeObject[] = []): 
     .map((reason) => short[reason] ?? reason)
     .join(' ')
 
-test('constraints that have to hold leave the nodes that upstream leaves', () => {
+test('DoNotSchedule constraints allow the same nodes as upstream', () => {
   const doomed = {
     ...aPod('old', { nodeName: 'a1' }, { labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' }),
   }
   const all = 'ok ok ok ok ok'
   const cases: [string, Pod, Pod[], string][] = [
     ['no constraints', web([]), on('a1'), all],
-    ['only wishes', web([constraint(zone, { whenUnsatisfiable: 'ScheduleAnyway' })]), on('a1'), all],
-    ['nobody there', web([constraint(zone)]), [], 'ok ok ok ok label'],
-    ['one there', web([constraint(zone)]), on('a1'), 'skew skew ok ok label'],
-    ['one on its way out', web([constraint(zone)]), [doomed], 'ok ok ok ok label'],
+    ['only ScheduleAnyway', web([constraint(zone, { whenUnsatisfiable: 'ScheduleAnyway' })]), on('a1'), all],
+    ['no pods', web([constraint(zone)]), [], 'ok ok ok ok label'],
+    ['one pod', web([constraint(zone)]), on('a1'), 'skew skew ok ok label'],
+    ['one terminating pod', web([constraint(zone)]), [doomed], 'ok ok ok ok label'],
     ['a skew of two', web([constraint(zone, { maxSkew: 2 })]), on('a1'), 'ok ok ok ok label'],
-    ['even again', web([constraint(zone)]), on('a1', 'b1'), 'ok ok ok ok label'],
+    ['balanced', web([constraint(zone)]), on('a1', 'b1'), 'ok ok ok ok label'],
     ['by node', web([constraint(hostname)]), on('a1', 'a1', 'a2', 'b1'), 'skew skew skew ok ok'],
     [
       'by zone and node',
@@ -65,51 +65,51 @@ test('constraints that have to hold leave the nodes that upstream leaves', () =>
       'skew ok skew skew label',
     ],
     [
-      'of others',
+      'selects other pods',
       aPod('p', { topologySpreadConstraints: [constraint(zone)] }),
       on('a1', 'a1'),
       'skew skew ok ok label',
     ],
     [
-      'of others, even with the pod',
+      'selects other pods, balanced',
       aPod('p', { topologySpreadConstraints: [constraint(zone)] }),
       on('a1'),
       'ok ok ok ok label',
     ],
     [
-      'fewer domains than there have to be',
+      'fewer domains than minDomains',
       web([constraint(zone, { minDomains: 3 })]),
       on('a1', 'b1'),
       'skew skew skew skew label',
     ],
-    ['as many as there have to be', web([constraint(zone, { minDomains: 2 })]), on('a1', 'b1'), 'ok ok ok ok label'],
+    ['as many domains as minDomains', web([constraint(zone, { minDomains: 2 })]), on('a1', 'b1'), 'ok ok ok ok label'],
     [
-      'domains that the pod cannot be in do not count',
+      'domains that the pod does not select are not counted',
       web([constraint(zone)], { nodeSelector: { disk: 'ssd' } }),
       on('b1'),
       'ok ok ok ok label',
     ],
     [
-      'unless they shall',
+      'nodeAffinityPolicy Ignore',
       web([constraint(zone, { nodeAffinityPolicy: 'Ignore' })], { nodeSelector: { disk: 'ssd' } }),
       on('b1'),
       'ok ok skew skew label',
     ],
-    ['taints do not matter', web([constraint(hostname)]), on('a1', 'a2', 'b1', 'x'), 'skew skew skew ok skew'],
+    ['taints are ignored', web([constraint(hostname)]), on('a1', 'a2', 'b1', 'x'), 'skew skew skew ok skew'],
     [
-      'unless they shall',
+      'nodeTaintsPolicy Honor',
       web([constraint(hostname, { nodeTaintsPolicy: 'Honor' })]),
       on('a1', 'a2', 'b1', 'x'),
       'ok ok ok ok ok',
     ],
     [
-      'those of one revision',
+      'matchLabelKeys',
       web([constraint(zone, { matchLabelKeys: ['rev', 'missing'] })], {}, { rev: '2' }),
       [...on('a1'), aPod('r', { nodeName: 'b1' }, { labels: { app: 'web', rev: '2' } })],
       'ok ok skew skew label',
     ],
     [
-      'a selector that asks for nothing counts nobody',
+      'an empty selector counts no pods',
       web([constraint(zone, { labelSelector: {} })]),
       on('a1', 'a1', 'a1'),
       'ok ok ok ok label',
@@ -124,7 +124,7 @@ test('constraints that have to hold leave the nodes that upstream leaves', () =>
   for (const [title, of, pods, expected] of cases) assert.equal(verdicts(of, pods), expected, title)
 })
 
-test('defaults are for pods of a service or a controller that have no constraints', () => {
+test('default constraints apply to pods of a service or controller without their own', () => {
   const args = {
     defaultingType: 'List',
     defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }],
@@ -158,7 +158,7 @@ test('defaults are for pods of a service or a controller that have no constraint
   )
 })
 
-test('pods that would come and go count at once, on a copy', () => {
+test('added and removed pods count immediately, on a copy of the state', () => {
   const cluster = { nodes, pods: on('a1', 'a1', 'b1') }
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(podTopologySpread, cluster, handleOf(cluster, snapshot))
@@ -175,7 +175,7 @@ test('pods that would come and go count at once, on a copy', () => {
   assert.deepEqual([fits(prepared.state, a1), fits(prepared.state, b1)], [false, true])
 })
 
-test('wishes score even spreading', () => {
+test('ScheduleAnyway constraints score even spreading', () => {
   const wish = (topologyKey: string, maxSkew = 1) =>
     constraint(topologyKey, { whenUnsatisfiable: 'ScheduleAnyway', maxSkew })
   const service = {
@@ -186,19 +186,19 @@ test('wishes score even spreading', () => {
   }
   const cases: [string, Pod, Pod[], KubeObject[], Record<string, number>][] = [
     ['none', web([]), on('a1'), [], {}],
-    ['nobody there', web([wish(zone)]), [], [], { a1: 100, a2: 100, b1: 100, b2: 100, x: 0 }],
-    // Two domains weigh ln 4: 2 pods are 3, 1 pod is 1.
+    ['no pods', web([wish(zone)]), [], [], { a1: 100, a2: 100, b1: 100, b2: 100, x: 0 }],
+    // Two domains weigh ln 4: 2 pods score 3, 1 pod scores 1.
     ['by zone', web([wish(zone)]), on('a1', 'a2', 'b1'), [], { a1: 33, a2: 33, b1: 100, b2: 100, x: 0 }],
-    // Five nodes weigh ln 7: 2 pods are 4, 1 pod is 2.
+    // Five nodes weigh ln 7: 2 pods score 4, 1 pod scores 2.
     ['by node', web([wish(hostname)]), on('a1', 'a1', 'b1'), [], { a1: 0, a2: 100, b1: 50, b2: 100, x: 100 }],
-    // Defaults: nodes weigh ln 7 and skew 3, zones (a, b and none) ln 5 and skew 5; the node without a zone is there.
+    // Defaults: nodes weigh ln 7 and skew 3, zones (a, b and none) ln 5 and skew 5; the node without a zone counts.
     ['the defaults', web([]), on('a1', 'a1', 'b1'), [service], { a1: 15, a2: 46, b1: 38, b2: 53, x: 100 }],
   ]
   for (const [title, of, pods, objects, expected] of cases)
     assert.deepEqual(scoreWith(podTopologySpread, of, { nodes, pods, objects }), expected, title)
 })
 
-test('of the pod itself labels that it is spread by help, and tolerations where taints keep nodes from counting', () => {
+test('hints: label changes that affect spreading, and tolerations if taints are honored, may help', () => {
   const tolerant = { tolerations: [{ key: 'k', operator: 'Exists' }] }
   const helps = (
     action: 'UpdateLabel' | 'UpdateToleration',
@@ -213,7 +213,7 @@ test('of the pod itself labels that it is spread by help, and tolerations where 
   assert.equal(helps('UpdateLabel', web(honors), web(honors, {}, { unrelated: '' })), false)
   const revisions = [constraint(zone, { matchLabelKeys: ['rev'] })]
   assert.equal(helps('UpdateLabel', web(revisions, {}, { rev: '1' }), web(revisions, {}, { rev: '2' })), true)
-  // Without the label it is no longer a pod of the service, and not spread at all.
+  // Without the label it is no longer a pod of the service, so it has no constraints.
   const args = {
     defaultingType: 'List',
     defaultConstraints: [{ maxSkew: 1, topologyKey: zone, whenUnsatisfiable: 'DoNotSchedule' }],
@@ -228,7 +228,7 @@ test('of the pod itself labels that it is spread by help, and tolerations where 
   assert.equal(helps('UpdateLabel', web([]), web([], {}, { unrelated: '' }), { args, objects: [service] }), false)
 })
 
-test('arguments are checked in upstream words', () => {
+test("arguments are validated with upstream's messages", () => {
   const faults = (args: object): string[] => {
     const kind = podTopologySpread.args
     return kind?.validate?.(kind.withDefaults(args), 'args').map(({ field, message }) => `${field}: ${message}`) ?? []

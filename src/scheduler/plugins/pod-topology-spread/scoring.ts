@@ -1,23 +1,23 @@
-/** How evenly pods would be spread with a pod on a node, by the constraints that are only wishes. */
+/** Scores nodes by how evenly the pods would be spread, for constraints with ScheduleAnyway. */
 import { own } from '../../../lib/own.ts'
 import { maxNodeScore, type NodeInfo, type PodInfo } from '../../framework/index.ts'
 import type { Domains } from '../topology/counts.ts'
-import { type Constraint, hasAllKeys, keyOfMeant, rememberedMatchingPods } from './constraints.ts'
+import { type Constraint, cachedMatchingPods, hasAllKeys, matchingKey } from './constraints.ts'
 
 const hostname = 'kubernetes.io/hostname'
 
 export interface Scoring {
   readonly constraints: readonly Constraint[]
   readonly domains: Domains
-  /** Nodes that miss a topology: they score nothing. */
+  /** Nodes without one of the topology labels; their score is 0. */
   readonly ignored: ReadonlySet<string>
-  /** By constraint: topologies with few domains are not watered down by those with many. */
+  /** By constraint: compensates for the number of domains. */
   readonly weights: readonly number[]
-  /** By constraint: what pods of a node it is about are counted under. */
+  /** By constraint: the cache key for its count of matching pods per node. */
   readonly keys: readonly string[]
 }
 
-/** What scores need, where one of `nodes` is to be chosen for a pod of this namespace. */
+/** The state for scoring `nodes` for a pod of this namespace. */
 export function scoringOf(
   constraints: readonly Constraint[],
   namespace: string,
@@ -28,10 +28,12 @@ export function scoringOf(
   const ignored = new Set(
     needsAllKeys ? nodes.filter((node) => !hasAllKeys(constraints, node)).map(({ name }) => name) : [],
   )
-  const left = ignored.size === 0 ? nodes : nodes.filter(({ name }) => !ignored.has(name))
+  const remaining = ignored.size === 0 ? nodes : nodes.filter(({ name }) => !ignored.has(name))
   const weights = constraints.map(({ topologyKey }) => {
     const size =
-      topologyKey === hostname ? left.length : new Set(left.map(({ labels }) => own(labels, topologyKey) ?? '')).size
+      topologyKey === hostname
+        ? remaining.length
+        : new Set(remaining.map(({ labels }) => own(labels, topologyKey) ?? '')).size
     return Math.log(size + 2)
   })
   return {
@@ -39,11 +41,11 @@ export function scoringOf(
     domains,
     ignored,
     weights,
-    keys: constraints.map((constraint) => keyOfMeant(constraint, namespace)),
+    keys: constraints.map((constraint) => matchingKey(constraint, namespace)),
   }
 }
 
-/** The more pods there are already, the higher. Of a single node all pods are counted, whether it may count or not. */
+/** The raw score: higher with more pods. For the hostname topology all matching pods of the node count. */
 export function score({ constraints, domains, ignored, weights, keys }: Scoring, pod: PodInfo, node: NodeInfo): number {
   if (ignored.has(node.name)) return 0
   let sum = 0
@@ -52,9 +54,9 @@ export function score({ constraints, domains, ignored, weights, keys }: Scoring,
     if (domain === undefined) return
     const isOne = constraint.topologyKey === hostname
     const count = isOne
-      ? rememberedMatchingPods(constraint, keys[at] ?? '', pod.namespace, node)
+      ? cachedMatchingPods(constraint, keys[at] ?? '', pod.namespace, node)
       : domains.amount(String(at), domain)
-    // A skew that is tolerated waters differences down.
+    // A tolerated skew reduces the differences.
     sum += count * (weights[at] ?? 0) + (constraint.maxSkew - 1)
   })
   return Math.round(sum)
@@ -62,14 +64,14 @@ export function score({ constraints, domains, ignored, weights, keys }: Scoring,
 
 export function normalize({ ignored }: Scoring, scores: number[], nodes: readonly NodeInfo[]): void {
   const isIgnored = (at: number): boolean => ignored.has(nodes[at]?.name ?? '')
-  let [least, most] = [Number.POSITIVE_INFINITY, 0]
+  let [lowest, highest] = [Number.POSITIVE_INFINITY, 0]
   scores.forEach((value, at) => {
     if (isIgnored(at)) return
-    least = Math.min(least, value)
-    most = Math.max(most, value)
+    lowest = Math.min(lowest, value)
+    highest = Math.max(highest, value)
   })
   scores.forEach((value, at) => {
     if (isIgnored(at)) scores[at] = 0
-    else scores[at] = most === 0 ? maxNodeScore : Math.trunc((maxNodeScore * (most + least - value)) / most)
+    else scores[at] = highest === 0 ? maxNodeScore : Math.trunc((maxNodeScore * (highest + lowest - value)) / highest)
   })
 }

@@ -1,4 +1,4 @@
-/** Which of the pods that would go are protected by budgets that allow no more disruption. */
+/** Splits victims by whether their disruption budgets allow the eviction. */
 import type { PodDisruptionBudget } from '../../../client/kinds.ts'
 import { own } from '../../../lib/own.ts'
 import { labelSelectorOf, type Selector } from '../../../machinery/selectors/label-selector.ts'
@@ -8,7 +8,7 @@ export interface Budget {
   readonly namespace: string
   readonly selector: Selector
   readonly allowed: number
-  /** Pods that are going already. */
+  /** Pods whose eviction is already counted. */
   readonly disrupted: Readonly<Record<string, unknown>>
 }
 
@@ -19,27 +19,30 @@ export const budgetOf = ({ metadata, spec, status }: PodDisruptionBudget): Budge
   disrupted: status?.disruptedPods ?? {},
 })
 
-/** Those whose going would break a budget, and the others, in the order given: what goes first uses the budget up. */
+/**
+ * Splits pods into those whose eviction violates a budget and the others, in the given order, which uses up the
+ * budgets.
+ */
 export function splitByBudgets(
   pods: readonly PodInfo[],
   budgets: readonly Budget[],
 ): { readonly violating: PodInfo[]; readonly harmless: PodInfo[] } {
-  const left = budgets.map(({ allowed }) => allowed)
+  const remaining = budgets.map(({ allowed }) => allowed)
   const violating: PodInfo[] = []
   const harmless: PodInfo[] = []
   for (const pod of pods) {
     let isViolating = false
     for (const [at, budget] of budgets.entries()) {
       if (!covers(budget, pod)) continue
-      left[at]!--
-      if (left[at]! < 0) isViolating = true
+      remaining[at]!--
+      if (remaining[at]! < 0) isViolating = true
     }
     ;(isViolating ? violating : harmless).push(pod)
   }
   return { violating, harmless }
 }
 
-/** A pod without labels is in no budget; one that is going already counts no more. */
+/** A pod without labels matches no budget; a disrupted pod is already counted. */
 function covers({ namespace, selector, disrupted }: Budget, pod: PodInfo): boolean {
   if (pod.namespace !== namespace || Object.keys(pod.labels).length === 0 || selector.requirements.length === 0)
     return false

@@ -1,4 +1,4 @@
-/** Which node's victims are missed least. */
+/** Chooses the node with the least important victims. */
 import type { Victims } from '../../framework/index.ts'
 import { startOf } from './importance.ts'
 
@@ -7,16 +7,16 @@ export interface Candidate {
   readonly victims: Victims
 }
 
-/** Priorities may be negative: with this, the sum of two is more than one of them. */
+/** Priorities may be negative: with this offset, two pods always have a larger sum than one. */
 const offset = 2 ** 31
 
 const highest = ({ pods: [first] }: Victims): number => first?.priority ?? Number.NEGATIVE_INFINITY
 const sum = ({ pods }: Victims): number => pods.reduce((total, { priority }) => total + priority + offset, 0)
-/** When the first of the most important victims began. */
+/** The earliest start of the most important victims. */
 const earliestStart = (victims: Victims): number =>
   Math.min(...victims.pods.filter(({ priority }) => priority === highest(victims)).map(startOf))
 
-/** In this order; the smallest number wins, and the next rule decides between equals. */
+/** In this order; the lowest value wins, and ties go to the next rule. */
 const rules: readonly ((victims: Victims) => number)[] = [
   ({ violations }) => violations,
   highest,
@@ -25,14 +25,14 @@ const rules: readonly ((victims: Victims) => number)[] = [
   (victims) => -earliestStart(victims),
 ]
 
-/** The first of those that no rule sets apart. */
+/** Returns the first of the candidates that all rules rate equal. */
 export function chooseCandidate(candidates: readonly Candidate[]): Candidate | undefined {
-  let left = candidates
+  let remaining = candidates
   for (const rule of rules) {
-    if (left.length < 2) break
-    const values = left.map(({ victims }) => rule(victims))
+    if (remaining.length < 2) break
+    const values = remaining.map(({ victims }) => rule(victims))
     const least = Math.min(...values)
-    left = left.filter((_, at) => values[at] === least)
+    remaining = remaining.filter((_, at) => values[at] === least)
   }
-  return left[0]
+  return remaining[0]
 }

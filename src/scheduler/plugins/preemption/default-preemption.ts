@@ -1,4 +1,4 @@
-/** DefaultPreemption: makes room for a pod that fits nowhere by evicting pods of lower priority. */
+/** DefaultPreemption: evicts pods of lower priority for a pod that fits nowhere. */
 import { podDisruptionBudgets } from '../../../client/kinds.ts'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { int32 } from '../../../machinery/decode/configuration.ts'
@@ -22,7 +22,7 @@ import { clearNomination, evict } from './evict.ts'
 import { victimsOn } from './victims.ts'
 
 interface PreemptionArgs {
-  /** How many percent of the nodes are tried at least, and how many nodes. */
+  /** The minimum number of candidate nodes, in percent of the nodes, and absolute. */
   readonly minCandidateNodesPercentage: number
   readonly minCandidateNodesAbsolute: number
 }
@@ -61,12 +61,12 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
   make(settings, handle): Plugin {
     const budgets = handle.lister(podDisruptionBudgets)
     /**
-     * Pods whose victims are being deleted, by uid: they wait until that is done. What would have woken them meanwhile
-     * is noted.
+     * Pods whose victims are being evicted, by uid: they stay gated until then. `wasHeldBack` is set if they were about
+     * to be queued meanwhile.
      */
     const preempting = new Map<string, { wasHeldBack: boolean }>()
 
-    /** Deletes the victims in the background; the last one when the pod may be woken by it. */
+    /** Evicts the victims in the background; the last one only when its deletion may wake the pod. */
     const prepare = async (preemptor: PodInfo, node: string, victims: readonly PodInfo[]): Promise<void> => {
       const last = victims.at(-1)
       const waiting = { wasHeldBack: false }
@@ -74,13 +74,13 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
       try {
         await Promise.all(victims.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
         preempting.delete(preemptor.uid)
-        const isToGo = last !== undefined && (await evict(handle, last, preemptor, node))
-        // What wakes it has happened before: the last one to go need not be what it was rejected for.
-        if (!isToGo || waiting.wasHeldBack) handle.activate([preemptor.key])
+        const isDeleting = last !== undefined && (await evict(handle, last, preemptor, node))
+        // Events that wake the pod came too early: the last victim need not be the one that it was rejected for.
+        if (!isDeleting || waiting.wasHeldBack) handle.activate([preemptor.key])
       } catch (error) {
-        handle.log(`pods on ${node} could not be evicted for ${preemptor.key}: ${reasonOf(error)}`)
+        handle.log(`cannot evict pods on ${node} for ${preemptor.key}: ${reasonOf(error)}`)
         preempting.delete(preemptor.uid)
-        // Nothing else would wake it.
+        // No other event would wake it.
         handle.activate([preemptor.key])
       }
     }
@@ -97,17 +97,17 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
       }
       const { node, victims } = best
-      // Those that are going already have been told, and their end wakes the pod.
+      // Terminating pods need no eviction; their end wakes the pod.
       const toEvict = victims.pods.filter(({ pod }) => !pod.metadata.deletionTimestamp)
       if (toEvict.length === 0) return { nominatedNode: node }
       handle.countPreemption(victims.pods.length)
-      dismissLesser(handle, cycle.pod, node)
+      clearLowerNominations(handle, cycle.pod, node)
       void prepare(cycle.pod, node, toEvict)
       return { nominatedNode: node }
     }
 
     return {
-      // When the victims are being deleted it is woken by what it was rejected for.
+      // After the eviction the events of other plug-ins wake it.
       events: [],
       preEnqueue({ uid }) {
         const waiting = preempting.get(uid)
@@ -116,8 +116,8 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         return stillEvicting
       },
       postFilter(cycle, rejections) {
-        const objection = objectionTo(cycle, rejections, handle)
-        if (objection) return { status: unschedulable(`preemption: ${objection}`) }
+        const obstacle = obstacleFor(cycle, rejections, handle)
+        if (obstacle) return { status: unschedulable(`preemption: ${obstacle}`) }
         const { candidates, rejections: remaining } = tryNodes(
           cycle,
           rejections,
@@ -127,10 +127,10 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
         )
         const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
         if (extenders.length === 0 || candidates.length === 0) return conclude(cycle, candidates, remaining)
-        return askExtenders(cycle.pod, extenders, candidates).then(
-          (left) =>
-            left.length > 0
-              ? conclude(cycle, left, remaining)
+        return filterByExtenders(cycle.pod, extenders, candidates).then(
+          (remainingCandidates) =>
+            remainingCandidates.length > 0
+              ? conclude(cycle, remainingCandidates, remaining)
               : { status: unschedulable('preemption: no candidate node for preemption') },
           (error) => ({ status: failed(new Error(`preemption: ${reasonOf(error)}`, { cause: error })) }),
         )
@@ -139,8 +139,8 @@ export const defaultPreemption = pluginFactory<PreemptionArgs>({
   },
 })
 
-/** Why the pod may not evict others, if it may not. */
-function objectionTo(
+/** The reason why the pod may not preempt; undefined if it may. */
+function obstacleFor(
   { pod, snapshot }: Cycle,
   rejections: ReadonlyMap<string, Rejection>,
   handle: Handle,
@@ -148,7 +148,7 @@ function objectionTo(
   if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
   const nominated = handle.nominatedNode(pod.uid)
   if (!nominated || rejections.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
-  // The room that it has been promised is still being made.
+  // An earlier preemption for the pod is still in progress.
   const isBeingMade = snapshot
     .node(nominated)
     ?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other))
@@ -163,7 +163,7 @@ const isBeingPreempted = ({ pod: { metadata, status } }: PodInfo): boolean =>
   ) ??
     false)
 
-/** Tries nodes where eviction may help, from a random one on, until there are enough candidates. */
+/** Checks nodes on which preemption may help, from a random one on, until there are enough candidates. */
 function tryNodes(
   cycle: Cycle,
   rejections: ReadonlyMap<string, Rejection>,
@@ -172,7 +172,7 @@ function tryNodes(
   budgets: readonly ReturnType<typeof budgetOf>[],
 ): { readonly candidates: readonly Candidate[]; readonly rejections: ReadonlyMap<string, Rejection> } {
   const nodes = cycle.snapshot.nodes.filter(({ name }) => rejections.get(name)?.status.code === 'Unschedulable')
-  const wanted = Math.min(
+  const wantedCandidates = Math.min(
     nodes.length,
     Math.max(minCandidateNodesAbsolute, Math.trunc((nodes.length * minCandidateNodesPercentage) / 100)),
   )
@@ -187,14 +187,14 @@ function tryNodes(
     else {
       candidates.push({ node: node.name, victims: answer })
       if (answer.violations === 0) harmless++
-      if (harmless > 0 && candidates.length >= wanted) break
+      if (harmless > 0 && candidates.length >= wantedCandidates) break
     }
   }
   return { candidates, rejections: remaining }
 }
 
-/** What the extenders leave of the candidates. */
-async function askExtenders(
+/** Returns the candidates that remain after all extenders. */
+async function filterByExtenders(
   pod: PodInfo,
   extenders: Handle['extenders'],
   candidates: readonly Candidate[],
@@ -215,13 +215,13 @@ async function askExtenders(
   return [...victims].map(([node, ofNode]) => ({ node, victims: ofNode }))
 }
 
-/** Pods of lower priority that wait for the same node would take the room: they have to look for another. */
-function dismissLesser(handle: Handle, preemptor: PodInfo, node: string): void {
+/** Clears the nominations of pods of lower priority for the node, which would take the freed resources. */
+function clearLowerNominations(handle: Handle, preemptor: PodInfo, node: string): void {
   const lesser = handle.nominatedPods(node).filter(({ priority }) => priority < preemptor.priority)
   handle.clearNominations(lesser)
   for (const pod of lesser)
     clearNomination(handle, pod).catch((error) =>
-      handle.log(`the nomination of ${pod.key} could not be taken away: ${reasonOf(error)}`),
+      handle.log(`cannot clear the nomination of ${pod.key}: ${reasonOf(error)}`),
     )
   handle.activate(lesser.map(({ key }) => key))
 }

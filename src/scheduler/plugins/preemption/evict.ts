@@ -1,13 +1,13 @@
-/** Evicts the victims of a preemption: a condition that says why, the deletion, an event. */
+/** Evicts victims of a preemption: sets a condition with the reason, deletes the pod, records an event. */
 import { pods as podKind } from '../../../client/kinds.ts'
 import { isNotFoundOrConflict } from '../../../client/rest/api-errors.ts'
 import type { Handle, PodInfo } from '../../framework/index.ts'
 
-/** Resolves when the pod is being deleted; with false if it had gone before. Rejects as the API does. */
+/** Resolves when the pod is being deleted; with false if it was deleted before. Rejects with the error of the API. */
 export async function evict(handle: Handle, victim: PodInfo, preemptor: PodInfo, node: string): Promise<boolean> {
   const waiting = handle.waitingPods.get(victim.uid)
   const preparing = handle.preparingPods.get(victim.uid)
-  // Who was not bound yet is not deleted: it may look for another place.
+  // Pods that are not bound yet are not deleted: they are rescheduled.
   if (waiting) {
     waiting.reject('DefaultPreemption', 'preempted')
     handle.activate([victim.key])
@@ -49,13 +49,13 @@ async function remove({ client, profile, now }: Handle, { pod, namespace, name }
     await client.delete(podKind, namespace, name, { uid })
     return true
   } catch (error) {
-    // Who has gone, or is another by now, makes room too.
+    // A deleted or replaced pod frees the resources, too.
     if (isNotFoundOrConflict(error)) return false
     throw error
   }
 }
 
-/** Takes the nomination of pods away that have to look for room elsewhere. */
+/** Clears `status.nominatedNodeName`. */
 export async function clearNomination({ client }: Handle, { pod, namespace, name }: PodInfo): Promise<void> {
   if (!pod.status?.nominatedNodeName) return
   await client.patch(

@@ -1,7 +1,7 @@
-/** Which of two pods is more important: the one of higher priority, or the one that has run for longer. */
+/** Compares the importance of pods: higher priority first, then the one that has run longer. */
 import type { PodInfo } from '../../framework/index.ts'
 
-/** When the pod began, in ms; one that has not yet is the youngest. */
+/** The start time of the pod, in ms; Infinity if it has not started. */
 export function startOf({ pod }: PodInfo): number {
   const text = pod.status?.startTime
   return text ? Date.parse(text) : Number.POSITIVE_INFINITY

@@ -13,20 +13,20 @@ const started = (minute: number): Pod['status'] => ({ startTime: `2026-01-01T00:
 const aVictim = (name: string, priority: number, minute = 0): PodInfo =>
   new PodInfo({ ...aPod(name, { priority }), status: started(minute) })
 
-test('of two pods the more important is that of higher priority, or the older one', () => {
+test('pods of higher priority, then older pods, are more important', () => {
   const pods = [
     aVictim('young', 1, 5),
     aVictim('old', 1, 1),
     aVictim('high', 2, 9),
-    new PodInfo(aPod('unborn', { priority: 1 })),
+    new PodInfo(aPod('not-started', { priority: 1 })),
   ]
   assert.deepEqual(
     pods.sort(byImportance).map(({ name }) => name),
-    ['high', 'old', 'young', 'unborn'],
+    ['high', 'old', 'young', 'not-started'],
   )
 })
 
-test('the node is chosen whose victims are missed least', () => {
+test('the node with the least important victims is chosen', () => {
   const candidate = (node: string, violations: number, ...pods: PodInfo[]) => ({
     node,
     victims: { pods: pods.sort(byImportance), violations },
@@ -68,7 +68,7 @@ const aBudget = (
   status: { disruptionsAllowed, disruptedPods, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
 })
 
-test('budgets are used up by the pods that would go, one after the other', () => {
+test('victims use up disruption budgets one after the other', () => {
   const [first, second, other] = ['first', 'second', 'other'].map(
     (name) => new PodInfo(aPod(name, {}, { labels: { app: name === 'other' ? 'b' : 'a' } })),
   )
@@ -81,7 +81,10 @@ test('budgets are used up by the pods that would go, one after the other', () =>
   assert.deepEqual(split(aBudget('a', { app: 'a' }, 0, { first: '2026-01-01T00:00:00Z' })), ['second'])
 })
 
-/** A cluster of node `a` (3 cores left to pods of one core) and `b` (the same), full of pods with these priorities. */
+/**
+ * Nodes with 3 cores each, full of pods with these priorities, which request one core. The first letter of a pod is its
+ * node.
+ */
 async function fullCluster(
   priorities: Readonly<Record<string, number>>,
   options: { readonly nodes?: readonly string[]; readonly more?: readonly object[] } = {},
@@ -97,7 +100,7 @@ async function fullCluster(
   return memoryScheduler({}, cluster)
 }
 
-test('as few and as unimportant pods go as possible', async () => {
+test('preemption evicts the fewest and least important pods', async () => {
   const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 })
   cluster.put(aPod('urgent', { ...withRequests({ cpu: '2' }), priority: 10 }))
   await until('urgent has its place', () => cluster.pod('urgent')?.spec?.nodeName === 'a')
@@ -108,7 +111,7 @@ test('as few and as unimportant pods go as possible', async () => {
   await scheduler.stop()
 })
 
-test('pods that a budget protects are spared where others can go', async () => {
+test('pods protected by a budget are spared if others can be evicted', async () => {
   const { cluster, scheduler, until } = await fullCluster(
     { a1: 1, a2: 2, a3: 3 },
     { more: [aBudget('a1', { app: 'a1' }, 0)] },
@@ -122,7 +125,7 @@ test('pods that a budget protects are spared where others can go', async () => {
   await scheduler.stop()
 })
 
-test('who may not preempt, or would gain nothing, says so', async () => {
+test('a pod that may not preempt, or would not benefit, gets the reason in its condition', async () => {
   const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 }, { nodes: ['a', 'b'] })
   cluster.put(aNode('b', { allocatable: { cpu: '3' }, spec: { unschedulable: true } }))
   const message = async (name: string, spec: object): Promise<string> => {
@@ -146,7 +149,7 @@ test('who may not preempt, or would gain nothing, says so', async () => {
   await scheduler.stop()
 })
 
-test('who needs the port of one and the cores of another gets both, whoever of them goes last', async () => {
+test('a preemptor that needs resources of two victims is scheduled after the last of them', async () => {
   for (const last of ['port', 'cores']) {
     const cluster = new MemoryCluster()
     const ports = [{ containerPort: 80, hostPort: 80 }]
@@ -164,12 +167,12 @@ test('who needs the port of one and the cores of another gets both, whoever of t
         priority: 10,
       }),
     )
-    await until(`urgent has its place, ${last} goes last`, () => cluster.pod('urgent')?.spec?.nodeName === 'a')
+    await until(`urgent is scheduled, ${last} is deleted last`, () => cluster.pod('urgent')?.spec?.nodeName === 'a')
     await scheduler.stop()
   }
 })
 
-test('pods that are going already are neither evicted again nor told of it', async () => {
+test('terminating pods are not evicted and get no event', async () => {
   const { cluster, scheduler, until } = await fullCluster({ a1: 1, a2: 2, a3: 3 })
   cluster.onDelete = ({ metadata }) => assert.fail(`${metadata.name} is deleted`)
   const leaving = cluster.pod('a1')!
@@ -185,7 +188,7 @@ test('pods that are going already are neither evicted again nor told of it', asy
   await scheduler.stop()
 })
 
-test('who waits in Permit loses its place without being deleted, and looks for another', async () => {
+test('a victim that waits in Permit is rescheduled instead of deleted', async () => {
   const gate = pluginFactory({
     name: 'Gate',
     make: () => ({ events: [], permit: (_state, pod) => (pod.priority === 0 ? wait(60_000) : undefined) }),
@@ -205,11 +208,11 @@ test('who waits in Permit loses its place without being deleted, and looks for a
     ),
   )
   cluster.put(aNode('b', { allocatable: { cpu: '1' } }))
-  await until('lesser has another', () => scheduler.cache.nodeOf('uid-of-lesser') === 'b')
+  await until('lesser has another node', () => scheduler.cache.nodeOf('uid-of-lesser') === 'b')
   await scheduler.stop()
 })
 
-test('who is being prepared for its binding is not deleted: that is called off, and it looks for another place', async () => {
+test('a victim in PreBind is cancelled and rescheduled instead of deleted', async () => {
   let prepared = 0
   const slow = pluginFactory({
     name: 'Slow',
@@ -243,6 +246,6 @@ test('who is being prepared for its binding is not deleted: that is called off, 
   )
   assert.equal(cluster.pod('lesser')?.status?.nominatedNodeName, undefined)
   cluster.put(aNode('b', { allocatable: { cpu: '1' } }))
-  await until('lesser has another', () => cluster.pod('lesser')?.spec?.nodeName === 'b')
+  await until('lesser has another node', () => cluster.pod('lesser')?.spec?.nodeName === 'b')
   await scheduler.stop()
 })

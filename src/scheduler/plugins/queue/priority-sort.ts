@@ -1,4 +1,4 @@
-/** PrioritySort: pods of a higher priority are tried first; of equal ones that which has waited longest. */
+/** PrioritySort: higher priority first, then the pod that has waited longest. */
 import { pluginFactory } from '../../framework/index.ts'
 
 export const prioritySort = pluginFactory({

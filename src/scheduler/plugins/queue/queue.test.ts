@@ -8,7 +8,7 @@ import { schedulingGates } from './scheduling-gates.ts'
 
 const empty = { nodes: [] }
 
-test('priority comes first, then who has waited longest', () => {
+test('pods are sorted by priority, then by waiting time', () => {
   const queued = (priority: number | undefined, queuedAt: number): QueuedPod => ({
     pod: new PodInfo(aPod('p', { priority })),
     queuedAt,
@@ -27,7 +27,7 @@ test('priority comes first, then who has waited longest', () => {
     assert.equal(less?.(a, b), expected, `${a.pod.priority} since ${a.queuedAt}, ${b.pod.priority} since ${b.queuedAt}`)
 })
 
-test('a pod with gates does not come into the queue', () => {
+test('a pod with gates is not queued', () => {
   const { preEnqueue } = makePlugin(schedulingGates, empty)
   const cases: [string[] | undefined, string | undefined][] = [
     [undefined, undefined],

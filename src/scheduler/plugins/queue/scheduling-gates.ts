@@ -1,4 +1,4 @@
-/** SchedulingGates: a pod waits until nobody holds a gate of it any more (KEP-3521). */
+/** SchedulingGates: keeps pods with scheduling gates out of the queue (KEP-3521). */
 import { on, pluginFactory, unresolvable } from '../../framework/index.ts'
 
 export const schedulingGates = pluginFactory({

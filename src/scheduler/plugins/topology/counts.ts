@@ -1,23 +1,23 @@
 /**
- * How many pods of some sort there are in each domain of a topology (a zone, a node), and what would be if pods came or
- * went.
+ * The number of matching pods in each domain of a topology (a zone, a node), also with pods added or removed for a
+ * simulation.
  */
 
-/** What a node adds to a domain. */
+/** The contribution of a node to a domain. */
 export interface Share {
-  /** Which topology: its key, or whatever else tells two apart. */
+  /** The topology: its key, or another unique name. */
   readonly topology: string
   readonly domain: string
   readonly amount: number
 }
 
-/** A domain is there as long as a node adds to it, be it nothing. */
+/** A domain exists as long as a node contributes to it, even 0. */
 interface Domain {
   nodes: number
   amount: number
 }
 
-/** Domains by topology. They follow the nodes (node-tally.ts): valid until the next cycle. */
+/** Domains by topology. They follow the nodes (node-tally.ts), so they are valid until the next cycle. */
 export class Domains {
   readonly #topologies = new Map<string, Map<string, Domain>>()
 
@@ -50,7 +50,7 @@ export class Domains {
     return this.#topologies.get(topology)?.get(domain)?.amount ?? 0
   }
 
-  /** How many domains a topology has. */
+  /** The number of domains of a topology. */
   size(topology: string): number {
     return this.#topologies.get(topology)?.size ?? 0
   }
@@ -64,10 +64,10 @@ export class Domains {
   }
 }
 
-/** Domains with the difference that some pods would make. */
+/** Domains with a difference from simulated changes. */
 export class Counts {
   readonly #domains: Domains
-  /** By topology and domain; most often empty. */
+  /** By topology and domain; usually empty. */
   readonly #difference: Map<string, Map<string, number>>
 
   constructor(domains: Domains, difference: Map<string, Map<string, number>> = new Map()) {
@@ -103,7 +103,7 @@ export class Counts {
     return this.#domains.size(topology)
   }
 
-  /** The smallest amount that a domain of a topology has; Infinity where there is none. */
+  /** The lowest amount in a domain of a topology; Infinity without domains. */
   least(topology: string): number {
     const difference = this.#difference.get(topology)
     let least = Number.POSITIVE_INFINITY
@@ -112,7 +112,7 @@ export class Counts {
     return least
   }
 
-  /** Whether nothing is counted anywhere. */
+  /** Returns true if all amounts are 0. */
   get isZero(): boolean {
     if (this.#difference.size === 0) return this.#domains.isEmpty
     for (const topology of this.topologies) {

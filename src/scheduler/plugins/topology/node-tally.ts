@@ -1,6 +1,6 @@
 /**
- * Keeps domains in step with the nodes of a snapshot: what a node adds is worked out again only when the node or its
- * pods have changed.
+ * Maintains domain counts for the nodes of a snapshot: the share of a node is recomputed only after the node or its
+ * pods change.
  */
 import type { NodeInfo } from '../../framework/index.ts'
 import { Domains, type Share } from './counts.ts'
@@ -9,7 +9,7 @@ const nothing: readonly Share[] = []
 
 class NodeTally {
   readonly #domains = new Domains()
-  /** By the nodes' places: which node stood there, as of when, and what it added. */
+  /** By index: the node at that position, its generation, and its shares. */
   readonly #nodes: NodeInfo[] = []
   readonly #generations: number[] = []
   readonly #shares: (readonly Share[])[] = []
@@ -37,17 +37,16 @@ class NodeTally {
 }
 
 /**
- * Tallies by what is counted. What is asked for the first time is only counted: pods with labels of their own come
- * once, and a tally would be of no use to anybody else. Those that were not asked for in a while are forgotten: each
- * holds something for every node.
+ * Tallies by key. The first count of a key is not stored: pods with unique labels occur once, and a tally would be of
+ * no further use. The least recently used tallies are dropped, for each holds data for every node.
  */
 export class NodeTallies {
   readonly #tallies = new Map<string, NodeTally>()
-  readonly #askedOnce = new Set<string>()
+  readonly #countedOnce = new Set<string>()
 
   /**
-   * The domains as `nodes` make them. `what` names all that `sharesOf` goes by, beside the node; `relevant` are the
-   * nodes that may add anything at all.
+   * Returns the domains of `nodes`. `what` is a key of everything that `sharesOf` depends on besides the node; only
+   * `relevant` nodes can have shares.
    */
   count(
     what: string,
@@ -56,27 +55,27 @@ export class NodeTallies {
     relevant: Iterable<NodeInfo> = nodes,
   ): Domains {
     let tally = this.#tallies.get(what)
-    if (!tally && !this.#askedOnce.delete(what)) {
-      this.#askedOnce.add(what)
-      forgetOldest(this.#askedOnce, mostAskedOnce)
+    if (!tally && !this.#countedOnce.delete(what)) {
+      this.#countedOnce.add(what)
+      forgetOldest(this.#countedOnce, maxCountedOnce)
       return countOnce(relevant, sharesOf)
     }
     tally ??= new NodeTally()
-    // What was put in last stands last: the oldest is the one that was not used for longest.
+    // Reinserted, so that the first key is the least recently used.
     this.#tallies.delete(what)
     this.#tallies.set(what, tally)
-    forgetOldest(this.#tallies, mostTallies)
+    forgetOldest(this.#tallies, maxTallies)
     return tally.follow(nodes, sharesOf)
   }
 }
 
-const mostTallies = 32
-const mostAskedOnce = 256
+const maxTallies = 32
+const maxCountedOnce = 256
 
-function forgetOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
-  if (kept.size <= most) return
-  const [oldest = ''] = kept.keys()
-  kept.delete(oldest)
+function forgetOldest(cache: Map<string, unknown> | Set<string>, most: number): void {
+  if (cache.size <= most) return
+  const [oldest = ''] = cache.keys()
+  cache.delete(oldest)
 }
 
 function countOnce(nodes: Iterable<NodeInfo>, sharesOf: (node: NodeInfo) => readonly Share[]): Domains {

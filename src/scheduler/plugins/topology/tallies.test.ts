@@ -1,6 +1,4 @@
-/**
- * Random pods and nodes come, go and change: what is counted node by node has to be what a count from scratch gives.
- */
+/** Property test: with random changes of pods and nodes, incremental counts equal those from scratch. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
@@ -13,7 +11,7 @@ import { podTopologySpread } from '../pod-topology-spread/index.ts'
 const zone = 'topology.kubernetes.io/zone'
 const hostname = 'kubernetes.io/hostname'
 
-/** Numbers that are the same in each run. */
+/** A pseudo-random sequence, the same in each run. */
 function sequence(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -46,7 +44,7 @@ function randomPod(at: number, random: (below: number) => number): Pod {
   return aPod(`p${at}`, specs[random(specs.length)], { labels: { app } })
 }
 
-/** What a plug-in says of a pod on each node: its rejections and scores. */
+/** The rejections and scores of a plug-in for a pod on each node. */
 function answers(plugin: Plugin, pod: PodInfo, snapshot: ReturnType<typeof snapshotOf>): unknown {
   const filtered = plugin.preFilter?.(pod, snapshot)
   const state = filtered && 'state' in filtered ? filtered.state : undefined
@@ -67,7 +65,7 @@ function check(factory: PluginFactory, seed: number): void {
     nodes: Array.from({ length: 7 }, (_, at) => aNode(`n${at}`, at === 0 ? {} : { labels: { [zone]: `z${at % 3}` } })),
   }
   const snapshot = snapshotOf(cluster)
-  // Snapshots of tests are made once: this one lives on.
+  // Test snapshots are made once; this one is modified in place.
   const nodes = snapshot.nodes as NodeInfo[]
   const live = { ...snapshot, nodesWithAffinity: new Set(nodes), nodesWithRequiredAntiAffinity: new Set(nodes) }
   const plugin = makePlugin(factory, cluster, handleOf(cluster, live))
@@ -88,7 +86,7 @@ function check(factory: PluginFactory, seed: number): void {
   }
 }
 
-test('what is counted node by node is what a count from scratch gives', () => {
+test('incremental counts per node equal a count from scratch', () => {
   for (let seed = 1; seed <= 20; seed++)
     for (const factory of [interPodAffinity, podTopologySpread]) check(factory, seed)
 })

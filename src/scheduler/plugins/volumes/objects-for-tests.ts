@@ -1,4 +1,4 @@
-/** Volumes, claims, classes and their pods for the tests of this room. */
+/** Volumes, claims, classes and pods for tests. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../../client/kinds.ts'
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { aPod } from '../../testing/objects.ts'
@@ -15,7 +15,7 @@ export const aVolume = (name: string, spec: VolumeSpec = {}, metadata: ObjectMet
   status: { phase: spec.claimRef ? 'Bound' : 'Available' },
 })
 
-/** What keeps a volume on one node. */
+/** The node affinity of a volume that can be used on these nodes only. */
 export const onlyOn = (...values: string[]): VolumeSpec => ({
   nodeAffinity: {
     required: {
@@ -48,7 +48,7 @@ export const aClass = (name: string, more: Partial<StorageClass> = {}): StorageC
   ...more,
 })
 
-/** A pod with these claims, on a node where one is named. */
+/** A pod with these claims, on a node if one is given. */
 export const aPodWith = (name: string, claims: readonly string[], nodeName?: string): Pod =>
   aPod(name, {
     nodeName,

@@ -1,11 +1,11 @@
-/** The claims behind a pod's volumes, and why they cannot be used yet, in upstream's words. */
+/** The claims of a pod's volumes, or upstream's reasons why they are unusable. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import type { Lister, PodInfo } from '../../framework/index.ts'
 
 export type PodVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** The claim of a volume: the one that it names, or the one that is made for it. */
+/** The name of a volume's claim: given, or generated for an ephemeral volume. */
 export function claimNameOf(
   { name: pod }: PodInfo,
   { name, persistentVolumeClaim, ephemeral }: PodVolume,
@@ -14,7 +14,7 @@ export function claimNameOf(
   return ephemeral ? `${pod}-${name}` : undefined
 }
 
-/** A claim of a pod, or why there is none. */
+/** A claim of a pod, or the reason why it is missing. */
 export type FoundClaim = { readonly claim: PersistentVolumeClaim } | { readonly missing: string }
 
 /** The claims of a pod, in the order of its volumes. */
@@ -42,11 +42,11 @@ function faultOf(pod: PodInfo, claim: PersistentVolumeClaim, isEphemeral: boolea
   return undefined
 }
 
-/** Whether a claim is one of the pod's: what changes of others cannot help it. */
+/** Returns true if the claim is one of the pod's. */
 export const usesClaim = (pod: PodInfo, claim: PersistentVolumeClaim | undefined): boolean =>
   claim !== undefined && pod.claims.includes(`${claim.metadata.namespace}/${claim.metadata.name}`)
 
-/** Zones of a volume that has several stand in one label. */
+/** The zones in a volume's label, which may list several. */
 export const zonesOf = (label: string): ReadonlySet<string> => new Set(label.split('__').map((zone) => zone.trim()))
 
 export type VolumeSource = Pick<

@@ -19,7 +19,7 @@ type PodVolume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 const withVolume = (name: string, volume: Omit<PodVolume, 'name'>, nodeName?: string): Pod =>
   aPod(name, { nodeName, volumes: [{ name: 'v', ...volume }] })
 
-test('VolumeRestrictions: disks and claims that are taken', () => {
+test('VolumeRestrictions rejects nodes or pods for disks and claims in use', () => {
   const [disk, claim] = [
     'node(s) had no available disk',
     'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
@@ -41,13 +41,13 @@ test('VolumeRestrictions: disks and claims that are taken', () => {
     ['a claim for one pod', aPodWith('p', ['one']), aPodWith('q', ['one'], 'a'), [claim, claim, claim]],
     ['a claim for many', aPodWith('p', ['many']), aPodWith('q', ['many'], 'a'), ['', '', '']],
     [
-      'a claim that is yet to be made',
+      'a claim that is not created yet',
       withVolume('p', { ephemeral: { volumeClaimTemplate: { spec: {} } } }),
       aPod('q'),
       ['', '', ''],
     ],
     [
-      'a claim that is not there',
+      'a claim that does not exist',
       aPodWith('p', ['none']),
       aPod('q'),
       new Array<string>(3).fill('persistentvolumeclaim "none" not found'),
@@ -58,7 +58,7 @@ test('VolumeRestrictions: disks and claims that are taken', () => {
     assert.deepEqual(verdicts(volumeRestrictions, of, objects, [other]), expected, title)
 })
 
-test('VolumeZone: pods go to the zones of their volumes', () => {
+test('VolumeZone: pods run in the zones of their volumes', () => {
   const wrong = 'node(s) had no available volume zone'
   const all = (reason: string): string[] => [reason, reason, reason]
   const labeled = (labels: Record<string, string>): KubeObject[] => [
@@ -67,7 +67,7 @@ test('VolumeZone: pods go to the zones of their volumes', () => {
   ]
   const cases: [string, KubeObject[], string[]][] = [
     ['no labels', labeled({}), all('')],
-    // A node without zones is in a cluster without them.
+    // A node without zone labels is taken to be in a cluster without zones.
     ['a zone', labeled({ [zone]: 'a' }), ['', wrong, '']],
     ['several zones', labeled({ [zone]: 'a__b' }), ['', '', '']],
     ['an old label', labeled({ 'failure-domain.beta.kubernetes.io/zone': 'b' }), [wrong, '', '']],
@@ -76,13 +76,13 @@ test('VolumeZone: pods go to the zones of their volumes', () => {
     ['no volume', [aClaim('c', { volumeName: 'v' })], all('persistentvolume "v" not found')],
     ['no class', [aClaim('c')], all('PersistentVolumeClaim had no pv name and storageClass name')],
     [
-      'a class that is not there',
+      'a class that does not exist',
       [aClaim('c', { storageClassName: 's' })],
       all('storageclass.storage.k8s.io "s" not found'),
     ],
-    ['a class that waits', [aClaim('c', { storageClassName: 's' }), aClass('s')], all('')],
+    ['a class with delayed binding', [aClaim('c', { storageClassName: 's' }), aClass('s')], all('')],
     [
-      'a class that does not wait',
+      'a class with immediate binding',
       [aClaim('c', { storageClassName: 's' }), aClass('s', { volumeBindingMode: 'Immediate' })],
       all('PersistentVolume had no name'),
     ],
@@ -91,7 +91,7 @@ test('VolumeZone: pods go to the zones of their volumes', () => {
     assert.deepEqual(verdicts(volumeZone, aPodWith('p', ['c']), objects), expected, title)
 })
 
-test('NodeVolumeLimits: no more volumes of a driver than a node can attach', () => {
+test("NodeVolumeLimits: a node gets at most the driver's maximum of volumes", () => {
   const full = 'node(s) exceed max volume count'
   const csiNode = (name: string, driver: string, count?: number, annotations?: Record<string, string>): CSINode => ({
     apiVersion: 'storage.k8s.io/v1',
@@ -128,10 +128,16 @@ test('NodeVolumeLimits: no more volumes of a driver than a node can attach', () 
     ['taken by a pod', aPodWith('p', ['c1']), limits, [aPodWith('q', ['c2'], 'a')], [full, '', '']],
     ['the same volume', aPodWith('p', ['c1']), limits, [aPodWith('q', ['c1'], 'a')], ['', '', '']],
     ['another driver', aPodWith('p', ['other']), limits, [aPodWith('q', ['c2'], 'a')], ['', '', '']],
-    ['a volume that is yet to be made', aPodWith('p', ['new']), limits, [aPodWith('q', ['c2'], 'a')], [full, '', '']],
-    ['taken by what is attached', aPodWith('p', ['c2']), [...limits, attached], [], [full, '', '']],
-    ['kinds of old', ebs('p', 'v1'), migrated, [ebs('q', 'v2', 'a')], [full, '', '']],
-    ['kinds of old that the node does itself', ebs('p', 'v1'), [csiNode('a', 'ebs.csi.aws.com', 0)], [], ['', '', '']],
+    [
+      'a volume that is not provisioned yet',
+      aPodWith('p', ['new']),
+      limits,
+      [aPodWith('q', ['c2'], 'a')],
+      [full, '', ''],
+    ],
+    ['used up by attachments', aPodWith('p', ['c2']), [...limits, attached], [], [full, '', '']],
+    ['in-tree volume types', ebs('p', 'v1'), migrated, [ebs('q', 'v2', 'a')], [full, '', '']],
+    ['in-tree types without migration', ebs('p', 'v1'), [csiNode('a', 'ebs.csi.aws.com', 0)], [], ['', '', '']],
   ]
   for (const [title, of, more, pods, expected] of cases)
     assert.deepEqual(verdicts(nodeVolumeLimits, of, [...objects, ...more], pods), expected, title)

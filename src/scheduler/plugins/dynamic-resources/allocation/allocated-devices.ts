@@ -1,4 +1,4 @@
-/** Which devices claims have, kept up to date claim by claim. */
+/** The devices allocated to claims, updated claim by claim. */
 import { addTo, type Sums } from './capacity.ts'
 import { type AllocatedDevice, deviceId, type ResourceClaim } from './devices.ts'
 
@@ -7,12 +7,12 @@ const nothing: readonly AllocatedDevice[] = []
 export class AllocatedDevices {
   /** By the claim's uid. */
   readonly #byClaim = new Map<string, readonly AllocatedDevice[]>()
-  /** How many claims have a device for themselves; more than one would be a mistake of somebody. */
-  readonly #whole = new Map<string, number>()
-  /** Devices that are shared: how many shares are taken, and what of. */
+  /** The number of claims that have a device exclusively; more than one is an inconsistency. */
+  readonly #exclusive = new Map<string, number>()
+  /** Shared devices: the number of shares and their total consumption. */
   readonly #shared = new Map<string, { shares: number; readonly sums: Sums }>()
 
-  /** From now on the claim has these devices: those of its allocation. */
+  /** Sets the devices of a claim to those of its allocation. */
   set(uid: string, claim: ResourceClaim | undefined): void {
     for (const device of this.#byClaim.get(uid) ?? nothing) this.#count(device, -1)
     const devices = claim?.status?.allocation?.devices?.results ?? nothing
@@ -21,29 +21,29 @@ export class AllocatedDevices {
     else this.#byClaim.delete(uid)
   }
 
-  /** Whether a claim has the device for itself. */
+  /** Returns true if a claim has the device exclusively. */
   isTaken(id: string): boolean {
-    return this.#whole.has(id)
+    return this.#exclusive.has(id)
   }
 
-  /** Whether anybody has something of the device. */
+  /** Returns true if the device is allocated, exclusively or in part. */
   isUsed(id: string): boolean {
-    return this.#whole.has(id) || this.#shared.has(id)
+    return this.#exclusive.has(id) || this.#shared.has(id)
   }
 
-  /** What is taken of a device that is shared. */
+  /** The consumed capacity of a shared device. */
   shares(id: string): Sums | undefined {
     return this.#shared.get(id)?.sums
   }
 
   #count({ driver, pool, device, adminAccess, shareID, consumedCapacity = {} }: AllocatedDevice, by: 1 | -1): void {
-    // Who only looks after a device takes nothing away from others.
+    // Admin access takes nothing from other claims.
     if (adminAccess) return
     const id = deviceId(driver, pool, device)
     if (shareID === undefined) {
-      const users = (this.#whole.get(id) ?? 0) + by
-      if (users > 0) this.#whole.set(id, users)
-      else this.#whole.delete(id)
+      const users = (this.#exclusive.get(id) ?? 0) + by
+      if (users > 0) this.#exclusive.set(id, users)
+      else this.#exclusive.delete(id)
       return
     }
     const shared = this.#shared.get(id) ?? { shares: 0, sums: new Map() }

@@ -1,4 +1,4 @@
-/** What a claim's status says of the devices that were found for it. */
+/** The allocation in a claim's status for the chosen devices. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Chosen } from './allocator.ts'
@@ -29,7 +29,7 @@ function resultOf({ alternative, device: { driver, pool, device }, taken }: Chos
   }
 }
 
-/** First what classes say, each class once, then what the claim says of the requests that were met. */
+/** The configuration of each class once, then that of the claim for the requests that were met. */
 function configOf({ spec }: ResourceClaim, chosen: readonly Chosen[]): AllocatedConfig[] {
   const configs: AllocatedConfig[] = []
   const byClass = new Map<string, Set<string>>()
@@ -56,7 +56,7 @@ const onlyOn = (name: string): NodeSelector => ({
   nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }],
 })
 
-/** Where all of the devices can be used; undefined for everywhere. */
+/** The nodes on which all of the devices can be used; undefined for all nodes. */
 function selectorFor(chosen: readonly Chosen[], node: string): NodeSelector | undefined {
   const expressions: NonNullable<Term['matchExpressions']> = []
   const fields: NonNullable<Term['matchFields']> = []

@@ -1,29 +1,29 @@
 /**
- * Finds devices for claims on one node: claim by claim, request by request, device by device, and back where it does
- * not work out. The first solution is taken (KEP-4381).
+ * Finds devices for claims on one node: a depth-first search with backtracking over claims, requests and devices. The
+ * first solution is used (KEP-4381).
  */
 import { isTolerated, preventsScheduling } from '../../../../machinery/selectors/toleration.ts'
 import type { AllocatedDevices } from './allocated-devices.ts'
-import { addTo, hasRoom, type Sums, type Taken, takenBy } from './capacity.ts'
+import { addTo, type Consumption, consumptionOf, hasCapacity, type Sums } from './capacity.ts'
 import type { Constraint } from './constraints.ts'
 import { Counters } from './counters.ts'
-import { mostDevices } from './devices.ts'
+import { maxDevicesPerClaim } from './devices.ts'
 import type { Pool, PoolDevice } from './pools.ts'
 import type { Alternative, ClaimToAllocate } from './requests.ts'
 
-/** A device that a claim gets. */
+/** A device allocated to a claim. */
 export interface Chosen {
   readonly alternative: Alternative
   readonly device: PoolDevice
-  /** What it takes of a device that others have a share of, too. */
-  readonly taken: Taken | undefined
+  /** The consumed capacity of a shared device. */
+  readonly taken: Consumption | undefined
 }
 
-/** Allocation failed on this node alone; the message says why. */
+/** Allocation failed on this node only; the message has the reason. */
 export class NodeFault extends Error {}
 
-/** The search took too long. */
-export class TimeIsUp extends Error {}
+/** The search exceeded its deadline. */
+export class DeadlineExceeded extends Error {}
 
 export interface Limits {
   /** In milliseconds since the epoch. */
@@ -32,8 +32,8 @@ export interface Limits {
 }
 
 /**
- * By claim, its devices; undefined where they cannot all be had. Throws an Error where claims make no sense, a
- * NodeFault or TimeIsUp.
+ * Returns the devices by claim; undefined if there is no solution. Throws an Error for invalid claims, a NodeFault or
+ * TimeIsUp.
  */
 export function allocate(
   claims: readonly ClaimToAllocate[],
@@ -47,30 +47,30 @@ export function allocate(
   return undefined
 }
 
-/** An alternative, and how many devices it wants: with `all`, these. */
-interface Wanted {
+/** An alternative and its number of devices; `all` lists the devices if all are requested. */
+interface Candidate {
   readonly alternative: Alternative
   readonly count: number
   readonly all: readonly PoolDevice[] | undefined
 }
 
-/** `too many`: more than a claim can have, whichever devices are taken; only other alternatives may help. */
+/** `too many`: more than the limit per claim with any devices, so that only other alternatives may help. */
 type Outcome = 'found' | 'none' | 'too many'
 
 class Search {
   readonly chosen: Chosen[][]
   readonly #claims: readonly ClaimToAllocate[]
   readonly #pools: readonly Pool[]
-  /** By claim and request, in the order of preference. */
-  readonly #wanted: readonly (readonly (readonly Wanted[])[])[]
+  /** By claim and request, in order of preference. */
+  readonly #candidates: readonly (readonly (readonly Candidate[])[])[]
   readonly #devices: readonly PoolDevice[]
   readonly #allocated: AllocatedDevices
   readonly #limits: Limits
   readonly #constraints: readonly Constraint[][]
   readonly #counters: Counters
-  /** By device, the claims that are about to get it. */
+  /** By device, the claims that use it in the current solution. */
   readonly #users = new Map<string, number[]>()
-  /** By device, what claims are about to take of it. */
+  /** By device, the capacity consumed in the current solution. */
   readonly #shares = new Map<string, Sums>()
   #steps = 0
 
@@ -83,36 +83,37 @@ class Search {
     this.#constraints = claims.map((claim) => claim.constraints())
     this.#counters = new Counters((id) => allocated.isUsed(id))
     this.chosen = claims.map(() => [])
-    this.#wanted = claims.map((claim) => this.#wantedBy(claim))
+    this.#candidates = claims.map((claim) => this.#alternativesOf(claim))
   }
 
   run(): boolean {
     return this.#request(0, 0) === 'found'
   }
 
-  #wantedBy(claim: ClaimToAllocate): readonly (readonly Wanted[])[] {
+  #alternativesOf(claim: ClaimToAllocate): readonly (readonly Candidate[])[] {
     const wanted = claim.requests.map((alternatives) =>
-      alternatives.map((alternative): Wanted => {
+      alternatives.map((alternative): Candidate => {
         const all = alternative.wants.allocationMode === 'All' ? this.#allOf(alternative, claim) : undefined
         return { alternative, all, count: all ? all.length : Number(alternative.wants.count ?? 1) }
       }),
     )
     const least = wanted.reduce((sum, alternatives) => sum + Math.min(...alternatives.map(({ count }) => count)), 0)
     const { namespace, name } = claim.claim.metadata
-    if (least > mostDevices)
+    if (least > maxDevicesPerClaim)
       throw new Error(
-        `claim ${namespace}/${name}: number of requested devices ${least} exceeds the claim limit of ${mostDevices}`,
+        `claim ${namespace}/${name}: number of requested devices ${least} exceeds the claim limit of ` +
+          `${maxDevicesPerClaim}`,
       )
     return wanted
   }
 
   #request(claimAt: number, requestAt: number): Outcome {
-    const ofClaim = this.#wanted[claimAt]
+    const ofClaim = this.#candidates[claimAt]
     if (!ofClaim) return 'found'
     const alternatives = ofClaim[requestAt]
     if (!alternatives) {
       const others = this.#request(claimAt + 1, 0)
-      // A later claim may get by with fewer devices, once this one has taken others.
+      // A later claim may need fewer devices if this one uses other devices.
       return others === 'too many' ? 'none' : others
     }
     let outcome: Outcome = 'too many'
@@ -124,23 +125,23 @@ class Search {
     return outcome
   }
 
-  #alternative(claimAt: number, requestAt: number, { alternative, count, all }: Wanted): Outcome {
+  #alternative(claimAt: number, requestAt: number, { alternative, count, all }: Candidate): Outcome {
     if (all?.length === 0) return 'none'
-    if ((this.chosen[claimAt]?.length ?? 0) + count > mostDevices) return 'too many'
+    if ((this.chosen[claimAt]?.length ?? 0) + count > maxDevicesPerClaim) return 'too many'
     return all
       ? this.#takeAll(claimAt, requestAt, alternative, all, 0)
       : this.#takeSome(claimAt, requestAt, alternative, count, 0)
   }
 
-  /** Every device that is meant and has what is asked for, beside what others have of it; which have to be known. */
+  /** All selected devices with the requested capacity. All pools have to be valid and complete. */
   #allOf(alternative: Alternative, { claim }: ClaimToAllocate): readonly PoolDevice[] {
     for (const { fault, driver, name } of this.#pools) {
       if (!fault) continue
       const state = fault === 'incomplete' ? 'being updated' : 'invalid'
-      const who =
+      const prefix =
         `claim ${claim.metadata.namespace}/${claim.metadata.name}, request ` +
         `${alternative.subRequest ?? alternative.request}`
-      throw new NodeFault(`${who}: asks for all devices, but resource pool ${driver}/${name} is currently ${state}`)
+      throw new NodeFault(`${prefix}: asks for all devices, but resource pool ${driver}/${name} is currently ${state}`)
     }
     return this.#devices.filter(
       (device) => alternative.selects(device) && this.#takenOf(alternative, device) !== undefined,
@@ -158,17 +159,15 @@ class Search {
     if (!device) return this.#request(claimAt, requestAt + 1)
     if (!this.#take(claimAt, alternative, device, true)) return 'none'
     const outcome = this.#takeAll(claimAt, requestAt, alternative, all, at + 1)
-    if (outcome !== 'found') this.#giveBack(claimAt)
+    if (outcome !== 'found') this.#release(claimAt)
     return outcome
   }
 
-  /**
-   * Which of its devices a request gets first does not matter, and it gets none twice: it goes on behind the last, and
-   * not from the beginning.
-   */
+  /** The order of a request's devices does not matter, so the search continues behind the last device. */
   #takeSome(claimAt: number, requestAt: number, alternative: Alternative, missing: number, from: number): Outcome {
     if (missing === 0) return this.#request(claimAt, requestAt + 1)
-    if (++this.#steps % stepsBetweenLooks === 0 && this.#limits.now() > this.#limits.deadline) throw new TimeIsUp()
+    if (++this.#steps % stepsBetweenClockReads === 0 && this.#limits.now() > this.#limits.deadline)
+      throw new DeadlineExceeded()
     for (let at = from; at < this.#devices.length; at++) {
       const device = this.#devices[at] as PoolDevice
       if (
@@ -179,18 +178,18 @@ class Search {
         continue
       const outcome = this.#takeSome(claimAt, requestAt, alternative, missing - 1, at + 1)
       if (outcome === 'found') return outcome
-      this.#giveBack(claimAt)
+      this.#release(claimAt)
       if (outcome === 'too many') return outcome
     }
     return 'none'
   }
 
-  /** What a request takes of a device; undefined where the device cannot give that, beside what others have. */
-  #takenOf({ wants }: Alternative, { id, device }: PoolDevice): Taken | undefined {
-    const taken = takenBy(wants.capacity, device)
-    // A device that is for one alone now may have been shared before.
+  /** The capacity that a request consumes of a device; undefined if the device has not enough left. */
+  #takenOf({ wants }: Alternative, { id, device }: PoolDevice): Consumption | undefined {
+    const taken = consumptionOf(wants.capacity, device)
+    // A device that is exclusive now may have been shared before.
     const others = wants.adminAccess ? [] : [this.#allocated.shares(id), this.#shares.get(id)]
-    return taken && hasRoom(device, taken, others) ? taken : undefined
+    return taken && hasCapacity(device, taken, others) ? taken : undefined
   }
 
   #isFree(claimAt: number, { wants }: Alternative, { id, device }: PoolDevice): boolean {
@@ -200,7 +199,7 @@ class Search {
     return device.allowMultipleAllocations === true || users === undefined
   }
 
-  /** `must`: the claim wants every device, so that one that breaks its constraints is a mistake of the claim. */
+  /** `must`: the claim needs every device, so a violated constraint is an error of the claim. */
   #take(claimAt: number, alternative: Alternative, device: PoolDevice, must = false): boolean {
     const { wants, request, subRequest } = alternative
     if (!this.#isFree(claimAt, alternative, device)) return false
@@ -209,7 +208,7 @@ class Search {
     const isShared = device.device.allowMultipleAllocations === true && !wants.adminAccess
     if (device.device.taints?.some((taint) => preventsScheduling(taint) && !isTolerated(taint, wants.tolerations)))
       return false
-    // Counters are taken once, however many share the device.
+    // A shared device consumes its counters once.
     const takesCounters = !wants.adminAccess && !this.#isInUse(device.id)
     if (takesCounters && !this.#counters.take(device.device, device.pool)) return false
     const constraints = this.#constraints[claimAt] ?? []
@@ -217,10 +216,10 @@ class Search {
       (constraint) => !constraint.add(request, subRequest, device.device, device.driver),
     )
     if (rejects >= 0) {
-      if (must) throw new Error(this.#unfit(claimAt, alternative, device))
+      if (must) throw new Error(this.#constraintError(claimAt, alternative, device))
       for (const constraint of constraints.slice(0, rejects))
         constraint.remove(request, subRequest, device.device, device.driver)
-      if (takesCounters) this.#counters.giveBack(device.device, device.pool)
+      if (takesCounters) this.#counters.release(device.device, device.pool)
       return false
     }
     this.#users.set(device.id, [...(this.#users.get(device.id) ?? []), claimAt])
@@ -229,7 +228,7 @@ class Search {
     return true
   }
 
-  #unfit(claimAt: number, { request, subRequest }: Alternative, { id }: PoolDevice): string {
+  #constraintError(claimAt: number, { request, subRequest }: Alternative, { id }: PoolDevice): string {
     const { namespace, name } = this.#claims[claimAt]?.claim.metadata ?? {}
     return (
       `claim ${namespace}/${name}, request ${subRequest ?? request}: cannot add device ${id} because a claim ` +
@@ -241,7 +240,7 @@ class Search {
     return this.#allocated.isUsed(id) || this.#users.has(id)
   }
 
-  #giveBack(claimAt: number): void {
+  #release(claimAt: number): void {
     const last = this.chosen[claimAt]?.pop()
     if (!last) return
     const { alternative, device, taken } = last
@@ -251,14 +250,14 @@ class Search {
     const users = (this.#users.get(device.id) ?? []).slice(0, -1)
     if (users.length > 0) this.#users.set(device.id, users)
     else this.#users.delete(device.id)
-    if (!alternative.wants.adminAccess && !this.#isInUse(device.id)) this.#counters.giveBack(device.device, device.pool)
+    if (!alternative.wants.adminAccess && !this.#isInUse(device.id)) this.#counters.release(device.device, device.pool)
   }
 
-  #share(id: string, taken: Taken, sign: 1n | -1n): void {
+  #share(id: string, taken: Consumption, sign: 1n | -1n): void {
     const sums = this.#shares.get(id) ?? new Map<string, bigint>()
     addTo(sums, taken, sign)
     this.#shares.set(id, sums)
   }
 }
 
-const stepsBetweenLooks = 64
+const stepsBetweenClockReads = 64

@@ -1,12 +1,12 @@
-/** Devices that several claims share: what each takes of their capacity (KEP-5075). */
+/** Consumable capacity: the parts of shared devices that claims consume (KEP-5075). */
 import { own } from '../../../../lib/own.ts'
 import { addQuantities, compareQuantities, parseQuantity } from '../../../../machinery/values/quantity.ts'
 import type { Capacity, Device, ExactRequest } from './devices.ts'
 
-/** What is taken, by the capacity's name: as quantities. */
-export type Taken = Readonly<Record<string, string>>
+/** The consumed quantities by capacity name. */
+export type Consumption = Readonly<Record<string, string>>
 
-/** What is taken altogether, in billionths. */
+/** The total consumption by capacity name, in billionths. */
 export type Sums = Map<string, bigint>
 
 type Wanted = ExactRequest['capacity']
@@ -14,16 +14,16 @@ type Policy = NonNullable<Capacity['requestPolicy']>
 
 const amount = (text: string): bigint => parseQuantity(text).nano
 
-/** Adds what was taken to the sums, or takes it out of them. */
-export function addTo(sums: Sums, taken: Taken, sign: 1n | -1n): void {
+/** Adds the consumption to the sums, or subtracts it. */
+export function addTo(sums: Sums, taken: Consumption, sign: 1n | -1n): void {
   for (const [name, text] of Object.entries(taken)) sums.set(name, (sums.get(name) ?? 0n) + sign * amount(text))
 }
 
 /**
- * What a request takes of a device: as much as it asks for, rounded up as the device's policy says. Undefined if the
- * device cannot give that.
+ * The consumption of a device by a request: the requested amount, rounded up by the device's policy. Undefined if the
+ * device cannot provide it.
  */
-export function takenBy(wanted: Wanted, { capacity = {} }: Device): Taken | undefined {
+export function consumptionOf(wanted: Wanted, { capacity = {} }: Device): Consumption | undefined {
   const requests = wanted?.requests ?? {}
   if (Object.keys(requests).some((name) => !Object.hasOwn(capacity, name))) return undefined
   const taken: [string, string][] = []
@@ -37,8 +37,12 @@ export function takenBy(wanted: Wanted, { capacity = {} }: Device): Taken | unde
   return Object.fromEntries(taken)
 }
 
-/** Whether a device has this much, beside what others have. */
-export const hasRoom = ({ capacity = {} }: Device, taken: Taken, others: readonly (Sums | undefined)[]): boolean =>
+/** Returns true if the device has this much capacity besides that of others. */
+export const hasCapacity = (
+  { capacity = {} }: Device,
+  taken: Consumption,
+  others: readonly (Sums | undefined)[],
+): boolean =>
   Object.entries(capacity).every(
     ([name, { value }]) =>
       others.reduce((sum, one) => sum + (one?.get(name) ?? 0n), amount(own(taken, name) ?? '0')) <= amount(value),

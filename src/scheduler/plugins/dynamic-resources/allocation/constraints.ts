@@ -1,17 +1,17 @@
-/** Constraints on the devices of a claim: all with the same value of an attribute, or each with another one. */
+/** Constraints on the devices of a claim: all have the same value of an attribute, or all have different values. */
 import { own } from '../../../../lib/own.ts'
 import type { Attribute, ClaimDevices, Device } from './devices.ts'
 
 type WireConstraint = NonNullable<ClaimDevices['constraints']>[number]
 
 export interface Constraint {
-  /** Takes a device in; false, and nothing has changed, where it does not fit the others. */
+  /** Adds a device. Returns false without a change if it violates the constraint. */
   add(request: string, subRequest: string | undefined, device: Device, driver: string): boolean
   /** Undoes an `add` that succeeded. */
   remove(request: string, subRequest: string | undefined, device: Device, driver: string): void
 }
 
-/** Undefined for one of a kind that nobody knows. */
+/** Undefined for an unknown type of constraint. */
 export function constraintOf({
   requests = [],
   matchAttribute,
@@ -20,14 +20,14 @@ export function constraintOf({
   const attribute = matchAttribute ?? distinctAttribute
   if (attribute === undefined) return undefined
   const isSame = matchAttribute !== undefined
-  const isMeant = (request: string, subRequest: string | undefined): boolean =>
+  const appliesTo = (request: string, subRequest: string | undefined): boolean =>
     requests.length === 0 ||
     requests.includes(request) ||
     (subRequest !== undefined && requests.includes(`${request}/${subRequest}`))
   const values: string[] = []
   return {
     add(request, subRequest, device, driver) {
-      if (!isMeant(request, subRequest)) return true
+      if (!appliesTo(request, subRequest)) return true
       const value = textOf(lookUp(device, driver, attribute))
       if (value === undefined) return false
       if (isSame ? values.some((other) => other !== value) : values.includes(value)) return false
@@ -35,7 +35,7 @@ export function constraintOf({
       return true
     },
     remove(request, subRequest, device, driver) {
-      if (!isMeant(request, subRequest)) return
+      if (!appliesTo(request, subRequest)) return
       const value = textOf(lookUp(device, driver, attribute))
       const at = value === undefined ? -1 : values.lastIndexOf(value)
       if (at >= 0) values.splice(at, 1)
@@ -43,13 +43,13 @@ export function constraintOf({
   }
 }
 
-/** A name without a domain is one of the driver's. */
+/** An attribute name without a domain belongs to the driver's domain. */
 function lookUp({ attributes = {} }: Device, driver: string, name: string): Attribute | undefined {
   const [domain, id = ''] = name.split('/', 2)
   return own(attributes, name) ?? (domain === driver ? own(attributes, id) : undefined)
 }
 
-/** Values of different types are different. */
+/** The value with its type, for comparison. */
 function textOf(attribute: Attribute | undefined): string | undefined {
   if (!attribute) return undefined
   const { string, int, bool, version } = attribute

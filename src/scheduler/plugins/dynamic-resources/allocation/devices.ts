@@ -1,4 +1,4 @@
-/** Devices, and how they are told apart. */
+/** The types of devices, and their ids. */
 import type { DeviceClass, ResourceClaim, ResourceSlice } from '../../../../client/kinds.ts'
 
 export type Device = NonNullable<ResourceSlice['spec']['devices']>[number]
@@ -15,8 +15,8 @@ export type AllocatedDevice = NonNullable<NonNullable<Allocation['devices']>['re
 export type AllocatedConfig = NonNullable<NonNullable<Allocation['devices']>['config']>[number]
 export type { DeviceClass, ResourceClaim, ResourceSlice }
 
-/** What tells a device from all others, as messages show it. */
+/** The id of a device, as messages show it. */
 export const deviceId = (driver: string, pool: string, device: string): string => `${driver}/${pool}/${device}`
 
-/** More devices than this no claim can have. */
-export const mostDevices = 32
+/** The API's limit of devices per claim. */
+export const maxDevicesPerClaim = 32

@@ -1,4 +1,4 @@
-/** The pools of devices that a node can reach, as their slices tell. */
+/** The pools of devices that a node can reach, from ResourceSlices. */
 
 import type { Node } from '../../../../client/kinds.ts'
 import { type NodeMatcher, nodeSelectorOf } from '../../../../machinery/selectors/node-selector.ts'
@@ -17,10 +17,10 @@ export interface PoolDevice {
 export interface Pool {
   readonly driver: string
   readonly name: string
-  /** Why nothing is taken from it: its driver is about to change it, or it contradicts itself. */
+  /** The reason why the pool is not used: its driver has not published all slices yet, or they are inconsistent. */
   readonly fault?: 'incomplete' | 'invalid'
   readonly devices: readonly PoolDevice[]
-  /** All devices that take from its counters, wherever they are, by id. */
+  /** All devices that consume its counters, on any node, by id. */
   readonly consumers: ReadonlyMap<string, Device>
   readonly counterSets: ReadonlyMap<string, CounterSet>
 }
@@ -36,7 +36,7 @@ function matcherOf(selector: WireNodeSelector): NodeMatcher {
   return matcher
 }
 
-/** Whether a slice, or a device, is for a node. */
+/** Returns true if a slice or a device is available on the node. */
 function isFor({ nodeName, allNodes, nodeSelector }: Place, node: Node): boolean {
   if (nodeName) return nodeName === node.metadata.name
   return allNodes === true || (nodeSelector !== undefined && matcherOf(nodeSelector)(node))
@@ -44,7 +44,7 @@ function isFor({ nodeName, allNodes, nodeSelector }: Place, node: Node): boolean
 
 const poolKey = ({ spec }: ResourceSlice): string => `${spec.driver}/${spec.pool.name}`
 const byPool = (slice: ResourceSlice): readonly string[] => [`pool ${poolKey(slice)}`]
-/** Slices of one node, and those that have to be asked. */
+/** The index: slices of one node, and slices whose selector has to be evaluated. */
 const byNode = ({ spec }: ResourceSlice): readonly string[] => [spec.nodeName ? `node ${spec.nodeName}` : 'any node']
 
 const reaches = ({ spec }: ResourceSlice, node: Node): boolean =>
@@ -55,7 +55,7 @@ const reaches = ({ spec }: ResourceSlice, node: Node): boolean =>
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byName = (a: Pool, b: Pool): number => compare(a.driver, b.driver) || compare(a.name, b.name)
 
-/** In the order of their names, driver by driver. Pools that wait for something before they can be used come last. */
+/** Returns the pools sorted by driver and name. Pools with binding conditions come last. */
 export function poolsOf(node: Node, slices: Lister<ResourceSlice>): Pool[] {
   const found = new Map<string, ResourceSlice[]>()
   for (const group of [`node ${node.metadata.name}`, 'any node']) {
@@ -75,7 +75,7 @@ export function poolsOf(node: Node, slices: Lister<ResourceSlice>): Pool[] {
   return [...pools.filter((pool) => !waits(pool)), ...pools.filter(waits)]
 }
 
-/** Undefined where the driver has newer slices, none of which are for this node. */
+/** Undefined if the driver has a newer generation without slices for this node. */
 function poolOf(reached: readonly ResourceSlice[], all: readonly ResourceSlice[], node: Node): Pool | undefined {
   const [first] = reached
   if (!first) return undefined
@@ -112,7 +112,7 @@ function countersOf(slices: readonly ResourceSlice[]): Map<string, CounterSet> |
   return sets
 }
 
-/** Whether devices take only from counters that there are. */
+/** Returns true if devices consume only counters that exist. */
 const isConsistent = (devices: readonly Device[], sets: ReadonlyMap<string, CounterSet>): boolean =>
   devices.every(({ consumesCounters = [] }) =>
     consumesCounters.every(({ counterSet, counters }) => {

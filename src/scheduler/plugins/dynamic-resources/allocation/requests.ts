@@ -1,32 +1,32 @@
-/** What claims ask for, made ready: each request with its alternatives, their classes and selectors. */
+/** Claims prepared for allocation: each request with its alternatives, their classes and compiled selectors. */
 import { type DeviceSelector, deviceSelector } from '../../../../cel/devices/device-selector.ts'
 import { type Constraint, constraintOf } from './constraints.ts'
 import type { DeviceClass, ExactRequest, Request, ResourceClaim, Selector } from './devices.ts'
 import type { PoolDevice } from './pools.ts'
 
-/** One way to meet a request. */
+/** One alternative of a request. */
 export interface Alternative {
-  /** The request's name, and that of the alternative where there are several. */
+  /** The name of the request, and the name of the alternative if the request has several. */
   readonly request: string
   readonly subRequest: string | undefined
   readonly wants: ExactRequest
   readonly class: DeviceClass
-  /** Whether a device is meant, by the selectors of class and request. Throws an Error where one of them fails. */
+  /** Returns true if the selectors of class and request match the device. Throws the error of a selector. */
   selects(device: PoolDevice): boolean
 }
 
 export interface ClaimToAllocate {
   readonly claim: ResourceClaim
-  /** By request, the alternatives in the order of preference. */
+  /** By request, the alternatives in order of preference. */
   readonly requests: readonly (readonly Alternative[])[]
-  /** New ones for each search. */
+  /** Makes new constraints for each search. */
   constraints(): Constraint[]
 }
 
 export const nameOf = ({ request, subRequest }: Alternative): string =>
   subRequest === undefined ? request : `${request}/${subRequest}`
 
-/** Throws an Error that names claim and request where something about them cannot be understood. */
+/** Throws an Error with the names of claim and request if they are invalid. */
 export function claimToAllocate(
   claim: ResourceClaim,
   classNamed: (name: string) => DeviceClass | undefined,
@@ -67,32 +67,32 @@ export function claimToAllocate(
   }
 }
 
-/** Compiled selectors: few are used by many claims. */
+/** A cache of compiled selectors: many claims use the same few. */
 export class Selectors {
   readonly #compiled = new Map<string, DeviceSelector>()
 
-  /** `of` says whose they are, where they fail. */
+  /** `of` names the owner of the selectors in errors. */
   compiled(selectors: readonly Selector[], of: string): ((device: PoolDevice) => boolean)[] {
     return selectors.map(({ cel }, at) => {
       const where = `${of}: selector #${at}: CEL`
-      const selector = told(`${where} compile error`, () => this.#get(cel?.expression ?? ''))
-      return ({ device, driver }) => told(`${where} runtime error`, () => selector.matches(device, driver))
+      const selector = withContext(`${where} compile error`, () => this.#get(cel?.expression ?? ''))
+      return ({ device, driver }) => withContext(`${where} runtime error`, () => selector.matches(device, driver))
     })
   }
 
   #get(expression: string): DeviceSelector {
     let found = this.#compiled.get(expression)
     if (!found) {
-      if (this.#compiled.size >= mostSelectors) this.#compiled.clear()
+      if (this.#compiled.size >= maxCachedSelectors) this.#compiled.clear()
       this.#compiled.set(expression, (found = deviceSelector(expression)))
     }
     return found
   }
 }
 
-const mostSelectors = 256
+const maxCachedSelectors = 256
 
-function told<T>(where: string, act: () => T): T {
+function withContext<T>(where: string, act: () => T): T {
   try {
     return act()
   } catch (error) {

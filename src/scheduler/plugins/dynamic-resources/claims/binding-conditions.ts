@@ -1,17 +1,17 @@
-/** Devices that need time before a pod can use them say so by conditions, which their drivers write (KEP-5007). */
+/** Binding conditions: drivers report with them that devices are ready for a pod (KEP-5007). */
 import type { ResourceClaim } from '../../../../client/kinds.ts'
 
 export const hasBindingConditions = ({ status }: ResourceClaim): boolean =>
   status?.allocation?.devices?.results?.some(({ bindingConditions }) => (bindingConditions?.length ?? 0) > 0) ?? false
 
-/** How long the claim's devices may still take to become ready; below 0, they are given up. In ms. */
+/** The remaining time for the claim's devices to become ready, in ms; negative after the timeout. */
 export function timeLeft({ status }: ResourceClaim, timeoutMs: number, now: number): number {
   const since = status?.allocation?.allocationTimestamp
   return since === undefined ? timeoutMs : Date.parse(since) + timeoutMs - now
 }
 
-/** Whether the claim's devices are of no use: one of them failed, or they take too long. Others have to be found. */
-export function isLost(claim: ResourceClaim, timeoutMs: number, now: number): boolean {
+/** Returns true if a device of the claim failed or is overdue. Other devices have to be found. */
+export function isUnusable(claim: ResourceClaim, timeoutMs: number, now: number): boolean {
   try {
     return hasBindingConditions(claim) && !isReady(claim) && timeLeft(claim, timeoutMs, now) < 0
   } catch {
@@ -19,18 +19,18 @@ export function isLost(claim: ResourceClaim, timeoutMs: number, now: number): bo
   }
 }
 
-/** Whether all devices of a claim can be used. Throws an Error where one of them never will. */
+/** Returns true if all devices of a claim are ready. Throws an Error if one of them has failed. */
 export function isReady(claim: ResourceClaim): boolean {
   let ready = true
   for (const { driver, pool, device, shareID, bindingConditions = [], bindingFailureConditions = [] } of claim.status
     ?.allocation?.devices?.results ?? []) {
     if (bindingConditions.length === 0) continue
-    const told = claim.status?.devices?.find(
+    const reported = claim.status?.devices?.find(
       (one) =>
         one.driver === driver && one.pool === pool && one.device === device && (one.shareID ?? shareID) === shareID,
     )
     const ofType = (type: string) =>
-      told?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
+      reported?.conditions?.find((condition) => condition.type === type && condition.status === 'True')
     for (const type of bindingFailureConditions) {
       const failure = ofType(type)
       if (failure)

@@ -1,4 +1,4 @@
-/** The claims as they will be once what is under way has come back, and the devices that they have. */
+/** The claims including changes in flight, and the devices allocated to them. */
 import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
 import type { Handle, Lister } from '../../../framework/index.ts'
 import { Assumed } from '../../assumed.ts'
@@ -11,7 +11,7 @@ export class ClaimTracker {
   readonly allocated = new AllocatedDevices()
   readonly #claims: Lister<ResourceClaim>
   readonly #assumed: Assumed<ResourceClaim>
-  /** By uid: what Reserve has decided and nobody has written yet. */
+  /** By uid: allocations by Reserve that are not written yet. */
   readonly #inFlight = new Map<string, ResourceClaim>()
 
   constructor(handle: Pick<Handle, 'lister'>) {
@@ -35,25 +35,25 @@ export class ClaimTracker {
     this.#claims.onChange((claim) => handler(claim))
   }
 
-  /** Whether the claim is about to get devices for another pod. */
+  /** Returns true if the claim is being allocated for another pod. */
   isInFlight(claim: ResourceClaim): boolean {
     return this.#inFlight.has(uidOf(claim))
   }
 
-  /** From now on the devices are the claim's. */
+  /** Marks the devices as allocated to the claim. */
   reserve(claim: ResourceClaim, allocation: Allocation): void {
     this.#inFlight.set(uidOf(claim), { ...claim, status: { ...claim.status, allocation } })
     this.#count(claim)
   }
 
-  /** They are not, after all. */
-  giveUp(claim: ResourceClaim): void {
+  /** Reverts `reserve`. */
+  unreserve(claim: ResourceClaim): void {
     if (!this.#inFlight.delete(uidOf(claim))) return
     this.allocated.set(uidOf(claim), this.get(claim.metadata.namespace ?? '', claim.metadata.name ?? ''))
   }
 
-  /** The claim was written, as it is here. */
-  wrote(claim: ResourceClaim): void {
+  /** Stores the claim as it was written. */
+  storeWritten(claim: ResourceClaim): void {
     this.#inFlight.delete(uidOf(claim))
     this.#assumed.assume(claim)
     this.#count(claim)

@@ -1,4 +1,4 @@
-/** The claims of a pod, and why they are not there yet, in upstream's words. */
+/** The claims of a pod, or upstream's reason why one of them is unusable. */
 import { claimName } from '../../../../api/dra/pod-claims.ts'
 import type { ResourceClaim } from '../../../../client/kinds.ts'
 import { controllerOf } from '../../../../client/objects/owners.ts'
@@ -6,13 +6,13 @@ import type { PodInfo } from '../../../framework/index.ts'
 
 type Claims = { get(namespace: string, name: string): ResourceClaim | undefined }
 
-/** The claims that a pod needs; a text where one of them cannot be used. */
+/** Returns the claims that a pod needs, or the reason why one of them cannot be used. */
 export function claimsOf(pod: PodInfo, claims: Claims): readonly ResourceClaim[] | string {
   const found: ResourceClaim[] = []
   for (const reference of pod.pod.spec?.resourceClaims ?? []) {
     const name = claimName(pod.pod, reference)
     if (name === undefined) return `pod "${pod.key}": ResourceClaim not created yet`
-    // None is needed.
+    // The template needed no claim.
     if (name === '') continue
     const claim = claims.get(pod.namespace, name)
     if (!claim) return `could not find ResourceClaim "${pod.namespace}/${name}"`
@@ -24,11 +24,11 @@ export function claimsOf(pod: PodInfo, claims: Claims): readonly ResourceClaim[]
   return found
 }
 
-/** More pods than this no claim can have. */
-const mostReservations = 256
+/** The API's limit of pods per claim. */
+const maxReservations = 256
 
 export const isReservedFor = ({ status }: ResourceClaim, { pod }: PodInfo): boolean =>
   status?.reservedFor?.some(({ uid }) => uid === pod.metadata.uid) ?? false
 
-export const mayBeReserved = ({ status }: ResourceClaim): boolean =>
-  (status?.reservedFor?.length ?? 0) < mostReservations
+export const canBeReserved = ({ status }: ResourceClaim): boolean =>
+  (status?.reservedFor?.length ?? 0) < maxReservations

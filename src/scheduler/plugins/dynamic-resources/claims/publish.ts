@@ -1,4 +1,4 @@
-/** Writes to claims what was decided about them: devices, and the pods that use them. */
+/** Writes allocations and reservations to claims. */
 import { keyOf } from '../../../../client/informers/object-store.ts'
 import { type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
 import { isConflict } from '../../../../client/rest/api-errors.ts'
@@ -7,13 +7,13 @@ import type { Handle, PodInfo } from '../../../framework/index.ts'
 import type { Allocation } from '../allocation/devices.ts'
 import { isReservedFor } from './pod-claims.ts'
 
-/** Keeps a claim that has devices from going. */
+/** Protects an allocated claim from deletion. */
 const finalizer = 'resource.kubernetes.io/delete-protection'
-const mostAttempts = 5
+const maxAttempts = 5
 
 /**
- * The claim with its devices (none: it has them) and with the pod among its users, as it was written. Throws an Error
- * where somebody else was faster, or what the API server says.
+ * Writes the claim with its allocation (undefined: it has one) and with the pod among its users. Returns the written
+ * claim. Throws an Error if it was changed by others, or the error of the API server.
  */
 export async function publish(
   claim: ResourceClaim,
@@ -27,7 +27,7 @@ export async function publish(
     try {
       return await write(current, allocation, pod, client, now())
     } catch (error) {
-      if (!isConflict(error) || attempt === mostAttempts) throw error
+      if (!isConflict(error) || attempt === maxAttempts) throw error
       current = await client.get(resourceClaims, namespace, name)
       if (current.metadata.uid !== claim.metadata.uid || current.metadata.deletionTimestamp)
         throw new Error(`claim ${keyOf(claim)} got deleted in the meantime`, { cause: error })
@@ -46,7 +46,7 @@ async function write(
   if (allocation) {
     if (current.status?.allocation) throw new Error(`claim ${keyOf(claim)} got allocated elsewhere in the meantime`)
     const finalizers = current.metadata.finalizers ?? []
-    // The status alone cannot say so: this is a write of its own, before the devices are its.
+    // The finalizer is not part of the status, so it takes a write of its own, before the allocation.
     if (!finalizers.includes(finalizer))
       current = await client.update(resourceClaims, {
         ...current,
@@ -57,7 +57,7 @@ async function write(
   if (isReservedFor(current, pod)) return current
   const { name, uid = '' } = pod.pod.metadata
   const reservedFor = [...(current.status?.reservedFor ?? []), { resource: 'pods', name: name ?? '', uid }]
-  // Since when its devices may take their time to become ready.
+  // The timeout for binding conditions starts at this time.
   const allocationTimestamp = `${new Date(now).toISOString().slice(0, 19)}Z`
   const timed: Allocation = { allocationTimestamp, ...(allocation ?? current.status?.allocation) }
   return client.updateStatus(resourceClaims, {
@@ -66,14 +66,14 @@ async function write(
   })
 }
 
-/** The claim may go from now on, though it has devices. */
+/** The claim without the finalizer, so that it can be deleted while it is allocated. */
 export const withoutProtection = (claim: ResourceClaim): ResourceClaim => ({
   ...claim,
   metadata: { ...claim.metadata, finalizers: claim.metadata.finalizers?.filter((one) => one !== finalizer) },
 })
 
-/** The pod uses the claim no longer. */
-export async function giveBackReservation(
+/** Removes the pod from the users of the claim. */
+export async function removeReservation(
   { metadata }: ResourceClaim,
   { pod }: PodInfo,
   client: RestClient,
@@ -83,7 +83,7 @@ export async function giveBackReservation(
   await client.patch(resourceClaims, namespace, name, patch, 'strategic', 'status')
 }
 
-/** Nobody has the claim's devices any longer. */
+/** Removes the claim's allocation and users. */
 export async function deallocate(claim: ResourceClaim, client: RestClient): Promise<ResourceClaim> {
   const { allocation: _, reservedFor: __, devices: ___, ...status } = claim.status ?? {}
   return client.updateStatus(resourceClaims, { ...claim, status })

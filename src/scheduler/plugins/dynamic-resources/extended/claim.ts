@@ -1,5 +1,5 @@
 /**
- * The claim that the scheduler makes for a pod whose extended resources are devices of a driver: one for all of them.
+ * The claim that the scheduler creates for a pod whose extended resources are backed by devices; one for all of them.
  */
 import { randomUUID } from 'node:crypto'
 import type { Pod, ResourceClaim } from '../../../../client/kinds.ts'
@@ -15,18 +15,18 @@ export type RequestMapping = NonNullable<
   NonNullable<Pod['status']>['extendedResourceClaimStatus']
 >['requestMappings'][number]
 
-/** What was made for the pod before, and may be of no use now. */
-export function leftOver(pod: PodInfo, claims: Iterable<ResourceClaim>): ResourceClaim | undefined {
+/** The claim created by an earlier attempt, whose devices may not fit any more. */
+export function staleClaimOf(pod: PodInfo, claims: Iterable<ResourceClaim>): ResourceClaim | undefined {
   for (const claim of claims)
     if (claim.metadata.annotations?.[annotation] === 'true' && controllerOf(claim)?.uid === pod.pod.metadata.uid)
       return claim
   return undefined
 }
 
-/** No claim can be called so: this one is not there yet. */
+/** Not a valid name: it marks the claim that is not created yet. */
 const nameInMemory = '<extended-resources>'
 
-/** A claim for the pod that is not there yet: its uid is made up. */
+/** A claim for the pod in memory, with a random uid. */
 export const claimFor = ({ namespace, name, pod }: PodInfo, requests: Request[]): ResourceClaim => ({
   apiVersion: 'resource.k8s.io/v1',
   kind: 'ResourceClaim',
@@ -43,26 +43,28 @@ export const claimFor = ({ namespace, name, pod }: PodInfo, requests: Request[])
   spec: { devices: { requests } },
 })
 
-export interface Asked {
+export interface DeviceRequests {
   readonly requests: Request[]
-  /** Which container uses which request. */
+  /** The request that each container uses. */
   readonly mappings: RequestMapping[]
 }
 
-/** What the containers of a pod ask for, of these resources; `classes` has the class of each. */
-export function requestsOf({ pod }: PodInfo, classes: ReadonlyMap<string, string>): Asked {
+/** The requests of a pod's containers for these resources; `classes` has the class of each. */
+export function requestsOf({ pod }: PodInfo, classes: ReadonlyMap<string, string>): DeviceRequests {
   const initial = pod.spec?.initContainers ?? []
   const containers = [...initial, ...(pod.spec?.containers ?? [])].map((container, at) => ({ container, at }))
   const isShort = ({ container, at }: Placed): boolean => at < initial.length && container.restartPolicy !== 'Always'
-  const asked: Asked = { requests: [], mappings: [] }
+  const asked: DeviceRequests = { requests: [], mappings: [] }
   for (const [resource, deviceClassName] of [...classes].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const lasting = containers.filter((one) => !isShort(one)).map((one) => askedBy(one, resource, deviceClassName, []))
-    // Containers that end before others begin use what these will have.
+    const lasting = containers
+      .filter((one) => !isShort(one))
+      .map((one) => requestsFor(one, resource, deviceClassName, []))
+    // Containers that end before others start use the devices of those.
     const brief = containers.filter(isShort).map((one) => {
       const later = lasting.flatMap(({ at, own }) => (own && at > one.at ? own : []))
-      return askedBy(one, resource, deviceClassName, later)
+      return requestsFor(one, resource, deviceClassName, later)
     })
-    // What they need beyond that they have one after the other.
+    // The additional devices are used by one after the other.
     const most = brief.reduce<Request | undefined>(
       (most, { own }) => (own && countOf(own) > countOf(most) ? own : most),
       undefined,
@@ -84,10 +86,14 @@ interface Placed {
 const countOf = (request: Request | undefined): number => Number(request?.exactly?.count ?? 0)
 
 /**
- * What a container asks for of a resource: as much as it can of what is asked for already, and a request of its own for
- * the rest.
+ * The requests for a container: it reuses `reusable` ones as far as possible, and gets its own request for the rest.
  */
-function askedBy({ container, at }: Placed, resource: string, deviceClassName: string, reusable: readonly Request[]) {
+function requestsFor(
+  { container, at }: Placed,
+  resource: string,
+  deviceClassName: string,
+  reusable: readonly Request[],
+) {
   const amounts = container.resources?.requests ?? {}
   const reused: Request[] = []
   let missing = Number(wholeValue(String(amounts[resource] ?? '0')))

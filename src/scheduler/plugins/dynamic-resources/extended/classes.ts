@@ -1,17 +1,17 @@
-/** Classes of devices that pods may ask for as if they were extended resources (KEP-5004). */
+/** Device classes that pods may request as extended resources (KEP-5004). */
 import { type DeviceClass, deviceClasses } from '../../../../client/kinds.ts'
 import type { Handle } from '../../../framework/index.ts'
 
-/** Every class can be asked for by this and its name. */
+/** Every class can be requested by this prefix and its name. */
 const implicitPrefix = 'deviceclass.resource.kubernetes.io/'
 
-/** What pods may ask for to get its devices. */
+/** The resource names under which pods may request the class. */
 export const resourcesOfClass = ({ metadata, spec }: DeviceClass): readonly string[] => [
   `${implicitPrefix}${metadata.name}`,
   ...(spec.extendedResourceName ? [spec.extendedResourceName] : []),
 ]
 
-/** The class that stands for a resource: of several the newest, of those the first by name. */
+/** Returns the class that backs a resource: the newest, then the first by name. */
 export function classesByResource(handle: Pick<Handle, 'lister'>): (resource: string) => DeviceClass | undefined {
   const classes = handle.lister(deviceClasses)
   const age = ({ metadata }: DeviceClass): number => Date.parse(metadata.creationTimestamp ?? '') || 0

@@ -1,4 +1,4 @@
-/** Writes the claim of a pod's extended resources, and tells the pod; or takes it away again. */
+/** Creates and deletes the claim for a pod's extended resources, and sets the pod's status. */
 import { pods, type ResourceClaim, resourceClaims } from '../../../../client/kinds.ts'
 import type { RestClient } from '../../../../client/rest/rest-client.ts'
 import { StatusError } from '../../../../machinery/status-error.ts'
@@ -6,32 +6,32 @@ import type { PodInfo } from '../../../framework/index.ts'
 import { withoutProtection } from '../claims/publish.ts'
 import type { RequestMapping } from './claim.ts'
 
-/** The claim as the server has it. */
-export function create(claim: ResourceClaim, client: RestClient): Promise<ResourceClaim> {
+/** Returns the claim as created. */
+export function createClaim(claim: ResourceClaim, client: RestClient): Promise<ResourceClaim> {
   const { uid: _, name: __, ...metadata } = claim.metadata
   return client.create(resourceClaims, { ...claim, metadata })
 }
 
-/** Says in the pod's status which claim has its devices. */
-export async function tellPod(
+/** Sets the claim in the pod's status. */
+export async function setPodStatus(
   { namespace, name, pod }: PodInfo,
   claim: ResourceClaim,
   mappings: readonly RequestMapping[],
   client: RestClient,
 ): Promise<void> {
-  const told = { resourceClaimName: claim.metadata.name, requestMappings: mappings }
+  const extendedResourceClaimStatus = { resourceClaimName: claim.metadata.name, requestMappings: mappings }
   await client.patch(
     pods,
     namespace,
     name,
-    { metadata: { uid: pod.metadata.uid }, status: { extendedResourceClaimStatus: told } },
+    { metadata: { uid: pod.metadata.uid }, status: { extendedResourceClaimStatus } },
     'strategic',
     'status',
   )
 }
 
-/** The claim goes, whatever it has. */
-export async function remove(claim: ResourceClaim, client: RestClient): Promise<void> {
+/** Deletes the claim even if it is allocated. */
+export async function deleteClaim(claim: ResourceClaim, client: RestClient): Promise<void> {
   const { namespace = '', name = '', uid } = claim.metadata
   try {
     await client.update(resourceClaims, withoutProtection(claim))

@@ -1,6 +1,4 @@
-/**
- * A pod's claims by what the scheduler has to do about them, with what is known of them before any node is looked at.
- */
+/** Groups a pod's claims by the way in which they are bound, before any node is checked. */
 import { bindCompleted, has, selectedNode } from '../../../../api/core/storage/binding/annotations.ts'
 import {
   compareMatches,
@@ -13,29 +11,29 @@ import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../.
 import { type NodeMatcher, nodeSelectorOf } from '../../../../machinery/selectors/node-selector.ts'
 import { compareQuantities } from '../../../../machinery/values/quantity.ts'
 
-/** A claim that has its volume; undefined where that has gone. */
+/** A bound claim; `volume` is undefined if it was deleted. */
 export interface BoundClaim {
   readonly claim: PersistentVolumeClaim
   readonly volume: PersistentVolume | undefined
 }
 
-/** A claim that gets a volume where the pod goes. */
+/** A claim that is bound when the pod is scheduled. */
 export interface DelayedClaim {
   readonly claim: PersistentVolumeClaim
   readonly storageClass: StorageClass
-  /** The node that was chosen for it once; a volume is being made there. */
+  /** The node selected by an earlier attempt, on which a volume is being provisioned. */
   readonly selectedNode: string | undefined
-  /** A volume that is kept for it. */
-  readonly kept: PersistentVolume | undefined
-  /** Volumes that it may get, the best first. */
+  /** A volume reserved for the claim. */
+  readonly reserved: PersistentVolume | undefined
+  /** Volumes that match the claim, the best first. */
   readonly candidates: readonly PersistentVolume[]
 }
 
 export interface SortedClaims {
   readonly bound: readonly BoundClaim[]
-  /** Smallest first, so that small claims do not take what large ones need. */
+  /** Smallest first, so that small claims do not take large volumes. */
   readonly delayed: readonly DelayedClaim[]
-  /** Somebody else binds them, and has not yet. */
+  /** Unbound claims that the volume controller binds. */
   readonly immediate: readonly PersistentVolumeClaim[]
 }
 
@@ -60,23 +58,23 @@ export function sortClaims(claims: readonly PersistentVolumeClaim[], storage: St
   return { bound, delayed: delayed.sort((a, b) => compareQuantities(sizeOf(a.claim), sizeOf(b.claim))), immediate }
 }
 
-/** A class that is not there makes nobody wait for a pod: it may come yet. */
+/** A missing class does not delay the binding: it may be created later. */
 const classOf = (claim: PersistentVolumeClaim, { storageClass }: Storage): StorageClass | undefined =>
   storageClass(claimClass(claim))
 
 function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, { volumesOf }: Storage): DelayedClaim {
   const candidates: PersistentVolume[] = []
-  let kept: PersistentVolume | undefined
+  let reserved: PersistentVolume | undefined
   for (const volume of volumesOf(storageClass.metadata.name ?? '')) {
     if (volume.metadata.deletionTimestamp) continue
-    if (isBoundOrReserved(volume, claim)) kept ??= isReserved(volume, claim) ? volume : undefined
+    if (isBoundOrReserved(volume, claim)) reserved ??= isReserved(volume, claim) ? volume : undefined
     else if (isMatch(volume, claim)) candidates.push(volume)
   }
   return {
     claim,
     storageClass,
     selectedNode: claim.metadata.annotations?.[selectedNode],
-    kept,
+    reserved,
     candidates: candidates.sort(compareMatches),
   }
 }
@@ -86,7 +84,7 @@ export const sizeOf = ({ spec }: PersistentVolumeClaim): string => spec?.resourc
 const anywhere: NodeMatcher = () => true
 const matchers = new WeakMap<PersistentVolume, NodeMatcher>()
 
-/** Whether a volume can be used on a node. */
+/** Matches the nodes on which a volume can be used. */
 export function reaches(volume: PersistentVolume): NodeMatcher {
   let matcher = matchers.get(volume)
   if (!matcher) {

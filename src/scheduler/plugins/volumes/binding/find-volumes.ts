@@ -1,9 +1,9 @@
-/** Whether a pod can have its volumes on a node, and which: a pure function of its claims and of the node. */
+/** Finds the volumes for a pod on a node: a pure function of its claims and the node. */
 import type { CSIStorageCapacity, Node, PersistentVolume, PersistentVolumeClaim } from '../../../../client/kinds.ts'
 import { type BoundClaim, type DelayedClaim, reaches } from './claims.ts'
 import { type Provisioners, provisioning } from './provisioning.ts'
 
-/** What has to be done before the pod can start on the node. */
+/** The bindings and provisions needed before the pod can start on the node. */
 export interface PodVolumes {
   readonly bindings: readonly { readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }[]
   readonly provisions: readonly { readonly claim: PersistentVolumeClaim; readonly capacity?: CSIStorageCapacity }[]
@@ -16,7 +16,7 @@ export const reasons = {
   gone: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
 } as const
 
-/** What a pod gets on a node, or why it gets nothing there. */
+/** Returns the volumes of a pod on a node, or the reasons why it cannot have them there. */
 export function findVolumes(
   bound: readonly BoundClaim[],
   delayed: readonly DelayedClaim[],
@@ -45,9 +45,9 @@ function findDelayed(delayed: readonly DelayedClaim[], node: Node, provisioners:
   const taken = new Set<PersistentVolume>()
   for (const one of delayed)
     if (one.selectedNode !== undefined && one.selectedNode !== node.metadata.name) return reasons.nothingToBind
-  for (const { claim, storageClass, selectedNode, kept, candidates } of delayed) {
+  for (const { claim, storageClass, selectedNode, reserved: kept, candidates } of delayed) {
     const suitable = (volume: PersistentVolume): boolean => !taken.has(volume) && reaches(volume)(node)
-    // One that is kept for the claim is its volume, whatever else there is.
+    // A volume reserved for the claim is the only choice.
     const volume = selectedNode === undefined ? (kept ? [kept] : candidates).find(suitable) : undefined
     if (volume) {
       taken.add(volume)

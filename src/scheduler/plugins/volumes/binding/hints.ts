@@ -1,4 +1,4 @@
-/** Which changes may help a pod that its volumes kept from all nodes. */
+/** Queueing hints: changes that may help a pod that was rejected because of its volumes. */
 import { isDeepStrictEqual } from 'node:util'
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from '../../../../client/kinds.ts'
 import { compareQuantities } from '../../../../machinery/values/quantity.ts'
@@ -23,7 +23,7 @@ export const events: readonly EventRegistration[] = [
 const allowsMore = (before: StorageClass | undefined, after: StorageClass | undefined): boolean =>
   !before || !isDeepStrictEqual(before.allowedTopologies, after?.allowedTopologies)
 
-/** Its capacity no longer matters. */
+/** True if the driver's capacity no longer counts. */
 const countsLess = (before: CSIDriver | undefined, after: CSIDriver | undefined): boolean =>
   before?.spec.storageCapacity === true && after?.spec.storageCapacity !== true
 

@@ -1,6 +1,6 @@
 /**
- * VolumeBinding: a pod goes where its volumes are, or can be; volumes that wait for a pod are bound or made where it
- * goes (KEP-490).
+ * VolumeBinding: schedules a pod where its volumes are or can be; binds or provisions volumes with delayed binding for
+ * the node (KEP-490).
  */
 import { volumeClass } from '../../../../api/core/storage/binding/storage-class.ts'
 import {
@@ -31,18 +31,18 @@ import { claimsOf } from '../pod-volumes.ts'
 import { type SortedClaims, sortClaims } from './claims.ts'
 import { findVolumes, type PodVolumes } from './find-volumes.ts'
 import { events } from './hints.ts'
-import { assume, forget, isDone, type Surroundings, write } from './publish.ts'
+import { assume, type CurrentObjects, forget, isBindingComplete, write } from './publish.ts'
 import { type ShapePoint, scoreVolumes } from './scoring.ts'
 
 export interface VolumeBindingArgs {
   readonly bindTimeoutSeconds: number
-  /** How good which utilization of volumes is. Without it volumes do not count in scores. */
+  /** Scores by utilization. Default: empty, volumes are not scored. */
   readonly shape: readonly ShapePoint[]
 }
 
 interface Filtering {
   readonly claims: SortedClaims
-  /** What the pod would get, by node. */
+  /** The volumes of the pod by node. */
   readonly byNode: Map<string, PodVolumes>
 }
 
@@ -109,16 +109,16 @@ function make({ bindTimeoutSeconds, shape }: VolumeBindingArgs, handle: Handle):
     driver: (name: string) => lists.drivers.get('', name),
     capacitiesOf: (className: string) => lists.capacities.by(byCapacityClass, className),
   }
-  const now: Surroundings = {
+  const now: CurrentObjects = {
     node: (name) => lists.nodes.get('', name),
     pod: (namespace, name) => lists.pods.get(namespace, name),
     claim: (namespace, name) => assumed.claims.get(namespace, name),
     volume: (name) => assumed.volumes.get('', name),
   }
   const waiters = new Waiters()
-  for (const list of [lists.claims, lists.volumes]) list.onChange(() => waiters.look())
+  for (const list of [lists.claims, lists.volumes]) list.onChange(() => waiters.check())
   lists.pods.onChange((after) => {
-    if (!after) waiters.look()
+    if (!after) waiters.check()
   })
 
   return {
@@ -171,7 +171,7 @@ function make({ bindTimeoutSeconds, shape }: VolumeBindingArgs, handle: Handle):
     if (!found || !hasWork(found)) return undefined
     try {
       await write(found, node, handle.client, assumed)
-      await waiters.until(() => isDone(found, pod, node, now), bindTimeoutSeconds * 1000, signal)
+      await waiters.until(() => isBindingComplete(found, pod, node, now), bindTimeoutSeconds * 1000, signal)
       return undefined
     } catch (error) {
       return failed(

@@ -1,6 +1,6 @@
 /**
- * Whether a volume can be made for a claim on a node: its class allows the place, and the driver has room there
- * (KEP-1472).
+ * Checks if a volume can be provisioned for a claim on a node: the class allows the topology, and the driver has the
+ * capacity (KEP-1472).
  */
 import type {
   CSIDriver,
@@ -13,13 +13,13 @@ import { own } from '../../../../lib/own.ts'
 import { labelSelectorOf } from '../../../../machinery/selectors/label-selector.ts'
 import { wholeValue } from '../../../../machinery/values/quantity.ts'
 
-/** What is told about provisioners. */
+/** The drivers and their capacities. */
 export interface Provisioners {
   driver(name: string): CSIDriver | undefined
   capacitiesOf(className: string): Iterable<CSIStorageCapacity>
 }
 
-/** `capacity`: what the driver has there, where it tells. */
+/** `capacity`: the driver's capacity for the node, if published. */
 export type Provisioning =
   | { readonly verdict: 'possible'; readonly capacity?: CSIStorageCapacity }
   | { readonly verdict: 'impossible' | 'no room' }
@@ -49,7 +49,7 @@ function isEnough({ capacity, maximumVolumeSize }: CSIStorageCapacity, size: big
 const isFor = ({ nodeTopology }: CSIStorageCapacity, { metadata }: Node): boolean =>
   nodeTopology !== undefined && labelSelectorOf(nodeTopology).matches(metadata.labels)
 
-/** No topologies allow all nodes; of several, one has to fit. */
+/** Without topologies all nodes are allowed; otherwise one has to match. */
 function isAllowed({ allowedTopologies = [] }: StorageClass, { metadata: { labels = {} } }: Node): boolean {
   if (allowedTopologies.length === 0) return true
   return allowedTopologies.some(({ matchLabelExpressions = [] }) =>

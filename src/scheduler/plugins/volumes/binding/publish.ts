@@ -1,6 +1,6 @@
 /**
- * Writes what a pod's volumes need, and waits until all its claims are bound: volumes name their claims, claims the
- * node where one is made.
+ * Writes the bindings of a pod's volumes and waits until all claims are bound: volumes get their claims, claims get the
+ * node for provisioning.
  */
 import { bindCompleted, has, selectedNode, withAnnotations } from '../../../../api/core/storage/binding/annotations.ts'
 import { boundVolume } from '../../../../api/core/storage/binding/bind-volume.ts'
@@ -23,7 +23,7 @@ export interface Assumptions {
   readonly volumes: Assumed<PersistentVolume>
 }
 
-/** What is to be written: only what is not there yet. */
+/** The objects to write, without those that are up to date. */
 interface Writes {
   readonly volumes: readonly PersistentVolume[]
   readonly claims: readonly PersistentVolumeClaim[]
@@ -39,7 +39,7 @@ function writesFor({ bindings, provisions }: PodVolumes, node: string): Writes {
   }
 }
 
-/** From now on other pods see what will be written. */
+/** Assumes the writes, so that they count for the next pods. */
 export function assume(found: PodVolumes, node: string, { volumes, claims }: Assumptions): void {
   const writes = writesFor(found, node)
   for (const volume of writes.volumes) volumes.assume(volume)
@@ -51,7 +51,7 @@ export function forget({ bindings, provisions }: PodVolumes, { volumes, claims }
   for (const { claim } of provisions) claims.forget(claim)
 }
 
-/** Rejects with what the API server says. */
+/** Rejects with the error of the API server. */
 export async function write(
   found: PodVolumes,
   node: string,
@@ -63,8 +63,8 @@ export async function write(
   for (const claim of writes.claims) claims.assume(await client.update(persistentVolumeClaims, claim))
 }
 
-/** What is there now. */
-export interface Surroundings {
+/** The current objects. */
+export interface CurrentObjects {
   node(name: string): Node | undefined
   pod(namespace: string, name: string): Pod | undefined
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined
@@ -72,13 +72,13 @@ export interface Surroundings {
 }
 
 /**
- * Whether all claims are bound by now. Throws an Error where they will never be, and the pod has to be scheduled anew.
+ * Returns true if all claims are bound. Throws an Error if they never will be, so that the pod has to be rescheduled.
  */
-export function isDone(
+export function isBindingComplete(
   { bindings, provisions }: PodVolumes,
   pod: PodInfo,
   nodeName: string,
-  now: Surroundings,
+  now: CurrentObjects,
 ): boolean {
   const node = now.node(nodeName)
   if (!node) throw new Error(`failed to get node "${nodeName}": node "${nodeName}" not found`)
@@ -97,7 +97,7 @@ export function isDone(
     const live = mustBeThere(claim, now)
     const name = `${live.metadata.namespace}/${live.metadata.name}`
     if (!live.metadata.annotations) throw new Error(`selectedNode annotation reset for PVC "${name}"`)
-    // Who cannot make the volume takes the annotation away.
+    // The provisioner removes the annotation if it cannot create the volume.
     if (live.metadata.annotations[selectedNode] !== nodeName) throw new Error(`provisioning failed for PVC "${name}"`)
     const volume = live.spec?.volumeName ? now.volume(live.spec.volumeName) : undefined
     if (volume) mustReach(volume, node)
@@ -110,7 +110,7 @@ const isBound = (claim: PersistentVolumeClaim): boolean => Boolean(claim.spec?.v
 
 function mustBeThere(
   { metadata: { namespace = '', name = '' } }: PersistentVolumeClaim,
-  { claim }: Surroundings,
+  { claim }: CurrentObjects,
 ): PersistentVolumeClaim {
   const live = claim(namespace, name)
   if (!live) throw new Error(`failed to get pvc "${namespace}/${name}": persistentvolumeclaim "${name}" not found`)

@@ -1,4 +1,4 @@
-/** How well volumes fit, class by class: as a point on a line that the configuration draws (KEP-4049). */
+/** Scores nodes by the utilization of volumes per class, with the configured shape (KEP-4049). */
 
 import { claimClass } from '../../../../api/core/storage/binding/storage-class.ts'
 import { wholeValue } from '../../../../machinery/values/quantity.ts'
@@ -6,7 +6,7 @@ import { maxNodeScore } from '../../../framework/index.ts'
 import { sizeOf } from './claims.ts'
 import type { PodVolumes } from './find-volumes.ts'
 
-/** Utilization in percent, and the score that it gets, from 0 to 10. */
+/** A utilization in percent, and its score from 0 to 10. */
 export interface ShapePoint {
   readonly utilization: number
   readonly score: number

@@ -9,7 +9,7 @@ import { Waiters } from '../../waiters.ts'
 import { aClaim, aClass, aPodWith, aVolume, onlyOn } from '../objects-for-tests.ts'
 import { reasons } from './find-volumes.ts'
 import { volumeBinding } from './index.ts'
-import { isDone } from './publish.ts'
+import { isBindingComplete } from './publish.ts'
 import { scoreVolumes } from './scoring.ts'
 
 const nodes = [aNode('a'), aNode('b')]
@@ -39,7 +39,7 @@ const capacity = (node: string, amount: string) => ({
   nodeTopology: { matchLabels: { 'kubernetes.io/hostname': node } },
 })
 
-test('pods go where their volumes are, or can be', () => {
+test('pods are scheduled where their volumes are or can be', () => {
   const { conflict, nothingToBind, noRoom, gone } = reasons
   const localClass = aClass('local')
   const immediate = aClass('now', { volumeBindingMode: 'Immediate', provisioner: 'd' })
@@ -48,7 +48,7 @@ test('pods go where their volumes are, or can be', () => {
     ['no such claim', ['c'], [], both('persistentvolumeclaim "c" not found')],
     ['bound', ['c'], [aClaim('c', { volumeName: 'v' }), aVolume('v')], both('')],
     ['bound on one node', ['c'], [aClaim('c', { volumeName: 'v' }), aVolume('v', onlyOn('b'))], [conflict, '']],
-    ['bound to what has gone', ['c'], [aClaim('c', { volumeName: 'v' })], both(gone)],
+    ['bound to a deleted volume', ['c'], [aClaim('c', { volumeName: 'v' })], both(gone)],
     [
       'lost',
       ['c'],
@@ -62,14 +62,14 @@ test('pods go where their volumes are, or can be', () => {
       both('persistentvolumeclaim "c" is being deleted'),
     ],
     [
-      'to be bound by others',
+      'unbound, with immediate binding',
       ['c'],
       [aClaim('c', { storageClassName: 'now' }), immediate],
       both('pod has unbound immediate PersistentVolumeClaims'),
     ],
     ['without a class', ['c'], [aClaim('c')], both('pod has unbound immediate PersistentVolumeClaims')],
     [
-      'of a class that is not there',
+      'of a missing class',
       ['c'],
       [aClaim('c', { storageClassName: 'now' })],
       both('pod has unbound immediate PersistentVolumeClaims'),
@@ -89,7 +89,7 @@ test('pods go where their volumes are, or can be', () => {
       ['', nothingToBind],
     ],
     [
-      'a volume that is kept for the claim',
+      'a volume reserved for the claim',
       ['c'],
       [
         waiting('c'),
@@ -99,15 +99,15 @@ test('pods go where their volumes are, or can be', () => {
       ],
       [nothingToBind, ''],
     ],
-    ['one can be made', ['c'], [makes('c'), made], both('')],
+    ['one can be provisioned', ['c'], [makes('c'), made], both('')],
     [
-      'one is being made on a node',
+      'one is being provisioned on a node',
       ['c'],
       [makes('c', { annotations: { 'volume.kubernetes.io/selected-node': 'b' } }), made],
       [nothingToBind, ''],
     ],
     [
-      'one can be made in some places',
+      'one can be provisioned in some topologies',
       ['c'],
       [
         makes('c'),
@@ -116,7 +116,7 @@ test('pods go where their volumes are, or can be', () => {
       ['', nothingToBind],
     ],
     [
-      'the driver has room on one node',
+      'the driver has capacity on one node',
       ['c'],
       [makes('c'), made, driver, capacity('a', '1Gi'), capacity('b', '1Mi')],
       ['', noRoom],
@@ -132,7 +132,7 @@ test('pods go where their volumes are, or can be', () => {
     assert.deepEqual(verdicts(aPodWith('p', claims), objects), expected, title)
 })
 
-test('ephemeral volumes wait for their claims, which have to be their own', () => {
+test('ephemeral volumes wait for their claims, which the pod must own', () => {
   const pod = aPod('p', { volumes: [{ name: 'v', ephemeral: {} }] })
   assert.deepEqual(
     verdicts(pod, []),
@@ -144,7 +144,7 @@ test('ephemeral volumes wait for their claims, which have to be their own', () =
   )
 })
 
-test('what is reserved for a pod is not found by the next, until it is given back', () => {
+test('volumes reserved for a pod are not free for the next until they are unreserved', () => {
   const cluster = { nodes, objects: [waiting('c'), waiting('d'), aClass('local'), local('v', 'a')] }
   const snapshot = snapshotOf(cluster)
   const plugin = makePlugin(volumeBinding, cluster, handleOf(cluster, snapshot))
@@ -163,7 +163,7 @@ test('what is reserved for a pod is not found by the next, until it is given bac
   assert.deepEqual(attempt(second).reasons, [])
 })
 
-test('volumes count in scores by the line that the configuration draws', () => {
+test('volumes are scored with the configured shape', () => {
   const shape = [
     { utilization: 0, score: 0 },
     { utilization: 50, score: 10 },
@@ -184,18 +184,18 @@ test('volumes count in scores by the line that the configuration draws', () => {
   assert.equal(scoreVolumes({ bindings: [], provisions: [{ claim: makes('c') }] }, shape), 0)
 })
 
-test('a pod is bound when all its claims are; what went wrong sends it back', () => {
+test('a pod is bound when all its claims are; a failure ends the attempt', () => {
   const pod = aPodWith('p', ['c'])
   const selected = { annotations: { 'volume.kubernetes.io/selected-node': 'a' } }
   const provisions = { bindings: [], provisions: [{ claim: makes('c') }] }
   const bindings = { bindings: [{ claim: waiting('c'), volume: local('v', 'a') }], provisions: [] }
   const owned = local('v', 'a', '1Gi', { claimRef: { uid: 'uid-of-c' } })
   const done = (
-    found: Parameters<typeof isDone>[0],
+    found: Parameters<typeof isBindingComplete>[0],
     live: { claim?: PersistentVolumeClaim; volume?: PersistentVolume; pod?: Pod },
   ): boolean | string => {
     try {
-      return isDone(found, new PodInfo(pod), 'a', {
+      return isBindingComplete(found, new PodInfo(pod), 'a', {
         node: (name) => nodes.find(({ metadata }) => metadata.name === name),
         pod: () => ('pod' in live ? live.pod : pod),
         claim: () => live.claim,
@@ -221,23 +221,23 @@ test('a pod is bound when all its claims are; what went wrong sends it back', ()
   )
 })
 
-test('who waits looks when something changes, and not for ever', async () => {
+test('a waiter checks its condition after each change, until a timeout or an abort', async () => {
   const waiters = new Waiters()
   let isTrue = false
-  const calledOff = new AbortController()
-  const waits = waiters.until(() => isTrue, 60_000, calledOff.signal)
+  const abort = new AbortController()
+  const waits = waiters.until(() => isTrue, 60_000, abort.signal)
   isTrue = true
-  waiters.look()
+  waiters.check()
   await waits
   await assert.rejects(
-    waiters.until(() => false, 1, calledOff.signal),
+    waiters.until(() => false, 1, abort.signal),
     /context deadline exceeded/,
   )
-  const inVain = waiters.until(() => false, 60_000, calledOff.signal)
-  calledOff.abort(new Error('others have the place'))
+  const inVain = waiters.until(() => false, 60_000, abort.signal)
+  abort.abort(new Error('others have the place'))
   await assert.rejects(inVain, /others have the place/)
   await assert.rejects(
-    waiters.until(() => true, 60_000, calledOff.signal),
+    waiters.until(() => true, 60_000, abort.signal),
     /others have the place/,
   )
 })

@@ -1,4 +1,4 @@
-/** NodeVolumeLimits: no more volumes of a driver than the node can attach, as its CSINode tells. */
+/** NodeVolumeLimits: at most as many volumes of a driver as the node's CSINode allows. */
 
 import { claimClass } from '../../../../api/core/storage/binding/storage-class.ts'
 import {
@@ -26,7 +26,7 @@ import { driverOf, inTreeVolume } from './migration.ts'
 
 const tooMany = unschedulable('node(s) exceed max volume count')
 
-/** A volume that a driver attaches. */
+/** A volume attached by a driver. */
 interface Attached {
   readonly driver: string
   /** Unique in the cluster. */
@@ -89,7 +89,7 @@ function make(_: undefined, handle: Handle): Plugin {
       .find((name) => name !== undefined && !claims.get(pod.namespace, name))
   }
 
-  /** The volumes of a node, by id, with their drivers: those of its pods, and what is attached to it whatever for. */
+  /** The volumes of a node by id, with their drivers: those of its pods, and all attachments. */
   function volumesOn(node: NodeInfo, csiNode: CSINode): Map<string, string> {
     const found = new Map<string, string>()
     for (const pod of node.pods) for (const { driver, id } of attachedBy(pod, csiNode)) found.set(id, driver)
@@ -111,7 +111,7 @@ function make(_: undefined, handle: Handle): Plugin {
     }
   }
 
-  /** A claim without a volume will have one of its class's driver. */
+  /** A claim without a volume counts for the driver of its class. */
   function ofClaim(claim: PersistentVolumeClaim, csiNode: CSINode): Attached | undefined {
     const found = claim.spec?.volumeName ? ofVolume(claim.spec.volumeName, csiNode) : undefined
     if (found || (claim.spec?.volumeName && volumes.get('', claim.spec.volumeName))) return found

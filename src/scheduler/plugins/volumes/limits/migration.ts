@@ -1,10 +1,10 @@
-/** Kinds of volumes that were in Kubernetes once, and the CSI drivers that look after them now (KEP-625). */
+/** In-tree volume types and the CSI drivers that replaced them (KEP-625). */
 import type { CSINode } from '../../../../client/kinds.ts'
 import type { VolumeSource } from '../pod-volumes.ts'
 
 const migratedPlugins = 'storage.alpha.kubernetes.io/migrated-plugins'
 
-/** By the name that classes know the provisioner by. */
+/** By the provisioner name in storage classes. */
 const drivers: Readonly<Record<string, string>> = {
   'kubernetes.io/aws-ebs': 'ebs.csi.aws.com',
   'kubernetes.io/gce-pd': 'pd.csi.storage.gke.io',
@@ -16,8 +16,8 @@ const drivers: Readonly<Record<string, string>> = {
 }
 
 /**
- * The driver of a provisioner on a node; undefined where the node's kubelet still does it itself. A name that is no
- * plug-in's is a driver's.
+ * The CSI driver of a provisioner on a node; undefined if the kubelet still uses the in-tree plug-in. Any other name is
+ * that of a driver.
  */
 export function driverOf(provisioner: string, node: CSINode): string | undefined {
   const driver = drivers[provisioner]
@@ -26,7 +26,7 @@ export function driverOf(provisioner: string, node: CSINode): string | undefined
   return migrated.includes(provisioner) ? driver : undefined
 }
 
-/** The plug-in of a volume, and what tells it from others of the plug-in. */
+/** The in-tree plug-in of a volume, and the volume's id within the plug-in. */
 export function inTreeVolume(source: VolumeSource): { readonly plugin: string; readonly handle: string } | undefined {
   const { awsElasticBlockStore, gcePersistentDisk, azureDisk, cinder, vsphereVolume } = source
   if (awsElasticBlockStore) return { plugin: 'kubernetes.io/aws-ebs', handle: awsElasticBlockStore.volumeID }

@@ -1,11 +1,11 @@
-/** Whether two volumes are one disk that cannot be mounted twice on a node. */
+/** Returns true if two volumes are the same disk, which cannot be mounted twice on a node. */
 import type { PodVolume } from '../pod-volumes.ts'
 
-/** Volumes of these kinds may clash. */
+/** Returns true for volumes of kinds that may conflict. */
 export const isExclusiveKind = ({ gcePersistentDisk, awsElasticBlockStore, rbd, iscsi }: PodVolume): boolean =>
   Boolean(gcePersistentDisk ?? awsElasticBlockStore ?? rbd ?? iscsi)
 
-/** Disks of Google, iSCSI and Ceph may be read by many at once; those of Amazon may not. */
+/** GCE, iSCSI and RBD disks may be shared if all mounts are read-only; EBS disks may not. */
 export function clash(a: PodVolume, b: PodVolume): boolean {
   const [disk, otherDisk] = [a.gcePersistentDisk, b.gcePersistentDisk]
   if (disk && otherDisk) return disk.pdName === otherDisk.pdName && !(disk.readOnly && otherDisk.readOnly)

@@ -1,4 +1,6 @@
-/** VolumeRestrictions: disks that one node can have at a time, and claims that one pod can have. */
+/**
+ * VolumeRestrictions: disks that only one pod on a node can use, and claims that only one pod in the cluster can use.
+ */
 import { type PersistentVolumeClaim, type Pod, persistentVolumeClaims } from '../../../../client/kinds.ts'
 import {
   type Handle,
@@ -15,9 +17,9 @@ import { claimNameOf, usesClaim } from '../pod-volumes.ts'
 import { clash, isExclusiveKind } from './clash.ts'
 
 interface Filtering {
-  /** Keys of the pod's claims that one pod alone may use. */
+  /** Keys of the pod's claims with access mode ReadWriteOncePod. */
   readonly exclusive: ReadonlySet<string>
-  /** How many pods use them. */
+  /** The number of pods that use them. */
   users: number
 }
 
@@ -49,7 +51,7 @@ function make(_: undefined, handle: Handle): Plugin<Filtering> {
         const name = claimNameOf(pod, volume)
         if (name === undefined) continue
         const claim = claims.get(pod.namespace, name)
-        // One that is yet to be made for the pod is VolumeBinding's to wait for.
+        // VolumeBinding waits for the claim of an ephemeral volume.
         if (!claim && !volume.ephemeral) return unresolvable(`persistentvolumeclaim "${name}" not found`)
         if (claim && isExclusive(claim)) exclusive.add(keyOf(claim))
       }

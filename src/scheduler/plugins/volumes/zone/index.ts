@@ -1,4 +1,4 @@
-/** VolumeZone: a pod goes where its volumes are, by the zones and regions in the volumes' labels. */
+/** VolumeZone: a pod must run in the zones and regions of its volumes' labels. */
 
 import { claimClass } from '../../../../api/core/storage/binding/storage-class.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../../framework/index.ts'
 import { usesClaim, zonesOf } from '../pod-volumes.ts'
 
-/** A volume is in one of these. */
+/** A label key and the values that satisfy the volume. */
 interface Place {
   readonly key: string
   readonly values: ReadonlySet<string>
@@ -80,7 +80,7 @@ function make(_: undefined, handle: Handle): Plugin<readonly Place[]> {
     },
 
     filter(places, _pod, { labels }) {
-      // A cluster without zones has one.
+      // A node without zone labels is taken to be in a cluster without zones.
       if (!keys.some((key) => labels[key] !== undefined)) return undefined
       return places.every(({ key, values }) => values.has(own(labels, key) ?? own(labels, today[key] ?? key) ?? ''))
         ? undefined
@@ -98,7 +98,7 @@ function make(_: undefined, handle: Handle): Plugin<readonly Place[]> {
     for (const [, claim] of namedClaims(pod)) yield claim
   }
 
-  /** A volume that is yet to be chosen is chosen where the pod can be. */
+  /** A volume with delayed binding is chosen for the node, so it has no zone yet. */
   function unboundFault(claim: PersistentVolumeClaim): Status | undefined {
     const name = claimClass(claim)
     if (!name) return unresolvable('PersistentVolumeClaim had no pv name and storageClass name')
