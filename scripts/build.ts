@@ -100,7 +100,7 @@ const programs: readonly Program[] = [
       'src/cluster/threads/component-thread.ts',
       'src/cli/commands/apiserver.ts',
       'src/apiserver/serving-flags/index.ts',
-      'src/cluster/lone-api-server/index.ts',
+      'src/cluster/standalone-api-server/index.ts',
       'src/cluster/index.ts',
     ],
   },

@@ -1,6 +1,5 @@
 /**
- * The flags of kube-apiserver that a cluster is given beyond its own options. Nothing of them is loaded where there are
- * none.
+ * The flags of kube-apiserver that a cluster takes besides its own options. Their code is loaded only if there are any.
  */
 import type { FlagValues } from '../apiserver/serving-flags/index.ts'
 import { ExplainedError } from '../lib/explained-error.ts'
@@ -8,9 +7,9 @@ import type { ClusterOptions } from './cluster-options.ts'
 import type { ServingOptions } from './serving-options/index.ts'
 
 /**
- * What `apiServerFlags` say; only that is in it. Rejects with an ExplainedError for flags and files that will not do.
+ * Returns the serving options that `apiServerFlags` set. Rejects with an ExplainedError for invalid flags and files.
  */
-export async function flaggedOptions(
+export async function optionsFromFlags(
   { apiServerFlags = [], log = () => {} }: ClusterOptions,
   directory: string | undefined,
 ): Promise<ServingOptions> {
@@ -19,17 +18,14 @@ export async function flaggedOptions(
     import('../apiserver/serving-flags/index.ts'),
     import('./serving-options/index.ts'),
   ])
-  const flags = await parsedFlags(apiServerFlags)
+  const flags = await parseApiServerFlags(apiServerFlags)
   checkServingFlags(flags)
   for (const line of idleFlagLines(flags)) log(line)
   return servingOptions({ flags, cwd: process.cwd(), directory, log })
 }
 
-/**
- * Reads flags of kube-apiserver. Rejects with an ExplainedError, since a command line that is not taken is the user's
- * to mend.
- */
-export async function parsedFlags(args: readonly string[]): Promise<FlagValues> {
+/** Parses flags of kube-apiserver. Rejects with an ExplainedError, since the user has to correct the command line. */
+export async function parseApiServerFlags(args: readonly string[]): Promise<FlagValues> {
   const { apiServerFlags } = await import('../apiserver/serving-flags/index.ts')
   try {
     return apiServerFlags(args)

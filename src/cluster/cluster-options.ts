@@ -1,4 +1,4 @@
-/** What a cluster is started with, and what its starter gets. */
+/** The options of a cluster, and the handle that `startCluster` returns. */
 import type { RequestHeaderOptions } from '../apiserver/authentication/request-header.ts'
 import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens.ts'
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
@@ -13,108 +13,97 @@ import type { SimulatedNodes } from './simulation/index.ts'
 export type StorageDirectory = Omit<OpenOptions, 'tuning'>
 
 export interface ClusterOptions {
-  /**
-   * `memory`, or the directory that keeps the data and the certificates; it is made if missing. `memory` unless said.
-   */
+  /** `memory`, or the directory for the data and the certificates, which is created if missing. Default: `memory`. */
   readonly storage?: 'memory' | StorageDirectory
-  /** 127.0.0.1 unless said. */
+  /** Default: 127.0.0.1. */
   readonly bindAddress?: string
-  /** Any free port unless said. */
+  /** Default: any free port. */
   readonly port?: number
-  /** Bearer tokens that are accepted, beside the administrator's certificate. */
+  /** Bearer tokens that are accepted besides the administrator's certificate. */
   readonly tokens?: readonly TokenUser[]
-  /** A serving certificate of one's own. */
+  /** A serving certificate. Default: one signed by the cluster's authority. */
   readonly tls?: KeyPair
-  /** PEM bundle of authorities whose client certificates are accepted, beside the cluster's own. */
+  /** PEM bundle of authorities whose client certificates are accepted, besides the cluster's own. */
   readonly clientCA?: string
-  /** Front proxies that may say who a user is, in place of the cluster's own. */
+  /** Front proxies that are trusted to name the user. Default: the cluster's own. */
   readonly requestHeader?: RequestHeaderOptions
-  /** What is shown to the servers of aggregated APIs, in place of a certificate made here. */
+  /** Client certificate for the servers of aggregated APIs. Default: one created by the cluster. */
   readonly proxyClient?: KeyPair
-  /** As `--runtime-config`: `batch/v2=true`, `api/alpha=true`. */
+  /** As for `--runtime-config`: `batch/v2=true`, `api/alpha=true`. */
   readonly runtimeConfig?: readonly string[]
-  /** One range, or two with a comma between them. */
+  /** One range, or two separated by a comma. */
   readonly serviceClusterIpRange?: string
   /**
-   * Flags of kube-apiserver beyond these options: `--audit-log-path=/tmp/audit.log`. Relative paths start from the
-   * current directory.
+   * Flags of kube-apiserver besides these options, such as `--audit-log-path=/tmp/audit.log`. Relative paths are
+   * resolved against the current directory.
    */
   readonly apiServerFlags?: readonly string[]
   /**
-   * Whether controllers run, or which, as `--controllers` names them: `*` for all, `name`, `-name`. All unless said.
-   * Without them namespaces have no accounts, so that pods need `--disable-admission-plugins=ServiceAccount`.
+   * True to run all controllers, or a list as for `--controllers`: `*` for all, `name`, `-name`. Default: true. Without
+   * controllers namespaces have no service accounts, so pods need `--disable-admission-plugins=ServiceAccount`.
    */
   readonly controllers?: boolean | readonly string[]
-  /** Flags of kube-controller-manager for them, by their names: `{ 'concurrent-deployment-syncs': '10' }`. */
+  /** Flags of kube-controller-manager by name: `{ 'concurrent-deployment-syncs': '10' }`. */
   readonly controllerFlags?: Readonly<Record<string, string>>
   /**
-   * Simulated nodes, which run in the background: pods on them go through their phases, and nothing runs. So many, or
-   * as the options say; none unless said. Clusters with nodes have a default storage class.
+   * Number or options of simulated nodes. Their pods go through the phases without running anything. Default: none.
+   * Clusters with nodes have a default storage class.
    */
   readonly nodes?: number | SimulatedNodes
   /**
-   * Controllers, and simulated nodes, run on threads of their own, where they delay no request, at the price of some
-   * memory: for clusters that live long.
+   * Runs controllers and simulated nodes on threads of their own, so that they do not delay requests, at the cost of
+   * some memory: for long-lived clusters.
    */
   readonly controllersThread?: boolean
-  /**
-   * Pods get nodes: `true`, or what to run the scheduler with. Without it they stay pending, unless a scheduler of
-   * one's own looks after them.
-   */
+  /** True, or options, to run the scheduler. Default: pods stay pending unless another scheduler binds them. */
   readonly scheduler?: boolean | ClusterSchedulerChoice
   /**
-   * Where controllers tell of themselves over HTTPS, as kube-controller-manager does on 10257; 0 for any free port,
-   * nowhere unless said.
+   * HTTPS port for the health and the metrics of the controllers, as kube-controller-manager's 10257; 0 for any free
+   * port. Default: none.
    */
   readonly controllerManagerPort?: number
   /**
-   * Makes the first requests fast at the price of 0.6 s of CPU after the start, and 0.15 s now and then: for clusters
-   * that live long.
+   * Makes the first requests fast at the cost of 0.6 s of CPU after the start and 0.15 s periodically: for long-lived
+   * clusters.
    */
   readonly warmUp?: boolean
   /**
-   * How often old revisions are forgotten, how long they are kept before (five minutes each unless said, as upstream),
-   * and how many bytes of them at most (256 MB).
+   * Interval of compactions, time for which old revisions are retained before (default: 5 minutes each, as upstream),
+   * and maximum size of the history (default: 256 MiB).
    */
   readonly compaction?: { readonly intervalMs?: number; readonly retainMs?: number; readonly maxHistoryBytes?: number }
-  /** Called with one line per step of the start, and for what is worth knowing later. */
+  /** Called with one line per step of the start, and with later messages. */
   readonly log?: Log
-  /** As `-v`: 0 is calm, 2 shows how long each step of the start took. */
+  /** As for `-v`: 0 is quiet, 2 logs the duration of each step of the start. */
   readonly verbosity?: number
 }
 
 export interface ClusterSchedulerChoice {
-  /** A file with a KubeSchedulerConfiguration; upstream's defaults unless said. */
+  /** A file with a KubeSchedulerConfiguration. Default: upstream's defaults. */
   readonly configurationFile?: string
-  /** Plug-ins beside those in tree, of `typernetes/scheduler`. */
+  /** Plugins besides the in-tree ones; see `typernetes/scheduler`. */
   readonly plugins?: readonly PluginFactory[]
   /**
-   * It runs on a thread of its own, at the price of some memory: for clusters that live long, and have no plug-ins of
-   * their own.
+   * Runs the scheduler on a thread of its own, at the cost of some memory: for long-lived clusters without `plugins`.
    */
   readonly onThread?: boolean
 }
 
 export interface Cluster {
-  /** `https://127.0.0.1:6443`: where this machine reaches the server. */
+  /** The server's URL on this machine, such as `https://127.0.0.1:6443`. */
   readonly url: string
   readonly port: number
-  /** What a client needs to be the administrator. */
+  /** Connection options of the administrator. */
   readonly client: Access
   readonly kubeconfig: Kubeconfig
   readonly kubeconfigYaml: string
   /**
-   * Somebody with a client certificate of the cluster's authority, who may do what roles and bindings allow: for tests
-   * of what somebody may not do.
+   * Creates a user with a client certificate of the cluster's authority, whose rights are those of roles and bindings:
+   * for tests of authorization.
    */
   user(identity: UserIdentity): Promise<ClusterUser>
-  /**
-   * Resolves when controllers, scheduler and simulated nodes know what was there at the start. The server is ready
-   * before.
-   */
+  /** Resolves when controllers, scheduler and simulated nodes have synced. The server is ready before that. */
   readonly synced: Promise<void>
-  /**
-   * Lets requests finish for up to `graceMs` (5,000 unless said), then releases port and store. May be called twice.
-   */
+  /** Waits up to `graceMs` (default: 5,000) for running requests, then releases port and store. May be called twice. */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Where things lie in a data directory (`--data-dir`). */
+/** The layout of a data directory (`--data-dir`). */
 import { accessSync, constants } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
@@ -6,16 +6,16 @@ import { makeDirectory } from '../lib/files/make-directory.ts'
 
 export interface DataDirectory {
   readonly path: string
-  /** The store's own folder; snapshots are taken from it. */
+  /** The store's directory; snapshots are taken from it. */
   readonly store: string
   readonly pki: string
   /** The administrator's kubeconfig. */
   readonly kubeconfig: string
-  /** Directories that are volumes; not there before a cluster has such. */
+  /** Directories of volumes; missing until the cluster uses them. */
   readonly volumes: string
 }
 
-/** The paths of a data directory, without touching the disk. */
+/** Returns the paths of a data directory, without touching the disk. */
 export function dataDirectoryPaths(directory: string): DataDirectory {
   const path = resolve(directory)
   return {
@@ -27,7 +27,7 @@ export function dataDirectoryPaths(directory: string): DataDirectory {
   }
 }
 
-/** Makes the directory if it is missing. Throws an ExplainedError if it cannot be written. */
+/** Creates the directory if it is missing. Throws an ExplainedError if it cannot be written. */
 export function dataDirectory(directory: string): DataDirectory {
   const paths = dataDirectoryPaths(directory)
   try {
@@ -35,7 +35,7 @@ export function dataDirectory(directory: string): DataDirectory {
     accessSync(paths.path, constants.W_OK)
   } catch (error) {
     throw new ExplainedError(
-      `cannot keep data in ${paths.path}: ${reasonOf(error)}; choose another directory with --data-dir or mend ` +
+      `cannot store data in ${paths.path}: ${reasonOf(error)}; choose another directory with --data-dir or fix ` +
         'its permissions',
       {
         cause: error,

@@ -1,5 +1,5 @@
 /**
- * Where volumes of a cluster lie that are directories of this machine, and the class by which claims get them
+ * Volumes that are directories of this machine, and the storage class that provisions them
  * (`--enable-hostpath-provisioner`).
  */
 import { existsSync, mkdtempSync } from 'node:fs'
@@ -16,19 +16,19 @@ import type { DataDirectory } from './data-directory.ts'
 
 const enabling = 'enable-hostpath-provisioner'
 const where = 'hostpath-provisioner-directory'
-/** Whoever containers run as has to come through. */
+/** Containers may run as any user. */
 const passable = 0o755
 
 export interface HostPathStorage {
-  /** Flags of controllers with the directory among them. */
+  /** Flags of the controllers, including the directory. */
   readonly flags: Readonly<Record<string, string>>
-  /** Makes the default class, once in the life of a cluster: who deletes or changes it is not overruled. */
+  /** Creates the default class once in the life of a cluster, so that users can delete or change it. */
   begin(administrator: Access): Promise<void>
-  /** Removes what a cluster in memory leaves. */
+  /** Removes the directories of a cluster in memory. */
   end(): Promise<void>
 }
 
-/** `data` is missing where a cluster lives in memory: its volumes live as long. */
+/** `data` is undefined for a cluster in memory, whose volumes are removed with it. */
 export function hostPathStorage(given: Readonly<Record<string, string>> = {}, data?: DataDirectory): HostPathStorage {
   if (given[enabling] !== 'true') return { flags: given, begin: async () => {}, end: async () => {} }
   const ownDirectory = data || given[where] ? undefined : mkdtempSync(join(tmpdir(), 't8s-volumes-'))
@@ -36,7 +36,7 @@ export function hostPathStorage(given: Readonly<Record<string, string>> = {}, da
   return {
     flags: { ...given, [where]: directory },
     async begin(administrator) {
-      // The directory is there since the class was made.
+      // The directory is created after the class.
       if (!ownDirectory && existsSync(directory)) return
       await makeClass(administrator)
       makeDirectory(directory, passable)
@@ -53,7 +53,7 @@ const standardClass: StorageClass = {
   metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
   provisioner: 'kubernetes.io/host-path',
   reclaimPolicy: 'Delete',
-  // All nodes are this machine: a directory is as near to one as to another.
+  // All nodes are this machine, so every directory is local to all of them.
   volumeBindingMode: 'Immediate',
 }
 

@@ -1,4 +1,4 @@
-/** What the package offers to programs: a cluster within the process, for tests above all. */
+/** The public API for programs: a cluster within the process, mainly for tests. */
 export type { TokenUser } from '../apiserver/server.ts'
 export { ExplainedError } from '../lib/explained-error.ts'
 export { type Cluster, type ClusterOptions, startCluster } from './start-cluster.ts'

@@ -1,17 +1,15 @@
-/**
- * Serves a store: the API server and the compactor on it, started and stopped together. The store stays the caller's.
- */
+/** Serves a store: API server and compactor, started and stopped together. The caller closes the store. */
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../apiserver/server.ts'
 import { release } from '../lib/release.ts'
 import { type CompactorOptions, startCompactor } from '../storage/compactor.ts'
 import { listenError } from './listen-error.ts'
 
 export interface ServeOptions extends Omit<ApiServerOptions, 'release'> {
-  /** `off`: revisions are kept for ever. */
+  /** `off`: no revision is compacted. */
   readonly compaction?: CompactorOptions | 'off'
 }
 
-/** Starts both. Rejects with an ExplainedError where the address cannot be had; then neither runs. */
+/** Starts both. Rejects with an ExplainedError if the address is not available; then neither runs. */
 export async function serveStore({ compaction, ...options }: ServeOptions): Promise<ApiServer> {
   const compactor = compaction === 'off' ? undefined : startCompactor(options.store, compaction)
   try {

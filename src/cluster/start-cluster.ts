@@ -1,4 +1,4 @@
-/** Puts a cluster together: store, certificates, API server, compaction. Many may run side by side in one process. */
+/** Starts a cluster: store, certificates, API server, compaction, controllers. A process may run many. */
 import { defaultHeaders } from '../apiserver/authentication/request-header.ts'
 import { signedToken } from '../apiserver/authentication/service-accounts/signing-keys.ts'
 import { joinedBundles } from '../apiserver/certificates/signed-by.ts'
@@ -6,12 +6,12 @@ import { defaultServiceRange } from '../apiserver/services/ranges/address-range.
 import { checkControllerFlags, planControllers } from '../controllers/index.ts'
 import type { Store } from '../storage/store.ts'
 import { localUrl, serverHosts } from './addresses.ts'
-import { flaggedOptions } from './cluster-flags.ts'
+import { optionsFromFlags } from './cluster-flags.ts'
 import type { Cluster, ClusterOptions, StorageDirectory } from './cluster-options.ts'
 import { clusterControllers, controllerTokens } from './controllers/index.ts'
-import type { BegunControllers } from './controllers/run-task.ts'
+import type { StartedControllers } from './controllers/run-task.ts'
 import { clusterUser, userOf } from './credentials/cluster-users.ts'
-import { usualIssuer } from './credentials/service-account-keys.ts'
+import { defaultIssuer } from './credentials/service-account-keys.ts'
 import { type DataDirectory, dataDirectory } from './data-directory.ts'
 import { hostPathStorage } from './host-path-storage.ts'
 import { kubeletAddressTypes } from './kubelet-addresses.ts'
@@ -25,23 +25,27 @@ export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
 const contextName = 't8s'
 const defaultGraceMs = 5000
-const notBegun = 'not started yet'
-/** On in clusters beyond the plug-ins that a lone API server has, as kubeadm does it. */
+const notStarted = 'not started yet'
+/** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
 const clusterPlugins: readonly string[] = ['NodeRestriction']
-/** Bootstrap tokens are looked after too, as kubeadm does it: the API server takes them. */
+/** Includes the controllers of bootstrap tokens, as kubeadm does, since the API server accepts these tokens. */
 const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
-/** From this verbosity on, each step of the start is timed. */
+/** From this verbosity on, the duration of each step is logged. */
 const timingVerbosity = 2
 
 /**
- * Starts a cluster and resolves when it is ready. Rejects with an ExplainedError where the user can do something about
- * it.
+ * Starts a cluster and resolves when it is ready. Rejects with an ExplainedError if the user can fix the problem.
+ *
+ * @example
+ * const cluster = await startCluster({ storage: 'memory' })
+ * console.log(cluster.kubeconfigYaml)
+ * await cluster.stop()
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const onDisk = options.storage === 'memory' ? undefined : options.storage
   const data = onDisk && dataDirectory(onDisk.directory)
   const timed = stopwatch(options)
-  const flagged = await flaggedOptions(options, data?.path)
+  const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
   const store = await timed('store opened', openStore(data, onDisk))
   try {
@@ -62,15 +66,15 @@ async function serve(
 ): Promise<Cluster> {
   const { bindAddress = '127.0.0.1', port = 0, serviceClusterIpRange = defaultServiceRange, log = () => {} } = options
   const hosts = serverHosts(bindAddress, serviceClusterIpRange)
-  // Only who holds the store may make certificates: a second process on the same directory has failed by now.
+  // After opening the store, so that a second process on the same directory fails before it creates certificates.
   const pki = await timed('certificates loaded', data ? filePki(data.pki, hosts) : memoryPki(hosts))
   for (const warning of pki.warnings) log(warning)
-  if (pki.made.length > 0) log(`certificates made in ${data?.pki}: ${[...pki.made].sort().join(', ')}`)
-  const serviceAccount = { issuers: [usualIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
+  if (pki.created.length > 0) log(`certificates created in ${data?.pki}: ${[...pki.created].sort().join(', ')}`)
+  const serviceAccount = { issuers: [defaultIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
   const nodes = nodesOf(options)
   const simulation = clusterSimulation({
     nodes,
-    hasPast: data !== undefined,
+    mayHaveNodes: data !== undefined,
     onThread: options.controllersThread ?? false,
     log,
   })
@@ -83,7 +87,7 @@ async function serve(
   })
   const schedulerChoice = options.scheduler ?? (nodes !== undefined && nodes.count !== 0)
   const schedulerToken = schedulerChoice ? schedulerUser() : undefined
-  let controllers: BegunControllers | undefined
+  let controllers: StartedControllers | undefined
   let scheduler: RunningComponent | undefined
   const { serveStore } = await timed('API server loaded', import('./serve-store.ts'))
   const clientCA = joinedBundles(
@@ -121,9 +125,9 @@ async function serve(
       serviceAccount,
       components: {
         ...(plan.controllers.length > 0 && {
-          'controller-manager': () => (controllers ? controllers.check?.() : notBegun),
+          'controller-manager': () => (controllers ? controllers.check?.() : notStarted),
         }),
-        ...(schedulerToken && { scheduler: () => (scheduler ? scheduler.check?.() : notBegun) }),
+        ...(schedulerToken && { scheduler: () => (scheduler ? scheduler.check?.() : notStarted) }),
       },
       verbosity: options.verbosity,
       warmUp: options.warmUp,
@@ -133,10 +137,10 @@ async function serve(
   )
 
   const url = localUrl(bindAddress, server.port)
-  // A certificate of the user's is trusted as it stands: its authority may be unknown.
+  // The user's own certificate is trusted directly, since its authority may be unknown.
   const ca = options.tls?.cert ?? pki.authority.cert
   controllers = await timed(
-    'controllers begun',
+    'controllers started',
     clusterControllers({
       plan,
       server: { url, ca },
@@ -157,7 +161,7 @@ async function serve(
   const schedulerTask = { ...choice, server: { url, ca }, features: flagged.features?.settings, onThread, log }
   scheduler =
     schedulerToken &&
-    (await timed('scheduler begun', clusterScheduler({ ...schedulerTask, token: schedulerToken.token })))
+    (await timed('scheduler started', clusterScheduler({ ...schedulerTask, token: schedulerToken.token })))
   const administrator = userOf({ url, ca, ...pki.admin }, contextName)
   await storage.begin(administrator.client)
   const simulated = simulation.begin({ url, ca }, administrator.client, pki)
@@ -181,19 +185,19 @@ async function serve(
   }
 }
 
-/** The controllers that run. */
+/** Returns the names of the controllers to run. */
 function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
   if (typeof controllers !== 'boolean') return controllers
   return controllers ? clusterChoice : []
 }
 
-/** A number stands for so many usual ones. */
+/** A number is short for that many default nodes. */
 const nodesOf = ({ nodes }: ClusterOptions): SimulatedNodes | undefined =>
   typeof nodes === 'number' ? { count: nodes } : nodes
 
 type Stopwatch = <T>(step: string, work: Promise<T>) => Promise<T>
 
-/** Logs how long steps take, if that is wanted. */
+/** Logs the duration of steps at a high verbosity. */
 function stopwatch({ verbosity = 0, log = () => {} }: ClusterOptions): Stopwatch {
   return async (step, work) => {
     const started = performance.now()

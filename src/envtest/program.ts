@@ -56,7 +56,7 @@ export async function runApiServer(
   for (const line of idleFlagLines(flags)) log(line)
   const opened = await storeBehind(servers, stores)
   try {
-    const { startLoneServer } = await import('../cluster/lone-api-server/index.ts')
+    const { startStandaloneApiServer: startLoneServer } = await import('../cluster/standalone-api-server/index.ts')
     const server = await startLoneServer({ flags, cwd, store: opened.store, log })
     log(`serving on ${server.url}`)
     return {

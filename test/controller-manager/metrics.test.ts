@@ -45,7 +45,7 @@ async function tellingCluster(t: Lifetime) {
   })
   const port = await waitFor(
     'the port',
-    () => /controllers tell of themselves on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1],
+    () => /controllers serve health and metrics on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1],
   )
   const { cert, key } = cluster.client
   const client = clientFor(t, cluster)

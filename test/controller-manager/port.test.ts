@@ -123,7 +123,9 @@ test('a manager alone tells everybody about its health, and the rest to those wh
     ...['--kubeconfig', file, '--authentication-kubeconfig', file, '--authorization-kubeconfig', file],
     ...['--bind-address', '127.0.0.1', '--secure-port', `${port}`],
   ])
-  await waitFor('its controllers', () => manager.output().includes('all controllers run'), { deadlineMs: 60_000 })
+  await waitFor('its controllers', () => manager.output().includes('all controllers have synced'), {
+    deadlineMs: 60_000,
+  })
   const url = `https://127.0.0.1:${port}`
   await checkPort(t, cluster, url)
   const { cert, key } = cluster.client
@@ -142,7 +144,7 @@ for (const controllersThread of [false, true]) {
     })
     const port = await waitFor(
       'the port',
-      () => /controllers tell of themselves on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1],
+      () => /controllers serve health and metrics on 127.0.0.1:(\d+)/.exec(lines.join('\n'))?.[1],
     )
     await checkPort(t, cluster, `https://127.0.0.1:${port}`)
     await assert.rejects(

@@ -22,7 +22,7 @@ test('flags, controllers and files that will not do are named', async (t) => {
   const { kubeconfigFile } = await testCluster(t, { controllers: false })
   const empty = join(temporaryFolder(t), 'empty.pem')
   writeFileSync(empty, '')
-  refused(t, [], /^t8s: nothing says which cluster is meant: give --kubeconfig/)
+  refused(t, [], /^t8s: no cluster is given: use --kubeconfig/)
   refused(t, ['--kubeconfig', '/no/such/file'], /there is no kubeconfig at \/no\/such\/file/)
   refused(t, ['--kubeconfg', kubeconfigFile], /unknown flag: --kubeconfg/)
   refused(
@@ -58,6 +58,6 @@ test('help lists flags with examples, and --version says which Kubernetes this i
     help,
     /^Examples:\n {2}t8s controller-manager --kubeconfig kubeconfig --use-service-account-credentials$/m,
   )
-  assert.match(help, /^ {6}--secure-port int +The port to listen on; 0 for none\. \(default 10257\)$/m)
+  assert.match(help, /^ {6}--secure-port int +Port to listen on; 0 for none\. \(default 10257\)$/m)
   assert.match(t8s(['controller-manager', '--version']).stdout, /^Kubernetes v1\.36\.2/)
 })

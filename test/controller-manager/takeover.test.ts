@@ -73,12 +73,16 @@ test('a manager that has to wait takes over at once when the leader ends in orde
   const client = clientFor(t, cluster)
   const args = ['--kubeconfig', cluster.kubeconfigFile, '--secure-port=0']
   const first = managerProcess(t, args)
-  await waitFor('the first to lead', () => first.output().includes('all controllers run'), { deadlineMs: 60_000 })
+  await waitFor('the first to lead', () => first.output().includes('all controllers have synced'), {
+    deadlineMs: 60_000,
+  })
   const second = managerProcess(t, args)
   await waitFor('the second to wait', () => second.output().includes('are run by'), { deadlineMs: 60_000 })
   first.process.kill('SIGTERM')
   assert.deepEqual(await first.exited, [0, null])
-  await waitFor('the second to lead', () => second.output().includes('all controllers run'), { deadlineMs: 60_000 })
+  await waitFor('the second to lead', () => second.output().includes('all controllers have synced'), {
+    deadlineMs: 60_000,
+  })
   const lease = await client.get(leases, 'kube-system', 'kube-controller-manager')
   assert.equal(lease.spec?.leaseTransitions, 1)
 })

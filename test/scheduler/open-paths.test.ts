@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:https'
 import { test } from 'node:test'
-import { startLoneScheduler } from '../../src/cluster/scheduler/lone-scheduler.ts'
+import { startStandaloneScheduler } from '../../src/cluster/scheduler/standalone-scheduler.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
 test('paths that are named need no right, all others do', async (t) => {
   const { kubeconfigFile } = await testCluster(t, { controllers: false })
-  const scheduler = await startLoneScheduler({
+  const scheduler = await startStandaloneScheduler({
     kubeconfig: kubeconfigFile,
     leaderElection: { leaderElect: false },
     bindAddress: '127.0.0.1',

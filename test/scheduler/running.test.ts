@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startLoneScheduler } from '../../src/cluster/scheduler/lone-scheduler.ts'
+import { startStandaloneScheduler } from '../../src/cluster/scheduler/standalone-scheduler.ts'
 import { pluginFactory, unschedulable } from '../../src/scheduler/index.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -72,7 +72,7 @@ test('of two schedulers one leads, and the other takes over; its port tells how 
   const pods = new ScheduledPods(await testCluster(t, { controllers: apiControllers }))
   await waitFor('the account', () => pods.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   const begin = async () => {
-    const scheduler = await startLoneScheduler({
+    const scheduler = await startStandaloneScheduler({
       kubeconfig: pods.cluster.kubeconfigFile,
       leaderElection: { leaseMs: 3000, renewMs: 2000, retryMs: 200 },
       bindAddress: '127.0.0.1',
@@ -110,7 +110,7 @@ test('metrics are for those whom the API server lets read them', async (t) => {
     { token: 'admin', user: { name: 'admin', groups: ['system:masters'] } },
   ]
   const cluster = await testCluster(t, { controllers: apiControllers, tokens })
-  const scheduler = await startLoneScheduler({
+  const scheduler = await startStandaloneScheduler({
     kubeconfig: cluster.kubeconfigFile,
     leaderElection: { leaderElect: false },
     bindAddress: '127.0.0.1',

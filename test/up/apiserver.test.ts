@@ -185,7 +185,7 @@ test('flags that do not fit are refused with one sentence', () => {
     refused('--feature-gates=kube:ImageVolume=false'),
     'Error: cannot set feature gate ImageVolume to false, feature is locked to true\n',
   )
-  assert.match(refused(), /^Error: cannot keep data in \/dev\/null\/none: /)
+  assert.match(refused(), /^Error: cannot store data in \/dev\/null\/none: /)
   assert.match(
     refused('--etcd-servers=https://127.0.0.1:2379'),
     /^Error: --etcd-servers https:\/\/127\.0\.0\.1:2379: that is an etcd, or something else/,

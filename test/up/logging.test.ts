@@ -56,7 +56,7 @@ test('t8s up keeps its steps on stdout, and logs on stderr', async (t) => {
   assert.match(stdout, /^data in /)
   assert.doesNotMatch(stdout, /Skipping/)
   for (const line of lines(stderr)) assert.match(line, header)
-  assert.match(stderr, /\] certificates made in /)
+  assert.match(stderr, /\] certificates created in /)
   assert.match(stderr, /^W.*\] Skipping API /m)
 })
 

@@ -37,9 +37,15 @@ test('an address of another machine', (t) =>
   refused(t, ['--bind-address', '203.0.113.7'], '203.0.113.7 is not an address of this machine', '--bind-address'))
 
 test('a directory that cannot be written', (t) => {
-  refused(t, ['--data-dir', join(file(t, 'file', ''), 'below')], 'cannot keep data in', 'not a directory', '--data-dir')
+  refused(
+    t,
+    ['--data-dir', join(file(t, 'file', ''), 'below')],
+    'cannot store data in',
+    'not a directory',
+    '--data-dir',
+  )
   if (process.platform === 'linux')
-    refused(t, ['--data-dir', '/proc/t8s'], 'cannot keep data in /proc/t8s', '--data-dir')
+    refused(t, ['--data-dir', '/proc/t8s'], 'cannot store data in /proc/t8s', '--data-dir')
 })
 
 test('a store that another process holds', async (t) => {

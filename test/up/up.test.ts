@@ -27,7 +27,7 @@ test('a fresh directory becomes a cluster that kubectl can use at once', { skip:
   assert.equal(statSync(running.kubeconfig).mode & 0o777, 0o600)
   assert.match(
     running.output(),
-    /^certificates made in .*: admin, apiserver, apiserver-kubelet-client, ca, front-proxy-ca, front-proxy-client$/m,
+    /^certificates created in .*: admin, apiserver, apiserver-kubelet-client, ca, front-proxy-ca, front-proxy-client$/m,
   )
   assert.match(running.output(), /^ready in \d+ ms$/m)
   assert.ok(running.output().includes(`export KUBECONFIG=${running.kubeconfig}`))
@@ -54,7 +54,7 @@ test('a used directory keeps its objects and its certificates, and starts fast',
   const authority = readFileSync(join(data, 'pki/ca.crt'), 'utf8')
 
   const second = await up(t, [...anyPort, '--data-dir', data])
-  assert.doesNotMatch(second.output(), /certificates made/)
+  assert.doesNotMatch(second.output(), /certificates created/)
   assert.equal(readFileSync(join(data, 'pki/ca.crt'), 'utf8'), authority)
   assert.equal(kubectl(second.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}').stdout, 'b')
   const readyMs = Number(/^ready in (\d+) ms$/m.exec(second.output())?.[1])

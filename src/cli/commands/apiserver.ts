@@ -34,8 +34,8 @@ async function apiserver(args: readonly string[]): Promise<void> {
       const { runApiServer } = await import('../../envtest/program.ts')
       return { ...(await runApiServer(flagged, servers, surroundings)), log }
     }
-    const [{ startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
-      import('../../cluster/lone-api-server/index.ts'),
+    const [{ startStandaloneApiServer: startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
+      import('../../cluster/standalone-api-server/index.ts'),
       import('../../cluster/data-directory.ts'),
       import('../../storage/log/index.ts'),
     ])

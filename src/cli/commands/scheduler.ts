@@ -144,7 +144,9 @@ export function schedulerCommand(): Command {
 async function schedule(given: SchedulerFlags): Promise<void> {
   const stopping = stopSignal()
   const log = standardLog(given.loggingFormat)
-  const { startLoneScheduler } = await import('../../cluster/scheduler/lone-scheduler.ts')
+  const { startStandaloneScheduler: startLoneScheduler } = await import(
+    '../../cluster/scheduler/standalone-scheduler.ts'
+  )
   const scheduler = await startLoneScheduler({
     ...given,
     leaderElection: {

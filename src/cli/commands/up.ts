@@ -252,7 +252,7 @@ async function up(
 /** The form of log lines; undefined for plain ones, among the steps of the start. */
 async function askedLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
   if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
-  const [{ parsedFlags }, { logFormatOf }] = await Promise.all([
+  const [{ parseApiServerFlags: parsedFlags }, { logFormatOf }] = await Promise.all([
     import('../../cluster/cluster-flags.ts'),
     import('../../apiserver/serving-flags/index.ts'),
   ])

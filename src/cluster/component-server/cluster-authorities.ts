@@ -1,6 +1,6 @@
 /**
- * The authorities of users that a cluster tells its components (ConfigMap `extension-apiserver-authentication`), as
- * they are now.
+ * The current client CA of a cluster, which its components read from the ConfigMap
+ * `extension-apiserver-authentication`.
  */
 import type { Bundle } from '../../apiserver/certificates/signed-by.ts'
 import { SharedInformers } from '../../client/informers/shared-informers.ts'
@@ -8,14 +8,14 @@ import { configMaps } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 
 export interface ClusterAuthorities {
-  /** Empty as long as they are not known: nobody is known by a certificate then. */
+  /** Empty until it has been read; until then no client certificate is accepted. */
   readonly clientCA: Bundle
   stop(): Promise<void>
 }
 
 const place = { namespace: 'kube-system', name: 'extension-apiserver-authentication' } as const
 
-/** Follows them from now on; who reads them has to be bound to the role `extension-apiserver-authentication-reader`. */
+/** Watches the ConfigMap. The client must be bound to the role `extension-apiserver-authentication-reader`. */
 export function clusterAuthorities(client: RestClient, log: (line: string) => void): ClusterAuthorities {
   const informers = new SharedInformers(client, log)
   const informer = informers.of(configMaps, {

@@ -1,6 +1,6 @@
 /**
- * Who may ask a component what: client certificates are looked at here, by the authorities of the cluster; tokens and
- * rights are the affair of its API server (TokenReview, SubjectAccessReview), whose answers hold for some seconds.
+ * Authentication and authorization of requests to a component: client certificates are verified here; tokens and rights
+ * are checked by the API server (TokenReview, SubjectAccessReview), whose answers are cached for some seconds.
  */
 import type { V1TokenReview } from '@kubernetes/client-node'
 import { type Authenticator, anonymous } from '../../apiserver/authentication/authenticator.ts'
@@ -18,45 +18,43 @@ import type { Model } from '../../machinery/object.ts'
 import { StatusError, unauthorized } from '../../machinery/status-error.ts'
 
 export interface DelegatedAccessOptions {
-  /** Who may ask for TokenReviews; without it tokens say nothing. */
+  /** Client for TokenReviews; without it tokens are ignored. */
   readonly authentication?: RestClient
-  /** Who may ask for SubjectAccessReviews; without it only `system:masters` may do anything. */
+  /** Client for SubjectAccessReviews; without it only `system:masters` has access. */
   readonly authorization?: RestClient
-  /** Authorities of client certificates; without them certificates are not asked for. */
+  /** Authorities of client certificates; without them certificates are not requested. */
   readonly clientCA?: Bundle
-  /**
-   * Paths that everybody may read; one that ends in `*` stands for all that begin so. Those of its health unless said.
-   */
+  /** Paths that everybody may read. A final `*` matches any suffix. Default: the health checks. */
   readonly openPaths?: readonly string[]
-  /** How long answers hold, ms; ten seconds each unless said. */
-  readonly holdMs?: { readonly token?: number; readonly allowed?: number; readonly refused?: number }
+  /** How long answers are cached, in ms. Default: 10,000 each. */
+  readonly cacheMs?: { readonly token?: number; readonly allowed?: number; readonly refused?: number }
   readonly log: (line: string) => void
 }
 
 export interface DelegatedAccess {
   readonly clientCA?: Bundle
-  /** Rejects with a StatusError (401, 403) where a request may not be answered. */
+  /** Rejects with a StatusError (401, 403) if the request is not allowed. */
   admit(request: Request): Promise<void>
 }
 
 type TokenReview = Model<V1TokenReview>
 
 const tokenReviews = resource<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews', false)
-const usualOpenPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
-const usualHoldMs = 10_000
-const mostKept = 1000
+const defaultOpenPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
+const defaultCacheMs = 10_000
+const maxCachedAnswers = 1000
 
 export function delegatedAccess({
   authentication,
   authorization,
   clientCA,
-  openPaths = usualOpenPaths,
-  holdMs = {},
+  openPaths = defaultOpenPaths,
+  cacheMs: holdMs = {},
   log,
 }: DelegatedAccessOptions): DelegatedAccess {
   const byCertificate: Authenticator = clientCA ? clientCertificate(clientCA) : () => undefined
-  const users = new AnswerCache<UserInfo | 'invalid'>(mostKept)
-  const verdicts = new AnswerCache<boolean>(mostKept)
+  const users = new AnswerCache<UserInfo | 'invalid'>(maxCachedAnswers)
+  const verdicts = new AnswerCache<boolean>(maxCachedAnswers)
   const isOpen = (path: string): boolean =>
     openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open))
 
@@ -64,11 +62,11 @@ export function delegatedAccess({
     clientCA,
     async admit(request) {
       const user = await userOf(request)
-      if (isOpen(request.path) || user.groups.includes('system:masters') || (await mayAsk(user, request))) return
-      const asked =
+      if (isOpen(request.path) || user.groups.includes('system:masters') || (await isAllowed(user, request))) return
+      const attempt =
         `User ${JSON.stringify(user.name)} cannot ${request.method.toLowerCase()} path ` +
         `${JSON.stringify(request.path)}`
-      throw new StatusError(403, 'Forbidden', `forbidden: ${asked}`, {})
+      throw new StatusError(403, 'Forbidden', `forbidden: ${attempt}`, {})
     },
   }
 
@@ -93,15 +91,15 @@ export function delegatedAccess({
       })
       const { username = '', uid, groups = [], extra } = status?.user ?? {}
       const owner = status?.authenticated ? { name: username, uid, groups, extra } : 'invalid'
-      users.set(token, owner, holdMs.token ?? usualHoldMs)
+      users.set(token, owner, holdMs.token ?? defaultCacheMs)
       return owner
     } catch (error) {
-      log(`whose token was shown cannot be found out: ${reasonOf(error)}`)
+      log(`the owner of a token is unknown: ${reasonOf(error)}`)
       return 'invalid'
     }
   }
 
-  async function mayAsk({ name, uid, groups, extra }: UserInfo, { path, method }: Request): Promise<boolean> {
+  async function isAllowed({ name, uid, groups, extra }: UserInfo, { path, method }: Request): Promise<boolean> {
     if (!authorization) return false
     const nonResourceAttributes = { path, verb: method.toLowerCase() }
     const spec = { user: name, uid, groups: [...groups], extra: extra && { ...copied(extra) }, nonResourceAttributes }
@@ -112,10 +110,10 @@ export function delegatedAccess({
       const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec }
       const { status } = await authorization.create(subjectAccessReviews, review)
       const allowed = status?.allowed ?? false
-      verdicts.set(key, allowed, (allowed ? holdMs.allowed : holdMs.refused) ?? usualHoldMs)
+      verdicts.set(key, allowed, (allowed ? holdMs.allowed : holdMs.refused) ?? defaultCacheMs)
       return allowed
     } catch (error) {
-      log(`whether ${name} may ${method} ${path} cannot be found out: ${reasonOf(error)}`)
+      log(`cannot check whether ${name} may ${method} ${path}: ${reasonOf(error)}`)
       return false
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The HTTPS port of a component that is no API server: its health, its metrics, its configuration, what it knows. Who
- * asks is found out and let in by the cluster's API server, as kube-controller-manager does it.
+ * The HTTPS port of a component other than the API server: health, metrics, configuration and state. Requests are
+ * authenticated and authorized by the cluster's API server, as for kube-controller-manager.
  */
 import { type HealthCheck, type HealthPath, health, ping } from '../../apiserver/health/health.ts'
 import { healthMetrics } from '../../apiserver/health/health-metrics.ts'
@@ -12,22 +12,22 @@ import { listenError } from '../listen-error.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import type { DelegatedAccess } from './delegated-access.ts'
 
-/** Answers the requests of a path; undefined where there is nothing. */
+/** Responds to the requests of a path; undefined if the page does not exist. */
 export type Page = (request: Request) => Response | Promise<Response> | undefined
 
 export interface ComponentServerOptions {
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number
-  /** The flag that says which. */
+  /** The flag that sets the port. */
   readonly portFlag: string
   readonly tls: KeyPair
   readonly access: DelegatedAccess
-  /** What `/healthz`, `/livez` and `/readyz` look at, each, beside that somebody answers. */
+  /** The checks of `/healthz`, `/livez` and `/readyz`, besides `ping`. */
   readonly checks: (path: HealthPath) => readonly HealthCheck[]
-  /** By their paths, or by the beginnings of paths, which end in a slash. */
+  /** By path, or by prefix, which ends in a slash. */
   readonly pages: Readonly<Record<string, Page>>
-  /** Serves `/debug/pprof/`, which is the default. */
+  /** Serves `/debug/pprof/`. Default: true. */
   readonly profiling?: boolean
 }
 
@@ -38,7 +38,7 @@ export interface ComponentServer {
 
 const healthPaths: readonly HealthPath[] = ['healthz', 'livez', 'readyz']
 
-/** Starts to listen. Rejects with an ExplainedError if the port cannot be had. */
+/** Starts to listen. Rejects with an ExplainedError if the port is not available. */
 export async function serveComponent({
   bindAddress,
   port,

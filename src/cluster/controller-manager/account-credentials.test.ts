@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { notFound, StatusError } from '../../machinery/status-error.ts'
-import { accountCredentials, type TokenGiver } from './account-credentials.ts'
+import { accountCredentials, type TokenClient } from './account-credentials.ts'
 
 const hourMs = 3600_000
 
-/** A cluster that gives tokens `1`, `2`, …, each for an hour, to accounts that are there. */
+/** A cluster that issues tokens `1`, `2`, …, each valid for an hour, to existing accounts. */
 function cluster({ accounts = ['job-controller'], namespaces = ['kube-system'] } = {}) {
   let now = 0
   let given = 0
   const made: string[] = []
   const state = { refuses: false }
-  const giver: TokenGiver = {
+  const giver: TokenClient = {
     async createUnder<Answer>(_of: unknown, _namespace: string, name: string) {
       if (state.refuses) throw new StatusError(500, 'InternalError', 'not now')
       if (!accounts.includes(name)) throw notFound({ group: '', name: 'serviceaccounts' }, name)
@@ -29,7 +29,7 @@ function cluster({ accounts = ['job-controller'], namespaces = ['kube-system'] }
   return { credentials, made, state, pass: (ms: number) => void (now += ms), given: () => given }
 }
 
-test('a token is asked for once by many, and again when a fifth of its time is left', async () => {
+test('concurrent requests share one token, which is renewed when a fifth of its lifetime is left', async () => {
   const { credentials, pass } = cluster()
   const first = await Promise.all([credentials.authorization?.(), credentials.authorization?.()])
   assert.deepEqual(first, ['Bearer 1', 'Bearer 1'])
@@ -39,7 +39,7 @@ test('a token is asked for once by many, and again when a fifth of its time is l
   assert.equal(await credentials.authorization?.(), 'Bearer 2')
 })
 
-test('the old token is used as long as it holds where there is no new one', async () => {
+test('the old token is used until it expires if renewal fails', async () => {
   const { credentials, state, pass } = cluster()
   await credentials.authorization?.()
   state.refuses = true
@@ -49,13 +49,13 @@ test('the old token is used as long as it holds where there is no new one', asyn
   await assert.rejects(async () => credentials.authorization?.(), /not now/)
 })
 
-test('an account that is missing is made, and its namespace too', async () => {
+test('a missing account and its namespace are created', async () => {
   const { credentials, made } = cluster({ accounts: [], namespaces: [] })
   assert.equal(await credentials.authorization?.(), 'Bearer 1')
   assert.deepEqual(made, ['Namespace kube-system', 'ServiceAccount job-controller'])
 })
 
-test('a token that the server refuses is asked for anew, but not with each request', async () => {
+test('a rejected token is renewed, but not with each request', async () => {
   const { credentials, pass, given } = cluster()
   await credentials.authorization?.()
   assert.equal(credentials.invalidate?.(), false)

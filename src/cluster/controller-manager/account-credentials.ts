@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts, asked for by somebody who may (TokenRequest), and asked for again before they expire: as
- * kube-controller-manager does it.
+ * Tokens of service accounts, requested with TokenRequest and renewed before they expire, as kube-controller-manager
+ * does.
  */
 import type { AuthenticationV1TokenRequest } from '@kubernetes/client-node'
 import type { Credentials } from '../../client/connection/credentials/credentials.ts'
@@ -9,14 +9,17 @@ import { isConflict } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
-/** Upstream's numbers: a token holds an hour, and is renewed when a fifth of that is left. */
-const heldSeconds = 3600
-const leftShare = 0.2
-/** A server that refuses everything is not asked for tokens with each request. Milliseconds. */
-const shortestAgeMs = 5_000
+/** Upstream's numbers: a token is valid for an hour and renewed when a fifth of that is left. */
+const lifetimeSeconds = 3600
+const renewalShare = 0.2
+/**
+ * Minimum age in ms of a token that is renewed after a 401, so that a server that rejects all tokens is not asked for
+ * one with each request.
+ */
+const minAgeMs = 5_000
 
-/** What is asked of the cluster. */
-export type TokenGiver = Pick<RestClient, 'createUnder' | 'find' | 'create'>
+/** The part of the client that is used. */
+export type TokenClient = Pick<RestClient, 'createUnder' | 'find' | 'create'>
 
 interface Token {
   readonly value: string
@@ -25,22 +28,23 @@ interface Token {
 }
 
 /**
- * Those of an account of `namespace`, which is made if it is missing; `client` may do that. `now` gives ms since 1970.
+ * Credentials of a service account in `namespace`, which is created with `client` if missing. `now` returns ms since
+ * 1970.
  */
 export function accountCredentials(
-  client: TokenGiver,
+  client: TokenClient,
   namespace: string,
   name: string,
   now: () => number = Date.now,
 ): Credentials {
   let token: Token | undefined
-  let asking: Promise<Token> | undefined
+  let pending: Promise<Token> | undefined
 
-  const ask = (): Promise<Token> => {
-    asking ??= request().finally(() => {
-      asking = undefined
+  const fetchToken = (): Promise<Token> => {
+    pending ??= request().finally(() => {
+      pending = undefined
     })
-    return asking
+    return pending
   }
 
   async function request(): Promise<Token> {
@@ -48,7 +52,7 @@ export function accountCredentials(
     const body = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
-      spec: { expirationSeconds: heldSeconds },
+      spec: { expirationSeconds: lifetimeSeconds },
     }
     const make = (): Promise<AuthenticationV1TokenRequest> =>
       client.createUnder(serviceAccounts, namespace, name, 'token', body)
@@ -66,30 +70,30 @@ export function accountCredentials(
   return {
     async authorization() {
       const known = token
-      if (known && now() < known.expiresMs - (known.expiresMs - known.madeMs) * leftShare)
+      if (known && now() < known.expiresMs - (known.expiresMs - known.madeMs) * renewalShare)
         return `Bearer ${known.value}`
-      // As long as the old one holds, it does where there is no new one.
-      const current = known && now() < known.expiresMs ? await ask().catch(() => known) : await ask()
+      // A failed renewal does not matter until the old token has expired.
+      const current = known && now() < known.expiresMs ? await fetchToken().catch(() => known) : await fetchToken()
       return `Bearer ${current.value}`
     },
     invalidate() {
-      if (!token || now() - token.madeMs < shortestAgeMs) return false
+      if (!token || now() - token.madeMs < minAgeMs) return false
       token = undefined
       return true
     },
   }
 }
 
-async function makeAccount(client: TokenGiver, namespace: string, name: string): Promise<void> {
-  const unlessThere = (error: unknown): void => {
+async function makeAccount(client: TokenClient, namespace: string, name: string): Promise<void> {
+  const ignoreExisting = (error: unknown): void => {
     if (!isConflict(error)) throw error
   }
   if (!(await client.find(namespaces, '', namespace))) {
     await client
       .create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-      .catch(unlessThere)
+      .catch(ignoreExisting)
   }
   await client
     .create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } })
-    .catch(unlessThere)
+    .catch(ignoreExisting)
 }

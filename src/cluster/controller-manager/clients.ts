@@ -1,6 +1,6 @@
 /**
- * Which cluster the manager is for, and as whom it and its controllers act: what `--kubeconfig`, `--master` and
- * `--use-service-account-credentials` say.
+ * Selects the cluster of the manager and the credentials of the manager and its controllers: `--kubeconfig`, `--master`
+ * and `--use-service-account-credentials`.
  */
 import { resolve } from 'node:path'
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
@@ -11,36 +11,33 @@ import { RestClient } from '../../client/rest/rest-client.ts'
 import { type ControllerClients, managerAgent } from '../../controllers/index.ts'
 import { contextOf } from '../../kubeconfig/read-context.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import type { FlagPlace } from '../serving-options/flag-place.ts'
+import type { FlagContext } from '../serving-options/flag-context.ts'
 import { accountCredentials } from './account-credentials.ts'
 
 const accountNamespace = 'kube-system'
 const usualBurst = 30
 
 /**
- * The cluster of a kubeconfig; undefined where the flag is not given. Rejects with an ExplainedError for files that
- * will not do.
+ * Returns the cluster of a kubeconfig; undefined without the flag. Rejects with an ExplainedError for unusable files.
  */
-export async function accessOf({ flags, cwd }: FlagPlace, flag: string): Promise<ServerAccess | undefined> {
+export async function accessOf({ flags, cwd }: FlagContext, flag: string): Promise<ServerAccess | undefined> {
   const file = flags.text(flag)
   return file ? kubeconfigAccess(await contextOf([resolve(cwd, file)])) : undefined
 }
 
-/** The cluster that controllers are for. Rejects with an ExplainedError where nothing says which that is. */
-export async function managedCluster(place: FlagPlace): Promise<ServerAccess> {
+/** Returns the cluster to manage. Rejects with an ExplainedError if no flag names one. */
+export async function managedCluster(place: FlagContext): Promise<ServerAccess> {
   const master = place.flags.text('master')
   if (master && !URL.canParse(master))
-    throw new ExplainedError(`--master ${master} is no URL: write it like https://127.0.0.1:6443`)
+    throw new ExplainedError(`--master ${master} is not a URL: write it like https://127.0.0.1:6443`)
   const found = await accessOf(place, 'kubeconfig')
   if (found) return { ...found, ...(master && { url: master }) }
   if (master) return { url: master }
   if (process.env.KUBERNETES_SERVICE_HOST) return inClusterAccess()
-  throw new ExplainedError(
-    'nothing says which cluster is meant: give --kubeconfig, such as the one that `t8s up` writes',
-  )
+  throw new ExplainedError('no cluster is given: use --kubeconfig, such as the one that `t8s up` writes')
 }
 
-export function managedClients(access: ServerAccess, { flags }: FlagPlace): ControllerClients {
+export function managedClients(access: ServerAccess, { flags }: FlagContext): ControllerClients {
   const server: ServerAccess = { ...access, userAgent: managerAgent }
   const main = new Connection(server)
   const reader = new RestClient(main)
@@ -50,7 +47,7 @@ export function managedClients(access: ServerAccess, { flags }: FlagPlace): Cont
   if (!flags.bool('use-service-account-credentials')) {
     return { reader, of: () => new RestClient(main, { rateLimiter: turns() }), close: () => main.close() }
   }
-  // Who shows a certificate is known by that, whatever token they send: accounts have a connection without.
+  // A client certificate takes precedence over a token, so the accounts' connection has none.
   const { url, ca, serverName, insecure, proxyUrl, userAgent, metrics } = server
   const ofAccounts = new Connection({ url, ca, serverName, insecure, proxyUrl, userAgent, metrics })
   const known = new Map<string, Credentials>()

@@ -1,6 +1,6 @@
 /**
- * What `/configz` tells: the part of KubeControllerManagerConfiguration that is about the manager itself, and the flags
- * of its controllers.
+ * The body of `/configz`: the part of KubeControllerManagerConfiguration about the manager itself, and the flags of its
+ * controllers.
  */
 import { chosenOf, controllerValues, electionTimes, type FlagValues } from './flags/index.ts'
 
@@ -31,7 +31,7 @@ export function configurationOf(flags: FlagValues): object {
   }
 }
 
-/** Which lease is asked for. */
+/** Returns the name of the lease for leader election. */
 export const leaseOf = (flags: FlagValues): { readonly namespace: string; readonly name: string } => ({
   namespace: flags.text('leader-elect-resource-namespace') || 'kube-system',
   name: flags.text('leader-elect-resource-name') || 'kube-controller-manager',

@@ -1,6 +1,6 @@
 /**
- * A controller manager alone, as the flags of kube-controller-manager say: against any API server, and of several that
- * run one leads.
+ * A controller manager of its own process, with the flags of kube-controller-manager: against any API server, with
+ * leader election.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -20,7 +20,7 @@ import {
 } from '../../controllers/index.ts'
 import { readAuthorities } from '../credentials/identity-files.ts'
 import { readSigningKey } from '../credentials/service-account-keys.ts'
-import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'
+import { type FlagContext, pathOf } from '../serving-options/flag-context.ts'
 import { managedClients, managedCluster } from './clients.ts'
 import { configurationOf, leaseOf } from './configuration.ts'
 import { chosenOf, controllerValues, electionTimes, idleLines } from './flags/index.ts'
@@ -32,19 +32,19 @@ export { logFormatOf } from '../../apiserver/serving-flags/log-format.ts'
 export { managerFlags, managerHelp } from './flags/index.ts'
 
 export interface ControllerManager {
-  /** Of `/healthz` and the rest; undefined where there is none. */
+  /** The port of `/healthz` and the other pages; undefined if it is off. */
   readonly port: number | undefined
-  /** How it ended: `lost` if another manager may lead now. */
+  /** How it ended: `lost` if another manager may be leading. */
   readonly ended: Promise<LeadershipEnd>
-  /** Ends the controllers, which finish what they are at, and gives the lease back. */
+  /** Stops the controllers, which finish their current work, and releases the lease. */
   stop(graceMs: number): Promise<void>
 }
 
 /**
- * Starts it; resolves when it listens. Rejects with an ExplainedError for flags that do not go together, and files that
- * cannot be read.
+ * Starts the manager; resolves when it listens. Rejects with an ExplainedError for conflicting flags and unreadable
+ * files.
  */
-export async function startControllerManager(place: FlagPlace): Promise<ControllerManager> {
+export async function startControllerManager(place: FlagContext): Promise<ControllerManager> {
   const { flags, log } = place
   for (const line of idleLines(flags)) log(line)
   let running: RunningControllers | undefined
@@ -61,7 +61,7 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
   const lease = leaseOf(flags)
   let isLost = false
 
-  // It has a connection of its own: what controllers send does not hold it up.
+  // A connection of its own, so that the controllers' requests do not delay it.
   const lead = managedClients(access, place)
   const elector =
     (flags.bool('leader-elect') ?? true)
@@ -97,10 +97,10 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
       registry,
       log,
     })
-    void running.synced.then(() => signal.aborted || log('all controllers run'))
+    void running.synced.then(() => signal.aborted || log('all controllers have synced'))
     if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
     isLost = !stopping.signal.aborted
-    // Somebody else may lead: what is under way must not be written any more.
+    // Another manager may lead, so running work must not write any more.
     if (isLost) clients.close()
     await running.stop()
   }
@@ -120,12 +120,12 @@ export async function startControllerManager(place: FlagPlace): Promise<Controll
   }
 }
 
-function rootCAOf(place: FlagPlace): string | undefined {
+function rootCAOf(place: FlagContext): string | undefined {
   const file = pathOf(place, 'root-ca-file')
   return file === undefined ? undefined : readAuthorities(file, '--root-ca-file')
 }
 
-function tokenSigner(place: FlagPlace): ControllerSources['signToken'] {
+function tokenSigner(place: FlagContext): ControllerSources['signToken'] {
   const file = pathOf(place, 'service-account-private-key-file')
   if (file === undefined) return undefined
   const key = readSigningKey(file, '--service-account-private-key-file')

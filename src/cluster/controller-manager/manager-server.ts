@@ -1,6 +1,6 @@
 /**
- * What a controller manager serves on its port: `/healthz`, `/metrics`, `/metrics/slis`, `/configz`, and what
- * controllers know (`/debug/controllers/`).
+ * The pages of a controller manager: `/healthz`, `/metrics`, `/metrics/slis`, `/configz`, and the controllers' state
+ * (`/debug/controllers/`).
  */
 import type { HealthCheck } from '../../apiserver/health/health.ts'
 import { json, type Request, type Response, text } from '../../apiserver/http/exchange.ts'
@@ -12,13 +12,13 @@ import type { KeyPair } from '../pki/key-pair.ts'
 export interface ManagerServerOptions {
   readonly bindAddress: string
   readonly port: number
-  /** The flag that says which. */
+  /** The flag that sets the port. */
   readonly portFlag: string
   readonly tls: KeyPair
   readonly access: DelegatedAccess
   /** Undefined while another manager leads. */
   readonly running: () => RunningControllers | undefined
-  /** Beside those of the controllers. */
+  /** Besides those of the controllers. */
   readonly checks: readonly HealthCheck[]
   readonly metrics: () => string
   readonly configuration: object
@@ -28,7 +28,7 @@ export interface ManagerServerOptions {
 /** Upstream's names. */
 const pagesOfControllers = '/debug/controllers/'
 const configurationName = 'kubecontrollermanager.config.k8s.io'
-/** Starts to listen. Rejects with an ExplainedError if the port cannot be had. */
+/** Starts to listen. Rejects with an ExplainedError if the port is not available. */
 export function serveManager({
   running,
   checks,

@@ -1,5 +1,4 @@
-/** What a controller manager tells of itself, under upstream's names; its controllers count in the same registry. */
-
+/** The metrics of a controller manager, with upstream's names. Its controllers use the same registry. */
 import { restClientMetrics } from '../../client/connection/request-metrics.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { processMetrics } from '../../lib/process/process-metrics.ts'
@@ -7,7 +6,7 @@ import { unhandledErrors } from '../../lib/process/unhandled-errors.ts'
 
 const manager = 'kube-controller-manager'
 
-/** `controllers` is asked for the names of those that run. */
+/** `controllers` returns the names of the running controllers. */
 export function managerMetrics(controllers: () => readonly string[]) {
   const registry = new MetricsRegistry()
   processMetrics(registry)

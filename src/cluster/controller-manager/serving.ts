@@ -1,23 +1,23 @@
-/** The manager's port, as its flags say: which certificate, and who may ask. */
+/** The manager's port: its certificate, authentication and authorization, from the flags. */
 import { managerAgent } from '../../controllers/index.ts'
 import { machineHosts } from '../addresses.ts'
+import { type ComponentAccessOptions, serveWithAccess } from '../component-server/component-access.ts'
 import type { ComponentServer } from '../component-server/index.ts'
-import { type OwnAccessOptions, servedWithAccess } from '../component-server/own-access.ts'
 import { readAuthorities, readIdentity } from '../credentials/identity-files.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import { selfSignedPair } from '../pki/self-signed.ts'
-import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'
+import { type FlagContext, pathOf } from '../serving-options/flag-context.ts'
 import { accessOf } from './clients.ts'
 import { type ManagerServerOptions, serveManager } from './manager-server.ts'
 
 const usualPort = 10257
 
 /**
- * Starts to listen; undefined where `--secure-port` is 0. Rejects with an ExplainedError for files that will not do and
- * a port that cannot be had.
+ * Starts to listen; returns undefined if `--secure-port` is 0. Rejects with an ExplainedError for unusable files and a
+ * port that is not available.
  */
 export async function serveByFlags(
-  place: FlagPlace,
+  place: FlagContext,
   parts: Pick<ManagerServerOptions, 'running' | 'checks' | 'metrics' | 'configuration'>,
 ): Promise<ComponentServer | undefined> {
   const { flags, log } = place
@@ -30,21 +30,21 @@ export async function serveByFlags(
     accessOf(place, 'authorization-kubeconfig'),
   ])
   const clientCAFile = pathOf(place, 'client-ca-file')
-  const options: OwnAccessOptions = {
+  const options: ComponentAccessOptions = {
     authentication,
     authorization,
     userAgent: managerAgent,
-    followsCluster: !flags.bool('authentication-skip-lookup'),
+    usesClusterAuthorities: !flags.bool('authentication-skip-lookup'),
     clientCA: clientCAFile ? readAuthorities(clientCAFile, '--client-ca-file') : undefined,
     openPaths: flags.list('authorization-always-allow-paths'),
-    holdMs: {
+    cacheMs: {
       token: flags.durationMs('authentication-token-webhook-cache-ttl'),
       allowed: flags.durationMs('authorization-webhook-cache-authorized-ttl'),
       refused: flags.durationMs('authorization-webhook-cache-unauthorized-ttl'),
     },
     log,
   }
-  return servedWithAccess(options, (access) =>
+  return serveWithAccess(options, (access) =>
     serveManager({
       ...parts,
       bindAddress,
@@ -57,8 +57,8 @@ export async function serveByFlags(
   )
 }
 
-/** That of the flags, or one that is made, as upstream does it. */
-async function servingPair(place: FlagPlace, bindAddress: string): Promise<KeyPair> {
+/** The key pair of the flags, or a generated one, as upstream does. */
+async function servingPair(place: FlagContext, bindAddress: string): Promise<KeyPair> {
   const { tls } = readIdentity({
     tlsCertFile: pathOf(place, 'tls-cert-file'),
     tlsPrivateKeyFile: pathOf(place, 'tls-private-key-file'),

@@ -1,13 +1,13 @@
-/** The authorities of `--cluster-signing-…`: which signer signs by which. */
+/** The authorities of the `--cluster-signing-…` flags, by signer. */
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { readKeyPair } from '../credentials/identity-files.ts'
 import { certificateSigner, namedSigners } from '../pki/certificate-signer.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
-import { type FlagPlace, pathOf } from '../serving-options/flag-place.ts'
+import { type FlagContext, pathOf } from '../serving-options/flag-context.ts'
 import { signerFlags } from './flags/index.ts'
 
-/** Reads them. Throws an ExplainedError for files that do not go together or cannot be read. */
-export function signersOf(place: FlagPlace, now = new Date()) {
+/** Reads them. Throws an ExplainedError for conflicting or unreadable files. */
+export function signersOf(place: FlagContext, now = new Date()) {
   const general = authorityOf(place, 'cluster-signing', now)
   const named = new Map(
     Object.entries(signerFlags).flatMap(([signer, prefix]) => {
@@ -24,7 +24,7 @@ export function signersOf(place: FlagPlace, now = new Date()) {
   return general ? certificateSigner(general) : namedSigners(named)
 }
 
-function authorityOf(place: FlagPlace, prefix: string, now: Date): KeyPair | undefined {
+function authorityOf(place: FlagContext, prefix: string, now: Date): KeyPair | undefined {
   const [cert, key] = [pathOf(place, `${prefix}-cert-file`), pathOf(place, `${prefix}-key-file`)]
   if (!cert && !key) return undefined
   if (!cert || !key)

@@ -1,37 +1,37 @@
-/** What controllers of a cluster are started with, and what the serving thread and theirs say to each other. */
+/** The options of a cluster's controllers, and the messages between their thread and the serving thread. */
 import type { ControllerPlan } from '../../controllers/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
-import type { ComponentReport, ThreadOrder } from '../threads/component-thread.ts'
+import type { ComponentReport, ThreadCommand } from '../threads/component-thread.ts'
 
-/** Where the server is, and the PEM bundle that it is checked by; pods check it by the same. */
-export interface ServerPlace {
+/** The server's URL and the PEM bundle that verifies it, also for pods. */
+export interface ServerEndpoint {
   readonly url: string
   readonly ca: string
 }
 
-/** Where controllers tell of themselves, as kube-controller-manager does. */
-export interface ManagerPlace {
+/** Address and certificate of the controllers' port, as kube-controller-manager's. */
+export interface ManagerEndpoint {
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number
   readonly tls: KeyPair
 }
 
-/** All that is needed to run controllers: plain data, for another thread. */
+/** Everything that controllers need, as plain data for another thread. */
 export interface ControllerTask {
   readonly plan: ControllerPlan
-  readonly server: ServerPlace
-  /** Signs certificates that are asked for. */
+  readonly server: ServerEndpoint
+  /** Signs certificates for CertificateSigningRequests. */
   readonly authority: KeyPair
-  /** Nowhere unless said. */
-  readonly manager?: ManagerPlace
+  /** Default: no port. */
+  readonly manager?: ManagerEndpoint
 }
 
 export type Claims = Readonly<Record<string, unknown>>
 
 /** To the thread. */
-export type Order =
-  | ThreadOrder
+export type ControllerCommand =
+  | ThreadCommand
   | { readonly signed: number; readonly token: string }
   | { readonly signed: number; readonly error: string }
 

@@ -1,4 +1,4 @@
-/** Runs the controllers of a cluster in this thread, and serves what they tell of themselves if that is wanted. */
+/** Runs the controllers of a cluster in this thread, and optionally their HTTPS port. */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { RequestMetrics } from '../../client/connection/request-metrics.ts'
 import {
@@ -9,24 +9,24 @@ import {
 } from '../../controllers/index.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { certificateSigner } from '../pki/certificate-signer.ts'
-import type { Claims, ControllerTask, ManagerPlace, ServerPlace } from './messages.ts'
+import type { Claims, ControllerTask, ManagerEndpoint, ServerEndpoint } from './messages.ts'
 
-/** Controllers that have begun. */
-export interface BegunControllers {
-  /** Resolves when all controllers know what was there at the start. */
+/** Running controllers. */
+export interface StartedControllers {
+  /** Resolves when all informers have synced. */
   readonly synced: Promise<void>
-  /** What is wrong with their thread; undefined if it is healthy. */
+  /** Returns what is wrong with their thread; undefined if it is healthy. */
   readonly check?: () => Promise<string | undefined>
-  /** Resolves when what is under way is done. */
+  /** Resolves when running work is done. */
   stop(): Promise<void>
 }
 
-/** Resolves when they have begun. Rejects with an ExplainedError where the port of `manager` cannot be had. */
+/** Resolves when they have started. Rejects with an ExplainedError if the port of `manager` is not available. */
 export async function runTask(
   { plan, server, authority, manager }: ControllerTask,
   signToken: (claims: Claims) => Promise<string>,
   log: (line: string) => void,
-): Promise<BegunControllers> {
+): Promise<StartedControllers> {
   const run = (registry?: MetricsRegistry, metrics?: RequestMetrics) =>
     runControllers({
       chosen: plan.controllers.map(({ name }) => name),
@@ -44,11 +44,11 @@ const graceMs = 1_000
 
 async function served(
   plan: ControllerPlan,
-  server: ServerPlace,
-  place: ManagerPlace,
+  server: ServerEndpoint,
+  place: ManagerEndpoint,
   run: (registry: MetricsRegistry, metrics: RequestMetrics) => RunningControllers,
   log: (line: string) => void,
-): Promise<BegunControllers> {
+): Promise<StartedControllers> {
   const [{ managerMetrics }, { serveManager }, { delegatedAccess }, { clusterAuthorities }] = await Promise.all([
     import('../controller-manager/metrics.ts'),
     import('../controller-manager/manager-server.ts'),
@@ -78,7 +78,7 @@ async function served(
   })
   running = run(registry, requests)
   const { synced, stop } = running
-  log(`controllers tell of themselves on ${place.bindAddress}:${listening.port}`)
+  log(`controllers serve health and metrics on ${place.bindAddress}:${listening.port}`)
   return {
     synced,
     async stop() {

@@ -1,18 +1,15 @@
-/**
- * The thread that controllers run on: what its starter gives it is in `workerData`, and tokens are signed by the
- * starter.
- */
+/** The thread of the controllers. Its options are in `workerData`; the starting thread signs tokens. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import type { Claims, ControllerTask, Order, Report } from './messages.ts'
+import type { Claims, ControllerCommand, ControllerTask, Report } from './messages.ts'
 import { runTask } from './run-task.ts'
 
 const port = parentPort!
-const tell = (report: Report): void => port.postMessage(report)
+const post = (report: Report): void => port.postMessage(report)
 
 const signing = new Map<
   number,
@@ -23,32 +20,32 @@ let signed = 0
 function signToken(claims: Claims): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   signing.set(++signed, { resolve, reject })
-  tell({ sign: signed, claims })
+  post({ sign: signed, claims })
   return promise
 }
 
-const begun = runTask(workerData as ControllerTask, signToken, (line) => tell({ log: line }))
+const begun = runTask(workerData as ControllerTask, signToken, (line) => post({ log: line }))
 begun.then(
   ({ synced }) => {
-    tell({ begun: true })
+    post({ begun: true })
     void synced.then(() => {
       flushCompileCache()
-      tell({ synced: true })
+      post({ synced: true })
     })
   },
-  (error) => tell({ failed: reasonOf(error) }),
+  (error) => post({ failed: reasonOf(error) }),
 )
 stepBack()
 giveBackMemory()
-surviveErrors((line) => tell({ unhandled: line }))
+surviveErrors((line) => post({ unhandled: line }))
 
-port.on('message', (order: Order) => {
+port.on('message', (order: ControllerCommand) => {
   if ('stop' in order) {
     void begun.then(({ stop }) => stop()).finally(() => port.close())
     return
   }
   if ('ping' in order) {
-    tell({ alive: true })
+    post({ alive: true })
     return
   }
   const asked = signing.get(order.signed)

@@ -1,12 +1,12 @@
-/** Users of a cluster by client certificates of its authority: what they may do, roles and bindings say. */
+/** Users with client certificates of the cluster's authority. Roles and bindings define their rights. */
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../../kubeconfig/kubeconfig.ts'
 import { issueCertificate } from '../pki/certificates.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 
-/** Who a client certificate names. */
+/** The name and groups in a client certificate. */
 export interface UserIdentity {
   readonly name: string
-  /** Beside `system:authenticated`. */
+  /** Besides `system:authenticated`. */
   readonly groups?: readonly string[]
 }
 
@@ -16,9 +16,7 @@ export interface ClusterUser {
   readonly kubeconfigYaml: string
 }
 
-/**
- * Makes the user's certificate; `url` and `ca` are where the cluster is reached, and by which authority it is known.
- */
+/** Creates the user's certificate. `url` and `ca` are those of the cluster. */
 export async function clusterUser(
   authority: KeyPair,
   { name, groups }: UserIdentity,
@@ -32,7 +30,7 @@ export async function clusterUser(
   return userOf({ ...server, ...pair }, name)
 }
 
-/** Somebody with a certificate, whose context is called `name`. */
+/** Returns a user with a certificate, with the context `name`. */
 export function userOf(client: Access, name: string): ClusterUser {
   const kubeconfig = kubeconfigFor(name, client)
   return { client, kubeconfig, kubeconfigYaml: kubeconfigYaml(kubeconfig) }

@@ -1,13 +1,13 @@
 /**
- * Front proxies of the user's own (`--requestheader-…`), and the certificate of this one (`--proxy-client-…`): read and
- * checked before the start.
+ * The user's own front proxies (`--requestheader-…`) and the client certificate for aggregated APIs
+ * (`--proxy-client-…`), read and verified before the start.
  */
 import { defaultHeaders, type RequestHeaderOptions } from '../../apiserver/authentication/request-header.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import { type PairFlags, readAuthorities, readKeyPair } from './identity-files.ts'
 
-/** Paths and names, as the flags of the same names give them. */
+/** Paths and names from the flags of the same names. */
 export interface FrontProxyFiles {
   readonly requestheaderClientCaFile?: string
   readonly requestheaderAllowedNames?: readonly string[]
@@ -19,7 +19,7 @@ export interface FrontProxyFiles {
   readonly proxyClientKeyFile?: string
 }
 
-/** What they say, for `startCluster`. */
+/** Their content, for `startCluster`. */
 interface FrontProxyIdentity {
   readonly requestHeader?: RequestHeaderOptions
   readonly proxyClient?: KeyPair
@@ -27,7 +27,7 @@ interface FrontProxyIdentity {
 
 const clientFlags: PairFlags = { cert: '--proxy-client-cert-file', key: '--proxy-client-key-file' }
 
-/** Reads the files that are given. Throws an ExplainedError that names the file and the flag. */
+/** Reads the given files. Throws an ExplainedError that names the file and the flag. */
 export function readFrontProxy(given: FrontProxyFiles, now = new Date()): FrontProxyIdentity {
   const { requestheaderClientCaFile: authorities, proxyClientCertFile: cert, proxyClientKeyFile: key } = given
   if (!cert !== !key)
@@ -38,7 +38,7 @@ export function readFrontProxy(given: FrontProxyFiles, now = new Date()): FrontP
           clientCA: readAuthorities(authorities, '--requestheader-client-ca-file'),
           allowedNames: given.requestheaderAllowedNames ?? [],
           usernameHeaders: given.requestheaderUsernameHeaders ?? defaultHeaders.usernameHeaders,
-          // No usual name: a proxy from before there was one passes on what its clients send under it.
+          // No default: a proxy older than this header passes it on from its clients.
           uidHeaders: given.requestheaderUidHeaders ?? [],
           groupHeaders: given.requestheaderGroupHeaders ?? defaultHeaders.groupHeaders,
           extraHeadersPrefix: given.requestheaderExtraHeadersPrefix ?? defaultHeaders.extraHeadersPrefix,

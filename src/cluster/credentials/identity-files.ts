@@ -1,6 +1,6 @@
 /**
- * The files about identity that the user brings along (`--tls-cert-file`, `--client-ca-file`, …): read and checked
- * before the server starts.
+ * The user's own identity files (`--tls-cert-file`, `--client-ca-file`, …), read and verified before the server
+ * starts.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { fileValue } from '../../lib/files/file-value.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import { parsePasswords, parseTokens } from './token-auth-file.ts'
 
-/** Paths, as the flags of the same names give them. */
+/** Paths from the flags of the same names. */
 export interface IdentityFiles {
   readonly tokenAuthFile?: string
   readonly basicAuthFile?: string
@@ -20,7 +20,7 @@ export interface IdentityFiles {
   readonly tlsPrivateKeyFile?: string
 }
 
-/** What they hold, for `startCluster`. */
+/** Their content, for `startCluster`. */
 export interface Identity {
   readonly tokens?: readonly TokenUser[]
   readonly passwords?: readonly PasswordUser[]
@@ -29,7 +29,7 @@ export interface Identity {
 }
 
 /**
- * Reads the files that are given; the pair stays what its files say, of which `log` is told. Throws an ExplainedError
+ * Reads the given files. The key pair is reloaded when its files change, which `log` reports. Throws an ExplainedError
  * that names the file and the flag.
  */
 export function readIdentity(
@@ -47,7 +47,7 @@ export function readIdentity(
   }
 }
 
-/** Which flags name the files of a pair. */
+/** The flags that name the files of a pair. */
 export interface PairFlags {
   readonly cert: string
   readonly key: string
@@ -55,10 +55,7 @@ export interface PairFlags {
 
 const servingFlags: PairFlags = { cert: '--tls-cert-file', key: '--tls-private-key-file' }
 
-/**
- * A pair that is read again when its files have changed; one that is not right changes nothing. Of a pair, `cert` is to
- * be read first.
- */
+/** Returns a pair that is reloaded when its files change; an invalid new pair is ignored. Read `cert` before `key`. */
 export function followKeyPair(
   certFile: string,
   keyFile: string,
@@ -76,14 +73,14 @@ export function followKeyPair(
       pair = current()
       return pair.cert
     },
-    // Of the same reading: halves of two pairs would be none.
+    // From the same load as `cert`, so that the halves match.
     get key() {
       return pair.key
     },
   }
 }
 
-/** A certificate (or chain) and its key, checked to belong together and to be valid at `now`. */
+/** Reads a certificate (or chain) and its key. Checks that they match and are valid at `now`. */
 export function readKeyPair(certFile: string, keyFile: string, flags: PairFlags, now: Date): KeyPair {
   const cert = readText(certFile, flags.cert)
   const key = readText(keyFile, flags.key)
@@ -91,7 +88,7 @@ export function readKeyPair(certFile: string, keyFile: string, flags: PairFlags,
   if (now > certificate.validToDate) {
     throw new ExplainedError(
       `the certificate in ${certFile} expired on ${certificate.validToDate.toISOString()}: renew it, or leave ` +
-        `out ${flags.cert} to have one made`,
+        `out ${flags.cert} to have one generated`,
     )
   }
   if (now < certificate.validFromDate) {
@@ -108,7 +105,7 @@ export function readKeyPair(certFile: string, keyFile: string, flags: PairFlags,
   return { cert, key }
 }
 
-/** A bundle of authorities whose client certificates are accepted. */
+/** Reads a bundle of authorities whose client certificates are accepted. */
 export function readAuthorities(file: string, flag: string): string {
   const bundle = readText(file, flag)
   const certificates = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
@@ -117,7 +114,7 @@ export function readAuthorities(file: string, flag: string): string {
   return bundle
 }
 
-/** The text of a file named by `flag`. */
+/** Reads a file named by `flag`. */
 function readText(file: string, flag: string): string {
   try {
     return readFileSync(file, 'utf8')

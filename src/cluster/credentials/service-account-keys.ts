@@ -1,15 +1,14 @@
 /**
- * The keys of service account tokens that the user brings along (`--service-account-signing-key-file`,
- * `--service-account-key-file`).
+ * The user's own keys of service account tokens (`--service-account-signing-key-file`, `--service-account-key-file`).
  */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 
-/** Who issues tokens unless said. */
-export const usualIssuer = 'https://kubernetes.default.svc.cluster.local'
+/** The default issuer of tokens. */
+export const defaultIssuer = 'https://kubernetes.default.svc.cluster.local'
 
-/** The private key of a file. Throws an ExplainedError that names the file and the flag. */
+/** Reads a private key. Throws an ExplainedError that names the file and the flag. */
 export function readSigningKey(file: string, flag = '--service-account-signing-key-file'): KeyObject {
   const text = read(file, flag)
   try {
@@ -20,15 +19,15 @@ export function readSigningKey(file: string, flag = '--service-account-signing-k
 }
 
 /**
- * All public keys of files that hold public keys, private ones or certificates. Throws an ExplainedError that names the
- * file and the flag.
+ * Reads all public keys of files with public keys, private keys or certificates. Throws an ExplainedError that names
+ * the file and the flag.
  */
 export const readVerificationKeys = (files: readonly string[]): KeyObject[] => files.flatMap(keysOf)
 
 function keysOf(file: string): KeyObject[] {
   const blocks =
     read(file, '--service-account-key-file').match(/-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g) ?? []
-  // What curve a key is on stands in a block of its own, which is no key.
+  // The curve of a key is in a block of its own, which is not a key.
   const keys = blocks.filter((block) => !block.startsWith('-----BEGIN EC PARAMETERS'))
   if (keys.length === 0) throw noKey(file)
   try {

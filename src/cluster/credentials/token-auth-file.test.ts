@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseTokens } from './token-auth-file.ts'
 
-test('a token file gives users with uids and groups', () => {
+test('a token file defines users with uids and groups', () => {
   assert.deepEqual(
     parseTokens('s3cret,admin,1,"system:masters"\n\nother,jane,,"dev,ops"\r\nplain,joe,3\n', 'tokens.csv'),
     [
@@ -17,7 +17,7 @@ test('quotes inside quoted fields are doubled', () => {
   assert.equal(parseTokens('t,"a ""b"", c",1', 'f')[0]?.user.name, 'a "b", c')
 })
 
-test('a bad line is named with its number and without its token', () => {
+test('an error about a bad line has its number but not its token', () => {
   const refused = (text: string, message: RegExp) =>
     assert.throws(
       () => parseTokens(text, 'tokens.csv'),

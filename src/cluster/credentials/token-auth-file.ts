@@ -1,17 +1,17 @@
 /**
- * Reads `--token-auth-file` and `--basic-auth-file`: lines of `token,user,uid,"group1,group2"`, or of passwords. Errors
- * name the line, never the secret.
+ * Parses `--token-auth-file` and `--basic-auth-file`: lines of `token,user,uid,"group1,group2"`, or with passwords.
+ * Errors contain the line number, never the secret.
  */
 import type { PasswordUser } from '../../apiserver/authentication/passwords.ts'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import type { UserInfo } from '../../apiserver/request-info/user-info.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 
-/** The users of a token file; `file` is named in errors. Empty lines are skipped. */
+/** Parses the users of a token file; `file` is used in errors. Empty lines are skipped. */
 export const parseTokens = (text: string, file: string): TokenUser[] =>
   parseLines(text, file, 'token').map(({ secret, user }) => ({ token: secret, user }))
 
-/** The users of a password file, each named once. */
+/** Parses the users of a password file. */
 export const parsePasswords = (text: string, file: string): PasswordUser[] =>
   parseLines(text, file, 'password').map(({ secret, user }) => ({ password: secret, user }))
 
@@ -20,7 +20,7 @@ interface Line {
   readonly user: UserInfo
 }
 
-/** Tokens stand once, as they say who a user is; so do the users of passwords. */
+/** A token must be unique, since it identifies the user; in a password file the user must be. */
 function parseLines(text: string, file: string, kind: 'token' | 'password'): Line[] {
   const lines = new Map<string, number>()
   return text.split(/\r?\n/).flatMap((line, index) => {
@@ -28,7 +28,7 @@ function parseLines(text: string, file: string, kind: 'token' | 'password'): Lin
     const wrong = (what: string): ExplainedError =>
       new ExplainedError(`${file}:${index + 1}: ${what}; a line reads ${kind},user,uid,"group1,group2"`)
     const fields = csvFields(line)
-    if (!fields) throw wrong('a quote is not closed or stands inside a field')
+    if (!fields) throw wrong('a quote is not closed or is inside a field')
     const [secret = '', name = '', uid = '', groups = ''] = fields
     if (fields.length < 3) throw wrong(`there are ${fields.length} columns, at least 3 are needed`)
     if (secret === '') throw wrong(`the ${kind} is empty`)
@@ -42,7 +42,7 @@ function parseLines(text: string, file: string, kind: 'token' | 'password'): Lin
   })
 }
 
-/** The fields of a CSV line (RFC 4180, without line breaks in fields); undefined if its quotes are wrong. */
+/** Splits a CSV line (RFC 4180, without line breaks in fields); undefined if its quotes are wrong. */
 function csvFields(line: string): string[] | undefined {
   const fields: string[] = []
   const field = /\s*(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y

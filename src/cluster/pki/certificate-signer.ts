@@ -1,14 +1,14 @@
-/** Authorities as signers of CertificateSigningRequests. */
+/** Signers of CertificateSigningRequests. */
 import type { CertificateSigner, CertificateTerms } from '../../controllers/index.ts'
 import type { KeyPair } from './key-pair.ts'
 
-/** One authority for all of Kubernetes' own signers. */
+/** Signs for all of Kubernetes' signers with one authority. */
 export const certificateSigner = (authority: KeyPair): CertificateSigner => ({
   read,
   sign: (request, terms) => sign(authority, request, terms),
 })
 
-/** An authority for each signer that is named. */
+/** Signs with one authority per signer. */
 export const namedSigners = (authorities: ReadonlyMap<string, KeyPair>): CertificateSigner => ({
   signerNames: [...authorities.keys()],
   read,
@@ -19,7 +19,7 @@ export const namedSigners = (authorities: ReadonlyMap<string, KeyPair>): Certifi
   },
 })
 
-// Loading the X.509 library costs more than a start: only who has a request to read pays for it.
+// Loading the X.509 library costs more than a start, so it is loaded with the first request.
 const read: CertificateSigner['read'] = async (request) => (await import('./signing-requests.ts')).readRequest(request)
 const sign = async (authority: KeyPair, request: string, terms: CertificateTerms): Promise<string> =>
   (await import('./signing-requests.ts')).signRequest(authority, request, terms)

@@ -16,7 +16,7 @@ const server = {
   hosts: ['localhost', '10.96.0.1', '::1', 'fd00:1::a', '::ffff:192.0.2.1'],
 } as const
 
-test('a certificate says who it is for, for what, where and how long', async () => {
+test('a certificate contains subject, usage, hosts and validity', async () => {
   const authority = await makeAuthority('kubernetes', now)
   const pair = await issueCertificate(authority, { ...server, organizations: ['ops', 'Größe'] }, now)
   const certificate = new X509Certificate(pair.cert)
@@ -32,7 +32,7 @@ test('a certificate says who it is for, for what, where and how long', async () 
   assert.match(certificate.serialNumber, /^[4-7][0-9A-F]{31}$/)
 })
 
-test('others read the same extensions in it', async () => {
+test('another X.509 library reads the same extensions', async () => {
   const authority = await makeAuthority('kubernetes', now)
   const [ca, leaf] = [authority, await issueCertificate(authority, server, now)].map(
     ({ cert }) => new x509.X509Certificate(cert),
@@ -85,7 +85,7 @@ test('OpenSSL verifies chains strictly', async (t) => {
   ])
 })
 
-test('authorities that others made sign too, under their own name and key identifier', async (t) => {
+test('authorities of other tools sign under their own name and key identifier', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 't8s-certificates-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   for (const [type, ...options] of [
@@ -116,7 +116,7 @@ test('authorities that others made sign too, under their own name and key identi
   }
 })
 
-test('an authority with a key of another kind is refused', async () => {
+test('an authority with another kind of key is rejected', async () => {
   const { cert } = await makeAuthority('kubernetes', now)
   const key = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
   await assert.rejects(issueCertificate({ cert, key }, server, now), /RSA or ECDSA, not ed25519/)

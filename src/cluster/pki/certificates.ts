@@ -1,6 +1,6 @@
 /**
- * Makes certificates (RFC 5280) with what node:crypto can do. The X.509 library would take a fifth of a first start to
- * load: it is for those who have requests to read (`signing-requests.ts`).
+ * Creates certificates (RFC 5280) with node:crypto only. Loading the X.509 library would take a fifth of a first start;
+ * only `signing-requests.ts` needs it.
  */
 import {
   createHash,
@@ -37,7 +37,7 @@ import type { KeyPair } from './key-pair.ts'
 const dayMs = 24 * 3600 * 1000
 const authorityDays = 3653
 const certificateDays = 365
-/** Certificates begin in the past, for machines whose clock is behind. */
+/** Certificates are valid from an hour earlier, for machines whose clock is behind. */
 const backdateMs = 3600 * 1000
 
 export interface CertificateRequest {
@@ -48,7 +48,7 @@ export interface CertificateRequest {
   readonly hosts?: readonly string[]
 }
 
-/** A new certificate authority, valid for ten years from `now`. */
+/** Creates a certificate authority, valid for ten years from `now`. */
 export async function makeAuthority(commonName: string, now: Date): Promise<KeyPair> {
   const { publicKey, privateKey } = await makeKeys()
   const name = nameOf(commonName)
@@ -66,8 +66,8 @@ export async function makeAuthority(commonName: string, now: Date): Promise<KeyP
 }
 
 /**
- * A certificate signed by `authority`, valid for a year from `now`, with a new key. Rejects with an Error for
- * authorities with keys of rare kinds.
+ * Creates a key and a certificate signed by `authority`, valid for a year from `now`. Rejects with an Error if the
+ * authority's key is neither RSA nor ECDSA.
  */
 export async function issueCertificate(authority: KeyPair, request: CertificateRequest, now: Date): Promise<KeyPair> {
   const { publicKey, privateKey } = await makeKeys()
@@ -104,7 +104,7 @@ const ids = {
   rsaWithSha256: '1.2.840.113549.1.1.11',
 } as const
 
-/** Which bits of KeyUsage are set: digitalSignature is the first, keyCertSign and cRLSign are the sixth and seventh. */
+/** The bits of KeyUsage: digitalSignature is the first, keyCertSign and cRLSign are the sixth and seventh. */
 const keyUsages = {
   authority: bits(Buffer.from([0b1000_0110]), 1),
   holder: bits(Buffer.from([0b1000_0000]), 7),
@@ -120,7 +120,7 @@ interface Terms {
 
 const version3 = explicit(0, positive(Buffer.from([2])))
 
-/** The certificate, signed by `signingKey`, with the key that it is for. */
+/** Returns the certificate for `key`, signed by `signingKey`. */
 function signed(
   signingKey: KeyObject,
   key: KeyObject,
@@ -147,14 +147,14 @@ function signed(
 
 const makeKeys = () => promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
 
-/** Keys of authorities that others made are of many kinds. */
+/** Authorities of other tools may have RSA keys. */
 function signatureAlgorithm({ asymmetricKeyType }: KeyObject): Buffer {
   if (asymmetricKeyType === 'ec') return sequence(oid(ids.ecdsaWithSha256))
   if (asymmetricKeyType === 'rsa') return sequence(oid(ids.rsaWithSha256), element(tags.null))
   throw new Error(`keys of authorities are RSA or ECDSA, not ${asymmetricKeyType}`)
 }
 
-/** At random, so that no two of an authority are the same; positive, and with no zero in front. */
+/** Random, so that an authority does not reuse one; positive, without a leading zero. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0)
@@ -191,14 +191,11 @@ function keyIdentifier(key: KeyObject): Buffer {
   return createHash('sha1').update(contentOf(keyBits).subarray(1)).digest()
 }
 
-/**
- * What a certificate says of the authority that it belongs to, byte by byte as it stands there: clients compare it so.
- */
+/** Reads the name and key identifier of an authority as raw bytes, since clients compare them byte by byte. */
 function issuerIn(cert: string): { readonly name: Buffer; readonly keyIdentifier: Buffer } {
   const { raw } = new X509Certificate(cert)
   const [terms = raw] = elementsOf(raw)
-  // Behind the version, which old ones lack: serial number, signature, issuer, validity, subject, key, and in [3] the
-  // extensions.
+  // After the optional version: serial number, signature, issuer, validity, subject, key, and the extensions in [3].
   const [, , , , name = Buffer.alloc(0), key = Buffer.alloc(0), ...optional] = elementsOf(terms).filter(
     ([tag]) => tag !== 0xa0,
   )

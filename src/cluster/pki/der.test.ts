@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contentOf, elementsOf, octets, oid, sequence, time, utf8 } from './der.ts'
 
-test('lengths from 128 on say in how many bytes they are written', () => {
+test('lengths from 128 on are preceded by their number of bytes', () => {
   for (const [length, head] of [
     [127, '047f'],
     [128, '048180'],
@@ -16,17 +16,17 @@ test('lengths from 128 on say in how many bytes they are written', () => {
   }
 })
 
-test('identifiers go on over as many bytes as their numbers need', () => {
+test('numbers of an object identifier take as many bytes as they need', () => {
   assert.equal(oid('2.5.29.14').toString('hex'), '0603551d0e')
   assert.equal(oid('1.2.840.113549.1.1.11').toString('hex'), '06092a864886f70d01010b')
 })
 
-test('elements are found whole in what holds them', () => {
+test('elementsOf returns the elements of a sequence', () => {
   const parts = [utf8('größer'), octets(Buffer.alloc(300)), sequence()]
   assert.deepEqual(elementsOf(sequence(...parts)), parts)
 })
 
-test('what ends too early is an error', () => {
+test('truncated elements are errors', () => {
   const whole = sequence(utf8('text'))
   for (const end of [1, 3, whole.length - 1]) assert.throws(() => elementsOf(whole.subarray(0, end)), RangeError)
 })

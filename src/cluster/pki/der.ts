@@ -1,5 +1,6 @@
 /**
- * Writes and takes apart DER (X.690), as far as certificates need it: an element is its bytes, tag and length included.
+ * Encodes and decodes the parts of DER (X.690) that certificates need. An element is its bytes, tag and length
+ * included.
  */
 
 export const tags = {
@@ -16,13 +17,13 @@ export const tags = {
 const sequenceTag = 0x30
 const setTag = 0x31
 
-/** An element of any tag below 31. */
+/** Encodes an element with a tag below 31. */
 export function element(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents)
   return Buffer.concat([Buffer.from([tag]), lengthOf(content), content])
 }
 
-/** Up to 127 in one byte; from then on, behind how many bytes it takes. */
+/** Up to 127 in one byte; larger lengths follow the number of their bytes. */
 function lengthOf({ length }: Buffer): Buffer {
   if (length < 0x80) return Buffer.from([length])
   const digits = length.toString(16)
@@ -34,20 +35,20 @@ export const sequence = (...elements: readonly Buffer[]): Buffer => element(sequ
 export const set = (...elements: readonly Buffer[]): Buffer => element(setTag, ...elements)
 /** `[number]` around other elements. */
 export const explicit = (number: number, ...elements: readonly Buffer[]): Buffer => element(0xa0 | number, ...elements)
-/** `[number]` in place of the tag that the content would have. */
+/** `[number]` in place of the content's own tag. */
 export const implicit = (number: number, content: Buffer): Buffer => element(0x80 | number, content)
 export const yes = element(tags.boolean, Buffer.from([0xff]))
 export const octets = (content: Buffer): Buffer => element(tags.octetString, content)
 export const utf8 = (text: string): Buffer => element(tags.utf8, Buffer.from(text))
-/** Bits, of whose last byte so many do not count. */
+/** A bit string; `unused` is the number of unused bits in the last byte. */
 export const bits = (content: Buffer, unused = 0): Buffer => element(tags.bitString, Buffer.from([unused]), content)
 
-/** The number that is written with these bytes, which begin with a digit below 0x80 and not with zero. */
+/** A positive integer with these bytes; the first one must be below 0x80 and not zero. */
 export const positive = (bytes: Buffer): Buffer => element(tags.integer, bytes)
 
 /**
- * An identifier in dotted form: the first two numbers share a byte, and larger ones go on for as long as the first bit
- * is set.
+ * An object identifier in dotted form. The first two numbers share a byte; larger numbers continue while the top bit is
+ * set.
  */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
@@ -59,7 +60,7 @@ export function oid(dotted: string): Buffer {
   return element(tags.oid, Buffer.from(bytes))
 }
 
-/** A time in whole seconds: with two digits for the year up to 2049, as RFC 5280 wants it. */
+/** A time in whole seconds; two-digit years up to 2049, as RFC 5280 requires. */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/\.\d+|[^\d]/g, '')}Z`
   return date.getUTCFullYear() < 2050
@@ -67,13 +68,13 @@ export function time(date: Date): Buffer {
     : element(tags.time, Buffer.from(digits))
 }
 
-/** What an element holds. Throws a RangeError where it ends too early. */
+/** Returns the content of an element. Throws a RangeError if it is truncated. */
 export function contentOf(der: Buffer): Buffer {
   const { start, end } = extentOf(der)
   return der.subarray(start, end)
 }
 
-/** The elements in an element, whole. Throws a RangeError where one ends too early. */
+/** Returns the elements inside an element. Throws a RangeError if one is truncated. */
 export function elementsOf(der: Buffer): Buffer[] {
   const elements: Buffer[] = []
   for (let rest = contentOf(der); rest.length > 0; ) {
@@ -89,6 +90,6 @@ function extentOf(der: Buffer): { readonly start: number; readonly end: number }
   const digits = first < 0x80 ? 0 : first & 0x7f
   const start = 2 + digits
   const end = start + (digits === 0 ? first : der.readUIntBE(2, digits))
-  if (end > der.length) throw new RangeError('an element ends before its length')
+  if (end > der.length) throw new RangeError('an element is truncated')
   return { start, end }
 }

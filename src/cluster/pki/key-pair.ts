@@ -1,4 +1,4 @@
-/** A certificate with its private key, and whether it can still be used. */
+/** A certificate with its private key, and a check that it can still be used. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 
@@ -8,23 +8,23 @@ export interface KeyPair {
   readonly key: string
 }
 
-/** A certificate this close to its end is made anew at the next start. */
+/** A certificate this close to its expiry is renewed at the next start. */
 const renewBeforeMs = 30 * 24 * 3600 * 1000
 
-/** What a certificate must satisfy to be used again. */
-export interface Demands {
+/** Conditions for reusing a certificate. */
+export interface Requirements {
   readonly now: Date
-  /** Who must have signed it; absent for an authority, which signs itself. */
+  /** Its issuer; undefined for an authority, which is self-signed. */
   readonly authority?: KeyPair
-  /** Names and addresses it must be good for. */
+  /** Names and addresses that it must cover. */
   readonly hosts?: readonly string[]
 }
 
 /**
- * Whether a pair belongs together, is valid for long enough, was signed by the authority and covers all hosts. Never
+ * Returns true if the pair matches, is valid for long enough, was signed by the authority and covers all hosts. Never
  * throws.
  */
-export function isUsable(pair: KeyPair, { now, authority, hosts = [] }: Demands): boolean {
+export function isUsable(pair: KeyPair, { now, authority, hosts = [] }: Requirements): boolean {
   try {
     const certificate = new X509Certificate(pair.cert)
     if (!certificate.checkPrivateKey(createPrivateKey(pair.key))) return false
@@ -37,7 +37,7 @@ export function isUsable(pair: KeyPair, { now, authority, hosts = [] }: Demands)
         (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host, { subject: 'never' })) !== undefined,
     )
   } catch {
-    // What cannot be parsed is made anew.
+    // An unreadable certificate is replaced.
     return false
   }
 }

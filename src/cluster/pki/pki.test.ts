@@ -29,9 +29,9 @@ function directory(t: TestContext): string {
   return join(path, 'pki')
 }
 
-test('a new directory gets an authority, a server certificate for all hosts and an administrator in system:masters', async (t) => {
+test('a new directory gets an authority, a server certificate and an admin in system:masters', async (t) => {
   const pki = await filePki(directory(t), hosts)
-  assert.deepEqual([...pki.made].sort(), [
+  assert.deepEqual([...pki.created].sort(), [
     'admin',
     'apiserver',
     'apiserver-kubelet-client',
@@ -51,7 +51,7 @@ test('a new directory gets an authority, a server certificate for all hosts and 
   assert.ok(admin.checkPrivateKey(createPrivateKey(pki.admin.key)))
 })
 
-test('front proxies have an authority of their own, which makes no users', async (t) => {
+test('front proxies have a separate authority, which does not sign users', async (t) => {
   const { authority, frontProxy } = await filePki(directory(t), hosts)
   const client = new X509Certificate(frontProxy.client.cert)
   assert.equal(client.subject, `CN=${frontProxy.name}`)
@@ -59,7 +59,7 @@ test('front proxies have an authority of their own, which makes no users', async
   assert.ok(!client.verify(new X509Certificate(authority.cert).publicKey))
 })
 
-test('keys are readable by their owner alone', async (t) => {
+test('keys are readable by their owner only', async (t) => {
   const path = directory(t)
   const pki = await filePki(path, hosts)
   await pki.serviceAccountKey()
@@ -68,30 +68,30 @@ test('keys are readable by their owner alone', async (t) => {
     assert.equal(statSync(join(path, name)).mode & 0o777, 0o600, name)
 })
 
-test('a second start uses what is there', async (t) => {
+test('a second start reuses the files', async (t) => {
   const path = directory(t)
   const first = await filePki(path, hosts)
   const second = await filePki(path, hosts)
-  assert.deepEqual(second.made, [])
+  assert.deepEqual(second.created, [])
   assert.equal(second.server.cert, first.server.cert)
   assert.ok((await second.serviceAccountKey()).equals(await first.serviceAccountKey()))
 })
 
-test('a host that the certificate does not cover makes a new one, by the same authority', async (t) => {
+test('a new host causes a new server certificate by the same authority', async (t) => {
   const path = directory(t)
   const first = await filePki(path, hosts)
   const second = await filePki(path, [...hosts, '192.0.2.7'])
-  assert.deepEqual(second.made, ['apiserver'])
+  assert.deepEqual(second.created, ['apiserver'])
   assert.equal(second.authority.cert, first.authority.cert)
 })
 
-test('certificates near their end are renewed by the same authority, which is used to its end with a warning', async (t) => {
+test('expiring certificates are renewed; an expiring authority causes a warning', async (t) => {
   const path = directory(t)
   const { authority } = await filePki(path, hosts)
   const leaves = ['admin', 'apiserver', 'apiserver-kubelet-client', 'front-proxy-client']
-  assert.deepEqual([...(await filePki(path, hosts, days(340))).made].sort(), leaves)
+  assert.deepEqual([...(await filePki(path, hosts, days(340))).created].sort(), leaves)
   const late = await filePki(path, hosts, days(3640))
-  assert.deepEqual([[...late.made].sort(), late.authority.cert], [leaves, authority.cert])
+  assert.deepEqual([[...late.created].sort(), late.authority.cert], [leaves, authority.cert])
   assert.match(late.warnings.join('\n'), /pki\/ca\.crt expires on .*\n.*front-proxy-ca\.crt expires on/)
 })
 
@@ -103,7 +103,7 @@ const contents = (path: string) =>
     ]),
   )
 
-/** What is done to a directory of certificates, and what the refusal says of it. */
+/** Ways to damage a directory of certificates, with the expected error. */
 const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?])[] = ['ca', 'front-proxy-ca'].flatMap(
   (name) => {
     const [cert, key] = [`${name}.crt`, `${name}.key`]
@@ -126,8 +126,8 @@ const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?
       [`${cert} is cut`, cut(cert), new RegExp(`${cert} is damaged`)],
       [`${cert} is empty`, write(cert, ''), new RegExp(`${cert} is damaged`)],
       [`${key} is cut`, cut(key), new RegExp(`${key} is damaged`)],
-      [`${cert} is missing`, remove(cert), new RegExp(`${key} is there, but ${cert} is missing`)],
-      [`${key} is missing`, remove(key), new RegExp(`${cert} is there, but ${key} is missing`)],
+      [`${cert} is missing`, remove(cert), new RegExp(`${key} exists, but ${cert} is missing`)],
+      [`${key} is missing`, remove(key), new RegExp(`${cert} exists, but ${key} is missing`)],
       [
         `both files of ${name} are missing`,
         remove(cert, key),
@@ -136,7 +136,7 @@ const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?
       [`${cert} cannot be read`, instead(cert), new RegExp(`${cert} cannot be read`)],
       [`${key} cannot be read`, link(key), new RegExp(`${key} cannot be read`)],
       [
-        `${key} is of another`,
+        `${key} belongs to another certificate`,
         (path) => copyFileSync(join(path, 'admin.key'), join(path, key)),
         new RegExp(`${key} does not belong to ${cert}`),
       ],
@@ -148,16 +148,16 @@ const damages: readonly (readonly [string, (path: string) => void, RegExp, Date?
 )
 const keyDamages: typeof damages = [
   ['sa.key is cut', (path) => truncateSync(join(path, 'sa.key'), 100), /sa\.key is damaged/],
-  ['sa.key is missing', (path) => rmSync(join(path, 'sa.key')), /sa\.pub is there, but sa\.key is missing/],
+  ['sa.key is missing', (path) => rmSync(join(path, 'sa.key')), /sa\.pub exists, but sa\.key is missing/],
   [
-    'sa.key is of another',
+    'sa.key is another key',
     (path) => copyFileSync(join(path, 'ca.key'), join(path, 'sa.key')),
     /sa\.key does not belong to sa\.pub/,
   ],
 ]
 
 for (const [what, damage, message, now] of [...damages, ...keyDamages]) {
-  test(`nothing is replaced where ${what}: the start is refused with what to do`, async (t) => {
+  test(`if ${what}, nothing is replaced and the start fails with the remedy`, async (t) => {
     const path = directory(t)
     await (await filePki(path, hosts)).serviceAccountKey()
     damage(path)
@@ -167,21 +167,21 @@ for (const [what, damage, message, now] of [...damages, ...keyDamages]) {
       assert.match(error.message, message)
       assert.match(
         error.message,
-        /nothing was changed\. Restore .* from a copy\. To make a new (authority|key) on purpose, .* remove .* and start again/,
+        /nothing was changed\. Restore .* from a copy\. To create a new (authority|key), .* remove .* and restart/,
       )
       return true
     })
     assert.deepEqual(contents(path), before)
     const files = (await filePki(path, hosts, now).catch(
-      (error: Error) => /, remove (.*) and start again/.exec(error.message)?.[1] ?? '',
+      (error: Error) => /, remove (.*) and restart/.exec(error.message)?.[1] ?? '',
     )) as string
     for (const file of files.split(' ')) rmSync(file, { force: true, recursive: true })
-    // The clock before both is the other authority's too.
+    // The other authority has the same clock problem.
     if (!now) assert.ok((await (await filePki(path, hosts)).serviceAccountKey()).asymmetricKeyType)
   })
 }
 
-test('a key of service accounts without its public one, as earlier versions left it, is used', async (t) => {
+test('a service account key without its public key, as in early versions, is used', async (t) => {
   const path = directory(t)
   const key = await (await filePki(path, hosts)).serviceAccountKey()
   rmSync(join(path, 'sa.pub'))
@@ -194,7 +194,7 @@ test('a damaged certificate or a key of another one is replaced', async (t) => {
   await filePki(path, hosts)
   writeFileSync(join(path, 'apiserver.crt'), 'not a certificate')
   writeFileSync(join(path, 'admin.key'), readFileSync(join(path, 'ca.key')))
-  assert.deepEqual([...(await filePki(path, hosts)).made].sort(), ['admin', 'apiserver'])
+  assert.deepEqual([...(await filePki(path, hosts)).created].sort(), ['admin', 'apiserver'])
 })
 
 test('the service account key is RSA, for RS256 tokens', async () => {
@@ -213,7 +213,7 @@ test('clusters in memory share an authority and, for the same hosts, the server 
   assert.equal(first.authority.cert, other.authority.cert)
 })
 
-test('a directory that cannot be made is explained', async (t) => {
+test('a directory that cannot be created is an explained error', async (t) => {
   const path = directory(t)
   writeFileSync(path, '')
   await assert.rejects(

@@ -1,7 +1,6 @@
 /**
- * The certificates of a cluster: authority, server, administrator, and the key that signs service account tokens.
- * On disk they carry kubeadm's names; what is there and valid is used again. Authorities are never replaced
- * (`kept-authority.ts`).
+ * The certificates of a cluster: authority, server, administrator, and the key that signs service account tokens. Files
+ * have kubeadm's names and are reused if valid. Authorities are never replaced (`stored-authority.ts`).
  */
 import type { KeyObject } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,33 +9,31 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
 import { type CertificateRequest, issueCertificate, makeAuthority } from './certificates.ts'
+import { isUsable, type KeyPair } from './key-pair.ts'
 import {
   type AuthorityPlan,
   expiryWarning,
-  keptAuthority,
-  keptServiceAccountKey,
   makeServiceAccountKey,
   readServiceAccountKey,
-} from './kept-authority.ts'
-import { isUsable, type KeyPair } from './key-pair.ts'
+  storedAuthority,
+  storedServiceAccountKey,
+} from './stored-authority.ts'
 
 export interface ClusterPki {
   readonly authority: KeyPair
   readonly server: KeyPair
   /** A client certificate of the group system:masters. */
   readonly admin: KeyPair
-  /** How the server shows itself to kubelets. */
+  /** The API server's client certificate for kubelets. */
   readonly kubeletClient: KeyPair
-  /** What kubelets in this process serve with; made when it is first asked for. */
+  /** Serving certificate of kubelets in this process; created on the first call. */
   readonly kubeletServer: () => Promise<KeyPair>
-  /**
-   * How the server shows itself to the servers of aggregated APIs: an authority and a client certificate of their own.
-   */
+  /** The API server's client certificate for the servers of aggregated APIs, with its own authority. */
   readonly frontProxy: FrontProxy
-  /** The private RSA key that signs service account tokens; made when it is first asked for. */
+  /** The private RSA key that signs service account tokens; created on the first call. */
   readonly serviceAccountKey: () => Promise<KeyObject>
-  /** Names of what was made now, empty when everything was there. */
-  readonly made: readonly string[]
+  /** Names of the certificates created by this call. */
+  readonly created: readonly string[]
   /** Lines for the log, such as about an authority that expires soon. */
   readonly warnings: readonly string[]
 }
@@ -44,7 +41,7 @@ export interface ClusterPki {
 export interface FrontProxy {
   readonly authority: KeyPair
   readonly client: KeyPair
-  /** Whom the certificate names. */
+  /** Common name of the certificate. */
   readonly name: string
 }
 
@@ -53,16 +50,16 @@ const adminRequest: CertificateRequest = {
   organizations: ['system:masters'],
   usage: 'client',
 }
-/** Kubelets ask what it may do: everything, as a member of this group. */
+/** Kubelets ask the API server for its rights; members of this group have all. */
 const kubeletClientRequest: CertificateRequest = {
   commonName: 'kube-apiserver-kubelet-client',
   organizations: ['system:masters'],
   usage: 'client',
 }
-/** The address at which they listen, and the name of the metrics API, which they answer too. */
+/** The address at which they listen, and the name of the metrics API, which they also serve. */
 const kubeletHosts = ['127.0.0.1', 'localhost', 'metrics-server.kube-system.svc']
 const kubeletServerRequest: CertificateRequest = { commonName: 'kubelet', usage: 'server', hosts: kubeletHosts }
-/** Whoever shows it may say who a user is: the authority of users must not have signed it. */
+/** Its owner may act as any user, so the authority of users must not sign it. */
 const frontProxyRequest: CertificateRequest = { commonName: 'front-proxy-client', usage: 'client' }
 const frontProxyOf = (authority: KeyPair, client: KeyPair): FrontProxy => ({
   authority,
@@ -80,15 +77,15 @@ const serverRequest = (hosts: readonly string[]): CertificateRequest => ({
 })
 
 /**
- * The certificates kept in `directory`; missing, expiring or unfitting ones are made. `hosts` is what the server's must
- * cover. Rejects with an ExplainedError for an authority, or a key of service accounts, that is damaged or missing
- * beside what it has signed.
+ * Reads the certificates in `directory` and creates missing, expiring or unsuitable ones. The server's covers `hosts`.
+ * Rejects with an ExplainedError for a damaged authority or service account key, or one that is missing although it has
+ * signed others.
  */
 export async function filePki(directory: string, hosts: readonly string[], now = new Date()): Promise<ClusterPki> {
   explained(directory, () => makeDirectory(directory, 0o700))
   const made: string[] = []
 
-  async function keep(
+  async function ensurePair(
     name: string,
     usable: (pair: KeyPair) => boolean,
     make: () => Promise<KeyPair>,
@@ -105,28 +102,28 @@ export async function filePki(directory: string, hosts: readonly string[], now =
   }
 
   const warnings: string[] = []
-  const keepAuthority = async (plan: AuthorityPlan): Promise<KeyPair> => {
-    const { pair, isNew } = await keptAuthority(directory, plan, now)
+  const ensureAuthority = async (plan: AuthorityPlan): Promise<KeyPair> => {
+    const { pair, isNew } = await storedAuthority(directory, plan, now)
     if (isNew) made.push(plan.name)
     const warning = expiryWarning(directory, plan, pair, now)
     if (warning) warnings.push(warning)
     return pair
   }
-  const keepIssued = (name: string, by: KeyPair, request: CertificateRequest): Promise<KeyPair> =>
-    keep(
+  const ensureIssued = (name: string, by: KeyPair, request: CertificateRequest): Promise<KeyPair> =>
+    ensurePair(
       name,
       (pair) => isUsable(pair, { now, authority: by, hosts: request.hosts }),
       () => issueCertificate(by, request, now),
     )
-  // Before anything is made: a start that is refused changes nothing.
+  // Checked first, so that a failing start changes nothing.
   readServiceAccountKey(directory)
-  const authority = await keepAuthority(authorities.users)
-  const frontProxyAuthority = await keepAuthority(authorities.frontProxy)
+  const authority = await ensureAuthority(authorities.users)
+  const frontProxyAuthority = await ensureAuthority(authorities.frontProxy)
   const [server, admin, kubeletClient, frontProxyClient] = await Promise.all([
-    keepIssued('apiserver', authority, serverRequest(hosts)),
-    keepIssued('admin', authority, adminRequest),
-    keepIssued('apiserver-kubelet-client', authority, kubeletClientRequest),
-    keepIssued('front-proxy-client', frontProxyAuthority, frontProxyRequest),
+    ensureIssued('apiserver', authority, serverRequest(hosts)),
+    ensureIssued('admin', authority, adminRequest),
+    ensureIssued('apiserver-kubelet-client', authority, kubeletClientRequest),
+    ensureIssued('front-proxy-client', frontProxyAuthority, frontProxyRequest),
   ])
   return {
     authority,
@@ -134,9 +131,9 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     admin,
     kubeletClient,
     frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
-    kubeletServer: once(() => keepIssued('kubelet', authority, kubeletServerRequest)),
-    // Later ones are nobody's concern any more.
-    made: [...made],
+    kubeletServer: once(() => ensureIssued('kubelet', authority, kubeletServerRequest)),
+    // A copy, without later certificates.
+    created: [...made],
     warnings,
     serviceAccountKey: serviceAccountKey(directory),
   }
@@ -175,8 +172,8 @@ const sharedPki = once(async (): Promise<SharedPki> => {
 })
 
 /**
- * Certificates that live in memory. All clusters of a process share one authority, so that only the first start pays
- * for it: an administrator of one is an administrator of all of them, which is right for tests and for nothing else.
+ * Creates certificates in memory. All clusters of a process share one authority, so that only the first start pays for
+ * it. The administrator of one is the administrator of all, which is suitable only for tests.
  */
 export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
   const { authority, admin, kubeletClient, kubeletServer, frontProxy, serviceAccountKey, servers } = await sharedPki()
@@ -194,12 +191,12 @@ export async function memoryPki(hosts: readonly string[]): Promise<ClusterPki> {
     frontProxy,
     server: await server,
     serviceAccountKey,
-    made: [],
+    created: [],
     warnings: [],
   }
 }
 
-/** A pair from its two files; undefined if either is missing. */
+/** Reads a pair from its two files; undefined if either is missing. */
 function readPair(directory: string, name: string): KeyPair | undefined {
   const cert = join(directory, `${name}.crt`)
   const key = join(directory, `${name}.key`)
@@ -207,11 +204,11 @@ function readPair(directory: string, name: string): KeyPair | undefined {
   return explained(directory, () => ({ cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') }))
 }
 
-/** The key that signs tokens: kept in `directory`, or only in memory. Made when it is first asked for. */
+/** The key that signs tokens, stored in `directory` or in memory. Created on the first call. */
 export const serviceAccountKey = (directory?: string): (() => Promise<KeyObject>) =>
-  once(() => (directory ? keptServiceAccountKey(directory) : makeServiceAccountKey()))
+  once(() => (directory ? storedServiceAccountKey(directory) : makeServiceAccountKey()))
 
-/** Runs `action` at most once; later calls get the same promise, unless it failed. */
+/** Runs `action` at most once; later calls return the same promise, unless it failed. */
 function once<T>(action: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined
   return () => {
@@ -228,8 +225,8 @@ function explained<T>(directory: string, action: () => T): T {
     return action()
   } catch (error) {
     throw new ExplainedError(
-      `cannot keep certificates in ${directory}: ${reasonOf(error)}; choose another directory with --data-dir or ` +
-        'mend its permissions',
+      `cannot store certificates in ${directory}: ${reasonOf(error)}; choose another directory with --data-dir or ` +
+        'fix its permissions',
       {
         cause: error,
       },

@@ -1,6 +1,6 @@
 /**
- * The serving certificate of `--cert-dir`: what lies there is used; what is missing is made, signed by an authority
- * that nobody keeps, as upstream does it.
+ * The serving certificate in `--cert-dir`. If it is missing, one is created and signed by a temporary authority, as
+ * upstream does.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ import { issueCertificate, makeAuthority } from './certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /**
- * `apiserver.crt` and `apiserver.key` of a directory, made for `hosts` if either is missing. Throws an ExplainedError
- * that names the directory.
+ * Reads `apiserver.crt` and `apiserver.key` in a directory, and creates them for `hosts` if either is missing. Throws
+ * an ExplainedError that names the directory.
  */
 export async function certDirPair(directory: string, hosts: readonly string[], now = new Date()): Promise<KeyPair> {
   const [certFile, keyFile] = [join(directory, 'apiserver.crt'), join(directory, 'apiserver.key')]
@@ -26,13 +26,13 @@ export async function certDirPair(directory: string, hosts: readonly string[], n
     return pair
   } catch (error) {
     throw new ExplainedError(
-      `cannot keep a certificate in ${directory}: ${reasonOf(error)}; choose another directory with --cert-dir`,
+      `cannot store a certificate in ${directory}: ${reasonOf(error)}; choose another directory with --cert-dir`,
       { cause: error },
     )
   }
 }
 
-/** A serving certificate for `hosts`, with the authority that signed it. */
+/** Creates a serving certificate for `hosts`, followed by the authority that signed it. */
 export async function selfSignedPair(commonName: string, hosts: readonly string[], now = new Date()): Promise<KeyPair> {
   const authority = await makeAuthority(`${hosts[0]}-ca@${Math.floor(now.getTime() / 1000)}`, now)
   const { cert, key } = await issueCertificate(authority, { commonName, usage: 'server', hosts }, now)

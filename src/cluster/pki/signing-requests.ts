@@ -1,6 +1,6 @@
 /**
- * Reads PKCS #10 requests and signs them. Loading the X.509 library takes long, so this is only imported when there is
- * one.
+ * Parses PKCS #10 requests and signs them. Imported only when there is a request, since the X.509 library takes long to
+ * load.
  */
 import 'reflect-metadata'
 import { createPrivateKey, type KeyObject, webcrypto } from 'node:crypto'
@@ -22,7 +22,7 @@ import type { CertificateTerms, RequestedSubject } from '../../controllers/index
 import { own } from '../../lib/own.ts'
 import type { KeyPair } from './key-pair.ts'
 
-/** Rejects with an Error for what is no request, or is not signed by the key that it holds. */
+/** Rejects with an Error if the PEM is not a request or is not signed by its own key. */
 export async function readRequest(pem: string): Promise<RequestedSubject> {
   const request = await verified(pem)
   const names = alternativeNames(request)?.names.items ?? []
@@ -36,7 +36,9 @@ export async function readRequest(pem: string): Promise<RequestedSubject> {
   }
 }
 
-/** A PEM certificate with the request's subject, key and alternative names; nothing else of it is taken. */
+/**
+ * Returns a PEM certificate with the subject, key and alternative names of the request, which provides nothing else.
+ */
 export async function signRequest(
   authority: KeyPair,
   pem: string,
@@ -75,7 +77,7 @@ async function verified(pem: string): Promise<Pkcs10CertificateRequest> {
 
 const curves: Readonly<Record<string, string>> = { prime256v1: 'P-256', secp384r1: 'P-384', secp521r1: 'P-521' }
 
-/** How a key signs certificates: those of authorities that others made are of many kinds. */
+/** Returns the signature algorithm of an authority's key, which may come from another tool. */
 function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): {
   readonly name: string
   readonly hash: string
@@ -87,7 +89,7 @@ function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): {
   throw new Error(`keys of authorities are RSA or ECDSA on P-256, P-384 or P-521, not ${asymmetricKeyType}`)
 }
 
-/** A private key in PEM form, for signing, with how it signs. Rejects with an Error for keys of other kinds. */
+/** Imports a private key in PEM form for signing. Rejects with an Error for other kinds of keys. */
 async function signingKeyOf(pem: string) {
   const key = createPrivateKey(pem)
   const signingAlgorithm = algorithmOf(key)
@@ -120,7 +122,7 @@ const keyUsages: Readonly<Record<string, number>> = {
   'decipher only': KeyUsageFlags.decipherOnly,
 }
 
-/** RFC 5280, 4.2.1.12, and those of their makers. */
+/** RFC 5280, 4.2.1.12, and vendors' own. */
 const extendedUsages: Readonly<Record<string, string>> = {
   any: '2.5.29.37.0',
   'server auth': ExtendedKeyUsage.serverAuth,

@@ -1,4 +1,4 @@
-/** The cluster's scheduler, in this thread or on one of its own. */
+/** The cluster's scheduler, in this thread or on its own. */
 import { randomBytes } from 'node:crypto'
 import type { TokenUser } from '../../apiserver/server.ts'
 import type { PluginFactory } from '../../scheduler/index.ts'
@@ -6,9 +6,9 @@ import type { RunningComponent } from '../threads/component-thread.ts'
 import type { SchedulerTask } from './messages.ts'
 
 export interface ClusterSchedulerOptions extends SchedulerTask {
-  /** Plug-ins beside those in tree; they cannot go to another thread. */
+  /** Plugins besides the in-tree ones; they cannot be passed to another thread. */
   readonly plugins?: readonly PluginFactory[]
-  /** Whether it gets a thread of its own. */
+  /** True to run it on a thread of its own. */
   readonly onThread: boolean
   readonly log: (line: string) => void
 }
@@ -16,8 +16,8 @@ export interface ClusterSchedulerOptions extends SchedulerTask {
 const tokenBytes = 32
 
 /**
- * Who the scheduler is: the user that upstream's roles for it are bound to, by a token that is made for one process and
- * known to nobody else.
+ * Creates the scheduler's user, to which upstream's roles are bound, with a random token that exists only in this
+ * process.
  */
 export const schedulerUser = (): TokenUser => ({
   token: randomBytes(tokenBytes).toString('base64url'),
@@ -25,8 +25,8 @@ export const schedulerUser = (): TokenUser => ({
 })
 
 /**
- * Looks whether its configuration can work, before anything else is started. Rejects with an ExplainedError that names
- * the file.
+ * Validates the scheduler's configuration before anything is started. Rejects with an ExplainedError that names the
+ * file.
  */
 export async function checkScheduler({
   configurationFile,
@@ -37,7 +37,7 @@ export async function checkScheduler({
   readConfigurationFile(configurationFile, pluginRegistry(plugins))
 }
 
-/** Resolves when it has begun. Rejects with an ExplainedError for a configuration that cannot work. */
+/** Resolves when the scheduler has started. Rejects with an ExplainedError for an invalid configuration. */
 export async function clusterScheduler({
   plugins,
   onThread,
@@ -46,10 +46,10 @@ export async function clusterScheduler({
 }: ClusterSchedulerOptions): Promise<RunningComponent> {
   if (onThread) {
     const { componentThread } = await import('../threads/component-thread.ts')
-    // In a checkout it is source, in the bundle it is built.
+    // Source in a checkout, built in the bundle.
     const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './scheduler-worker.js', import.meta.url)
     return componentThread({ name: 'thread of the scheduler', file, task, log })
   }
-  const { beginScheduler } = await import('./begin.ts')
+  const { startScheduler: beginScheduler } = await import('./start.ts')
   return beginScheduler(task, log, plugins)
 }

@@ -1,11 +1,11 @@
 import type { FeatureSettings } from '../../api/features/feature-gates.ts'
 
-/** All that a thread needs to run the scheduler: plain data. */
+/** Everything that a thread needs to run the scheduler, as plain data. */
 export interface SchedulerTask {
   readonly server: { readonly url: string; readonly ca: string }
   readonly token: string
-  /** A file with a KubeSchedulerConfiguration; upstream's defaults unless said. */
+  /** A file with a KubeSchedulerConfiguration. Default: upstream's defaults. */
   readonly configurationFile?: string
-  /** As `--feature-gates`; the defaults of 1.36 if absent. */
+  /** As for `--feature-gates`. Default: those of 1.36. */
   readonly features?: FeatureSettings
 }

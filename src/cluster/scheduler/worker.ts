@@ -1,25 +1,25 @@
-/** The thread that the scheduler runs on: what its starter gives it is in `workerData`. */
+/** The thread of the scheduler. Its options are in `workerData`. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import type { ComponentReport, ThreadOrder } from '../threads/component-thread.ts'
-import { beginScheduler } from './begin.ts'
+import type { ComponentReport, ThreadCommand } from '../threads/component-thread.ts'
 import type { SchedulerTask } from './messages.ts'
+import { startScheduler } from './start.ts'
 
 const port = parentPort!
-const tell = (report: ComponentReport): void => port.postMessage(report)
-const running = beginScheduler(workerData as SchedulerTask, (log) => tell({ log }))
+const post = (report: ComponentReport): void => port.postMessage(report)
+const running = startScheduler(workerData as SchedulerTask, (log) => post({ log }))
 void running.synced.then(() => {
   flushCompileCache()
-  tell({ synced: true })
+  post({ synced: true })
 })
 stepBack()
 giveBackMemory()
-surviveErrors((line) => tell({ unhandled: line }))
+surviveErrors((line) => post({ unhandled: line }))
 
-port.on('message', (order: ThreadOrder) => {
-  if ('ping' in order) tell({ alive: true })
+port.on('message', (order: ThreadCommand) => {
+  if ('ping' in order) post({ alive: true })
   else void running.stop().then(() => port.close())
 })

@@ -1,4 +1,4 @@
-/** The flags about audit: `--audit-policy-file`, `--audit-log-…`, `--audit-webhook-…`. */
+/** The audit flags: `--audit-policy-file`, `--audit-log-…`, `--audit-webhook-…`. */
 import {
   type AuditOptions,
   type BatchOptions,
@@ -8,7 +8,7 @@ import {
   type TruncateOptions,
 } from '../../apiserver/audit/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
-import { type FlagPlace, pathOf } from './flag-place.ts'
+import { type FlagContext, pathOf } from './flag-context.ts'
 
 type Backend = 'log' | 'webhook'
 
@@ -48,7 +48,7 @@ const truncateOf = (flags: FlagValues, backend: Backend): TruncateOptions => ({
   maxBatchSize: flags.int(`audit-${backend}-truncate-max-batch-size`) ?? usualTruncate.maxBatchSize,
 })
 
-/** What upstream says about values that cannot be; empty if all is well. */
+/** Returns upstream's errors for invalid values; empty if there are none. */
 export function auditErrors(flags: FlagValues): string[] {
   const log = flags.text('audit-log-path')
   const webhook = flags.text('audit-webhook-config-file')
@@ -107,8 +107,8 @@ function batchErrors(flags: FlagValues, backend: Backend, mode: Mode): string[] 
   return wrong ? [`invalid audit batch ${backend} ${wrong[0]} ${wrong[1]}, must be a positive number`] : []
 }
 
-/** Says in the log what is given and has no effect without a policy. */
-export function auditOptions(place: FlagPlace): AuditOptions {
+/** Logs given flags that have no effect without a policy. */
+export function auditOptions(place: FlagContext): AuditOptions {
   const { flags, log } = place
   const policyFile = pathOf(place, 'audit-policy-file')
   const path = flags.text('audit-log-path')

@@ -1,13 +1,11 @@
-/** The flags about encryption at rest. */
+/** The flags of encryption at rest. */
 import { readFileSync } from 'node:fs'
 import { type EncryptionOptions, readEncryptionConfiguration } from '../../apiserver/encryption/index.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import { type FlagPlace, pathOf } from './flag-place.ts'
+import { type FlagContext, pathOf } from './flag-context.ts'
 
-/**
- * Undefined where no flag asks for it. Throws an ExplainedError for a file that cannot be read or says what cannot be.
- */
-export function encryptionOptions(place: FlagPlace): EncryptionOptions | undefined {
+/** Undefined if no flag requests it. Throws an ExplainedError for a file that is unreadable or invalid. */
+export function encryptionOptions(place: FlagContext): EncryptionOptions | undefined {
   const file = pathOf(place, 'encryption-provider-config')
   const reload = place.flags.bool('encryption-provider-config-automatic-reload')
   if (!file) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { apiServerFlags } from '../../apiserver/serving-flags/index.ts'
 import { checkServingFlags } from './index.ts'
 
-test('values that cannot be are told in the words of upstream', () => {
+test("errors for invalid values are upstream's", () => {
   const cases: readonly (readonly [string, string])[] = [
     ['--service-account-issuer=', 'service-account-issuer should not be an empty string'],
     ['--service-account-issuer=a --service-account-issuer=a', 'service-account-issuer "a" is already specified'],

@@ -1,6 +1,4 @@
-/**
- * The flags about how many requests are served at once: `--enable-priority-and-fairness`, `--max-…requests-inflight`.
- */
+/** The flags of the concurrency of requests: `--enable-priority-and-fairness`, `--max-…requests-inflight`. */
 import {
   defaultMaxMutatingRequests,
   defaultMaxRequests,
@@ -8,7 +6,7 @@ import {
 } from '../../apiserver/flow-control/index.ts'
 import type { FlagValues } from '../../apiserver/serving-flags/index.ts'
 
-/** What upstream says about limits that cannot be; empty if all is well. */
+/** Returns upstream's errors for invalid limits; empty if there are none. */
 export function flowControlErrors(flags: FlagValues): string[] {
   const reads = flags.int('max-requests-inflight') ?? defaultMaxRequests
   const writes = flags.int('max-mutating-requests-inflight') ?? defaultMaxMutatingRequests

@@ -1,6 +1,6 @@
 /**
- * What the flags of kube-apiserver mean for the server, a file a topic: the same for `t8s apiserver`, which takes all
- * of them, and for `t8s up`, which takes those that go beyond its own.
+ * Converts flags of kube-apiserver to server options, one file per topic: for `t8s apiserver`, which takes all flags,
+ * and for `t8s up`, which takes those besides its own.
  */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/index.ts'
@@ -13,21 +13,21 @@ import { authorizationErrors, authorizationOptions } from './access/authorizatio
 import { admissionErrors, admissionOptions } from './admission/admission.ts'
 import { auditErrors, auditOptions } from './audit.ts'
 import { encryptionOptions } from './encryption.ts'
-import type { FlagPlace } from './flag-place.ts'
+import type { FlagContext } from './flag-context.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { kubeletOptions } from './kubelets.ts'
 import { servingErrors, servingProcess } from './listener/serving.ts'
 import { transportErrors, transportOptions } from './listener/transport.ts'
 
-export { type FlagPlace, pathOf } from './flag-place.ts'
+export { type FlagContext as FlagPlace, pathOf } from './flag-context.ts'
 
-/** Who issues tokens is put together from what flags say and what is usual. */
+/** The issuer of tokens is completed with defaults later. */
 export interface ServingOptions extends Omit<Partial<ApiServerOptions>, 'serviceAccount'> {
   readonly serviceAccount?: Partial<ServiceAccountIssuer>
 }
 
-/** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
-export function servingOptions(place: FlagPlace): ServingOptions {
+/** Contains only what flags set. Throws an ExplainedError for files that cannot be read. */
+export function servingOptions(place: FlagContext): ServingOptions {
   const { flags } = place
   const authorization = authorizationOptions(place)
   const encryption = encryptionOptions(place)
@@ -59,7 +59,7 @@ export function servingOptions(place: FlagPlace): ServingOptions {
   }
 }
 
-/** Throws an ExplainedError with upstream's words about values that cannot be, all of them at once. */
+/** Throws an ExplainedError with all of upstream's errors for invalid values. */
 export function checkServingFlags(flags: FlagValues): void {
   const errors = [
     ...servingErrors(flags),

@@ -1,19 +1,15 @@
-/**
- * The flags about kubelets: what they are shown, what their certificates are checked by, at which addresses they are
- * called.
- */
+/** The kubelet flags: client certificate, authorities and preferred address types. */
 import type { KubeletOptions } from '../../apiserver/proxy/streaming/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { followKeyPair, readAuthorities } from '../credentials/identity-files.ts'
-import { type FlagPlace, pathOf } from './flag-place.ts'
+import { type FlagContext, pathOf } from './flag-context.ts'
 
 const pair = { cert: '--kubelet-client-certificate', key: '--kubelet-client-key' }
 
 /**
- * Only what flags say is in it; undefined where they say nothing. Throws an ExplainedError for files that cannot be
- * read.
+ * Contains only what flags set; undefined if they set nothing. Throws an ExplainedError for files that cannot be read.
  */
-export function kubeletOptions(place: FlagPlace): KubeletOptions | undefined {
+export function kubeletOptions(place: FlagContext): KubeletOptions | undefined {
   const [cert, key] = [pathOf(place, 'kubelet-client-certificate'), pathOf(place, 'kubelet-client-key')]
   if (!cert !== !key) throw new ExplainedError(`${pair.cert} and ${pair.key} go together: give both or neither`)
   const ca = pathOf(place, 'kubelet-certificate-authority')

@@ -1,4 +1,4 @@
-/** The simulated nodes of a cluster, in this thread or on one of their own. */
+/** The simulated nodes of a cluster, in this thread or on their own. */
 import { randomBytes } from 'node:crypto'
 import type { TokenUser } from '../../apiserver/authentication/tokens/static-tokens.ts'
 import { Connection } from '../../client/connection/connection.ts'
@@ -7,44 +7,49 @@ import { configMaps } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import type { NodeGroup, RunningSimulation } from '../../simulation/index.ts'
-import type { ServerPlace } from '../controllers/messages.ts'
+import type { ServerEndpoint } from '../controllers/messages.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { simulationUser } from './messages.ts'
 
-/** The simulated nodes that a cluster has. */
+/** The options of simulated nodes. */
 export interface SimulatedNodes {
-  /** How many; as many as the cluster had before unless said, or one. */
+  /** Number of nodes. Default: as many as the cluster had before, or one. */
   readonly count?: number
-  /** What they are like; as before unless said. */
+  /** Groups of nodes and their properties. Default: the previous ones. */
   readonly groups?: readonly NodeGroup[]
-  /** Stages that pods go through, as kwok has them: the text of a file. */
+  /** Stages of pods in kwok's format: the text of a file. */
   readonly stages?: string
 }
 
 export interface ClusterSimulation {
-  /** What the server is told of who simulates. */
+  /** The user of the simulation, which the server must accept. */
   readonly user: TokenUser | undefined
-  /** Flags of controllers that a cluster with nodes wants. */
+  /** Flags of controllers that a cluster with nodes needs. */
   readonly controllerFlags: Readonly<Record<string, string>>
-  /** Begins in the background, when the server serves. Resolves when nodes are there, or cannot be; never rejects. */
-  begin(server: ServerPlace, administrator: Access, pki: ClusterPki): Promise<void>
+  /** Starts in the background once the server runs. Resolves when the nodes exist or have failed; never rejects. */
+  begin(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ClusterSimulationOptions {
   readonly nodes: SimulatedNodes | undefined
-  /** Whether the cluster may have had nodes before. */
-  readonly hasPast: boolean
+  /** True if the cluster may have had nodes before. */
+  readonly mayHaveNodes: boolean
   readonly onThread: boolean
   readonly log: (line: string) => void
 }
 
-/** Room for 32,768 nodes. */
+/** Enough for 32,768 nodes. */
 const clusterRange = '10.128.0.0/9'
 const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange, 'enable-hostpath-provisioner': 'true' }
 
-/** Nothing is loaded, and nobody let in, where no nodes are wanted and there have never been any. */
-export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimulationOptions): ClusterSimulation {
+/** Loads nothing and has no user if no nodes are requested and there were none before. */
+export function clusterSimulation({
+  nodes,
+  mayHaveNodes: hasPast,
+  onThread,
+  log,
+}: ClusterSimulationOptions): ClusterSimulation {
   const isWanted = nodes !== undefined && nodes.count !== 0
   if (!isWanted && !hasPast)
     return { user: undefined, controllerFlags: {}, begin: async () => {}, stop: async () => {} }
@@ -53,7 +58,7 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
   let begun: Promise<RunningSimulation | undefined> | undefined
 
   async function start(
-    server: ServerPlace,
+    server: ServerEndpoint,
     administrator: Access,
     pki: ClusterPki,
   ): Promise<RunningSimulation | undefined> {
@@ -61,7 +66,7 @@ export function clusterSimulation({ nodes, hasPast, onThread, log }: ClusterSimu
     const connection = new Connection(administrator)
     try {
       const client = new RestClient(connection)
-      // Nodes of an earlier start go, where none are wanted any more.
+      // Nodes of an earlier start are removed if none are requested.
       const { namespace, name } = fleetConfigMapOf(upOwner)
       if (!isWanted && !(await client.find(configMaps, namespace, name))) return undefined
       await (await import('./rights.ts')).grantSimulation(client)

@@ -1,21 +1,21 @@
-/** What the serving thread and the simulation's thread say to each other. */
+/** The messages between the serving thread and the simulation's thread. */
 import type { SimulationOptions } from '../../simulation/index.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 
-/** Who simulated nodes are to the server. */
+/** User name of the simulation. */
 export const simulationUser = 'system:simulated-nodes'
 
-/** Where the server is, and the token by which the simulation is known to it. */
-export interface SimulationPlace {
+/** The server's URL and authority, and the token of the simulation. */
+export interface SimulationServer {
   readonly url: string
   readonly ca: string
   readonly token: string
 }
 
-/** All that a thread needs to simulate nodes: plain data. */
+/** Everything that a thread needs to simulate nodes, as plain data. */
 export interface SimulationTask {
   readonly options: SimulationOptions
-  readonly server: SimulationPlace
+  readonly server: SimulationServer
 }
 
 /** From the thread. */

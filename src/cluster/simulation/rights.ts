@@ -1,6 +1,6 @@
 /**
- * What the simulated nodes of a cluster may do: a user of their own with a role of its own
- * (docs/decisions/0036-simulated-nodes.md), made where nodes are simulated and nowhere else.
+ * The rights of the simulation: a user with its own role (docs/decisions/0036-simulated-nodes.md), created only in
+ * clusters with simulated nodes.
  */
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { apiServices, clusterRoleBindings, clusterRoles } from '../../client/kinds.ts'
@@ -34,7 +34,7 @@ const rules: readonly V1PolicyRule[] = [
   rule('create', 'subjectaccessreviews', 'authorization.k8s.io'),
 ]
 
-/** `administrator` makes them, and makes them right again. */
+/** Creates the role and its binding, or restores them. */
 export async function grantSimulation(administrator: RestClient): Promise<void> {
   await administrator.apply(clusterRoles, { metadata: { name: role }, rules: [...rules] }, manager)
   const subjects = [{ kind: 'User', apiGroup: rbac, name: simulationUser }]

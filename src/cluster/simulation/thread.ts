@@ -1,9 +1,9 @@
-/** Simulates nodes on a thread of their own: what they do delays no request. */
+/** Simulates nodes on a thread of their own, so that they do not delay requests. */
 import type { RunningSimulation } from '../../simulation/index.ts'
 import { componentThread } from '../threads/component-thread.ts'
 import type { Report, SimulationTask } from './messages.ts'
 
-/** The worker's file beside this one: in a checkout it is source, in the bundle it is built. */
+/** The worker file beside this one: source in a checkout, built in the bundle. */
 const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './simulation-worker.js', import.meta.url)
 
 export function simulationOnThread(task: SimulationTask, log: (line: string) => void): RunningSimulation {

@@ -1,4 +1,4 @@
-/** The thread that simulated nodes live on: what its starter gives it is in `workerData`. */
+/** The thread of the simulated nodes. Its options are in `workerData`. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
@@ -6,29 +6,29 @@ import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
 import { stepBack } from '../../lib/process/step-back.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { runSimulation } from '../../simulation/index.ts'
-import type { StopOrder } from '../threads/component-thread.ts'
+import type { StopCommand } from '../threads/component-thread.ts'
 import type { Report, SimulationTask } from './messages.ts'
 
 const { options, server } = workerData as SimulationTask
 const port = parentPort!
-const tell = (report: Report): void => port.postMessage(report)
+const post = (report: Report): void => port.postMessage(report)
 
 const running = runSimulation(
   options,
   { url: server.url, ca: server.ca, credentials: bearerToken(server.token) },
-  (line) => tell({ log: line }),
+  (line) => post({ log: line }),
 )
 running.started.then(
   () => {
     flushCompileCache()
-    tell({ synced: true })
+    post({ synced: true })
   },
-  (error: Error) => tell({ failed: error.message }),
+  (error: Error) => post({ failed: error.message }),
 )
 stepBack()
 giveBackMemory()
-surviveErrors((line) => tell({ unhandled: line }))
+surviveErrors((line) => post({ unhandled: line }))
 
-port.on('message', (order: StopOrder) => {
+port.on('message', (order: StopCommand) => {
   if (order.stop) void running.stop().then(() => port.close())
 })

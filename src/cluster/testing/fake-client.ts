@@ -1,7 +1,6 @@
 /**
- * A client for unit tests. What answers it is the API server itself, on a store in memory and without a port: defaults,
- * validation, resource versions, conflicts, watches, server-side apply and custom resources are what they are in a
- * cluster.
+ * A client for unit tests. It talks to the real API server, on a store in memory and without a port: defaults,
+ * validation, resource versions, conflicts, watches, server-side apply and custom resources behave as in a cluster.
  */
 import { startApiServer } from '../../apiserver/server.ts'
 import { Connection } from '../../client/connection/connection.ts'
@@ -14,23 +13,30 @@ import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { memoryStore } from '../../storage/memory/index.ts'
 
 export interface FakeClientOptions {
-  /** What is there at the beginning, status included. Definitions of custom resources come before their objects. */
+  /** Initial objects, status included. Definitions of custom resources come before their objects. */
   readonly objects?: readonly KubeObject[]
-  /** Called before each request of the client: what it throws is what the request rejects with. */
+  /** Called before each request of the client. If it throws, the request rejects with that error. */
   readonly before?: (method: string, path: string) => void
 }
 
 export interface FakeClient extends RestClient {
-  /** Adds objects, status included, past `before`; namespaces that are missing are made. */
+  /** Adds objects, status included, without calling `before`; missing namespaces are created. */
   add(...objects: readonly KubeObject[]): Promise<void>
-  /** Ends it, and what is under way. */
+  /** Closes the client and aborts running requests. */
   close(): Promise<void>
 }
 
 const token = 'fake'
 const group = 'system:masters'
 
-/** Resolves when the objects are there. Rejects with a StatusError for an object that the API does not take. */
+/**
+ * Resolves when the objects exist. Rejects with a StatusError for an invalid object.
+ *
+ * @example
+ * const client = await fakeClient({ objects: [deployment] })
+ * await reconcile(client, deployment.metadata)
+ * await client.close()
+ */
 export async function fakeClient({ objects = [], before }: FakeClientOptions = {}): Promise<FakeClient> {
   const store = memoryStore()
   const server = await startApiServer({
@@ -38,7 +44,7 @@ export async function fakeClient({ objects = [], before }: FakeClientOptions = {
     bindAddress: '127.0.0.1',
     port: 0,
     tokens: [{ token, user: { name: group, groups: [group] } }],
-    // Nobody makes accounts here.
+    // No controller creates service accounts here.
     admission: { disabled: ['ServiceAccount'] },
   })
   const access = { url: 'http://fake', dial: server.dial }

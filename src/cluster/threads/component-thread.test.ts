@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { unhandledErrors } from '../../lib/process/unhandled-errors.ts'
 import { componentThread } from './component-thread.ts'
 
-test('an unhandled error of a thread is logged and counted, and the thread goes on', async () => {
+test('an unhandled error of a thread is logged and counted, and the thread keeps running', async () => {
   const survive = import.meta.resolve('../../lib/process/unhandled-errors.ts')
   const script = `
     import { parentPort } from 'node:worker_threads'

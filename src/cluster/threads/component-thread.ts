@@ -1,6 +1,5 @@
 /**
- * Runs a component on a thread of its own, where what it does delays no request: begun anew when it has failed, asked
- * to stop at the end.
+ * Runs a component on a thread of its own, so that it does not delay requests. The thread is restarted after a failure.
  */
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
@@ -11,41 +10,41 @@ import { countUnhandledError } from '../../lib/process/unhandled-errors.ts'
 
 /** Something that runs until it is stopped. */
 export interface RunningComponent {
-  /** Resolves when it knows what was there at the start. */
+  /** Resolves when its informers have synced. */
   readonly synced: Promise<void>
-  /** What is wrong with it; undefined if it is healthy. */
+  /** Returns what is wrong with it; undefined if it is healthy. */
   readonly check?: () => Promise<string | undefined>
-  /** Resolves when what is under way is done. */
+  /** Resolves when running work is done. */
   stop(): Promise<void>
 }
 
-/** What every component's thread tells. */
+/** The messages of every component's thread. */
 export type ComponentReport =
   | { readonly log: string }
   | { readonly unhandled: string }
   | { readonly synced: true }
   | { readonly alive: true }
-/** What every component's thread is told. */
-export type StopOrder = { readonly stop: true }
-/** The same, for those that are asked about their health too. */
-export type ThreadOrder = StopOrder | { readonly ping: true }
+/** The messages to every component's thread. */
+export type StopCommand = { readonly stop: true }
+/** The messages to threads with a health check. */
+export type ThreadCommand = StopCommand | { readonly ping: true }
 
 export interface ComponentThreadOptions<Report extends object> {
-  /** Of the thread; `the controllers`, in messages. */
+  /** Name of the thread in messages, such as `the controllers`. */
   readonly name: string
   readonly file: URL
-  /** What the worker finds in `workerData`. */
+  /** The worker's `workerData`. */
   readonly task: unknown
   readonly log: Log
-  /** Told of all else that the thread says. */
+  /** Called with all other messages of the thread. */
   readonly report?: (worker: Worker, report: Exclude<Report, ComponentReport>) => void
 }
 
-/** A thread that has not ended by then is ended. */
+/** Time in ms to stop before a thread is terminated. */
 const stopMs = 5_000
-/** A thread that has failed is begun anew after this. */
-const againMs = 1_000
-/** A thread that does not answer by then is unhealthy. */
+/** Delay in ms before a failed thread is restarted. */
+const restartDelayMs = 1_000
+/** Time in ms to answer a ping before a thread is unhealthy. */
 const checkMs = 2_000
 
 export function componentThread<Report extends object = ComponentReport>({
@@ -58,27 +57,27 @@ export function componentThread<Report extends object = ComponentReport>({
   const { promise: synced, resolve } = Promise.withResolvers<void>()
   const waiting: (() => void)[] = []
   let isStopping = false
-  let worker = begin()
+  let worker = startWorker()
 
-  function begin(): Worker {
-    const begun = new Worker(file, { workerData: task, name, env: environment() })
-    begun.on('message', (told: ComponentReport | Exclude<Report, ComponentReport>) => {
-      if (isOfAll(told)) heard(told)
-      else report?.(begun, told)
+  function startWorker(): Worker {
+    const thread = new Worker(file, { workerData: task, name, env: environment() })
+    thread.on('message', (message: ComponentReport | Exclude<Report, ComponentReport>) => {
+      if (isComponentReport(message)) handleReport(message)
+      else report?.(thread, message)
     })
-    begun.on('error', (error) => log(`the ${name} failed, and begins anew: ${error.stack ?? error.message}`, 'error'))
-    begun.on('exit', () => {
-      if (!isStopping) setTimeout(() => !isStopping && (worker = begin()), againMs).unref()
+    thread.on('error', (error) => log(`the ${name} failed and is restarted: ${error.stack ?? error.message}`, 'error'))
+    thread.on('exit', () => {
+      if (!isStopping) setTimeout(() => !isStopping && (worker = startWorker()), restartDelayMs).unref()
     })
-    return begun
+    return thread
   }
 
-  function heard(told: ComponentReport): void {
-    if ('log' in told) log(told.log)
-    else if ('unhandled' in told) {
+  function handleReport(message: ComponentReport): void {
+    if ('log' in message) log(message.log)
+    else if ('unhandled' in message) {
       countUnhandledError()
-      log(`the ${name}: ${told.unhandled}`, 'error')
-    } else if ('synced' in told) resolve()
+      log(`the ${name}: ${message.unhandled}`, 'error')
+    } else if ('synced' in message) resolve()
     else for (const answered of waiting.splice(0)) answered()
   }
 
@@ -86,7 +85,7 @@ export function componentThread<Report extends object = ComponentReport>({
     synced,
     async check() {
       const alive = new Promise<undefined>((answered) => waiting.push(() => answered(undefined)))
-      worker.postMessage({ ping: true } satisfies ThreadOrder)
+      worker.postMessage({ ping: true } satisfies ThreadCommand)
       return Promise.race([alive, delay(checkMs, `the ${name} does not answer`, { ref: false })])
     },
     async stop() {
@@ -94,20 +93,18 @@ export function componentThread<Report extends object = ComponentReport>({
       resolve()
       const ended = new Promise<void>((done) => worker.once('exit', () => done()))
       if (worker.threadId < 0) return
-      worker.postMessage({ stop: true } satisfies ThreadOrder)
+      worker.postMessage({ stop: true } satisfies ThreadCommand)
       await Promise.race([ended, delay(stopMs, undefined, { ref: false })])
       await worker.terminate()
     },
   }
 }
 
-/**
- * Threads take over where compiled code is kept, where there is such a place. Node appends the version to it by itself.
- */
+/** Passes the compile cache to threads, if there is one. Node appends its version to the directory. */
 function environment(): NodeJS.ProcessEnv {
   const directory = getCompileCacheDir()
   return directory ? { ...process.env, NODE_COMPILE_CACHE: dirname(directory) } : process.env
 }
 
-const isOfAll = (told: object): told is ComponentReport =>
-  'log' in told || 'unhandled' in told || 'synced' in told || 'alive' in told
+const isComponentReport = (message: object): message is ComponentReport =>
+  'log' in message || 'unhandled' in message || 'synced' in message || 'alive' in message

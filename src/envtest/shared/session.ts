@@ -38,7 +38,7 @@ export async function serveLauncher(
     const run = program === 'etcd' ? runEtcd : runKubeApiServer
     const running: Running = await run(args, { cwd, log, stores })
     // Who has started an etcd is about to start a server: loading it now makes the first one faster.
-    if (program === 'etcd') void import('../../cluster/lone-api-server/index.ts')
+    if (program === 'etcd') void import('../../cluster/standalone-api-server/index.ts')
     else hasBegun()
     await running.stop((await ended) === 'asked' ? graceMs : 0)
     // As etcd itself, which hands the signal on.

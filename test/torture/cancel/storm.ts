@@ -32,7 +32,7 @@ export interface StormReport {
 const clientsAtOnce = 24
 /** Node's own warnings, and errors that a request or the process was only just saved from. */
 const complaints =
-  /^.*(?:\(node:\d+\).*Warning|unhandled (?:rejection|exception)|apiserver panic'd|begins anew).*(?:\n {4}at .*)*/gm
+  /^.*(?:\(node:\d+\).*Warning|unhandled (?:rejection|exception)|apiserver panic'd|is restarted).*(?:\n {4}at .*)*/gm
 
 export class Storm {
   readonly folder: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chosenOf, controllerValues, electionTimes, idleLines, managerFlags, managerHelp } from './index.ts'
 
-test('flags of the manager and of all controllers are read, in the forms that pflag takes', () => {
+test('flags of the manager and of all controllers are parsed in all forms of pflag', () => {
   const flags = managerFlags([
     '--controllers=*,-job',
     '--controllers',
@@ -27,7 +27,7 @@ test('flags of the manager and of all controllers are read, in the forms that pf
   })
 })
 
-test('what is misspelt, of another type, or does not go together is told', () => {
+test('unknown flags, wrong types and conflicting flags are errors', () => {
   assert.throws(() => managerFlags(['--concurent-rc-syncs=7']), /unknown flag: --concurent-rc-syncs/)
   assert.throws(
     () => managerFlags(['--concurrent-rc-syncs=many']),
@@ -36,7 +36,7 @@ test('what is misspelt, of another type, or does not go together is told', () =>
   assert.throws(() => managerFlags(['--controllers=nobody']), /"nobody" is not in the list of known controllers/)
   assert.throws(
     () => managerFlags(['--leader-elect-lease-duration=5s']),
-    /has to be longer than --leader-elect-renew-deadline/,
+    /must be longer than --leader-elect-renew-deadline/,
   )
   assert.throws(() => managerFlags(['--leader-elect-resource-lock=endpoints']), /must be "leases"/)
   assert.throws(() => managerFlags(['--feature-gates=A']), /missing bool value for A/)
@@ -44,7 +44,7 @@ test('what is misspelt, of another type, or does not go together is told', () =>
   assert.throws(() => managerFlags(['run']), /"kube-controller-manager" does not take any arguments/)
 })
 
-test('flags that change nothing say why; help lists every flag, each once', () => {
+test('flags without effect give the reason; help lists every flag once', () => {
   assert.deepEqual(idleLines(managerFlags(['--cloud-provider=x'])), [
     '--cloud-provider changes nothing here: there is no cloud provider in this program',
   ])

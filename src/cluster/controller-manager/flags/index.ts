@@ -1,4 +1,4 @@
-/** The command line of kube-controller-manager 1.36: how it is read, and what its help says. */
+/** Parses the command line of kube-controller-manager 1.36 and prints its help. */
 import type { Flag, FlagSet, FlagType } from '../../../apiserver/serving-flags/flag.ts'
 import { flagsHelp } from '../../../apiserver/serving-flags/help.ts'
 import { logFormatOf } from '../../../apiserver/serving-flags/log-format.ts'
@@ -19,7 +19,7 @@ const types: Readonly<Record<ControllerFlag['type'], FlagType>> = {
   text: 'string',
 }
 
-/** A controller's flag as pflag reads it: numbers are whole where their usual value is. */
+/** Converts a controller's flag for pflag: a number whose default is whole is an integer. */
 const flagOf = ({ name, type, help, default: fallback }: ControllerFlag): Flag => ({
   name,
   type: type === 'number' && !fallback.includes('.') ? 'int' : types[type],
@@ -32,8 +32,8 @@ const sets: readonly FlagSet[] = [...before, controllers, ...after]
 const ofControllers = new Set(controllerFlags.map(({ name }) => name))
 
 /**
- * Reads the command line. Throws a FlagError with pflag's words, and an ExplainedError for controllers and values that
- * are none.
+ * Parses the command line. Throws a FlagError with pflag's message, and an ExplainedError for unknown controllers and
+ * invalid values.
  */
 export function managerFlags(args: readonly string[]): FlagValues {
   const flags = parseFlags(sets, args, 'kube-controller-manager')
@@ -49,10 +49,10 @@ export function managerFlags(args: readonly string[]): FlagValues {
   return flags
 }
 
-/** What `--controllers` says. */
+/** The value of `--controllers`. */
 export const chosenOf = (flags: FlagValues): readonly string[] => flags.list('controllers') ?? ['*']
 
-/** The values of controllers' flags, by their names, as those read them. */
+/** Returns the values of the controllers' flags by name, in the form that controllers parse. */
 export function controllerValues(flags: FlagValues): Readonly<Record<string, string>> {
   const given = flags.given.filter(({ name }) => ofControllers.has(name))
   return Object.fromEntries(
@@ -63,11 +63,11 @@ export function controllerValues(flags: FlagValues): Readonly<Record<string, str
   )
 }
 
-/** What is to be said of flags that were given and change nothing, a line each. */
+/** Returns a line for each given flag that has no effect. */
 export const idleLines = (flags: FlagValues): string[] =>
   flags.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : []))
 
-/** Milliseconds. */
+/** In ms. */
 export interface ElectionTimes {
   readonly leaseDurationMs: number
   readonly renewDeadlineMs: number
@@ -83,21 +83,20 @@ export const electionTimes = (flags: FlagValues): ElectionTimes => ({
 function checkTimes(flags: FlagValues): void {
   const { leaseDurationMs: leaseMs, renewDeadlineMs: renewMs, retryPeriodMs: retryMs } = electionTimes(flags)
   if (leaseMs <= renewMs)
-    throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
+    throw new ExplainedError('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline')
   if (renewMs <= retryMs * 1.2)
-    throw new ExplainedError(
-      '--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period',
-    )
+    throw new ExplainedError('--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period')
   if (leaseMs < 1000 || retryMs <= 0)
     throw new ExplainedError(
-      '--leader-elect-lease-duration has to be a second at least, --leader-elect-retry-period longer than 0',
+      '--leader-elect-lease-duration must be at least one second, --leader-elect-retry-period longer than 0',
     )
 }
 
 /** `--help`. */
 export const managerHelp = (program: string): string =>
   flagsHelp(
-    `The controllers of Kubernetes, against any API server, with the flags of kube-controller-manager 1.36. Of several that run, one leads.
+    `Runs the controllers of Kubernetes against any API server, with the flags of kube-controller-manager 1.36.
+Of several running managers, one is the leader.
 
 Usage:
   ${program} [flags]
@@ -108,6 +107,6 @@ Examples:
   ${program} --kubeconfig kubeconfig --authentication-kubeconfig kubeconfig --authorization-kubeconfig kubeconfig
   ${program} --kubeconfig kubeconfig --leader-elect=false --secure-port 0
 
-Controllers that run only where --controllers names them: ${offByDefault.join(', ')}`,
+Controllers that run only if --controllers names them: ${offByDefault.join(', ')}`,
     sets,
   )

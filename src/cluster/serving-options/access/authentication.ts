@@ -1,6 +1,6 @@
 /**
- * The flags about who somebody is: `--client-ca-file`, `--token-auth-file`, `--requestheader-…`, `--service-account-…`;
- * those about others who know tokens are next door.
+ * The authentication flags `--client-ca-file`, `--token-auth-file`, `--requestheader-…` and `--service-account-…`.
+ * Those of other token issuers are in `token-issuers.ts`.
  */
 import { resolve } from 'node:path'
 import type { AuthenticationOptions } from '../../../apiserver/authentication/index.ts'
@@ -14,13 +14,13 @@ import { readFrontProxy } from '../../credentials/front-proxy-files.ts'
 import { readAuthorities, readIdentity } from '../../credentials/identity-files.ts'
 import { readSigningKey, readVerificationKeys } from '../../credentials/service-account-keys.ts'
 import type { KeyPair } from '../../pki/key-pair.ts'
-import { type FlagPlace, pathOf } from '../flag-place.ts'
+import { type FlagContext, pathOf } from '../flag-context.ts'
 import { jwtErrors, jwtOptions, tokenWebhookErrors, tokenWebhookOptions } from './token-issuers.ts'
 
 const anHourMs = 3_600_000
 const longestMs = 2 ** 32 * 1000
 
-/** What upstream says about values that cannot be; empty if all is well. */
+/** Returns upstream's errors for invalid values; empty if there are none. */
 export function authenticationErrors(flags: FlagValues): string[] {
   const longest = flags.durationMs('service-account-max-token-expiration') ?? 0
   const issuers = flags.list('service-account-issuer') ?? []
@@ -60,7 +60,7 @@ function keySetErrors(uri: string): string[] {
   return url.scheme === 'https' ? [] : [`service-account-jwks-uri requires https scheme, parsed as: ${uri}`]
 }
 
-/** A text is why it is none. */
+/** Parses a URL; returns the error message if it is invalid. */
 function urlOf(text: string): GoUrl | string {
   try {
     return parseUrl(text)
@@ -70,14 +70,14 @@ function urlOf(text: string): GoUrl | string {
   }
 }
 
-/** What `authenticationOptions` gives: an issuer has no usual name and key here. */
+/** Result of `authenticationOptions`: the issuer's name and key may be missing. */
 export type FlaggedAuthentication = Omit<AuthenticationOptions, 'serviceAccount'> & {
   readonly proxyClient?: KeyPair
   readonly serviceAccount: Partial<ServiceAccountIssuer>
 }
 
-/** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
-export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
+/** Contains only what flags set. Throws an ExplainedError for files that cannot be read. */
+export function authenticationOptions(place: FlagContext): FlaggedAuthentication {
   const { flags, log } = place
   const basicAuthFile = pathOf(place, 'basic-auth-file')
   if (basicAuthFile)
@@ -107,7 +107,7 @@ export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
     throw new ExplainedError(overlapping)
   const apiAudiences = flags.list('api-audiences')
   const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
-  // As upstream: where everybody may do everything, they have to say who they are.
+  // As upstream: with AlwaysAllow, anonymous requests are off.
   const anonymousAuth = flags.list('authorization-mode')?.includes('AlwaysAllow') ? false : flags.bool('anonymous-auth')
   const jwt = jwtOptions(place)
   const tokenWebhook = tokenWebhookOptions(place)
@@ -126,14 +126,14 @@ export function authenticationOptions(place: FlagPlace): FlaggedAuthentication {
   }
 }
 
-/** The authorities in the file that a flag names, as it is now. */
-function authoritiesOf(place: FlagPlace, flag: string): (() => string) | undefined {
+/** The authorities in the file of a flag, reloaded when it changes. */
+function authoritiesOf(place: FlagContext, flag: string): (() => string) | undefined {
   const file = pathOf(place, flag)
   return file ? fileValue({ paths: [file], read: () => readAuthorities(file, `--${flag}`), log: place.log }) : undefined
 }
 
-/** Who issues service account tokens, as far as flags say. */
-function issuerOptions(place: FlagPlace): Partial<ServiceAccountIssuer> {
+/** The issuer of service account tokens, as far as flags define it. */
+function issuerOptions(place: FlagContext): Partial<ServiceAccountIssuer> {
   const { flags, cwd, log } = place
   const file = pathOf(place, 'service-account-signing-key-file')
   const key = file ? readSigningKey(file) : undefined

@@ -1,17 +1,15 @@
-/**
- * The flags about who may do what: `--authorization-mode` and what belongs to its modes, or `--authorization-config`.
- */
+/** The authorization flags: `--authorization-mode` with the flags of its modes, or `--authorization-config`. */
 import { readFileSync } from 'node:fs'
 import { parsePolicies, unversionedLines } from '../../../apiserver/authorization/abac/index.ts'
 import type { AuthorizationMode, AuthorizationOptions } from '../../../apiserver/authorization/index.ts'
 import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
-import { type FlagPlace, pathOf } from '../flag-place.ts'
+import { type FlagContext, pathOf } from '../flag-context.ts'
 
 const modes: readonly AuthorizationMode[] = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node']
 const isMode = (text: string): text is AuthorizationMode => modes.some((mode) => mode === text)
 
-/** Flags that say by themselves what a configuration file would say. */
+/** Flags that a configuration file replaces. */
 const replaced: ReadonlySet<string> = new Set([
   'authorization-mode',
   'authorization-webhook-config-file',
@@ -24,7 +22,7 @@ const versions = ['v1', 'v1beta1'] as const
 const defaultAuthorizedMs = 300_000
 const defaultUnauthorizedMs = 30_000
 
-/** What upstream says about a choice of modes that cannot be; empty if all is well. */
+/** Returns upstream's errors for an invalid choice of modes; empty if there are none. */
 export function authorizationErrors(flags: FlagValues): string[] {
   if (flags.text('authorization-config')) {
     return flags.given.some(({ name }) => replaced.has(name))
@@ -57,8 +55,8 @@ export function authorizationErrors(flags: FlagValues): string[] {
   ]
 }
 
-/** Undefined where no flag says anything. Throws an ExplainedError for a file of policies that cannot be read. */
-export function authorizationOptions(place: FlagPlace): AuthorizationOptions | undefined {
+/** Undefined if no flag is set. Throws an ExplainedError for a policy file that cannot be read. */
+export function authorizationOptions(place: FlagContext): AuthorizationOptions | undefined {
   const { flags } = place
   const configurationFile = pathOf(place, 'authorization-config')
   const policyFile = pathOf(place, 'authorization-policy-file')
@@ -81,7 +79,7 @@ export function authorizationOptions(place: FlagPlace): AuthorizationOptions | u
   }
 }
 
-function readPolicies(file: string, { log }: FlagPlace) {
+function readPolicies(file: string, { log }: FlagContext) {
   const text = readText(file)
   if (unversionedLines(text) > 0)
     log(

@@ -1,16 +1,14 @@
-/**
- * The flags about others who know tokens: `--oidc-…`, `--authentication-config`, `--authentication-token-webhook-…`.
- */
+/** The flags of other token issuers: `--oidc-…`, `--authentication-config`, `--authentication-token-webhook-…`. */
 import { readFileSync } from 'node:fs'
 import type { JwtOptions } from '../../../apiserver/authentication/jwt-tokens.ts'
 import type { TokenWebhookOptions } from '../../../apiserver/authentication/token-webhook/index.ts'
 import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
-import { type FlagPlace, pathOf } from '../flag-place.ts'
+import { type FlagContext, pathOf } from '../flag-context.ts'
 
 const isOidc = (name: string): boolean => name.startsWith('oidc-')
 
-/** What upstream says about a choice of issuers that cannot be; empty if all is well. */
+/** Returns upstream's errors for an invalid choice of issuers; empty if there are none. */
 export function jwtErrors(flags: FlagValues): string[] {
   const hasOidc = flags.given.some(({ name }) => isOidc(name))
   const isWhole = Boolean(flags.text('oidc-issuer-url') && flags.text('oidc-client-id'))
@@ -21,8 +19,8 @@ export function jwtErrors(flags: FlagValues): string[] {
     : []
 }
 
-/** Undefined where no flag names an issuer. Throws an ExplainedError for a file that cannot be read. */
-export function jwtOptions(place: FlagPlace): JwtOptions | undefined {
+/** Undefined if no flag names an issuer. Throws an ExplainedError for a file that cannot be read. */
+export function jwtOptions(place: FlagContext): JwtOptions | undefined {
   const { flags } = place
   const file = pathOf(place, 'authentication-config')
   if (file) return { file, anonymousFlag: flags.bool('anonymous-auth') !== undefined }
@@ -50,8 +48,7 @@ export function jwtOptions(place: FlagPlace): JwtOptions | undefined {
 }
 
 /**
- * Names of an issuer begin with it, so that they are nobody else's: unless it is an e-mail address, or `-` says
- * otherwise.
+ * User names of an issuer are prefixed with its URL to be unique, unless they are e-mail addresses or the flag is `-`.
  */
 const usernamePrefix = (given: string, claim: string, issuer: string): string =>
   given === '-' ? '' : given === '' && claim !== 'email' ? `${issuer}#` : given
@@ -65,10 +62,10 @@ function readText(file: string): string {
 }
 
 const usualCacheMs = 120_000
-/** How long users hold whatever the webhook's cache does, ms. */
+/** How long users are cached independent of the webhook's cache, in ms. */
 const overallCacheMs = 10_000
 
-/** What upstream says about a webhook that cannot be asked; empty if all is well. */
+/** Returns upstream's errors for an invalid webhook; empty if there are none. */
 export function tokenWebhookErrors(flags: FlagValues): string[] {
   const version = flags.text('authentication-token-webhook-version') ?? 'v1beta1'
   return flags.text('authentication-token-webhook-config-file') && version !== 'v1' && version !== 'v1beta1'
@@ -76,8 +73,8 @@ export function tokenWebhookErrors(flags: FlagValues): string[] {
     : []
 }
 
-/** Undefined where no flag names a webhook. */
-export function tokenWebhookOptions(place: FlagPlace): TokenWebhookOptions | undefined {
+/** Undefined if no flag names a webhook. */
+export function tokenWebhookOptions(place: FlagContext): TokenWebhookOptions | undefined {
   const { flags, log } = place
   const kubeconfigFile = pathOf(place, 'authentication-token-webhook-config-file')
   if (!kubeconfigFile) return undefined

@@ -25,10 +25,10 @@ const refusal = (file: string): string => {
     assert.ok(error instanceof ExplainedError, String(error))
     return error.message
   }
-  return assert.fail('was not refused')
+  return assert.fail('no error')
 }
 
-test('plug-ins have their configuration in the file, or in a file beside it', (t) => {
+test('plugins are configured in the file or in another file', (t) => {
   const file = fileOf(
     t,
     `${head}plugins:\n- name: PodSecurity\n  configuration: {defaults: {enforce: baseline}}\n- name: ` +
@@ -42,17 +42,17 @@ test('plug-ins have their configuration in the file, or in a file beside it', (t
   })
 })
 
-test('of two entries for a plug-in the first one counts', (t) => {
+test('of two entries for a plugin the first one counts', (t) => {
   const file = fileOf(t, `${head}plugins: [{name: A, configuration: {a: 1}}, {name: A, configuration: {a: 2}}]`)
   assert.deepEqual(readAdmissionConfiguration(file), { A: { a: 1 } })
 })
 
-test('a file from the time before AdmissionConfiguration is that of the plug-in that it speaks of', (t) => {
+test('a file without AdmissionConfiguration configures the plugin of its field', (t) => {
   const old = { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'a=b' } }
   assert.deepEqual(readAdmissionConfiguration(fileOf(t, JSON.stringify(old))), { PodNodeSelector: old })
 })
 
-test('what is wrong with a file is said with its name', (t) => {
+test('errors in a file contain its name', (t) => {
   assert.match(
     refusal('/no/such/file'),
     /^unable to read admission control configuration from "\/no\/such\/file" \[no such file or directory\]$/,
@@ -73,10 +73,10 @@ test('what is wrong with a file is said with its name', (t) => {
   assert.match(refusal(fileOf(t, 'plugins: []')), /Object 'Kind' is missing in '\{"plugins":\[\]\}'$/)
   assert.match(
     refusal(fileOf(t, 'apiVersion: v1\nkind: Pod')),
-    /no kind "Pod" is registered for version "v1": write kind: AdmissionConfiguration, apiVersion: apiserver\.config\.k8s\.io\/v1$/,
+    /no kind "Pod" is registered for version "v1": write kind: AdmissionConfiguration, apiVersion: apiserver.*\/v1$/,
   )
   assert.match(
-    refusal(fileOf(t, `${head}plugins: [{name: A, path: gone.yaml}]`)),
-    /couldn't open admission plugin configuration .*\/gone\.yaml: no such file or directory; check plugin "A" in .*admission\.yaml$/,
+    refusal(fileOf(t, `${head}plugins: [{name: A, path: absent.yaml}]`)),
+    /couldn't open admission plugin configuration .*\/absent\.yaml: no such file .*; check plugin "A" in .*admission\.yaml$/,
   )
 })

@@ -1,6 +1,6 @@
 /**
- * The file of `--admission-control-config-file`: an AdmissionConfiguration, which holds each plug-in's own
- * configuration or names its file.
+ * The file of `--admission-control-config-file`: an AdmissionConfiguration with the configuration of each plugin, or
+ * the path of its file.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -28,18 +28,15 @@ const admissionConfiguration = {
   },
 }
 
-/**
- * Before there was an AdmissionConfiguration, the file was the configuration of one of these plug-ins, known by the
- * field.
- */
+/** Before AdmissionConfiguration existed, the file configured one of these plugins, identified by the field. */
 const unversioned: Readonly<Record<string, string>> = {
   imagePolicy: 'ImagePolicyWebhook',
   podNodeSelectorPluginConfig: 'PodNodeSelector',
 }
 
 /**
- * By plug-in: its configuration, read from YAML or JSON. Of two entries for a plug-in the first one counts. Relative
- * paths start from the folder of the file. Throws an ExplainedError that names the file.
+ * Returns the configurations by plugin, parsed from YAML or JSON. Of two entries for a plugin the first one counts.
+ * Relative paths are resolved against the folder of the file. Throws an ExplainedError that names the file.
  */
 export function readAdmissionConfiguration(file: string): Readonly<Record<string, unknown>> {
   const value = readFile(

@@ -1,4 +1,4 @@
-/** The flags about admission: which plug-ins are on, and how they are configured. */
+/** The admission flags: enabled plugins and their configuration. */
 import type { AdmissionOptions } from '../../../apiserver/admission/index.ts'
 import {
   admissionControlErrors,
@@ -6,10 +6,10 @@ import {
   admissionPluginNames,
   type FlagValues,
 } from '../../../apiserver/serving-flags/index.ts'
-import { type FlagPlace, pathOf } from '../flag-place.ts'
+import { type FlagContext, pathOf } from '../flag-context.ts'
 import { readAdmissionConfiguration } from './admission-configuration.ts'
 
-/** What upstream says about a choice of plug-ins that cannot be; empty if all is well. */
+/** Returns upstream's errors for an invalid choice of plugins; empty if there are none. */
 export function admissionErrors(flags: FlagValues): string[] {
   const [all, enabled, disabled] = [
     flags.list('admission-control'),
@@ -26,7 +26,7 @@ export function admissionErrors(flags: FlagValues): string[] {
 }
 
 /** Throws an ExplainedError for a configuration file that cannot be read. */
-export function admissionOptions(place: FlagPlace): AdmissionOptions {
+export function admissionOptions(place: FlagContext): AdmissionOptions {
   const { flags } = place
   const configurationFile = pathOf(place, 'admission-control-config-file')
   const all = flags.list('admission-control')

@@ -1,15 +1,15 @@
-/** The flags about the server itself: addresses, ports, times. */
+/** The flags of the server itself: addresses, ports, timeouts. */
 import type { ApiServerOptions } from '../../../apiserver/server.ts'
 import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { linearRegexp } from '../../../lib/linear-regexp/index.ts'
-import type { FlagPlace } from '../flag-place.ts'
+import type { FlagContext } from '../flag-context.ts'
 
-export const usualPort = 6443
+export const defaultPort = 6443
 
-/** What upstream says about values that cannot be; empty if all is well. */
+/** Returns upstream's errors for invalid values; empty if there are none. */
 export function servingErrors(flags: FlagValues): string[] {
-  const port = flags.int('secure-port') ?? usualPort
+  const port = flags.int('secure-port') ?? defaultPort
   const timeoutMs = flags.durationMs('request-timeout') ?? 1
   const ranges = flags.text('service-cluster-ip-range')?.split(',') ?? []
   return [
@@ -32,7 +32,7 @@ export function servingErrors(flags: FlagValues): string[] {
 
 const fewestAddresses = 8
 
-/** Upstream's words for the range of Services alone: the first addresses are spoken for. */
+/** Upstream's message about a range of Services, whose first addresses are reserved. */
 function smallRangeErrors(range: string, at: number): string[] {
   const cidr = parseCidr(range.trim())
   if (!cidr || (cidr.family === 4 ? 32 : 128) - cidr.prefix >= Math.log2(fewestAddresses)) return []
@@ -83,7 +83,7 @@ function directiveErrors(directive: string): string[] {
   ]
 }
 
-/** Expressions have to say where the host begins and ends (CVE-2022-1996). */
+/** Expressions must contain the start and the end of the host (CVE-2022-1996). */
 function originErrors(origin: string): string[] {
   const help =
     "a list of origins: each a regular expression such as '^https://app\\.example\\.com$' or '//example\\.com(:|$)'"
@@ -100,10 +100,10 @@ function originErrors(origin: string): string[] {
   return isPinned ? [] : wrong('regular expression does not pin to start/end of host in the origin header')
 }
 
-/** What the flags say of requests as a whole, and of the server's end. */
+/** Options of request handling and of the shutdown. */
 export function servingProcess({
   flags,
-}: FlagPlace): Pick<
+}: FlagContext): Pick<
   ApiServerOptions,
   | 'eventTtlMs'
   | 'http'

@@ -5,7 +5,7 @@ import { transportErrors, transportOptions } from './transport.ts'
 
 const given = (...args: string[]) => transportOptions({ flags: apiServerFlags(args), cwd: '/', log: () => {} })
 
-test('suites are named as in Go', () => {
+test("cipher suites have Go's names", () => {
   const suites = [
     'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
     'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
@@ -29,7 +29,7 @@ test('suites are named as in Go', () => {
   ])
 })
 
-test('TLS begins at 1.2 at the earliest; unknown versions and ciphers are refused', () => {
+test('TLS 1.2 is the minimum; unknown versions and ciphers are errors', () => {
   assert.equal(given('--tls-min-version=VersionTLS13').minVersion, 'TLSv1.3')
   assert.equal(given('--tls-min-version=VersionTLS10').minVersion, 'TLSv1.2')
   assert.deepEqual(

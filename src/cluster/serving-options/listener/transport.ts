@@ -1,11 +1,11 @@
-/** The flags about TLS: versions, suites, certificates for some names. */
+/** The TLS flags: versions, cipher suites, certificates by host name. */
 import { getCiphers } from 'node:tls'
 import type { NamedPair, TransportOptions } from '../../../apiserver/http/secure/transport.ts'
 import { type FlagValues, namedCertKey } from '../../../apiserver/serving-flags/index.ts'
 import { followKeyPair } from '../../credentials/identity-files.ts'
-import { absolute, type FlagPlace } from '../flag-place.ts'
+import { absolute, type FlagContext } from '../flag-context.ts'
 
-/** TLS 1.0 and 1.1 are spoken by nobody any more (RFC 8996). */
+/** TLS 1.0 and 1.1 are deprecated (RFC 8996). */
 const minVersions: Readonly<Record<string, TransportOptions['minVersion']>> = {
   VersionTLS10: 'TLSv1.2',
   VersionTLS11: 'TLSv1.2',
@@ -13,7 +13,7 @@ const minVersions: Readonly<Record<string, TransportOptions['minVersion']>> = {
   VersionTLS13: 'TLSv1.3',
 }
 
-/** What upstream says about values that cannot be; empty if all is well. */
+/** Returns upstream's errors for invalid values; empty if there are none. */
 export function transportErrors(flags: FlagValues): string[] {
   const version = flags.text('tls-min-version') ?? ''
   return [
@@ -26,8 +26,8 @@ export function transportErrors(flags: FlagValues): string[] {
   ]
 }
 
-/** Only what flags say is in it. Throws an ExplainedError for files that cannot be read. */
-export function transportOptions({ flags, cwd, log }: FlagPlace): TransportOptions {
+/** Contains only what flags set. Throws an ExplainedError for files that cannot be read. */
+export function transportOptions({ flags, cwd, log }: FlagContext): TransportOptions {
   const version = flags.text('tls-min-version')
   const suites = flags.list('tls-cipher-suites')
   const of12 = suites?.map(openSslName).filter((suite) => !suite.startsWith('TLS_'))
@@ -47,8 +47,8 @@ const isKnown = (suite: string): boolean =>
   /^TLS_/.test(suite) && getCiphers().includes(openSslName(suite).toLowerCase())
 
 /**
- * `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is ECDHE-RSA-AES128-GCM-SHA256 there; those of TLS 1.3 are called as they are
- * (RFC 8446, B.4).
+ * Converts `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` to ECDHE-RSA-AES128-GCM-SHA256. Suites of TLS 1.3 have the same
+ * names (RFC 8446, B.4).
  */
 function openSslName(suite: string): string {
   const [, exchange = '', cipher = ''] = /^TLS_(?:RSA_|(\w+?)_)WITH_(\w+)$/.exec(suite) ?? []

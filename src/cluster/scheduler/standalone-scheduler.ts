@@ -1,4 +1,4 @@
-/** A scheduler alone, for any API server: `t8s scheduler`. Of several that run, one leads. */
+/** A scheduler for any API server (`t8s scheduler`), with leader election. */
 import { resolve } from 'node:path'
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { featureGateFault, featureSettings } from '../../apiserver/feature-gates/index.ts'
@@ -19,49 +19,49 @@ import {
   type SchedulerConfiguration,
 } from '../../scheduler/index.ts'
 import { machineHosts } from '../addresses.ts'
+import { serveWithAccess } from '../component-server/component-access.ts'
 import { type ComponentServer, serveComponent } from '../component-server/index.ts'
-import { servedWithAccess } from '../component-server/own-access.ts'
 import { readIdentity } from '../credentials/identity-files.ts'
 import { selfSignedPair } from '../pki/self-signed.ts'
 
 const agent = 'kube-scheduler'
 
-export interface LoneSchedulerOptions {
-  /** A kubeconfig; that of the configuration, $KUBECONFIG, or the pod's account unless said. */
+export interface StandaloneSchedulerOptions {
+  /** A kubeconfig. Default: that of the configuration, $KUBECONFIG, or the pod's service account. */
   readonly kubeconfig?: string
-  /** The server's URL, in place of the kubeconfig's. */
+  /** The server's URL; overrides the kubeconfig's. */
   readonly master?: string
   /** A file with a KubeSchedulerConfiguration. */
   readonly config?: string
-  /** These count more than the configuration. */
+  /** Overrides the configuration. */
   readonly leaderElection: Partial<SchedulerConfiguration['leaderElection']>
   readonly rateLimit?: { readonly qps: number; readonly burst: number }
   readonly bindAddress: string
-  /** Undefined for none; 0 takes any free one. */
+  /** Undefined for no port; 0 for any free one. */
   readonly port: number | undefined
   readonly authenticationKubeconfig?: string
   readonly authorizationKubeconfig?: string
-  /** Paths that need no right; those of its health if absent. */
+  /** Paths that need no authorization. Default: the health checks. */
   readonly authorizationAlwaysAllowPaths?: readonly string[]
   readonly tlsCertFile?: string
   readonly tlsPrivateKeyFile?: string
   /** Values of `--feature-gates`. */
   readonly featureGates?: readonly string[]
-  /** Serves `/debug/pprof/`, which is the default. */
+  /** Serves `/debug/pprof/`. Default: true. */
   readonly profiling?: boolean
   readonly log: (line: string) => void
 }
 
-export interface LoneScheduler {
-  /** Of `/healthz` and the rest. */
+export interface StandaloneScheduler {
+  /** The port of `/healthz` and the other pages. */
   readonly port: number | undefined
-  /** How it ended; with `lost`, another one leads. */
+  /** How it ended; `lost` if another scheduler leads. */
   readonly ended: Promise<LeadershipEnd>
   stop(): Promise<void>
 }
 
-/** Rejects with an ExplainedError for files and flags that will not do. */
-export async function startLoneScheduler(options: LoneSchedulerOptions): Promise<LoneScheduler> {
+/** Rejects with an ExplainedError for unusable files and flags. */
+export async function startStandaloneScheduler(options: StandaloneSchedulerOptions): Promise<StandaloneScheduler> {
   const { config, featureGates = [], log } = options
   const gatesFault = featureGateFault(featureGates)
   if (gatesFault) throw new ExplainedError(gatesFault)
@@ -100,11 +100,9 @@ export async function startLoneScheduler(options: LoneSchedulerOptions): Promise
 
 function checkTimes({ leaseMs, renewMs, retryMs }: SchedulerConfiguration['leaderElection']): void {
   if (leaseMs <= renewMs)
-    throw new ExplainedError('--leader-elect-lease-duration has to be longer than --leader-elect-renew-deadline')
+    throw new ExplainedError('--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline')
   if (renewMs <= retryMs * 1.2)
-    throw new ExplainedError(
-      '--leader-elect-renew-deadline has to be longer than 1.2 times --leader-elect-retry-period',
-    )
+    throw new ExplainedError('--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period')
 }
 
 const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =>
@@ -112,9 +110,9 @@ const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =
     ? kubeconfigAccess(await contextOf([resolve(kubeconfig)]))
     : loadAccess({ environment: await clusterEnvironment({}) })
 
-/** The port: health for everybody, the rest for those whom the API server knows and lets in. */
+/** Serves health for everybody and the rest for users that the API server authenticates and authorizes. */
 async function servedPort(
-  options: LoneSchedulerOptions,
+  options: StandaloneSchedulerOptions,
   server: ServerAccess,
   running: RunningScheduler,
   port: number,
@@ -132,13 +130,13 @@ async function servedPort(
     name: 'sched-handler-sync',
     check: () => (running.isReady ? undefined : 'handlers are not fully synchronized'),
   }
-  return servedWithAccess(
+  return serveWithAccess(
     {
       authentication,
       authorization,
       openPaths: options.authorizationAlwaysAllowPaths,
       userAgent: agent,
-      followsCluster: true,
+      usesClusterAuthorities: true,
       log,
     },
     (access) =>

@@ -1,6 +1,6 @@
 /**
- * An API server alone, as the flags of kube-apiserver say: no authority and no administrator of its own, only what the
- * flags name.
+ * An API server without a cluster, with the flags of kube-apiserver: no authority and no administrator of its own, only
+ * what the flags define.
  */
 import { join } from 'node:path'
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
@@ -8,23 +8,23 @@ import { defaultServiceRange } from '../../apiserver/services/ranges/address-ran
 import type { Store } from '../../storage/store.ts'
 import { localUrl, serverHosts } from '../addresses.ts'
 import { readIdentity } from '../credentials/identity-files.ts'
-import { usualIssuer } from '../credentials/service-account-keys.ts'
+import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { serviceAccountKey } from '../pki/pki.ts'
 import { certDirPair } from '../pki/self-signed.ts'
 import { serveStore } from '../serve-store.ts'
 import { checkServingFlags, type FlagPlace, pathOf, servingOptions } from '../serving-options/index.ts'
-import { usualPort } from '../serving-options/listener/serving.ts'
+import { defaultPort } from '../serving-options/listener/serving.ts'
 
-export interface LoneServerOptions extends FlagPlace {
-  /** Closed by the caller, when the server has stopped. */
+export interface StandaloneApiServerOptions extends FlagPlace {
+  /** The caller closes it after the server has stopped. */
   readonly store: Store
   readonly warmUp?: boolean
 }
 
-export interface LoneServer {
+export interface StandaloneApiServer {
   readonly url: string
   readonly port: number
-  /** Serves on for as long as `--shutdown-delay-duration` says, then ends; requests under way get `graceMs`. */
+  /** Keeps serving for `--shutdown-delay-duration`, then stops; running requests get `graceMs`. */
   stop(options?: { readonly graceMs?: number }): Promise<void>
 }
 
@@ -32,11 +32,8 @@ export interface LoneServer {
 const timingVerbosity = 2
 const defaultGraceMs = 10_000
 
-/**
- * Starts the server. Rejects with an ExplainedError for flags that do not fit together, files that cannot be read, a
- * port in use.
- */
-export async function startLoneServer(options: LoneServerOptions): Promise<LoneServer> {
+/** Starts the server. Rejects with an ExplainedError for conflicting flags, unreadable files and a port in use. */
+export async function startStandaloneApiServer(options: StandaloneApiServerOptions): Promise<StandaloneApiServer> {
   const { flags, directory, store, warmUp, log } = options
   const started = performance.now()
   checkServingFlags(flags)
@@ -54,23 +51,23 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
   const interval = flags.durationMs('etcd-compaction-interval')
   const flagged = servingOptions(options)
   const chosen = flags.list('controllers') ?? []
-  // Those who have none do not pay for them.
+  // Loaded only if needed.
   const controllers =
-    chosen.length > 0 ? (await import('./controllers.ts')).loneControllers(chosen, flagged.features) : undefined
+    chosen.length > 0 ? (await import('./controllers.ts')).standaloneControllers(chosen, flagged.features) : undefined
   const pair = tls ?? (await certDirPair(certDir, hosts))
   const serviceAccount = {
-    issuers: [usualIssuer],
+    issuers: [defaultIssuer],
     signingKey: serviceAccountKey(directory && join(directory, 'pki')),
     ...flagged.serviceAccount,
   }
   const server = await serveStore({
     ...flagged,
     ...(controllers && { tokens: [...(flagged.tokens ?? []), ...controllers.tokens] }),
-    // Upstream's default. Clusters that hold more than a server say true, as kubeadm does.
+    // Upstream's default. A complete cluster sets true, as kubeadm does.
     admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
     bindAddress,
-    port: flags.int('secure-port') ?? usualPort,
+    port: flags.int('secure-port') ?? defaultPort,
     tls: pair,
     serviceClusterIpRange,
     serviceAccount,
@@ -79,7 +76,7 @@ export async function startLoneServer(options: LoneServerOptions): Promise<LoneS
     verbosity: flags.int('v'),
     log,
   })
-  controllers?.begin({
+  controllers?.start({
     dial: server.dial,
     rootCA: pair.cert,
     signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),

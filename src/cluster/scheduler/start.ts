@@ -1,11 +1,11 @@
-/** Begins the cluster's own scheduler. There is one, so nobody has to be elected. */
+/** Starts the cluster's own scheduler. It is the only one, so there is no leader election. */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { type PluginFactory, pluginRegistry, readConfigurationFile, runScheduler } from '../../scheduler/index.ts'
 import type { RunningComponent } from '../threads/component-thread.ts'
 import type { SchedulerTask } from './messages.ts'
 
-/** Throws an ExplainedError for a configuration that cannot work. */
-export function beginScheduler(
+/** Throws an ExplainedError for an invalid configuration. */
+export function startScheduler(
   { server, token, configurationFile, features }: SchedulerTask,
   log: (line: string) => void,
   plugins?: readonly PluginFactory[],

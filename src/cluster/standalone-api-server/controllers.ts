@@ -1,6 +1,6 @@
 /**
- * Controllers in the process of a lone API server (`--controllers`): for test suites whose namespaces should empty
- * themselves, and whose owners take what they own.
+ * Controllers in the process of a separate API server (`--controllers`): for test suites that need namespaces to be
+ * emptied and dependents to be deleted.
  */
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,31 +10,31 @@ import { planControllers, plannedClients, runControllers } from '../../controlle
 import { controllerTokens } from '../controllers/index.ts'
 import { namedSigners } from '../pki/certificate-signer.ts'
 
-export interface LoneControllersServer {
-  /** In this process: whatever certificate the server has, and wherever it listens, it is this one. */
+export interface ControllersServer {
+  /** Connects within this process, independent of the server's certificate and address. */
   readonly dial: () => Duplex
-  /** What pods check the server by. */
+  /** Authorities by which pods verify the server. */
   readonly rootCA: string
   readonly signToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>
   readonly log: (line: string) => void
 }
 
-export interface LoneControllers {
-  /** What the server has to be told. */
+export interface StandaloneControllers {
+  /** Tokens that the server must accept. */
   readonly tokens: readonly TokenUser[]
-  begin(server: LoneControllersServer): void
-  /** Resolves when what is under way is done, or `graceMs` have passed. */
+  start(server: ControllersServer): void
+  /** Resolves when running work is done, or after `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
 
-/** Throws an ExplainedError for a name that no controller has. */
-export function loneControllers(chosen: readonly string[], features?: FeatureGates): LoneControllers {
+/** Throws an ExplainedError for an unknown controller. */
+export function standaloneControllers(chosen: readonly string[], features?: FeatureGates): StandaloneControllers {
   const plan = planControllers({ chosen, features: features?.settings })
   let running: ReturnType<typeof runControllers> | undefined
   return {
     tokens: controllerTokens(plan),
-    begin({ dial, rootCA, signToken, log }) {
-      // There is no authority to sign with.
+    start({ dial, rootCA, signToken, log }) {
+      // This server has no authority to sign with.
       const sources = { rootCA, signToken, signer: namedSigners(new Map()) }
       running = runControllers({
         chosen,

@@ -1,6 +1,6 @@
 /**
- * Authorities and the key of service account tokens in a directory. Certificates and tokens elsewhere depend on them,
- * so one that is damaged or missing is never replaced: the start is refused with what to do.
+ * Authorities and the key of service account tokens in a directory. Certificates and tokens depend on them, so a
+ * damaged or missing one is never replaced: the start fails with the remedy.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, X509Certificate } from 'node:crypto'
 import { lstatSync, readFileSync } from 'node:fs'
@@ -11,41 +11,41 @@ import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeAuthority } from './certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
-/** An authority and what it signs. */
+/** An authority and the certificates that it signs. */
 export interface AuthorityPlan {
-  /** Of its files, without `.crt` and `.key`. */
+  /** Name of its files, without `.crt` and `.key`. */
   readonly name: string
   readonly commonName: string
-  /** Files that it signs, named likewise. */
+  /** Names of the files that it signs. */
   readonly signs: readonly string[]
 }
 
-/** A time before the end of an authority at which a warning is due. Milliseconds. */
+/** Time before expiry in ms from which a warning is logged. */
 const warnBeforeMs = 90 * 24 * 3600 * 1000
 const accountKeyBits = 2048
 
 /**
- * Reads the authority, or makes one in a directory that has nothing of it. Throws an ExplainedError for one that cannot
- * be used.
+ * Reads the authority, or creates it if the directory has none of its files. Throws an ExplainedError if it is
+ * unusable.
  */
-export async function keptAuthority(
+export async function storedAuthority(
   directory: string,
   plan: AuthorityPlan,
   now: Date,
 ): Promise<{ readonly pair: KeyPair; readonly isNew: boolean }> {
   const { name, commonName, signs } = plan
-  const refuse = (fault: string, cause?: unknown): ExplainedError => refusedAuthority(directory, plan, fault, cause)
+  const refuse = (fault: string, cause?: unknown): ExplainedError => unusableAuthority(directory, plan, fault, cause)
   const [certFile, keyFile] = [`${name}.crt`, `${name}.key`]
-  const cert = readIfThere(directory, certFile, refuse)
-  const key = readIfThere(directory, keyFile, refuse)
+  const cert = readIfExists(directory, certFile, refuse)
+  const key = readIfExists(directory, keyFile, refuse)
   if (cert !== undefined && key !== undefined) {
     const fault = faultOf({ cert, key }, certFile, keyFile, now)
     if (fault) throw refuse(fault)
     return { pair: { cert, key }, isNew: false }
   }
-  if (cert !== undefined) throw refuse(`${certFile} is there, but ${keyFile} is missing`)
-  if (key !== undefined) throw refuse(`${keyFile} is there, but ${certFile} is missing`)
-  const signed = signs.map((other) => `${other}.crt`).find((file) => isThere(join(directory, file)))
+  if (cert !== undefined) throw refuse(`${certFile} exists, but ${keyFile} is missing`)
+  if (key !== undefined) throw refuse(`${keyFile} exists, but ${certFile} is missing`)
+  const signed = signs.map((other) => `${other}.crt`).find((file) => exists(join(directory, file)))
   if (signed) throw refuse(`${certFile} and ${keyFile} are missing, but ${signed} was signed by them`)
   const pair = await makeAuthority(commonName, now)
   writeFileAtomically(join(directory, keyFile), pair.key, 0o600)
@@ -53,7 +53,7 @@ export async function keptAuthority(
   return { pair, isNew: true }
 }
 
-/** A line about an authority that ends soon; undefined for others. */
+/** Returns a warning if an authority expires soon. */
 export function expiryWarning(
   directory: string,
   { name }: AuthorityPlan,
@@ -64,7 +64,7 @@ export function expiryWarning(
   if (now.getTime() < validToDate.getTime() - warnBeforeMs) return undefined
   return (
     `the authority in ${join(directory, `${name}.crt`)} expires on ${validToDate.toISOString()}: from then on ` +
-    'the cluster does not start with it'
+    'the cluster cannot start with it'
   )
 }
 
@@ -90,7 +90,7 @@ function parsed<T>(parse: () => T): T | undefined {
   }
 }
 
-function refusedAuthority(
+function unusableAuthority(
   directory: string,
   { name, signs }: AuthorityPlan,
   fault: string,
@@ -100,17 +100,17 @@ function refusedAuthority(
   return new ExplainedError(
     `the authority in ${directory} cannot be used: ${fault}; nothing was changed. Restore ${name}.crt and ` +
       `${name}.key from a copy. ` +
-      'To make a new authority on purpose, which ends every certificate and kubeconfig that this one signed, ' +
-      `remove ${[...files, join(directory, `${name}.key`)].join(' ')} and start again`,
+      'To create a new authority, which invalidates every certificate and kubeconfig signed by this one, ' +
+      `remove ${[...files, join(directory, `${name}.key`)].join(' ')} and restart`,
     { cause },
   )
 }
 
 /**
- * The key of service account tokens, made where there has been none. Throws an ExplainedError for one that is damaged
+ * Reads the key of service account tokens, or creates it if there was none. Throws an ExplainedError if it is damaged
  * or lost.
  */
-export async function keptServiceAccountKey(directory: string): Promise<KeyObject> {
+export async function storedServiceAccountKey(directory: string): Promise<KeyObject> {
   const present = readServiceAccountKey(directory)
   if (present) return present
   const key = await makeServiceAccountKey()
@@ -124,16 +124,16 @@ export async function makeServiceAccountKey(): Promise<KeyObject> {
   return privateKey
 }
 
-/** kubeadm's names. The public key is there to notice that the private one has gone. */
+/** kubeadm's names. The public key shows that a missing private key was lost. */
 const accountFiles = { key: 'sa.key', public: 'sa.pub' } as const
 
-/** The key that is there; undefined where none has been made. Throws as `keptServiceAccountKey`. */
+/** Reads the key; undefined if none was created. Throws like `storedServiceAccountKey`. */
 export function readServiceAccountKey(directory: string): KeyObject | undefined {
-  const refuse = (fault: string, cause?: unknown): ExplainedError => refusedKey(directory, fault, cause)
-  const text = readIfThere(directory, accountFiles.key, refuse)
-  const publicText = readIfThere(directory, accountFiles.public, refuse)
+  const refuse = (fault: string, cause?: unknown): ExplainedError => unusableKey(directory, fault, cause)
+  const text = readIfExists(directory, accountFiles.key, refuse)
+  const publicText = readIfExists(directory, accountFiles.public, refuse)
   if (text === undefined) {
-    if (publicText !== undefined) throw refuse(`${accountFiles.public} is there, but ${accountFiles.key} is missing`)
+    if (publicText !== undefined) throw refuse(`${accountFiles.public} exists, but ${accountFiles.key} is missing`)
     return undefined
   }
   const key = parsed(() => createPrivateKey(text))
@@ -152,17 +152,17 @@ function writePublicKey(directory: string, key: KeyObject): void {
   )
 }
 
-const refusedKey = (directory: string, fault: string, cause?: unknown): ExplainedError =>
+const unusableKey = (directory: string, fault: string, cause?: unknown): ExplainedError =>
   new ExplainedError(
     `the key of service account tokens in ${directory} cannot be used: ${fault}; nothing was changed. Restore ` +
       `${accountFiles.key} from a copy. ` +
-      'To make a new key on purpose, which ends every token of a service account, remove ' +
-      `${join(directory, accountFiles.key)} ${join(directory, accountFiles.public)} and start again`,
+      'To create a new key, which invalidates every service account token, remove ' +
+      `${join(directory, accountFiles.key)} ${join(directory, accountFiles.public)} and restart`,
     { cause },
   )
 
-/** The text of a file; undefined where there is none. A file that is there and cannot be read is refused. */
-function readIfThere(
+/** Reads a file; undefined if it does not exist. Throws if it exists but cannot be read. */
+function readIfExists(
   directory: string,
   file: string,
   refuse: (fault: string, cause: unknown) => ExplainedError,
@@ -171,12 +171,12 @@ function readIfThere(
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' && !isThere(path)) return undefined
+    if (errorCode(error) === 'ENOENT' && !exists(path)) return undefined
     throw refuse(`${file} cannot be read (${reasonOf(error)})`, error)
   }
 }
 
-/** True also for a link that leads nowhere. */
-function isThere(path: string): boolean {
+/** Also true for a dangling link. */
+function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }

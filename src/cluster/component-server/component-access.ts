@@ -1,6 +1,6 @@
 /**
- * A component's port with connections of its own to the API server, by which it finds out who asks and what they may
- * do; they end with it.
+ * A component's port with its own connections to the API server for authentication and authorization. They are closed
+ * with it.
  */
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
@@ -8,19 +8,26 @@ import { type ClusterAuthorities, clusterAuthorities } from './cluster-authoriti
 import { type DelegatedAccess, type DelegatedAccessOptions, delegatedAccess } from './delegated-access.ts'
 import type { ComponentServer } from './index.ts'
 
-export interface OwnAccessOptions extends Omit<DelegatedAccessOptions, 'authentication' | 'authorization'> {
-  /** As whom TokenReviews are asked for. */
+export interface ComponentAccessOptions extends Omit<DelegatedAccessOptions, 'authentication' | 'authorization'> {
+  /** Credentials for TokenReviews. */
   readonly authentication?: ServerAccess
-  /** As whom SubjectAccessReviews are asked for. */
+  /** Credentials for SubjectAccessReviews. */
   readonly authorization?: ServerAccess
   readonly userAgent: string
-  /** Whether the authorities of client certificates are what the cluster says, where `clientCA` does not say it. */
-  readonly followsCluster: boolean
+  /** True to use the cluster's client CA if `clientCA` is not set. */
+  readonly usesClusterAuthorities: boolean
 }
 
-/** Resolves with what `serve` starts; rejects as that does. */
-export async function servedWithAccess(
-  { authentication, authorization, userAgent, followsCluster, clientCA, ...more }: OwnAccessOptions,
+/** Resolves with the server that `serve` starts; rejects if `serve` rejects. */
+export async function serveWithAccess(
+  {
+    authentication,
+    authorization,
+    userAgent,
+    usesClusterAuthorities: followsCluster,
+    clientCA,
+    ...more
+  }: ComponentAccessOptions,
   serve: (access: DelegatedAccess) => Promise<ComponentServer>,
 ): Promise<ComponentServer> {
   const connections: Connection[] = []
