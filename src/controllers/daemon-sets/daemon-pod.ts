@@ -1,23 +1,23 @@
-/** The pods of a DaemonSet: bound to their node by a node affinity, and labelled with the revision that they are of. */
+/** Builds the pods of a DaemonSet: with a node affinity for their node and a revision label. */
 import type { DaemonSet, Pod } from '../../client/kinds.ts'
 import { nodeNameField } from '../../machinery/selectors/node-selector.ts'
 import { podFromTemplate } from '../pods/writes/pod-from-template.ts'
 import { daemonTolerations } from './nodes/tolerations.ts'
 
-/** On revisions and on pods. */
+/** The label on revisions and pods. */
 export const hashLabel = 'controller-revision-hash'
 const generationLabel = 'pod-template-generation'
 const generationAnnotation = 'deprecated.daemonset.template.generation'
 
-/** Counts changes of the template; undefined where it makes no sense. */
+/** The generation of the template; undefined if the annotation is invalid. */
 function generationOf({ metadata }: DaemonSet): string | undefined {
   const generation = metadata.annotations?.[generationAnnotation] ?? ''
   return /^-?\d+$/.test(generation) ? generation : undefined
 }
 
 /**
- * The pod for a node. The scheduler binds it: to no other node, because the required affinity of the template, which
- * the node has met, gives way.
+ * Builds the pod for a node. Its affinity, which replaces the template's required affinity, lets the scheduler bind it
+ * only to that node.
  */
 export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
   const { metadata, spec, ...pod } = podFromTemplate(set.spec?.template ?? {}, set)
@@ -44,7 +44,7 @@ export function daemonPod(set: DaemonSet, hash: string, node: string): Pod {
   }
 }
 
-/** The node that a pod is on, or is meant for; undefined for one that is for no node in particular. */
+/** The node of a pod: that it is bound to or has an affinity for; undefined if neither. */
 export function targetNode({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName
   for (const { matchFields = [] } of spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution
@@ -55,7 +55,7 @@ export function targetNode({ spec }: Pod): string | undefined {
   return undefined
 }
 
-/** Whether a pod is of the newest revision. */
+/** Returns true if a pod has the newest revision. */
 export function isUpdated({ metadata: { labels } }: Pod, set: DaemonSet, hash: string): boolean {
   if (labels?.[hashLabel] === hash) return true
   const generation = generationOf(set)

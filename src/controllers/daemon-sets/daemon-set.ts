@@ -1,4 +1,4 @@
-/** Keeps a pod of each DaemonSet on every node that it is for. */
+/** Runs one pod of each DaemonSet on every eligible node. */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import {
@@ -21,7 +21,7 @@ import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { hasEnded, nextAvailableMs } from '../pods/phase.ts'
 import { Outstanding } from '../pods/writes/outstanding.ts'
 import { unlessNamespaceTerminating } from '../refusals.ts'
-import { carryOut } from './carry-out.ts'
+import { applyChanges } from './apply-changes.ts'
 import { hashLabel, targetNode } from './daemon-pod.ts'
 import { type DaemonPlan, manage, type PodChanges } from './decisions/manage.ts'
 import { rollingUpdate } from './decisions/rolling-update.ts'
@@ -33,7 +33,7 @@ import { isSamePlacement, placementOf } from './nodes/placement.ts'
 
 export interface DaemonSetOptions {
   readonly concurrency: number
-  /** Milliseconds. */
+  /** Returns ms. */
   readonly now?: () => number
 }
 
@@ -57,12 +57,12 @@ export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOp
       const [namespace = '', name = ''] = key.split('/')
       const set = context.caches.get(daemonSets, namespace, name)
       if (!set || set.metadata.deletionTimestamp || !outstanding.satisfied(set)) return
-      await keep(set, outstanding, backoff, now(), context).catch(unlessNamespaceTerminating)
+      await syncDaemonSet(set, outstanding, backoff, now(), context).catch(unlessNamespaceTerminating)
     },
   }
 }
 
-async function keep(
+async function syncDaemonSet(
   set: DaemonSet,
   outstanding: Outstanding,
   backoff: FailedPodsBackoff,
@@ -88,13 +88,13 @@ async function keep(
     now,
   }
   const [done] = await Promise.allSettled([
-    carryOut(changesOf(situation, backoff, context), situation, outstanding, context),
+    applyChanges(changesOf(situation, backoff, context), situation, outstanding, context),
   ])
   const used = inUse(revisions, members, situation)
-  // Older ones that pods are of count.
+  // Older revisions in use count towards the limit.
   await truncateHistory(revisions, used, Math.max(0, historyLimit(set) - (used.size - 1)), client)
-  // How far it has come is told even where it came to a stop.
-  await tellStatus(set, statusOf(situation, history.collisions), client)
+  // The status is updated even after an error.
+  await updateStatus(set, statusOf(situation, history.collisions), client)
   if (done.status === 'rejected') throw done.reason
   const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, now)
   if (ms !== undefined) requeue(keyOf(set), ms)
@@ -103,9 +103,9 @@ async function keep(
 const selects = (set: DaemonSet, { metadata }: KubeObject): boolean =>
   labelSelectorOf(set.spec?.selector).matches(metadata.labels)
 
-/** A node concerns the sets that it comes into question for, or does not any more. */
+/** Requeues the sets for which a node's eligibility changed. */
 function nodeChanged(node: Node | undefined, before: Node | undefined, { caches, requeue }: ReconcileContext): void {
-  // Most of what nodes tell is how they are.
+  // Most node updates change only the status.
   if (node && before && jsonEqual(node.metadata.labels, before.metadata.labels) && jsonEqual(node.spec, before.spec))
     return
   for (const set of caches.all(daemonSets)) {
@@ -114,28 +114,28 @@ function nodeChanged(node: Node | undefined, before: Node | undefined, { caches,
   }
 }
 
-/** One that has ended and goes is nothing to a DaemonSet any more. */
+/** Groups pods by node; ignores ended pods that are being deleted. */
 function byNode(members: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
   const all = new Map<string, Pod[]>()
   for (const pod of members) {
     const node = targetNode(pod)
     if (node === undefined || (hasEnded(pod) && isDeleted(pod))) continue
-    const there = all.get(node)
-    if (there) there.push(pod)
+    const group = all.get(node)
+    if (group) group.push(pod)
     else all.set(node, [pod])
   }
   return all
 }
 
-/** An update goes on when all nodes have what they should have otherwise. */
+/** A rolling update continues only if no other change is needed. */
 function changesOf(situation: DaemonSituation, backoff: FailedPodsBackoff, context: ReconcileContext): PodChanges {
-  const changes = managed(manage(situation), situation, backoff, context)
+  const changes = withEndedPods(manage(situation), situation, backoff, context)
   const isNothing = changes.create.length + changes.remove.length === 0
   return isNothing && situation.set.spec?.updateStrategy?.type !== 'OnDelete' ? rollingUpdate(situation) : changes
 }
 
-/** Pods that have ended go as well, those that have failed at times only. */
-function managed(
+/** Adds deletions of ended pods; those of failed pods with a back-off. */
+function withEndedPods(
   { create, remove, failed, succeeded }: DaemonPlan,
   { set, now }: DaemonSituation,
   backoff: FailedPodsBackoff,
@@ -167,11 +167,11 @@ function managed(
   return { create, remove: [...ended, ...remove] }
 }
 
-async function tellStatus(set: DaemonSet, status: DaemonSetStatus, client: RestClient): Promise<void> {
+async function updateStatus(set: DaemonSet, status: DaemonSetStatus, client: RestClient): Promise<void> {
   if (!jsonEqual(status, set.status)) await client.updateStatus(daemonSets, { ...set, status })
 }
 
-/** Names of the revisions that pods are of. */
+/** Names of the revisions in use by pods. */
 function inUse(
   revisions: readonly ControllerRevision[],
   members: readonly Pod[],

@@ -1,4 +1,4 @@
-/** Revisions of a DaemonSet that say the same as its newest one: their pods get the newest one's label, and they go. */
+/** Deletes revisions equal to the newest one of a DaemonSet, after relabelling their pods to the newest one. */
 import { type ControllerRevision, type DaemonSet, type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { isRevisionOf } from '../histories/revision.ts'
@@ -6,10 +6,10 @@ import { removeRevision } from '../histories/revision-history.ts'
 import { isNotFound } from '../refusals.ts'
 import { hashLabel } from './daemon-pod.ts'
 
-/** What pods of a revision are labelled with. */
+/** The value of hashLabel on pods of a revision. */
 export const hashOf = ({ metadata: { name = '', labels } }: ControllerRevision): string => labels?.[hashLabel] ?? name
 
-/** Resolves with those that stay. */
+/** Resolves with the remaining revisions. */
 export async function withoutDuplicates(
   set: DaemonSet,
   { latest, revisions }: { readonly latest: ControllerRevision; readonly revisions: readonly ControllerRevision[] },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FailedPodsBackoff } from './failed-pods-backoff.ts'
 
-test('failed pods go less and less often, each node for itself', () => {
+test('the delay of failed pods doubles up to 15 minutes for each node', () => {
   const backoff = new FailedPodsBackoff()
   assert.equal(backoff.delay('a', 0), 0)
   assert.equal(backoff.delay('a', 400), 600)
@@ -16,7 +16,7 @@ test('failed pods go less and less often, each node for itself', () => {
   }
   assert.equal(backoff.delay('a', now), 0)
   assert.equal(backoff.delay('a', now), 15 * 60_000)
-  // What has been quiet for long begins anew.
+  // The back-off resets after a long time without failures.
   now += 31 * 60_000
   assert.equal(backoff.delay('a', now), 0)
   assert.equal(backoff.delay('a', now), 1000)

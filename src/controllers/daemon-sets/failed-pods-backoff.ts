@@ -1,28 +1,25 @@
-/**
- * How soon a failed pod of a DaemonSet is replaced on a node: at first at once, then less and less often, or a node
- * that refuses it would never rest.
- */
+/** The back-off for replacing failed pods of a DaemonSet on a node, so that a node that rejects them is not flooded. */
 const firstMs = 1000
-const longestMs = 15 * 60_000
+const maxMs = 15 * 60_000
 
-interface Pause {
+interface BackoffEntry {
   readonly ms: number
   readonly since: number
 }
 
 export class FailedPodsBackoff {
-  readonly #pauses = new Map<string, Pause>()
+  readonly #entries = new Map<string, BackoffEntry>()
 
   /**
-   * The milliseconds until the pod of a key (the set at a generation, and the node) may go; 0 for now, which makes the
-   * next pause longer. `now` in milliseconds.
+   * Returns the time in ms until the failed pod of a key (set, generation and node) may be deleted. A result of 0 doubles
+   * the next delay. `now` is in ms.
    */
   delay(key: string, now: number): number {
-    const isOver = ({ since }: Pause): boolean => now - since > 2 * longestMs
-    for (const [old, pause] of this.#pauses) if (isOver(pause)) this.#pauses.delete(old)
-    const pause = this.#pauses.get(key)
-    if (pause && now - pause.since < pause.ms) return pause.since + pause.ms - now
-    this.#pauses.set(key, { ms: pause ? Math.min(pause.ms * 2, longestMs) : firstMs, since: now })
+    const isExpired = ({ since }: BackoffEntry): boolean => now - since > 2 * maxMs
+    for (const [old, entry] of this.#entries) if (isExpired(entry)) this.#entries.delete(old)
+    const entry = this.#entries.get(key)
+    if (entry && now - entry.since < entry.ms) return entry.since + entry.ms - now
+    this.#entries.set(key, { ms: entry ? Math.min(entry.ms * 2, maxMs) : firstMs, since: now })
     return 0
   }
 }

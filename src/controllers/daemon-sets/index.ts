@@ -1,4 +1,4 @@
-/** A pod on every node. */
+/** The controller of DaemonSets. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 

@@ -1,4 +1,4 @@
-/** DaemonSets, nodes and pods for the tests of this room. */
+/** DaemonSets, nodes and pods for the tests of this folder. */
 import type { DaemonSet, Node, Pod } from '../../client/kinds.ts'
 import { daemonPod } from './daemon-pod.ts'
 import type { DaemonSituation } from './decisions/situation.ts'
@@ -34,35 +34,35 @@ export const aNode = (name: string, labels: Record<string, string> = {}, spec: N
   spec,
 })
 
-/** The test's present. */
+/** The current time of the tests. */
 export const now = Date.parse('2026-01-01T12:00:00Z')
 
-/** `new ready`: the revision and the state, of which `going` is ready and deleted. */
-export type PodWord = `${'new' | 'old'} ${'ready' | 'pending' | 'failed' | 'succeeded' | 'going'}`
+/** The revision and state of a pod, such as `new ready`; `terminating` is ready and deleted. */
+export type PodNotation = `${'new' | 'old'} ${'ready' | 'pending' | 'failed' | 'succeeded' | 'terminating'}`
 
-let made = 0
+let podCount = 0
 
-/** A pod for a node; those that are made later are younger. */
-export function aPod(node: string, word: PodWord): Pod {
-  const [revision, state] = word.split(' ')
+/** A pod for a node; each call creates a younger one. */
+export function aPod(node: string, notation: PodNotation): Pod {
+  const [revision, state] = notation.split(' ')
   const pod = daemonPod(aSet(), revision ?? '', node)
   const phases: Readonly<Record<string, string>> = {
     ready: 'Running',
-    going: 'Running',
+    terminating: 'Running',
     pending: 'Pending',
     failed: 'Failed',
     succeeded: 'Succeeded',
   }
-  const isReady = state === 'ready' || state === 'going'
+  const isReady = state === 'ready' || state === 'terminating'
   const since = new Date(now - 60_000).toISOString()
   return {
     ...pod,
     metadata: {
       ...pod.metadata,
       labels: { ...pod.metadata.labels, 'pod-template-generation': revision === 'new' ? '7' : '6' },
-      name: `${node} ${word}`,
-      creationTimestamp: new Date(now - 1_000_000 + 1000 * made++).toISOString(),
-      ...(state === 'going' && { deletionTimestamp: since }),
+      name: `${node} ${notation}`,
+      creationTimestamp: new Date(now - 1_000_000 + 1000 * podCount++).toISOString(),
+      ...(state === 'terminating' && { deletionTimestamp: since }),
     },
     status: {
       phase: phases[state ?? ''],
@@ -71,14 +71,14 @@ export function aPod(node: string, word: PodWord): Pod {
   }
 }
 
-/** Pods by nodes, all of which the set is for. */
-export const situation = (set: DaemonSet, on: Readonly<Record<string, readonly PodWord[]>>): DaemonSituation => ({
+/** A situation with pods by node, all nodes being eligible. */
+export const situation = (set: DaemonSet, on: Readonly<Record<string, readonly PodNotation[]>>): DaemonSituation => ({
   set,
   nodes: Object.keys(on).map((name) => aNode(name)),
   placement: placementOf(set),
   pods: new Map(
-    Object.entries(on).flatMap(([name, words]) =>
-      words.length ? [[name, words.map((word) => aPod(name, word))]] : [],
+    Object.entries(on).flatMap(([name, notations]) =>
+      notations.length ? [[name, notations.map((notation) => aPod(name, notation))]] : [],
     ),
   ),
   hash: 'new',

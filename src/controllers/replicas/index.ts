@@ -1,12 +1,9 @@
-/**
- * Equal pods, many of them: ReplicaSets and ReplicationControllers keep their number, Deployments replace them bit by
- * bit.
- */
+/** Controllers of ReplicaSets and ReplicationControllers, which replicate pods, and of Deployments, which roll out. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 import { replicaSetKind, replicationControllerKind } from './pod-sets/kind.ts'
 
-const fallbackConcurrency = 5
+const defaultConcurrency = 5
 
 export const controllers: readonly ControllerDescriptor[] = [
   {
@@ -14,7 +11,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'deployment',
     aliases: ['deployment'],
     account: 'deployment-controller',
-    flags: [concurrencyFlag('concurrent-deployment-syncs', 'Deployments', fallbackConcurrency)],
+    flags: [concurrencyFlag('concurrent-deployment-syncs', 'Deployments', defaultConcurrency)],
     make: async (_sources, flags) =>
       (await import('./deployments/controller.ts')).deploymentController(flags.number('concurrent-deployment-syncs')),
   },
@@ -23,7 +20,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'replicaset',
     aliases: ['replicaset'],
     account: 'replicaset-controller',
-    flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', fallbackConcurrency)],
+    flags: [concurrencyFlag('concurrent-replicaset-syncs', 'ReplicaSets', defaultConcurrency)],
     make: async ({ features }, flags, registry) => {
       const [{ podSetController }, { deletionAges }] = await Promise.all([
         import('./pod-sets/controller.ts'),
@@ -42,7 +39,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     queue: 'replicationmanager',
     aliases: ['replicationcontroller'],
     account: 'replication-controller',
-    flags: [concurrencyFlag('concurrent-rc-syncs', 'ReplicationControllers', fallbackConcurrency)],
+    flags: [concurrencyFlag('concurrent-rc-syncs', 'ReplicationControllers', defaultConcurrency)],
     make: async ({ features }, flags) => {
       const kind = { ...replicationControllerKind, ignoresDeletionCost: !features.isEnabled('PodDeletionCost') }
       return (await import('./pod-sets/controller.ts')).podSetController(kind, flags.number('concurrent-rc-syncs'))

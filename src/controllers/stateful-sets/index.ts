@@ -1,4 +1,4 @@
-/** Pods with a name and storage of their own. */
+/** The controller of StatefulSets. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 

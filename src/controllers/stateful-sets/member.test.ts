@@ -6,7 +6,7 @@ import { aPod, aSet, revisions } from './set-for-tests.ts'
 
 const claims = [{ metadata: { name: 'data', labels: { of: 'template' } }, spec: { accessModes: ['ReadWriteOnce'] } }]
 
-test('a pod is named after its ordinal, and has volumes of its own', () => {
+test('a pod is named after its ordinal and has its own claims as volumes', () => {
   const set = aSet({ volumeClaimTemplates: claims })
   const template = {
     ...revisions.old.template,
@@ -34,7 +34,7 @@ test('a pod is named after its ordinal, and has volumes of its own', () => {
   ])
 })
 
-test('ordinals are read from names that the set gives', () => {
+test('ordinalOf parses names in the format of the set', () => {
   const cases: [string, number | undefined][] = [
     ['web-0', 0],
     ['web-12', 12],
@@ -50,7 +50,7 @@ test('ordinals are read from names that the set gives', () => {
     assert.equal(ordinalOf(aSet(), { ...aPod(0, 'ready'), metadata: { name } }), expected, name)
 })
 
-test('a pod that lost its labels gets them again', () => {
+test('correctedMember restores missing labels and volumes', () => {
   const pod = aPod(1, 'ready')
   assert.equal(correctedMember(aSet(), pod), undefined)
   const corrected = correctedMember(aSet(), { ...pod, metadata: { ...pod.metadata, labels: { app: 'web' } } })

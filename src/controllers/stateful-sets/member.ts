@@ -1,4 +1,4 @@
-/** The pods of a StatefulSet as they should be: named after their ordinals, and with volumes of their own. */
+/** Builds the pods of a StatefulSet, with names and volumes by ordinal. */
 import type { Pod, StatefulSet } from '../../client/kinds.ts'
 import { podFromTemplate } from '../pods/writes/pod-from-template.ts'
 import { claimName, claimTemplates, templateName } from './claims/claim.ts'
@@ -7,7 +7,7 @@ import { ordinalOf, podIndexLabel, podName, podNameLabel, revisionLabel } from '
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** The pod of an ordinal, of that revision. */
+/** Builds the pod of an ordinal at a revision. */
 export function memberOf(set: StatefulSet, { name: revision, template }: SetRevision, ordinal: number): Pod {
   const pod = podFromTemplate(template, set)
   const name = podName(set, ordinal)
@@ -33,7 +33,7 @@ const identityLabels = (name: string, ordinal: number): Record<string, string> =
   [podIndexLabel]: `${ordinal}`,
 })
 
-/** A volume for each claim; one of the template that has the name of a claim gives way. */
+/** Adds a volume for each claim, replacing volumes of the same name in the template. */
 function withClaims(set: StatefulSet, ordinal: number, volumes: readonly Volume[]): Volume[] {
   const templates = claimTemplates(set)
   const names = new Set(templates.map(templateName))
@@ -44,7 +44,7 @@ function withClaims(set: StatefulSet, ordinal: number, volumes: readonly Volume[
   return [...claimed, ...volumes.filter(({ name }) => !names.has(name))]
 }
 
-/** A pod with the identity and the volumes that it should have; undefined if it has them. */
+/** Returns the pod with corrected identity and volumes; undefined if they are correct. */
 export function correctedMember(set: StatefulSet, pod: Pod): Pod | undefined {
   const ordinal = ordinalOf(set, pod)
   if (ordinal === undefined) return undefined

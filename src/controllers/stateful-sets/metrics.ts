@@ -1,16 +1,14 @@
-/**
- * How many pods of StatefulSets are unavailable, and may be (`statefulset_controller_*`): looked up when somebody asks.
- */
+/** Metrics of unavailable pods of StatefulSets (`statefulset_controller_*`), computed when scraped. */
 import type { StatefulSet } from '../../client/kinds.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { maxUnavailable } from './decisions/update.ts'
 import { replicasOf } from './identity.ts'
 
-/** Tells of the sets that `all` gives, from now on. */
+/** Registers gauges of the sets that `all` returns. */
 export function setMetrics(
   registry: MetricsRegistry,
   all: () => Iterable<StatefulSet>,
-  obeysMaxUnavailable: boolean,
+  usesMaxUnavailable: boolean,
 ): void {
   const gauge = (name: string, help: string, value: (set: StatefulSet) => number): void =>
     registry.gauge(
@@ -26,7 +24,7 @@ export function setMetrics(
           ]),
     )
   gauge('max_unavailable', 'Maximum number of unavailable pods allowed during StatefulSet rolling updates', (set) =>
-    obeysMaxUnavailable ? maxUnavailable(set) : 1,
+    usesMaxUnavailable ? maxUnavailable(set) : 1,
   )
   gauge('unavailable_replicas', 'Current number of unavailable pods in StatefulSet', (set) =>
     Math.max(0, replicasOf(set) - (set.status?.availableReplicas ?? 0)),

@@ -1,4 +1,4 @@
-/** StatefulSets and pods for the tests of this room. */
+/** StatefulSets and pods for the tests of this folder. */
 import type { PersistentVolumeClaim, Pod, StatefulSet } from '../../client/kinds.ts'
 import type { SetRevision, Situation } from './decisions/situation.ts'
 import { memberOf } from './member.ts'
@@ -29,26 +29,26 @@ export const revisions = {
   new: { name: 'web-new', template: template('b') },
 } as const satisfies Record<string, SetRevision>
 
-/** The test's present. */
+/** The current time of the tests. */
 export const now = Date.parse('2026-01-01T12:00:00Z')
 
-export type PodState = 'ready' | 'running' | 'pending' | 'failed' | 'succeeded' | 'going' | 'fresh'
+export type PodState = 'ready' | 'running' | 'pending' | 'failed' | 'succeeded' | 'terminating' | 'fresh'
 
-/** A pod of an ordinal: `going` is ready and deleted, `fresh` ready for 5 s, `ready` for a minute. */
+/** A pod of an ordinal: `terminating` is ready and deleted, `fresh` ready for 5 s, `ready` for a minute. */
 export function aPod(ordinal: number, state: PodState, revision: keyof typeof revisions = 'old', set = aSet()): Pod {
-  const isReady = state === 'ready' || state === 'going' || state === 'fresh'
+  const isReady = state === 'ready' || state === 'terminating' || state === 'fresh'
   const phases = { pending: 'Pending', failed: 'Failed', succeeded: 'Succeeded' } as const
   const phase = state === 'pending' || state === 'failed' || state === 'succeeded' ? phases[state] : 'Running'
   const since = new Date(now - (state === 'fresh' ? 5_000 : 60_000)).toISOString()
   const pod = memberOf(set, revisions[revision], ordinal)
   return {
     ...pod,
-    metadata: { ...pod.metadata, uid: `uid-${ordinal}`, ...(state === 'going' && { deletionTimestamp: since }) },
+    metadata: { ...pod.metadata, uid: `uid-${ordinal}`, ...(state === 'terminating' && { deletionTimestamp: since }) },
     status: { phase, conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: since }] },
   }
 }
 
-/** Ordinals begin at 0 unless a key says otherwise. */
+/** Pods by ordinal. */
 export const pods = (
   states: Readonly<Record<number, PodState | readonly [PodState, keyof typeof revisions]>>,
   set = aSet(),
@@ -62,19 +62,19 @@ export const pods = (
 interface SituationOptions {
   readonly claims?: readonly PersistentVolumeClaim[]
   readonly updating?: boolean
-  readonly obeysMaxUnavailable?: boolean
+  readonly usesMaxUnavailable?: boolean
 }
 
 export const situation = (
   set: StatefulSet,
   members: readonly Pod[],
-  { claims = [], updating = false, obeysMaxUnavailable = false }: SituationOptions = {},
+  { claims = [], updating = false, usesMaxUnavailable = false }: SituationOptions = {},
 ): Situation => ({
   set,
   pods: members,
   current: revisions.old,
   update: updating ? revisions.new : revisions.old,
   claim: (name) => claims.find(({ metadata }) => metadata.name === name),
-  obeysMaxUnavailable,
+  usesMaxUnavailable,
   now,
 })

@@ -1,4 +1,4 @@
-/** Keeps the pods of StatefulSets: each with a name, an ordinal and claims that stay when it is replaced. */
+/** Maintains the pods of StatefulSets: each has a name, an ordinal and claims that survive its replacement. */
 import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
 import { type Caches, type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
@@ -24,25 +24,25 @@ import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { nextAvailableMs } from '../pods/phase.ts'
 import { Outstanding } from '../pods/writes/outstanding.ts'
 import { unlessNamespaceTerminating } from '../refusals.ts'
-import { carryOut } from './carry-out.ts'
+import { executePlan } from './execute-plan.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
 import { claimFinder } from './claims/find.ts'
 import { planOf } from './decisions/plan.ts'
 import type { SetRevision, Situation } from './decisions/situation.ts'
-import { type StatefulSetStatus, statusOf, withoutNoughts } from './decisions/status.ts'
+import { type StatefulSetStatus, statusOf, withoutZeros } from './decisions/status.ts'
 import { ordinalOf, revisionNameOf } from './identity.ts'
 import { setMetrics } from './metrics.ts'
 
-/** On revisions. */
+/** The label on revisions. */
 const hashLabel = 'controller.kubernetes.io/hash'
 
 export interface StatefulSetOptions {
   readonly concurrency: number
-  /** Where it tells what is unavailable; nowhere unless said. */
+  /** For the metrics. Default: no metrics. */
   readonly registry?: MetricsRegistry
-  /** The defaults of 1.36 if absent. */
+  /** Default: the defaults of 1.36. */
   readonly features?: FeatureGates
-  /** Milliseconds. */
+  /** Returns ms. */
   readonly now?: () => number
 }
 
@@ -52,7 +52,7 @@ export function statefulSetController({
   features = defaultFeatures,
   now = Date.now,
 }: StatefulSetOptions): Controller {
-  const obeysMaxUnavailable = features.isEnabled('MaxUnavailableStatefulSet')
+  const usesMaxUnavailable = features.isEnabled('MaxUnavailableStatefulSet')
   const outstanding = new Outstanding(now)
   return {
     name: 'statefulset-controller',
@@ -68,21 +68,21 @@ export function statefulSetController({
       watchedRevisions(statefulSets, selects),
     ],
     async run({ caches }) {
-      if (registry) setMetrics(registry, () => caches.all(statefulSets), obeysMaxUnavailable)
+      if (registry) setMetrics(registry, () => caches.all(statefulSets), usesMaxUnavailable)
     },
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
       const set = context.caches.get(statefulSets, namespace, name)
       if (!set || !outstanding.satisfied(set)) return
-      await keep(set, outstanding, { now: now(), obeysMaxUnavailable }, context).catch(unlessNamespaceTerminating)
+      await syncStatefulSet(set, outstanding, { now: now(), usesMaxUnavailable }, context).catch(unlessNamespaceTerminating)
     },
   }
 }
 
-async function keep(
+async function syncStatefulSet(
   set: StatefulSet,
   outstanding: Outstanding,
-  terms: Pick<Situation, 'now' | 'obeysMaxUnavailable'>,
+  terms: Pick<Situation, 'now' | 'usesMaxUnavailable'>,
   context: ReconcileContext,
 ): Promise<void> {
   const { client, caches, requeue } = context
@@ -105,9 +105,9 @@ async function keep(
     ...terms,
   }
   const plan = planOf(situation)
-  const [done] = await Promise.allSettled([carryOut(plan, set, outstanding, context)])
-  // How far it has come is told even where it came to a stop.
-  await tellStatus(set, statusOf(situation, collisions, done.status === 'fulfilled' ? plan.outdated : 0), client)
+  const [done] = await Promise.allSettled([executePlan(plan, set, outstanding, context)])
+  // The status is updated even after an error.
+  await updateStatus(set, statusOf(situation, collisions, done.status === 'fulfilled' ? plan.outdated : 0), client)
   await truncateHistory(revisions, inUse(situation), historyLimit(set), client)
   if (done.status === 'rejected') throw done.reason
   const ms = nextAvailableMs(members, set.spec?.minReadySeconds ?? 0, terms.now)
@@ -135,8 +135,8 @@ const setRevision = (set: StatefulSet, revision: ControllerRevision): SetRevisio
 const inUse = ({ pods, current, update }: Situation): ReadonlySet<string> =>
   new Set([current.name, update.name, ...pods.map((pod) => revisionNameOf(pod) ?? '')])
 
-async function tellStatus(set: StatefulSet, status: StatefulSetStatus, client: RestClient): Promise<void> {
-  const told = withoutNoughts(status)
-  if (jsonEqual(told, withoutNoughts({ ...set.status, replicas: set.status?.replicas ?? 0 }))) return
-  await client.updateStatus(statefulSets, { ...set, status: told })
+async function updateStatus(set: StatefulSet, status: StatefulSetStatus, client: RestClient): Promise<void> {
+  const written = withoutZeros(status)
+  if (jsonEqual(written, withoutZeros({ ...set.status, replicas: set.status?.replicas ?? 0 }))) return
+  await client.updateStatus(statefulSets, { ...set, status: written })
 }

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
-import { aSet, type PodWord, situation } from '../set-for-tests.ts'
+import { aSet, type PodNotation, situation } from '../set-for-tests.ts'
 import { manage } from './manage.ts'
 import { rollingUpdate } from './rolling-update.ts'
 import type { DaemonSituation } from './situation.ts'
 import { statusOf } from './status.ts'
 
-type On = Readonly<Record<string, readonly PodWord[]>>
+type On = Readonly<Record<string, readonly PodNotation[]>>
 
 const names = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.name ?? '')
 const rolling = (rollingUpdate: object) => aSet({ type: 'RollingUpdate', rollingUpdate })
 const surge = rolling({ maxUnavailable: 0, maxSurge: 1 })
 
-test('a node that the set is for has one pod', () => {
+test('an eligible node has one pod', () => {
   const cases: [string, On, object][] = [
     ['none yet', { a: [] }, { create: ['a'] }],
     ['one', { a: ['new pending'] }, {}],
-    ['one that goes is waited for', { a: ['new going'] }, {}],
-    ['the younger of two goes', { a: ['old ready', 'new ready'] }, { remove: ['a new ready'] }],
+    ['waits for a terminating one', { a: ['new terminating'] }, {}],
+    ['the younger of two is deleted', { a: ['old ready', 'new ready'] }, { remove: ['a new ready'] }],
     ['one that failed', { a: ['new failed'] }, { failed: ['a new failed'] }],
-    ['one that ended well', { a: ['new succeeded'] }, { succeeded: ['a new succeeded'] }],
-    ['each node for itself', { a: [], b: ['new ready'], c: [] }, { create: ['a', 'c'] }],
+    ['one that succeeded', { a: ['new succeeded'] }, { succeeded: ['a new succeeded'] }],
+    ['nodes are independent', { a: [], b: ['new ready'], c: [] }, { create: ['a', 'c'] }],
   ]
   for (const [title, on, expected] of cases) {
     const { create, remove, failed, succeeded } = manage(situation(aSet(), on))
@@ -35,9 +35,9 @@ test('a node that the set is for has one pod', () => {
   }
 })
 
-test('a node that the set is not for has none', () => {
+test('pods on an ineligible node are deleted', () => {
   const of: DaemonSituation = {
-    ...situation(aSet(), { a: ['new ready', 'new going', 'new failed'] }),
+    ...situation(aSet(), { a: ['new ready', 'new terminating', 'new failed'] }),
     placement: () => ({ runs: false, stays: false }),
   }
   assert.deepEqual(names(manage(of).remove), ['a new ready', 'a new failed'])
@@ -49,17 +49,17 @@ test('a node that the set is not for has none', () => {
   )
 })
 
-test('pods that wait for a node that has gone go', () => {
-  const of = { ...situation(aSet(), { a: ['new pending', 'new going'] }), nodes: [] }
+test('pods for a deleted node are deleted', () => {
+  const of = { ...situation(aSet(), { a: ['new pending', 'new terminating'] }), nodes: [] }
   assert.deepEqual(names(manage(of).remove), ['a new pending'])
 })
 
-test('while it surges, an old and a new pod share a node', () => {
+test('during a surge an old and a new pod share a node', () => {
   const cases: [string, On, object][] = [
-    ['none that stays', { a: ['old going'] }, { create: ['a'] }],
+    ['only a terminating one', { a: ['old terminating'] }, { create: ['a'] }],
     ['the old one serves until the new one is ready', { a: ['old ready', 'new pending'] }, {}],
-    ['the new one has taken over', { a: ['old ready', 'new ready'] }, { remove: ['a old ready'] }],
-    ['the old one does not serve', { a: ['old pending', 'new pending'] }, { remove: ['a old pending'] }],
+    ['the new one is ready', { a: ['old ready', 'new ready'] }, { remove: ['a old ready'] }],
+    ['the old one is not ready', { a: ['old pending', 'new pending'] }, { remove: ['a old pending'] }],
     [
       'more than two',
       { a: ['old ready', 'new pending', 'new pending', 'old pending'] },
@@ -72,49 +72,49 @@ test('while it surges, an old and a new pod share a node', () => {
   }
 })
 
-test('an update replaces as many pods as may be missing', () => {
+test('an update replaces up to maxUnavailable pods', () => {
   const cases: [string, object, On, string[]][] = [
     ['one of two', { maxUnavailable: 1 }, { a: ['old ready'], b: ['old ready'] }, ['a old ready']],
-    ['waits for one that goes', { maxUnavailable: 1 }, { a: ['old going'], b: ['old ready'] }, []],
+    ['waits for a terminating one', { maxUnavailable: 1 }, { a: ['old terminating'], b: ['old ready'] }, []],
     ['waits for the new one', { maxUnavailable: 1 }, { a: ['new pending'], b: ['old ready'] }, []],
     ['then the next', { maxUnavailable: 1 }, { a: ['new ready'], b: ['old ready'] }, ['b old ready']],
     [
-      'old ones that do not serve go at once',
+      'unavailable old ones are deleted immediately',
       { maxUnavailable: 1 },
       { a: ['old pending'], b: ['old pending'], c: ['old ready'] },
       ['a old pending', 'b old pending'],
     ],
     [
-      'a share, rounded up',
+      'a percentage, rounded up',
       { maxUnavailable: '34%' },
       { a: ['old ready'], b: ['old ready'], c: ['old ready'] },
       ['a old ready', 'b old ready'],
     ],
-    ['neither nor means one', { maxUnavailable: 0 }, { a: ['old ready'], b: ['old ready'] }, ['a old ready']],
+    ['both 0 means one', { maxUnavailable: 0 }, { a: ['old ready'], b: ['old ready'] }, ['a old ready']],
     ['nothing to do', { maxUnavailable: 1 }, { a: ['new ready'], b: ['new ready'] }, []],
   ]
   for (const [title, of, on, expected] of cases)
     assert.deepEqual(names(rollingUpdate(situation(rolling(of), on)).remove), expected, title)
 })
 
-test('an update with surge makes new pods first', () => {
+test('an update with surge creates new pods first', () => {
   const cases: [string, object, On, object][] = [
     ['as many as allowed', { maxSurge: 1 }, { a: ['old ready'], b: ['old ready'] }, { create: ['a'] }],
     [
-      'beside those that do not serve',
+      'beside unavailable ones',
       { maxSurge: 1 },
       { a: ['old pending'], b: ['old pending'], c: ['old ready'] },
       { create: ['a', 'b', 'c'] },
     ],
     ['waits for the new one', { maxSurge: 1 }, { a: ['old ready', 'new pending'], b: ['old ready'] }, {}],
     [
-      'the old one goes',
+      'the old one is deleted',
       { maxSurge: 1 },
       { a: ['old ready', 'new ready'], b: ['old ready'] },
       { create: ['b'], remove: ['a old ready'] },
     ],
     [
-      'a share, rounded up',
+      'a percentage, rounded up',
       { maxSurge: '50%' },
       { a: ['old ready'], b: ['old ready'], c: ['old ready'] },
       { create: ['a', 'b'] },
@@ -126,7 +126,7 @@ test('an update with surge makes new pods first', () => {
   }
 })
 
-test('with surge, an old pod goes from a node that the set is not for any more when others serve', () => {
+test('with surge, an old pod on an ineligible node is deleted when others serve', () => {
   const cases: [string, On, object][] = [
     ['it serves, and the other node has none yet', { a: ['old ready'], b: ['new pending'] }, {}],
     ['the other node has one that serves', { a: ['old ready'], b: ['new ready'] }, { remove: ['a old ready'] }],
@@ -139,12 +139,12 @@ test('with surge, an old pod goes from a node that the set is not for any more w
   }
 })
 
-test('with surge, an old pod that is ready stays until the new one has been ready for long enough', () => {
+test('with surge, a ready old pod is retained until the new one is available', () => {
   const patient = { ...surge, spec: { ...surge.spec!, minReadySeconds: 120 } }
   assert.deepEqual(rollingUpdate(situation(patient, { a: ['old ready', 'new ready'] })), { create: [], remove: [] })
 })
 
-test('nodes are counted by their most senior pod', () => {
+test('each node is counted by its most senior pod', () => {
   const { observedGeneration, ...counts } = statusOf(
     situation(aSet(), { a: ['new ready'], b: ['old ready', 'new pending'], c: ['new pending'], d: [] }),
     undefined,

@@ -1,7 +1,4 @@
-/**
- * Decides which nodes get a pod of a DaemonSet, and which pods go because they are too many, have ended, or are where
- * they do not belong.
- */
+/** Decides which nodes get a pod of a DaemonSet and which pods are surplus, ended or on ineligible nodes. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { isReady } from '../../pods/phase.ts'
 import { hashLabel } from '../daemon-pod.ts'
@@ -19,13 +16,13 @@ export interface PodChanges {
 }
 
 export interface DaemonPlan extends PodChanges {
-  /** Pods that have failed: they go too, but not too often on one node. */
+  /** Failed pods to delete, subject to the back-off of their node. */
   readonly failed: readonly EndedPod[]
-  /** Pods that have ended well: daemons should not. They go too. */
+  /** Succeeded pods to delete: daemons should not end. */
   readonly succeeded: readonly EndedPod[]
 }
 
-/** What has to be done whether there is an update or not. */
+/** Returns the changes that do not depend on an update. */
 export function manage(situation: DaemonSituation): DaemonPlan {
   const plans = situation.nodes.map((node) => manageNode(node, situation))
   return {
@@ -40,27 +37,27 @@ function manageNode(node: Node, situation: DaemonSituation): DaemonPlan {
   const name = nameOf(node)
   const pods = situation.pods.get(name) ?? []
   const { runs, stays } = situation.placement(node)
-  const present = pods.filter((pod) => !isDeleted(pod))
+  const remaining = pods.filter((pod) => !isDeleted(pod))
   const plan: DaemonPlan = { create: [], remove: [], failed: [], succeeded: [] }
-  // One that goes has to be gone before the next comes.
+  // A terminating pod must be deleted before the next one is created.
   if (runs && pods.length === 0) return { ...plan, create: [name] }
-  if (!stays) return { ...plan, remove: present }
+  if (!stays) return { ...plan, remove: remaining }
   const inPhase = (phase: string): EndedPod[] =>
-    present.filter(({ status }) => status?.phase === phase).map((pod) => ({ pod, node: name }))
+    remaining.filter(({ status }) => status?.phase === phase).map((pod) => ({ pod, node: name }))
   const failed = inPhase('Failed')
   const succeeded = inPhase('Succeeded')
-  const running = present
+  const running = remaining
     .filter((pod) => ![...failed, ...succeeded].some((ended) => ended.pod === pod))
     .sort(bySeniority)
   if (!allowsSurge(situation.set)) return { ...plan, failed, succeeded, remove: running.slice(1) }
-  // While it surges, a node has at least one pod that is not going.
+  // During a surge, a node has at least one pod that is not terminating.
   const create = running.length === 0 && runs ? [name] : []
   return { create, failed, succeeded, remove: running.length > 1 ? beyondSurge(running, situation) : [] }
 }
 
 /**
- * Of several pods on a node the oldest of the newest revision stays, and, until it is available, the oldest of another
- * as long as that is ready.
+ * Returns the surplus pods on a node. The most senior updated pod is retained and, until it is available, the most
+ * senior old pod if that is ready.
  */
 function beyondSurge(running: readonly Pod[], situation: DaemonSituation): Pod[] {
   const isNew = (pod: Pod): boolean => pod.metadata.labels?.[hashLabel] === situation.hash
@@ -70,7 +67,7 @@ function beyondSurge(running: readonly Pod[], situation: DaemonSituation): Pod[]
   return running.filter((pod) => pod !== newest && (pod !== old || isReplaced))
 }
 
-/** Nobody else takes pods away that wait for a node that is no more. */
+/** Pods for deleted nodes: no other controller deletes them. */
 function podsWithoutNode({ nodes, pods }: DaemonSituation): Pod[] {
   const names = new Set(nodes.map(nameOf))
   return [...pods].flatMap(([node, of]) =>

@@ -1,4 +1,4 @@
-/** What is there when it is decided what becomes of a DaemonSet. */
+/** The input of a DaemonSet's decisions. */
 import type { DaemonSet, Node, Pod } from '../../../client/kinds.ts'
 import { countOf } from '../../pods/percent.ts'
 import { isAvailable } from '../../pods/phase.ts'
@@ -8,11 +8,11 @@ export interface DaemonSituation {
   readonly set: DaemonSet
   readonly nodes: readonly Node[]
   readonly placement: (node: Node) => Placement
-  /** Those of the set, by the nodes that they are on or are meant for. */
+  /** Pods of the set by target node. */
   readonly pods: ReadonlyMap<string, readonly Pod[]>
-  /** Names the newest revision. */
+  /** The hash of the newest revision. */
   readonly hash: string
-  /** Milliseconds. */
+  /** In ms since the epoch. */
   readonly now: number
 }
 
@@ -23,13 +23,13 @@ export const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimest
 export const isPodAvailable = (pod: Pod, { set, now }: DaemonSituation): boolean =>
   isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
 
-/** How many of `nodes` may have a pod more than one while it is updated. */
+/** The number of `nodes` that may have an additional pod during an update. */
 export const maxSurge = (set: DaemonSet, nodes: number): number => rollingCount(set, 'maxSurge', nodes)
 
-/** How many of `nodes` may be without an available pod while they are updated. */
+/** The number of `nodes` that may lack an available pod during an update. */
 export function maxUnavailable(set: DaemonSet, nodes: number): number {
   const count = rollingCount(set, 'maxUnavailable', nodes)
-  // Something has to give.
+  // If both are 0, an update could not progress.
   return count === 0 && nodes > 0 && maxSurge(set, nodes) === 0 ? 1 : count
 }
 
@@ -42,7 +42,7 @@ export const allowsSurge = (set: DaemonSet): boolean => maxSurge(set, 1) > 0
 
 const createdAt = ({ metadata }: Pod): number => Date.parse(metadata.creationTimestamp ?? '') || 0
 
-/** Those that have a node first, of them the older first. */
+/** Bound pods first, then oldest first. */
 export const bySeniority = (a: Pod, b: Pod): number =>
   Number(Boolean(b.spec?.nodeName)) - Number(Boolean(a.spec?.nodeName)) ||
   createdAt(a) - createdAt(b) ||

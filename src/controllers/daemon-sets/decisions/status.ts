@@ -1,4 +1,4 @@
-/** The status of a DaemonSet: on how many nodes its pods should be, are, are ready, and are of the newest revision. */
+/** Computes the status of a DaemonSet: counts of nodes by the state of their pod. */
 import type { DaemonSet } from '../../../client/kinds.ts'
 import { isReady } from '../../pods/phase.ts'
 import { isUpdated } from '../daemon-pod.ts'
@@ -6,21 +6,21 @@ import { bySeniority, type DaemonSituation, isPodAvailable, nameOf } from './sit
 
 export type DaemonSetStatus = NonNullable<DaemonSet['status']>
 
-/** A node counts once, by its most senior pod. Conditions are somebody else's, and stay. */
+/** A node counts once, by its most senior pod. Conditions are set by others and retained. */
 export function statusOf(situation: DaemonSituation, collisions: number | undefined): DaemonSetStatus {
   const { set, nodes, pods, placement, hash } = situation
-  const wanted = nodes.filter((node) => placement(node).runs)
-  const seniors = wanted.flatMap((node) => pods.get(nameOf(node))?.toSorted(bySeniority)[0] ?? [])
+  const eligible = nodes.filter((node) => placement(node).runs)
+  const seniors = eligible.flatMap((node) => pods.get(nameOf(node))?.toSorted(bySeniority)[0] ?? [])
   const ready = seniors.filter(isReady)
   const available = ready.filter((pod) => isPodAvailable(pod, situation)).length
   const updated = seniors.filter((pod) => isUpdated(pod, set, hash)).length
-  const unavailable = wanted.length - available
+  const unavailable = eligible.length - available
   return {
     ...(set.status?.conditions && { conditions: set.status.conditions }),
     ...(collisions !== undefined && { collisionCount: collisions }),
     observedGeneration: set.metadata.generation,
     currentNumberScheduled: seniors.length,
-    desiredNumberScheduled: wanted.length,
+    desiredNumberScheduled: eligible.length,
     numberMisscheduled: nodes.filter((node) => !placement(node).runs && pods.has(nameOf(node))).length,
     numberReady: ready.length,
     ...(available && { numberAvailable: available }),

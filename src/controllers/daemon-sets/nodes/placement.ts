@@ -1,25 +1,25 @@
-/** On which nodes a DaemonSet has a pod. */
+/** Decides on which nodes a DaemonSet's pods run. */
 import type { DaemonSet, Node } from '../../../client/kinds.ts'
 import { requiredNodes } from '../../../machinery/selectors/node-selector.ts'
 import { isTolerated } from '../../../machinery/selectors/toleration.ts'
 import { daemonTolerations } from './tolerations.ts'
 
 export interface Placement {
-  /** A pod shall be there. */
+  /** True if the node must have a pod. */
   readonly runs: boolean
-  /** One that is there may stay. */
+  /** True if an existing pod may remain. */
   readonly stays: boolean
 }
 
 const nowhere: Placement = { runs: false, stays: false }
 
-/** A function that says of a node whether the set's pods belong there. */
+/** Returns a function that decides if the set's pods run or may remain on a node. */
 export function placementOf({ spec }: DaemonSet): (node: Node | undefined) => Placement {
   const pod = spec?.template.spec ?? { containers: [] }
   const tolerations = daemonTolerations(pod)
-  const isChosen = requiredNodes(pod)
+  const matchesNode = requiredNodes(pod)
   return (node) => {
-    if (!node || (pod.nodeName && pod.nodeName !== node.metadata.name) || isChosen?.(node) === false) return nowhere
+    if (!node || (pod.nodeName && pod.nodeName !== node.metadata.name) || matchesNode?.(node) === false) return nowhere
     const effects = new Set(
       (node.spec?.taints ?? []).filter((taint) => !isTolerated(taint, tolerations)).map(({ effect }) => effect),
     )

@@ -1,4 +1,4 @@
-/** What daemons bear that others do not. */
+/** Tolerations that all DaemonSet pods get. */
 import type { Pod } from '../../../client/kinds.ts'
 
 type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]
@@ -6,16 +6,16 @@ type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number]
 const exists = (effect: string, ...names: readonly string[]): Toleration[] =>
   names.map((name) => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect }))
 
-/** A daemon stays on a node that is in trouble: it may be what the node needs. */
+/** A daemon remains on a node with problems: it may be needed to fix them. */
 const ofDaemons: readonly Toleration[] = [
   ...exists('NoExecute', 'not-ready', 'unreachable'),
   ...exists('NoSchedule', 'disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'),
 ]
 
-/** One that uses the node's own network does not wait for that of pods. */
+/** A daemon on the host network does not need the pod network. */
 const onHostNetwork = exists('NoSchedule', 'network-unavailable')
 
-/** What a daemon tolerates: what its template says, and what all daemons do. */
+/** Returns the template's tolerations and those of all daemons. */
 export function daemonTolerations({
   tolerations = [],
   hostNetwork,

@@ -1,7 +1,4 @@
-/**
- * Conditions of Deployments: reasons and sentences that people and `kubectl rollout status` know by heart, and how one
- * follows another.
- */
+/** Conditions of Deployments. `kubectl rollout status` depends on their reasons. */
 import type { Deployment } from '../../../client/kinds.ts'
 
 export type DeploymentStatus = NonNullable<Deployment['status']>
@@ -18,10 +15,10 @@ export const reasons = {
   resumed: 'DeploymentResumed',
 } as const
 
-/** RFC 3339 in whole seconds, of milliseconds. */
+/** Formats ms since the epoch as RFC 3339 with whole seconds. */
 export const timeOf = (now: number): string => `${new Date(now).toISOString().slice(0, 19)}Z`
 
-/** A condition that has just come to be. `now` is in milliseconds. */
+/** Returns a condition that changes now. `now` is in ms. */
 export const newCondition = (
   type: string,
   status: 'True' | 'False' | 'Unknown',
@@ -46,8 +43,7 @@ export const withoutCondition = (conditions: readonly DeploymentCondition[], typ
   conditions.filter((condition) => condition.type !== type)
 
 /**
- * With a condition in the place of one of its type; the same status for the same reason changes nothing, the same
- * status keeps its time.
+ * Adds or replaces a condition. The same status and reason change nothing; the same status keeps its transition time.
  */
 export function withCondition(
   conditions: readonly DeploymentCondition[],

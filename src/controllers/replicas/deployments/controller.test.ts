@@ -18,11 +18,11 @@ const deployment = (image: string, resourceVersion: string): Deployment => ({
   },
 })
 
-test('what a Deployment has made is added up before the cache shows it', async () => {
+test('a Deployment counts ReplicaSets that it created before the cache contains them', async () => {
   let cached = deployment('app:1', '1')
   let shown: ReplicaSet[] = []
   const made: ReplicaSet[] = []
-  // Objects that are looked for by an index are all those of the one Deployment.
+  // Index look-ups return the objects of the one Deployment.
   const caches = {
     get: (resource: unknown, _namespace: string, name: string) =>
       resource === deployments ? cached : shown.find(({ metadata }) => metadata.name === name),
@@ -48,7 +48,7 @@ test('what a Deployment has made is added up before the cache shows it', async (
   cached = deployment('app:2', '2')
   await controller.reconcile?.('default/web', context)
   assert.deepEqual(made.map(replicasOf), [5, 2])
-  // The third set would find room for two more if the second were forgotten.
+  // Without the second set, the surge would allow two pods in the third set.
   cached = deployment('app:3', '3')
   await controller.reconcile?.('default/web', context)
   assert.deepEqual(made.map(replicasOf), [5, 2])

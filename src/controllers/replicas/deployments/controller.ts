@@ -1,6 +1,4 @@
-/**
- * Brings Deployments to what they ask for, by way of ReplicaSets: one a template, of sizes that change step by step.
- */
+/** Rolls out Deployments through ReplicaSets: one for each template, scaled step by step. */
 import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
@@ -16,8 +14,8 @@ import { OwnWrites } from '../../pods/writes/own-writes.ts'
 import { desiredReplicas } from './revisions.ts'
 import { Rollout, type RolloutContext } from './rollout.ts'
 import { isActiveSet, isRolling, replicasOf } from './sizes/sizes.ts'
-import { allOf, numbersOf, rolloutStatus } from './status.ts'
-import { cleanUp, followSize, recreate, rollOn } from './strategies.ts'
+import { allOf, baseStatus, rolloutStatus } from './status.ts'
+import { cleanUp, applySize, recreate, rollingUpdate } from './strategies.ts'
 
 export function deploymentController(concurrency: number): Controller {
   const writes = new OwnWrites()
@@ -40,7 +38,7 @@ export function deploymentController(concurrency: number): Controller {
           if (owner) writes.observe(owner.uid, set, before)
         },
       }),
-      // Who recreates waits for the end of the old pods; all else shows in ReplicaSets.
+      // The Recreate strategy waits for the old pods to end; other changes appear in ReplicaSets.
       watch({
         resource: pods,
         keys: () => [],
@@ -63,7 +61,7 @@ export function deploymentController(concurrency: number): Controller {
           items.filter((set) => controllerOf(set)?.uid === uid),
         )
       }
-      // Sizes are added up over all sets: the change that is awaited brings the key here again.
+      // Sizes are summed over all sets. The outstanding watch event requeues the key.
       if (!writes.areObserved(uid, context.caches.by(replicaSets, byController, uid)))
         return context.requeue(key, expectationsExpireMs + 1)
       const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
@@ -76,12 +74,12 @@ export function deploymentController(concurrency: number): Controller {
           throw error
         }
       }
-      await bringOn(deployment, { ...context, written })
+      await syncDeployment(deployment, { ...context, recordWrite: written })
     },
   }
 }
 
-async function bringOn(deployment: Deployment, context: RolloutContext): Promise<void> {
+async function syncDeployment(deployment: Deployment, context: RolloutContext): Promise<void> {
   const { client, caches } = context
   const claim = {
     owner: deployment,
@@ -95,17 +93,17 @@ async function bringOn(deployment: Deployment, context: RolloutContext): Promise
     context,
     Date.now(),
   )
-  const numbers = () => numbersOf(rollout.deployment, rollout, rollout.now)
-  if (deployment.metadata.deletionTimestamp) return await rollout.write(numbers())
-  rollout.notePause()
+  const statusNow = () => baseStatus(rollout.deployment, rollout, rollout.now)
+  if (deployment.metadata.deletionTimestamp) return await rollout.write(statusNow())
+  rollout.updatePause()
   await rollout.syncRevision()
   const isPaused = deployment.spec?.paused ?? false
   if (isPaused || isScaled(rollout)) {
-    await followSize(rollout)
+    await applySize(rollout)
     if (isPaused) await cleanUp(rollout)
-    return await rollout.write(numbers())
+    return await rollout.write(statusNow())
   }
-  if (isRolling(deployment)) await rollOn(rollout)
+  if (isRolling(deployment)) await rollingUpdate(rollout)
   else await recreate(rollout)
   await rollout.write(rolloutStatus(rollout.deployment, rollout, rollout.now))
 }
@@ -113,9 +111,7 @@ async function bringOn(deployment: Deployment, context: RolloutContext): Promise
 const selects = ({ spec }: Deployment, { metadata }: KubeObject): boolean =>
   labelSelectorOf(spec?.selector).matches(metadata.labels)
 
-/**
- * Whether the size of the Deployment is another one than its ReplicaSets were scaled for: that goes before the rollout.
- */
+/** Returns true if the Deployment was scaled since its ReplicaSets were: scaling precedes the rollout. */
 function isScaled(rollout: Rollout): boolean {
   const { deployment } = rollout
   return allOf(rollout)
@@ -123,7 +119,7 @@ function isScaled(rollout: Rollout): boolean {
     .some((set) => (desiredReplicas(set) ?? replicasOf(deployment)) !== replicasOf(deployment))
 }
 
-/** The Deployment that a pod belongs to by way of its ReplicaSet. */
+/** The Deployment of a pod, through its ReplicaSet. */
 function deploymentOf(pod: Pod, caches: Caches): Deployment | undefined {
   const namespace = pod.metadata.namespace ?? ''
   const set = controllerOf(pod)

@@ -1,4 +1,4 @@
-/** Makes the ReplicaSet of a Deployment's current template. */
+/** Creates the ReplicaSet of a Deployment's current template. */
 import { type Deployment, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { StatusError } from '../../../machinery/status-error.ts'
@@ -7,13 +7,13 @@ import { isAlreadyExists, isNamespaceTerminating, messageOf } from '../../refusa
 import { reasons } from './conditions.ts'
 import { newSetAnnotations, sizeAnnotations } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
-import { mostOf, newSetSize, replicasOf } from './sizes/sizes.ts'
-import { numbersOf, progressDeadline } from './status.ts'
-import { hashLabel, sameTemplate, templateHash } from './template-hash.ts'
+import { maxReplicasOf, newSetSize, replicasOf } from './sizes/sizes.ts'
+import { baseStatus, progressDeadline } from './status.ts'
+import { hashLabel, isSameTemplate, templateHash } from './template-hash.ts'
 
-const longestName = 253
+const maxNameLength = 253
 
-/** The ReplicaSet that a Deployment's template needs, as large as it may be at once. */
+/** Builds the ReplicaSet of a Deployment's template, with the largest size allowed initially. */
 export function newReplicaSet(deployment: Deployment, oldSets: readonly ReplicaSet[]): ReplicaSet {
   const { metadata, spec, status } = deployment
   const hash = templateHash(spec?.template ?? {}, status?.collisionCount)
@@ -22,12 +22,12 @@ export function newReplicaSet(deployment: Deployment, oldSets: readonly ReplicaS
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     metadata: {
-      name: `${(metadata.name ?? '').slice(0, longestName - hash.length - 1)}-${hash}`,
+      name: `${(metadata.name ?? '').slice(0, maxNameLength - hash.length - 1)}-${hash}`,
       namespace: metadata.namespace,
       labels,
       annotations: {
         ...newSetAnnotations(deployment, undefined, oldSets),
-        ...sizeAnnotations(replicasOf(deployment), mostOf(deployment)),
+        ...sizeAnnotations(replicasOf(deployment), maxReplicasOf(deployment)),
       },
       ownerReferences: [controllerReference(deployment)],
     },
@@ -41,8 +41,8 @@ export function newReplicaSet(deployment: Deployment, oldSets: readonly ReplicaS
 }
 
 /**
- * Creates the new set of a rollout that has none. When its name is another set's the Deployment's count of collisions
- * makes for another name, and this rejects with the refusal, as it does for all others: it has to be tried again.
+ * Creates the new set of a rollout. On a name collision, increments the Deployment's collision count, which changes the
+ * name. Rejects with the server's error, so that the key is retried.
  */
 export async function createNewSet(rollout: Rollout): Promise<void> {
   const { deployment, oldSets, context } = rollout
@@ -50,15 +50,15 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
   const set = newReplicaSet(deployment, oldSets)
   let created: ReplicaSet
   try {
-    created = await context.written(client.create(replicaSets, set))
+    created = await context.recordWrite(client.create(replicaSets, set))
   } catch (error) {
-    if (isAlreadyExists(error)) return await settleCollision(rollout, set, error)
+    if (isAlreadyExists(error)) return await resolveCollision(rollout, set, error)
     if (isNamespaceTerminating(error)) throw error
     const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`
     events.record(deployment, 'Warning', reasons.notCreated, message)
     if (progressDeadline(deployment) !== undefined) {
-      rollout.tell('Progressing', 'False', reasons.notCreated, message)
-      await rollout.write(numbersOf(rollout.deployment, rollout, rollout.now))
+      rollout.setCondition('Progressing', 'False', reasons.notCreated, message)
+      await rollout.write(baseStatus(rollout.deployment, rollout, rollout.now))
     }
     throw error
   }
@@ -71,26 +71,26 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
       `Scaled up replica set ${created.metadata.name} from 0 to ${size}`,
     )
   rollout.newSet = created
-  rollout.noteRevision(created)
+  rollout.copyRevision(created)
   if (progressDeadline(deployment) !== undefined)
-    rollout.tell('Progressing', 'True', reasons.created, `Created new replica set "${created.metadata.name}"`)
+    rollout.setCondition('Progressing', 'True', reasons.created, `Created new replica set "${created.metadata.name}"`)
 }
 
-async function settleCollision(
+async function resolveCollision(
   rollout: Rollout,
   { metadata: { namespace = '', name = '' } }: ReplicaSet,
-  refusal: StatusError,
+  conflict: StatusError,
 ): Promise<void> {
   const { deployment, context } = rollout
   const existing = context.caches.get(replicaSets, namespace, name)
-  // Created a moment ago, by this controller most likely: it is about to be seen.
-  if (!existing) throw refusal
-  if (isControlledBy(existing, deployment) && sameTemplate(existing.spec?.template, deployment.spec?.template)) {
+  // Probably created by this controller and not yet in the cache.
+  if (!existing) throw conflict
+  if (isControlledBy(existing, deployment) && isSameTemplate(existing.spec?.template, deployment.spec?.template)) {
     rollout.newSet = existing
-    rollout.noteRevision(existing)
+    rollout.copyRevision(existing)
     return
   }
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1
   await rollout.write({ ...deployment.status, collisionCount })
-  throw refusal
+  throw conflict
 }

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../../machinery/object.ts'
 
-/** Whether a status was written by who had seen what is asked for now. */
+/** Returns true if status.observedGeneration covers the current spec. */
 export const isObserved = ({
   metadata,
   status,

@@ -14,7 +14,7 @@ const old = (revision: string): ReplicaSet => ({
   metadata: { annotations: { [revisionAnnotation]: revision } },
 })
 
-test('the first set has revision 1, and what its Deployment is annotated with', () => {
+test('the first set has revision 1 and the annotations of its Deployment', () => {
   const annotations = newSetAnnotations(
     deployment({
       'kubernetes.io/change-cause': 'x',
@@ -27,7 +27,7 @@ test('the first set has revision 1, and what its Deployment is annotated with', 
   assert.deepEqual(annotations, { 'kubernetes.io/change-cause': 'x', [revisionAnnotation]: '1' })
 })
 
-test('a set that is used again gets the next revision, and remembers those it had', () => {
+test('a reused set gets the next revision and keeps the earlier ones as history', () => {
   const once = newSetAnnotations(deployment(), { [revisionAnnotation]: '1' }, [old('2')])
   assert.deepEqual(once, { [revisionAnnotation]: '3', [historyAnnotation]: '1' })
   assert.deepEqual(newSetAnnotations(deployment(), once, [old('9'), old('10')]), {
@@ -36,12 +36,12 @@ test('a set that is used again gets the next revision, and remembers those it ha
   })
 })
 
-test('the revision of the newest set stays when older ones go', () => {
+test('the newest set keeps its revision when older sets are deleted', () => {
   const annotations = { [revisionAnnotation]: '5' }
   assert.deepEqual(newSetAnnotations(deployment(), annotations, [old('2')]), annotations)
 })
 
-test('a history that is too long forgets what is oldest', () => {
+test('a history that is too long drops the oldest revisions', () => {
   const history = Array.from({ length: 500 }, (_, at) => `${at + 1000}`).join(',')
   const after =
     newSetAnnotations(deployment(), { [revisionAnnotation]: '1500', [historyAnnotation]: history }, [old('1501')])[

@@ -1,7 +1,4 @@
-/**
- * Revisions: the annotations by which a Deployment and its ReplicaSets remember what was rolled out, in which order,
- * and how large it was.
- */
+/** Annotations of Deployments and ReplicaSets: revisions, their history, and sizes. */
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
@@ -10,7 +7,7 @@ export const revisionAnnotation = `${prefix}/revision`
 export const historyAnnotation = `${prefix}/revision-history`
 const desiredAnnotation = `${prefix}/desired-replicas`
 const maxAnnotation = `${prefix}/max-replicas`
-/** What a ReplicaSet does not take over from its Deployment. */
+/** Annotations that a ReplicaSet does not copy from its Deployment. */
 const own: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
@@ -19,7 +16,7 @@ const own: ReadonlySet<string> = new Set([
   desiredAnnotation,
   maxAnnotation,
 ])
-/** Characters that the history of one ReplicaSet takes up at most; what is oldest is forgotten first. */
+/** Maximum length of a ReplicaSet's history in characters; the oldest revisions are dropped first. */
 const historyLimit = 2000
 const integer = /^-?\d+$/
 
@@ -28,13 +25,13 @@ const numberIn = ({ metadata }: KubeObject, annotation: string): number | undefi
   return integer.test(text) ? Number(text) : undefined
 }
 
-/** 0 where none is told. */
+/** The revision of an object; 0 if not set. */
 export const revisionOf = (object: KubeObject): number => numberIn(object, revisionAnnotation) ?? 0
 
-/** How large the Deployment was when the set was last scaled. */
+/** The Deployment's replicas when the set was last scaled. */
 export const desiredReplicas = (set: ReplicaSet): number | undefined => numberIn(set, desiredAnnotation)
 
-/** How large it could become with its surge. */
+/** The Deployment's replicas plus surge when the set was last scaled. */
 export const maxReplicas = (set: ReplicaSet): number | undefined => numberIn(set, maxAnnotation)
 
 type Annotations = Readonly<Record<string, string>>
@@ -45,8 +42,8 @@ export const sizeAnnotations = (desired: number, max: number): Annotations => ({
 })
 
 /**
- * The annotations of the set of the current template: those of its Deployment, and a revision after all others. A set
- * that is used again remembers its revisions.
+ * Returns the annotations of the new set: those of its Deployment and the next revision. A reused set keeps its earlier
+ * revisions as history.
  */
 export function newSetAnnotations(
   deployment: Deployment,
@@ -58,7 +55,7 @@ export function newSetAnnotations(
     if (!own.has(key)) annotations[key] = value
   const revision = Math.max(0, ...oldSets.map(revisionOf)) + 1
   const earlier = annotations[revisionAnnotation]
-  // Somebody else's revision is left alone.
+  // An invalid revision is not ours and is retained.
   if (earlier && !integer.test(earlier)) return annotations
   if (earlier && Number(earlier) >= revision) return annotations
   annotations[revisionAnnotation] = `${revision}`

@@ -1,6 +1,6 @@
 /**
- * One look at a Deployment: what is there, and what becomes of it. Writes to ReplicaSets are made at once, those to the
- * Deployment together at the end.
+ * The state of one reconcile of a Deployment. ReplicaSets are written immediately; changes to the Deployment are
+ * written together at the end.
  */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
@@ -16,33 +16,33 @@ import {
   withCondition,
 } from './conditions.ts'
 import { newSetAnnotations, revisionAnnotation, sizeAnnotations } from './revisions.ts'
-import { byAge, mostOf, replicasOf, type Sizes } from './sizes/sizes.ts'
+import { byAge, maxReplicasOf, replicasOf, type Sizes } from './sizes/sizes.ts'
 import { allOf, progressCheckInMs, progressDeadline, withPause } from './status.ts'
-import { sameTemplate } from './template-hash.ts'
+import { isSameTemplate } from './template-hash.ts'
 
 export interface RolloutContext extends Pick<ReconcileContext, 'client' | 'caches' | 'events' | 'requeue'> {
-  /** Takes note of what becomes of each write of a ReplicaSet. */
-  readonly written: (write: Promise<ReplicaSet>) => Promise<ReplicaSet>
+  /** Records the outcome of each write of a ReplicaSet. */
+  readonly recordWrite: (write: Promise<ReplicaSet>) => Promise<ReplicaSet>
 }
 
 export class Rollout {
   readonly context: RolloutContext
-  /** Milliseconds. */
+  /** In ms since the epoch. */
   readonly now: number
-  /** With what is to be written. */
+  /** The Deployment including unwritten changes. */
   deployment: Deployment
-  /** That of the current template, if there is one. */
+  /** The set of the current template, if it exists. */
   newSet: ReplicaSet | undefined
   oldSets: readonly ReplicaSet[]
   readonly #cached: Deployment
 
-  /** `sets` are those that the Deployment controls. */
+  /** `sets` are the sets that the Deployment controls. */
   constructor(deployment: Deployment, sets: readonly ReplicaSet[], context: RolloutContext, now: number) {
     this.#cached = deployment
     this.deployment = deployment
     this.context = context
     this.now = now
-    this.newSet = sets.toSorted(byAge).find(({ spec }) => sameTemplate(spec?.template, deployment.spec?.template))
+    this.newSet = sets.toSorted(byAge).find(({ spec }) => isSameTemplate(spec?.template, deployment.spec?.template))
     this.oldSets = sets.filter((set) => set !== this.newSet)
   }
 
@@ -50,17 +50,17 @@ export class Rollout {
     return this.deployment.status?.conditions ?? []
   }
 
-  /** Puts a condition into the status that is to be written. */
-  tell(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message: string): void {
+  /** Sets a condition in the unwritten status. */
+  setCondition(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message: string): void {
     this.#setConditions(withCondition(this.conditions, newCondition(type, status, reason, message, this.now)))
   }
 
-  /** Notes that the Deployment is paused, or goes on. */
-  notePause(): void {
+  /** Updates the Progressing condition when the Deployment is paused or resumed. */
+  updatePause(): void {
     this.#setConditions(withPause(this.deployment, this.now))
   }
 
-  /** Gives the new set, if it is there, what it takes over from the Deployment, and the Deployment its revision. */
+  /** Copies annotations and minReadySeconds to the new set, if it exists, and its revision to the Deployment. */
   async syncRevision(): Promise<void> {
     if (!this.newSet) return
     const { metadata, spec } = this.newSet
@@ -72,12 +72,12 @@ export class Rollout {
         metadata: { ...metadata, annotations },
         ...(spec && { spec: { ...spec, minReadySeconds } }),
       })
-    this.noteRevision(this.newSet)
+    this.copyRevision(this.newSet)
     if (progressDeadline(this.deployment) !== undefined && !conditionOf(this.conditions, 'Progressing'))
-      this.tell('Progressing', 'True', reasons.found, `Found new replica set "${metadata.name}"`)
+      this.setCondition('Progressing', 'True', reasons.found, `Found new replica set "${metadata.name}"`)
   }
 
-  noteRevision({ metadata }: ReplicaSet): void {
+  copyRevision({ metadata }: ReplicaSet): void {
     const revision = metadata.annotations?.[revisionAnnotation]
     if (revision === undefined) return
     const { metadata: own } = this.deployment
@@ -87,7 +87,7 @@ export class Rollout {
     }
   }
 
-  /** Scales ReplicaSets to other sizes, and notes in them how large the Deployment is. */
+  /** Scales ReplicaSets and annotates them with the Deployment's size. */
   async scale(sizes: Sizes): Promise<void> {
     for (const set of allOf(this)) {
       const size = sizes.get(set.metadata.name ?? '')
@@ -95,7 +95,7 @@ export class Rollout {
     }
   }
 
-  /** Writes the Deployment if its status, or its revision, is another one than before. */
+  /** Writes the Deployment if its status or revision has changed. */
   async write(status: DeploymentStatus): Promise<void> {
     const { client, requeue } = this.context
     const cached = this.#cached
@@ -119,7 +119,7 @@ export class Rollout {
     const before = replicasOf(set)
     const annotations = {
       ...set.metadata.annotations,
-      ...sizeAnnotations(replicasOf(this.deployment), mostOf(this.deployment)),
+      ...sizeAnnotations(replicasOf(this.deployment), maxReplicasOf(this.deployment)),
     }
     if (!set.spec || (size === before && semanticallyEqual(annotations, set.metadata.annotations))) return set
     const updated = await this.#update({
@@ -135,7 +135,7 @@ export class Rollout {
   }
 
   #update(set: ReplicaSet): Promise<ReplicaSet> {
-    return this.context.written(this.context.client.update(replicaSets, set))
+    return this.context.recordWrite(this.context.client.update(replicaSets, set))
   }
 
   #replace(set: ReplicaSet, updated: ReplicaSet): void {

@@ -31,14 +31,14 @@ const set = (name: string, replicas: number, ready: number, more: object = {}): 
   status: { replicas, readyReplicas: ready, availableReplicas: ready, ...more },
 })
 
-const told = (of: Deployment, newSet: ReplicaSet, oldSets: ReplicaSet[] = [], now = start) => {
+const statusAt = (of: Deployment, newSet: ReplicaSet, oldSets: ReplicaSet[] = [], now = start) => {
   const status = rolloutStatus(of, { newSet, oldSets }, now)
   const { reason, message, lastUpdateTime } = conditionOf(status.conditions ?? [], 'Progressing') ?? {}
   return { status, progress: [reason, message], lastUpdateTime }
 }
 
-test('numbers are those of all ReplicaSets, and updated are the pods of the new one', () => {
-  const { status } = told(deployment(), set('new', 1, 0, { terminatingReplicas: 0 }), [
+test('counts are sums over all ReplicaSets, and updatedReplicas counts the new one', () => {
+  const { status } = statusAt(deployment(), set('new', 1, 0, { terminatingReplicas: 0 }), [
     set('old', 2, 2, { terminatingReplicas: 1 }),
   ])
   const { conditions, ...numbers } = status
@@ -52,54 +52,54 @@ test('numbers are those of all ReplicaSets, and updated are the pods of the new 
     terminatingReplicas: 1,
   })
   assert.equal(
-    told(deployment(), set('new', 1, 0), [set('old', 2, 2, { terminatingReplicas: 1 })]).status.terminatingReplicas,
+    statusAt(deployment(), set('new', 1, 0), [set('old', 2, 2, { terminatingReplicas: 1 })]).status.terminatingReplicas,
     undefined,
   )
   assert.equal(conditionOf(conditions ?? [], 'Available')?.message, 'Deployment has minimum availability.')
 })
 
-test('a rollout progresses, and has succeeded when all pods are new and available', () => {
+test('a rollout is complete when all pods are updated and available', () => {
   const began = deployment({ conditions: [progressing(reasons.created)] })
-  assert.deepEqual(told(began, set('new', 2, 0)).progress, [reasons.updated, 'ReplicaSet "new" is progressing.'])
-  assert.deepEqual(told(began, set('new', 2, 2)).progress, [
+  assert.deepEqual(statusAt(began, set('new', 2, 0)).progress, [reasons.updated, 'ReplicaSet "new" is progressing.'])
+  assert.deepEqual(statusAt(began, set('new', 2, 2)).progress, [
     reasons.available,
     'ReplicaSet "new" has successfully progressed.',
   ])
 })
 
-test('every progress moves the time that the deadline counts from', () => {
+test('progress resets the start of the progress deadline', () => {
   const before = deployment({ replicas: 2, updatedReplicas: 2, conditions: [progressing(reasons.updated)] })
-  assert.equal(told(before, set('new', 2, 1), [], start + 5000).lastUpdateTime, '2026-01-01T00:00:05Z')
-  assert.equal(told(before, set('new', 2, 0), [], start + 5000).lastUpdateTime, '2026-01-01T00:00:00Z')
+  assert.equal(statusAt(before, set('new', 2, 1), [], start + 5000).lastUpdateTime, '2026-01-01T00:00:05Z')
+  assert.equal(statusAt(before, set('new', 2, 0), [], start + 5000).lastUpdateTime, '2026-01-01T00:00:00Z')
 })
 
-test('a rollout that does not move has timed out after its deadline', () => {
+test('a rollout without progress times out after its deadline', () => {
   const stuck = deployment({
     observedGeneration: 1,
     replicas: 2,
     updatedReplicas: 2,
     conditions: [progressing(reasons.updated)],
   })
-  assert.deepEqual(told(stuck, set('new', 2, 0), [], start + 10_000).progress[0], reasons.updated)
-  assert.deepEqual(told(stuck, set('new', 2, 0), [], start + 10_001).progress, [
+  assert.deepEqual(statusAt(stuck, set('new', 2, 0), [], start + 10_000).progress[0], reasons.updated)
+  assert.deepEqual(statusAt(stuck, set('new', 2, 0), [], start + 10_001).progress, [
     reasons.timedOut,
     'ReplicaSet "new" has timed out progressing.',
   ])
   assert.equal(progressCheckInMs(stuck, stuck.status ?? {}, start + 4000), 6001)
 })
 
-test('what was complete does not time out when pods fail later', () => {
+test('a complete rollout does not time out when pods fail later', () => {
   const complete = deployment({ replicas: 2, updatedReplicas: 2, conditions: [progressing(reasons.available)] })
-  assert.deepEqual(told(complete, set('new', 2, 0), [], start + 60_000).progress[0], reasons.available)
+  assert.deepEqual(statusAt(complete, set('new', 2, 0), [], start + 60_000).progress[0], reasons.available)
   assert.equal(progressCheckInMs(complete, complete.status ?? {}, start), undefined)
 })
 
-test('without a deadline nothing is said about progress', () => {
+test('without a deadline no Progressing condition is set', () => {
   const of = deployment({ conditions: [progressing(reasons.updated)] }, { progressDeadlineSeconds: 2 ** 31 - 1 })
-  assert.deepEqual(told(of, set('new', 2, 0)).progress, [undefined, undefined])
+  assert.deepEqual(statusAt(of, set('new', 2, 0)).progress, [undefined, undefined])
 })
 
-test('a failure of a ReplicaSet is told, and goes with it', () => {
+test('a ReplicaFailure is copied from a ReplicaSet and removed with it', () => {
   const failure = {
     type: 'ReplicaFailure',
     status: 'True',
@@ -107,18 +107,18 @@ test('a failure of a ReplicaSet is told, and goes with it', () => {
     message: 'no',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
-  const { status } = told(deployment(), set('new', 2, 0, { conditions: [failure] }))
+  const { status } = statusAt(deployment(), set('new', 2, 0, { conditions: [failure] }))
   assert.deepEqual(conditionOf(status.conditions ?? [], 'ReplicaFailure'), {
     ...failure,
     lastUpdateTime: failure.lastTransitionTime,
   })
   assert.equal(
-    conditionOf(told(deployment(status), set('new', 2, 0)).status.conditions ?? [], 'ReplicaFailure'),
+    conditionOf(statusAt(deployment(status), set('new', 2, 0)).status.conditions ?? [], 'ReplicaFailure'),
     undefined,
   )
 })
 
-test('a pause is told, and so is its end, unless time was up before', () => {
+test('pause and resume set the Progressing condition unless the rollout has timed out', () => {
   const paused = deployment({ conditions: [progressing(reasons.updated)] }, { paused: true })
   const conditions = withPause(paused, start)
   assert.deepEqual(
@@ -132,11 +132,11 @@ test('a pause is told, and so is its end, unless time was up before', () => {
   )
 })
 
-test('without a deadline a pause is not told', () => {
+test('without a deadline a pause sets no condition', () => {
   assert.deepEqual(withPause(deployment({}, { paused: true, progressDeadlineSeconds: 2 ** 31 - 1 }), start), [])
 })
 
-test('complete is what is seen, new and available to the last pod', () => {
+test('isComplete needs all pods updated and available and an observed generation', () => {
   const numbers = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }
   assert.equal(isComplete(deployment(), numbers), true)
   for (const less of [{ observedGeneration: 0 }, { replicas: 3 }, { updatedReplicas: 1 }, { availableReplicas: 1 }])

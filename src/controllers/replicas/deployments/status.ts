@@ -1,7 +1,4 @@
-/**
- * The status of a Deployment: its numbers, whether enough of it is available, and whether a rollout makes progress.
- * Pure functions.
- */
+/** Computes the status of a Deployment: counts, availability and progress. Pure functions. */
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
 import {
   conditionOf,
@@ -13,41 +10,38 @@ import {
   withoutCondition,
 } from './conditions.ts'
 import { isObserved } from './observed.ts'
-import { availableIn, limitsOf, replicasOf, wantedIn } from './sizes/sizes.ts'
+import { availableReplicasOf, limitsOf, replicasOf, totalReplicas } from './sizes/sizes.ts'
 
 export interface RolloutSets {
-  /** That of the current template, if there is one. */
+  /** The set of the current template, if it exists. */
   readonly newSet: ReplicaSet | undefined
   readonly oldSets: readonly ReplicaSet[]
 }
 
-/** The sets of old templates, and that of the current one. */
+/** All sets: the old ones, then the new one. */
 export const allOf = ({ newSet, oldSets }: RolloutSets): ReplicaSet[] => [...oldSets, ...(newSet ? [newSet] : [])]
 const sum = (
   sets: readonly ReplicaSet[],
   amount: (status: NonNullable<ReplicaSet['status']>) => number | undefined,
 ): number => sets.reduce((total, { status }) => total + ((status && amount(status)) ?? 0), 0)
 
-/** Undefined if one of the sets does not say how many of its pods are terminating. */
+/** Sum of terminating pods; undefined if a set does not report them. */
 function terminatingIn(sets: readonly ReplicaSet[]): number | undefined {
   return sets.some(({ status }) => status?.terminatingReplicas === undefined)
     ? undefined
     : sum(sets, ({ terminatingReplicas }) => terminatingReplicas)
 }
 
-/**
- * Numbers and availability; the conditions are those that the Deployment has, and `Available`. `now` is in
- * milliseconds.
- */
-export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number): DeploymentStatus {
+/** Returns the status with counts and the `Available` condition; other conditions stay. `now` is in ms. */
+export function baseStatus(deployment: Deployment, sets: RolloutSets, now: number): DeploymentStatus {
   const all = allOf(sets)
-  const available = all.reduce((total, set) => total + availableIn(set), 0)
+  const available = all.reduce((total, set) => total + availableReplicasOf(set), 0)
   const numbers = {
     replicas: sum(all, ({ replicas }) => replicas),
     updatedReplicas: sets.newSet?.status?.replicas ?? 0,
     readyReplicas: sum(all, ({ readyReplicas }) => readyReplicas),
     availableReplicas: available,
-    unavailableReplicas: Math.max(0, wantedIn(all) - available),
+    unavailableReplicas: Math.max(0, totalReplicas(all) - available),
   }
   const terminatingReplicas = terminatingIn(all)
   const isAvailable = available >= replicasOf(deployment) - limitsOf(deployment).maxUnavailable
@@ -63,7 +57,7 @@ export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number
   const { collisionCount } = deployment.status ?? {}
   return {
     observedGeneration: deployment.metadata.generation,
-    // Numbers that are 0 are left out, as ReplicaSets leave them out.
+    // Zero counts are omitted, as in ReplicaSets.
     ...Object.fromEntries(Object.entries(numbers).filter(([, value]) => value !== 0)),
     ...(terminatingReplicas !== undefined && { terminatingReplicas }),
     ...(collisionCount !== undefined && { collisionCount }),
@@ -71,30 +65,28 @@ export function numbersOf(deployment: Deployment, sets: RolloutSets, now: number
   }
 }
 
-/** "Without limit", for deadlines and histories. */
+/** The value that means no limit, for deadlines and histories. */
 const noLimit = 2 ** 31 - 1
 
-/** Seconds in which a rollout has to get on, if it has to. */
+/** The progress deadline in seconds; undefined without a limit. */
 export function progressDeadline({ spec }: Deployment): number | undefined {
   const seconds = spec?.progressDeadlineSeconds
   return seconds === noLimit ? undefined : seconds
 }
 
-/** How many old ReplicaSets are kept, if there is a limit. */
+/** The number of old ReplicaSets to retain; undefined without a limit. */
 export function historyLimit({ spec }: Deployment): number | undefined {
   const limit = spec?.revisionHistoryLimit
   return limit === noLimit ? undefined : limit
 }
 
-/** Whether all pods are of the current template and available, and what was asked for is seen. */
+/** Returns true if all pods are updated and available and the current generation is observed. */
 export function isComplete({ metadata, spec }: Deployment, status: DeploymentStatus = {}): boolean {
   const counts = [status.updatedReplicas, status.replicas, status.availableReplicas]
   return counts.every((count = 0) => count === (spec?.replicas ?? 1)) && isObserved({ metadata, status })
 }
 
-/**
- * Whether something has moved since the status before: more new pods, fewer old ones, more that are ready or available.
- */
+/** Returns true on progress since the old status: more updated, ready or available pods, or fewer old pods. */
 function isProgressing(before: DeploymentStatus, now: DeploymentStatus): boolean {
   const old = (status: DeploymentStatus): number => (status.replicas ?? 0) - (status.updatedReplicas ?? 0)
   const grew = (field: 'updatedReplicas' | 'readyReplicas' | 'availableReplicas'): boolean =>
@@ -102,9 +94,9 @@ function isProgressing(before: DeploymentStatus, now: DeploymentStatus): boolean
   return grew('updatedReplicas') || old(now) < old(before) || grew('readyReplicas') || grew('availableReplicas')
 }
 
-/** The status during a rollout: progress is judged, and failures of ReplicaSets are told. `now` is in milliseconds. */
+/** Returns the status during a rollout, with `Progressing` and `ReplicaFailure`. `now` is in ms. */
 export function rolloutStatus(deployment: Deployment, sets: RolloutSets, now: number): DeploymentStatus {
-  const status = numbersOf(deployment, sets, now)
+  const status = baseStatus(deployment, sets, now)
   return { ...status, conditions: withFailure(withProgress(deployment, sets, status, now), sets) }
 }
 
@@ -120,13 +112,13 @@ function withProgress(
   if (before?.reason === reasons.available && (status.replicas ?? 0) === (status.updatedReplicas ?? 0))
     return conditions
   const subject = newSet ? `ReplicaSet "${newSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`
-  const progressing = (status: 'True' | 'False', reason: string, what: string): DeploymentCondition =>
-    newCondition('Progressing', status, reason, `${subject} ${what}`, now)
+  const progressing = (status: 'True' | 'False', reason: string, state: string): DeploymentCondition =>
+    newCondition('Progressing', status, reason, `${subject} ${state}`, now)
   if (isComplete(deployment, status))
     return withCondition(conditions, progressing('True', reasons.available, 'has successfully progressed.'))
   if (isProgressing(deployment.status ?? {}, status)) {
     const condition = progressing('True', reasons.updated, 'is progressing.')
-    // Its time of update is what the deadline counts from: it moves with every progress, for the same reason too.
+    // The deadline starts at lastUpdateTime, so progress updates it even if the reason stays the same.
     const lastTransitionTime = before?.status === 'True' ? before.lastTransitionTime : condition.lastTransitionTime
     return [...withoutCondition(conditions, 'Progressing'), { ...condition, lastTransitionTime }]
   }
@@ -150,10 +142,7 @@ function deadlineInMs(
   return seconds === undefined || !lastUpdateTime ? undefined : Date.parse(lastUpdateTime) + seconds * 1000 - now
 }
 
-/**
- * In how many milliseconds a rollout that does not move has to be looked at for its deadline; undefined where nothing
- * is waited for.
- */
+/** Time in ms until a rollout must be checked for its deadline; undefined if no deadline is pending. */
 export function progressCheckInMs(deployment: Deployment, status: DeploymentStatus, now: number): number | undefined {
   const progressing = conditionOf(status.conditions ?? [], 'Progressing')
   if (
@@ -163,11 +152,11 @@ export function progressCheckInMs(deployment: Deployment, status: DeploymentStat
     progressing.reason === reasons.available
   )
     return undefined
-  const left = deadlineInMs(deployment, progressing, now)
-  return left === undefined ? undefined : Math.max(0, left) + 1
+  const remainingMs = deadlineInMs(deployment, progressing, now)
+  return remainingMs === undefined ? undefined : Math.max(0, remainingMs) + 1
 }
 
-/** The failure of a ReplicaSet to create or delete pods is the Deployment's too; the new one's first. */
+/** Copies the ReplicaFailure condition of a ReplicaSet, preferably of the new one. */
 function withFailure(conditions: readonly DeploymentCondition[], sets: RolloutSets): DeploymentCondition[] {
   const inOrder = [...(sets.newSet ? [sets.newSet] : []), ...sets.oldSets]
   const failure = inOrder
@@ -177,7 +166,7 @@ function withFailure(conditions: readonly DeploymentCondition[], sets: RolloutSe
   return withCondition(conditions, { ...failure, lastUpdateTime: failure.lastTransitionTime })
 }
 
-/** Says that a Deployment is paused or goes on, so that a pause does not count as a lack of progress. */
+/** Sets the Progressing condition on pause and resume, so that a pause does not count towards the deadline. */
 export function withPause(deployment: Deployment, now: number): DeploymentCondition[] {
   const { spec, status } = deployment
   const conditions = status?.conditions ?? []

@@ -1,7 +1,4 @@
-/**
- * How the pods of one template are replaced by those of another: bit by bit, or all at once after the old ones have
- * gone.
- */
+/** The strategies that replace the pods of a Deployment: RollingUpdate and Recreate. */
 import { keyOf } from '../../../client/informers/informer.ts'
 import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -16,13 +13,13 @@ import type { Rollout } from './rollout.ts'
 import { isActiveSet, isRolling, newSetSize, oldSetSizes, replicasOf, type Sizes, scaledSizes } from './sizes/sizes.ts'
 import { allOf, historyLimit, isComplete } from './status.ts'
 
-/** How soon it is looked again for pods that the cache does not show. */
-const unseenAgainMs = 1000
+/** Time until the next check for pods that the cache does not contain, in ms. */
+const unseenRetryMs = 1000
 
 const nameOf = ({ metadata }: ReplicaSet): string => metadata.name ?? ''
 
-/** Takes the next step of a rolling update: grows the new set, or shrinks old ones, as far as the limits allow. */
-export async function rollOn(rollout: Rollout): Promise<void> {
+/** Performs one step of a rolling update: scales the new set up or old sets down, within the limits. */
+export async function rollingUpdate(rollout: Rollout): Promise<void> {
   if (await growNewSet(rollout)) return
   const { deployment, newSet, oldSets } = rollout
   const sizes = newSet ? oldSetSizes(deployment, newSet, oldSets) : new Map<string, number>()
@@ -30,36 +27,33 @@ export async function rollOn(rollout: Rollout): Promise<void> {
   else if (isComplete(deployment, deployment.status)) await cleanUp(rollout)
 }
 
-/** Takes the next step of a replacement: stops the old pods, waits for their end, and then starts the new ones. */
+/** Performs one step of a Recreate: deletes the old pods, waits for their end, then starts the new ones. */
 export async function recreate(rollout: Rollout): Promise<void> {
   const { deployment, oldSets } = rollout
   const active = oldSets.filter(isActiveSet)
   if (active.length > 0) return await rollout.scale(new Map(active.map((set) => [nameOf(set), 0])))
-  if (podsRun(rollout, oldSets) || (isToGrow(rollout) && (await podsRunUnseen(rollout, oldSets)))) return
+  if (hasCachedPods(rollout, oldSets) || (needsGrowth(rollout) && (await hasUncachedPods(rollout, oldSets)))) return
   if (await growNewSet(rollout)) return
   if (isComplete(deployment, deployment.status)) await cleanUp(rollout)
 }
 
-/** Follows another size of the Deployment without going on with a rollout. */
-export async function followSize(rollout: Rollout): Promise<void> {
+/** Scales the ReplicaSets to the Deployment's size without continuing a rollout. */
+export async function applySize(rollout: Rollout): Promise<void> {
   const { deployment, newSet, oldSets } = rollout
   const sizes = scaledSizes(deployment, newSet, oldSets)
-  if (!isRolling(deployment) && (await othersRun(rollout, sizes))) return
+  if (!isRolling(deployment) && (await doOtherPodsRun(rollout, sizes))) return
   await rollout.scale(sizes)
 }
 
-/**
- * Whether pods of other sets run beside one that is to begin: a replacement that was paused between its steps still has
- * them.
- */
-async function othersRun(rollout: Rollout, sizes: Sizes): Promise<boolean> {
-  const isToBegin = (set: ReplicaSet): boolean => !isActiveSet(set) && (sizes.get(nameOf(set)) ?? 0) > 0
+/** Returns true if pods of other sets run beside a set to start, as in a Recreate that was paused midway. */
+async function doOtherPodsRun(rollout: Rollout, sizes: Sizes): Promise<boolean> {
+  const isStarting = (set: ReplicaSet): boolean => !isActiveSet(set) && (sizes.get(nameOf(set)) ?? 0) > 0
   const all = allOf(rollout)
-  const others = all.filter((set) => !isToBegin(set))
-  return others.length < all.length && (podsRun(rollout, others) || (await podsRunUnseen(rollout, others)))
+  const others = all.filter((set) => !isStarting(set))
+  return others.length < all.length && (hasCachedPods(rollout, others) || (await hasUncachedPods(rollout, others)))
 }
 
-/** Makes the new set, or scales it; resolves with whether it was scaled. */
+/** Creates the new set or scales it; resolves with true if it was scaled. */
 async function growNewSet(rollout: Rollout): Promise<boolean> {
   if (!rollout.newSet) await createNewSet(rollout)
   const { deployment, newSet, oldSets } = rollout
@@ -70,11 +64,11 @@ async function growNewSet(rollout: Rollout): Promise<boolean> {
   return true
 }
 
-const isToGrow = ({ deployment, newSet, oldSets }: Rollout): boolean =>
+const needsGrowth = ({ deployment, newSet, oldSets }: Rollout): boolean =>
   oldSets.length > 0 && (!newSet || replicasOf(newSet) !== newSetSize(deployment, replicasOf(newSet), oldSets))
 
-/** Whether pods of these sets run, as far as the cache tells: their end brings the Deployment here again. */
-function podsRun({ context: { caches } }: Rollout, sets: readonly ReplicaSet[]): boolean {
+/** Returns true if pods of these sets run according to the cache. Their end requeues the Deployment. */
+function hasCachedPods({ context: { caches } }: Rollout, sets: readonly ReplicaSet[]): boolean {
   if (sets.some(({ status }) => (status?.replicas ?? 0) > 0)) return true
   return sets.some(({ metadata }) =>
     [...caches.by(pods, byController, metadata.uid ?? '')].some((pod) => !hasEnded(pod)),
@@ -82,26 +76,25 @@ function podsRun({ context: { caches } }: Rollout, sets: readonly ReplicaSet[]):
 }
 
 /**
- * Whether pods of these sets run that the cache does not show: made by an answer that nobody got, or by who has not
- * seen yet that there should be none. Nothing may run beside them, so the server is asked, and the Deployment looked at
- * again soon.
+ * Checks with the server for running pods of these sets that the cache does not contain, for example because a response
+ * was lost or the ReplicaSet controller is behind. No other pods may run beside them, so the Deployment is requeued.
  */
-async function podsRunUnseen(
+async function hasUncachedPods(
   { deployment, context: { client, requeue } }: Rollout,
   sets: readonly ReplicaSet[],
 ): Promise<boolean> {
-  const run = async (): Promise<boolean> => {
+  const listsRunning = async (): Promise<boolean> => {
     const labelSelector = selectorText(labelSelectorOf(deployment.spec?.selector))
     const { items } = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector })
     const uids = new Set(sets.map(({ metadata }) => metadata.uid))
     return items.some((pod) => uids.has(controllerOf(pod)?.uid) && !hasEnded(pod))
   }
-  const areThere = !sets.every(isObserved) || (await run())
-  if (areThere) requeue(keyOf(deployment), unseenAgainMs)
-  return areThere
+  const doRun = !sets.every(isObserved) || (await listsRunning())
+  if (doRun) requeue(keyOf(deployment), unseenRetryMs)
+  return doRun
 }
 
-/** Deletes the oldest ReplicaSets that nothing runs of and that are beyond the history that is kept. */
+/** Deletes the oldest ReplicaSets without pods beyond the history limit. */
 export async function cleanUp({ deployment, oldSets, context: { client } }: Rollout): Promise<void> {
   const limit = historyLimit(deployment)
   if (limit === undefined) return

@@ -1,4 +1,4 @@
-/** The hash of a pod template, as names of ReplicaSets and the label `pod-template-hash` carry it. */
+/** The hash of a pod template, used in names of ReplicaSets and the label `pod-template-hash`. */
 
 import type { Deployment } from '../../../client/kinds.ts'
 import { writeJson } from '../../../lib/exact-json.ts'
@@ -11,15 +11,15 @@ type Template = NonNullable<Deployment['spec']>['template']
 export const hashLabel = 'pod-template-hash'
 
 /**
- * FNV-1a of the template with its members in order, so that it is the same whoever wrote it and whenever; `collisions`
- * makes it another one when the name is taken by another template.
+ * FNV-1a of the template with sorted members, so that it does not depend on the writer. `collisions` changes the hash
+ * if another template has the name.
  */
 export function templateHash(template: Template, collisions: number | undefined): string {
   return fnv1aHash(writeJson(sortMembers(template)) + (collisions === undefined ? '' : `#${collisions}`))
 }
 
-/** Whether two templates are the same but for the hash in their labels. */
-export const sameTemplate = (a: Template | undefined, b: Template | undefined): boolean =>
+/** Returns true if two templates are equal except for the hash label. */
+export const isSameTemplate = (a: Template | undefined, b: Template | undefined): boolean =>
   semanticallyEqual(withoutHash(a), withoutHash(b))
 
 function withoutHash(template: Template | undefined): Template | undefined {

@@ -29,7 +29,7 @@ const podOf = (name: string): Pod => ({
   status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
 })
 
-test('pods that are about to go count no more, whether their end is seen before it is told or not', async () => {
+test('pods that were deleted in this reconcile are not counted in the status', async () => {
   const cached = new Map(['a', 'b', 'c'].map((name) => [name, podOf(name)]))
   const { watches = [], reconcile = async () => {} } = podSetController(replicaSetKind, 1)
   const watchOfPods = watches.find(({ resource }) => resource.plural === pods.plural)
@@ -37,7 +37,7 @@ test('pods that are about to go count no more, whether their end is seen before 
     get: (of: Resource, _: string, name: string) => (of.plural === pods.plural ? cached.get(name) : set),
     by: (_: Resource, __: unknown, value: string) => (value === 'r' ? [...cached.values()] : []),
   } as unknown as Caches
-  let told: ReplicaSet['status']
+  let written: ReplicaSet['status']
   let deleted = 0
   const client = {
     async delete(_: Resource, __: string, name: string) {
@@ -47,11 +47,11 @@ test('pods that are about to go count no more, whether their end is seen before 
       watchOfPods?.onChange?.(undefined, pod, context)
     },
     async updateStatus(_: Resource, { status }: ReplicaSet) {
-      told = status
+      written = status
     },
   }
   const context = { caches, client, requeue() {}, events: { record() {} } } as unknown as ReconcileContext
   await reconcile('n/r', context)
   assert.deepEqual([deleted, cached.size], [2, 2])
-  assert.deepEqual([told?.replicas, told?.availableReplicas], [1, 1])
+  assert.deepEqual([written?.replicas, written?.availableReplicas], [1, 1])
 })

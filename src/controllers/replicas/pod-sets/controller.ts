@@ -1,4 +1,4 @@
-/** Keeps as many pods alive as a ReplicaSet or a ReplicationController asks for. */
+/** Maintains the number of pods of ReplicaSets and ReplicationControllers. */
 import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
@@ -11,7 +11,7 @@ import { unlessGone } from '../../refusals.ts'
 import type { PodSet, PodSetKind } from './kind.ts'
 import { manage } from './manage.ts'
 import { type DeletionAges, deletionAges } from './metrics.ts'
-import { isTold, statusOf } from './status.ts'
+import { isStatusCurrent, statusOf } from './status.ts'
 
 export function podSetController<T extends PodSet>(
   kind: PodSetKind<T>,
@@ -39,7 +39,7 @@ export function podSetController<T extends PodSet>(
           ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
         delayMs: (key, caches) => {
           const [namespace = '', name = ''] = key.split('/')
-          return restMsOf(caches.get(resource, namespace, name))
+          return batchDelayMs(caches.get(resource, namespace, name))
         },
       }),
     ],
@@ -49,7 +49,7 @@ export function podSetController<T extends PodSet>(
       const set = caches.get(resource, namespace, name)
       if (!set) return
       const { uid = '', deletionTimestamp } = set.metadata
-      const isUpToDate = expectations.satisfied(uid)
+      const isSatisfied = expectations.satisfied(uid)
       const { matches } = selector(set)
       const claim = {
         owner: set,
@@ -59,7 +59,7 @@ export function podSetController<T extends PodSet>(
       }
       const active = await claimObjects([...claimCandidates(set, pods, caches)].filter(isActive), claim, client)
       let failure: unknown
-      if (isUpToDate && !deletionTimestamp) {
+      if (isSatisfied && !deletionTimestamp) {
         failure = await manage(set, active, {
           ...context,
           expectations,
@@ -70,13 +70,13 @@ export function podSetController<T extends PodSet>(
         if (!expectations.satisfied(uid)) requeue(key, expectationsExpireMs + 1)
       }
       const now = Date.now()
-      const staying = stayingOf(active, expectations.pendingDeletions(uid), caches)
+      const remaining = remainingPods(active, expectations.pendingDeletions(uid), caches)
       const terminating = kind.countsTerminating
         ? [...caches.by(pods, byController, uid)].filter(isTerminating).length
         : undefined
-      const status = statusOf(set, { active: staying, terminating, failure, now })
-      if (!isTold(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
-      const soonest = nextAvailableMs(staying, set.spec?.minReadySeconds ?? 0, now)
+      const status = statusOf(set, { active: remaining, terminating, failure, now })
+      if (!isStatusCurrent(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
+      const soonest = nextAvailableMs(remaining, set.spec?.minReadySeconds ?? 0, now)
       if (soonest !== undefined) requeue(key, soonest)
       if (failure !== undefined) throw failure
     },
@@ -84,29 +84,29 @@ export function podSetController<T extends PodSet>(
 }
 
 /**
- * Those that stay, as far as is known by now. Deployments must not count on pods of which only this controller knows
- * yet that they go, nor on those whose end has been seen meanwhile.
+ * Excludes pods whose deletion is pending or was observed meanwhile: Deployments must not count on pods that only this
+ * controller knows to be deleted.
  */
-const stayingOf = (active: readonly Pod[], going: ReadonlySet<string>, caches: Caches): readonly Pod[] =>
+const remainingPods = (active: readonly Pod[], deleting: ReadonlySet<string>, caches: Caches): readonly Pod[] =>
   active.filter(({ metadata: { namespace = '', name = '', uid = '' } }) => {
-    const known = caches.get(pods, namespace, name)
-    return known !== undefined && known.metadata.uid === uid && isActive(known) && !going.has(uid)
+    const cached = caches.get(pods, namespace, name)
+    return cached !== undefined && cached.metadata.uid === uid && isActive(cached) && !deleting.has(uid)
   })
 
 /**
- * A look takes some 2 µs a pod: those of a large set take no more than a tenth of the thread, however fast its pods
- * change.
+ * A reconcile takes about 2 µs per pod. This delay limits the reconciles of a large set to a tenth of the thread,
+ * however fast its pods change.
  */
-const restMsPerPod = 0.02
-const largeSet = 200
-const mostRestMs = 500
+const delayMsPerPod = 0.02
+const minDelayedSize = 200
+const maxDelayMs = 500
 
-function restMsOf(set: PodSet | undefined): number {
+function batchDelayMs(set: PodSet | undefined): number {
   const size = Math.max(set?.spec?.replicas ?? 1, set?.status?.replicas ?? 0)
-  return size < largeSet ? 0 : Math.min(size * restMsPerPod, mostRestMs)
+  return size < minDelayedSize ? 0 : Math.min(size * delayMsPerPod, maxDelayMs)
 }
 
-/** The pods of all sets that have the same controller, such as those of one Deployment. */
+/** The active pods of all sets with the same controller, such as those of one Deployment. */
 function* relatedPods<T extends PodSet>(set: T, { resource }: PodSetKind<T>, caches: Caches): Generator<Pod> {
   const controller = controllerOf(set)
   if (!controller) return

@@ -1,7 +1,4 @@
-/**
- * The two kinds that keep a number of equal pods: ReplicaSets and, older, ReplicationControllers. They differ in little
- * but their selectors.
- */
+/** The two kinds that replicate pods: ReplicaSets and the older ReplicationControllers. They differ mainly in selectors. */
 import {
   type ReplicaSet,
   type ReplicationController,
@@ -15,14 +12,14 @@ export type PodSet = ReplicaSet | ReplicationController
 
 export interface PodSetKind<T extends PodSet> {
   readonly resource: Resource<T>
-  /** The controller's, as `--controllers` takes it. */
+  /** The controller's name, as in `--controllers`. */
   readonly controller: string
-  /** As whom events are told. */
+  /** The source component of events. */
   readonly component: string
   readonly selector: (set: T) => Selector
-  /** Whether the status tells how many pods are deleted and still run. */
+  /** True if the status counts terminating pods. */
   readonly countsTerminating: boolean
-  /** Annotations of pods do not say which of them go first. */
+  /** True if the deletion cost annotation is ignored. */
   readonly ignoresDeletionCost?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Creates what a set of pods is missing, or deletes what is too many. */
+/** Creates missing pods of a set or deletes surplus ones. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { podsToDelete } from '../../pods/deletion-order.ts'
@@ -11,26 +11,26 @@ import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 import type { DeletionAges } from './metrics.ts'
 
-/** Pods created or deleted at most before their arrival is awaited. */
+/** Maximum number of pods created or deleted in one reconcile. */
 const burst = 500
 
-export interface Managing extends Pick<ReconcileContext, 'client' | 'events'> {
+export interface ManageContext extends Pick<ReconcileContext, 'client' | 'events'> {
   readonly expectations: Expectations
   readonly ages: DeletionAges
-  /** The pods that do the same work, for which goes first. */
+  /** The pods of the same workload, for the deletion order. */
   related(): Iterable<Pod>
-  /** Annotations of pods do not say which of them go first. */
+  /** True if the deletion cost annotation is ignored. */
   readonly ignoresCost?: boolean
 }
 
-/** At most a burst of them; `active` are those there. Resolves with the first failure, if there is one. */
-export async function manage(set: PodSet, active: readonly Pod[], context: Managing): Promise<unknown> {
+/** Creates or deletes at most a burst of pods. `active` are the set's pods. Resolves with the first error, if any. */
+export async function manage(set: PodSet, active: readonly Pod[], context: ManageContext): Promise<unknown> {
   const missing = (set.spec?.replicas ?? 1) - active.length
   if (missing > 0) return await create(set, Math.min(missing, burst), context)
   if (missing < 0) return await remove(set, active, Math.min(-missing, burst), context)
 }
 
-async function create(set: PodSet, count: number, context: Managing): Promise<unknown> {
+async function create(set: PodSet, count: number, context: ManageContext): Promise<unknown> {
   const { expectations } = context
   const { uid = '' } = set.metadata
   const pod = podFromTemplate(set.spec?.template ?? {}, set)
@@ -40,7 +40,7 @@ async function create(set: PodSet, count: number, context: Managing): Promise<un
   return isNamespaceTerminating(error) ? undefined : error
 }
 
-async function remove(set: PodSet, active: readonly Pod[], count: number, context: Managing): Promise<unknown> {
+async function remove(set: PodSet, active: readonly Pod[], count: number, context: ManageContext): Promise<unknown> {
   const { expectations, related, ages, ignoresCost } = context
   const { uid = '' } = set.metadata
   const now = Date.now()

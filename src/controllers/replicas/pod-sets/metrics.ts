@@ -1,11 +1,11 @@
-/** How well the pods that go are chosen: `replicaset_controller_sorting_deletion_age_ratio` (KEP-2185). */
+/** The ages of deleted pods: `replicaset_controller_sorting_deletion_age_ratio` (KEP-2185). */
 import type { Pod } from '../../../client/kinds.ts'
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { isReady } from '../../pods/phase.ts'
 
-/** Told of the pods that are there and of those of them that go. `now`: milliseconds. */
-export type DeletionAges = (active: readonly Pod[], going: readonly Pod[], now: number) => void
+/** Observes the pods to delete among the active ones. `now` is in ms. */
+export type DeletionAges = (active: readonly Pod[], deleted: readonly Pod[], now: number) => void
 
 export function deletionAges(registry = new MetricsRegistry()): DeletionAges {
   const ratios = registry.histogram(
@@ -17,13 +17,13 @@ export function deletionAges(registry = new MetricsRegistry()): DeletionAges {
     exponentialBuckets(0.25, 2, 6),
   )([])
   const ageOf = ({ metadata }: Pod, now: number): number => now - Date.parse(metadata.creationTimestamp ?? '')
-  return (active, going, now) => {
+  return (active, deleted, now) => {
     const youngest = active.reduce(
       (least, pod) => (isReady(pod) ? Math.min(least, ageOf(pod, now)) : least),
       Number.POSITIVE_INFINITY,
     )
-    // Ages have the precision of seconds: pods of this very moment say nothing.
+    // Ages are in whole seconds: pods of the current second are not meaningful.
     if (youngest <= 0) return
-    for (const pod of going) if (isReady(pod)) ratios.observe(Math.trunc(ageOf(pod, now) / youngest))
+    for (const pod of deleted) if (isReady(pod)) ratios.observe(Math.trunc(ageOf(pod, now) / youngest))
   }
 }

@@ -46,7 +46,7 @@ test('pods are counted by their labels, readiness and availability', () => {
   assert.equal('terminatingReplicas' in terminating(undefined), false)
 })
 
-test('a failure to create or to delete pods is a condition, as long as it lasts', () => {
+test('a failure to create or delete pods is a condition while it lasts', () => {
   const failing = (count: number, status: object = {}) =>
     statusOf(set(status), { active: active.slice(0, count), terminating: 0, failure: new Error('no'), now }).conditions
   const condition = {

@@ -1,4 +1,4 @@
-/** The status of a set of pods: how many there are, and how far they are. */
+/** Computes the status of a ReplicaSet or ReplicationController. */
 import type { Pod, ReplicaSet } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
@@ -11,20 +11,20 @@ type Condition = NonNullable<PodSetStatus['conditions']>[number]
 
 const failureType = 'ReplicaFailure'
 
-export interface Counted {
-  /** Those that count. */
+export interface StatusInput {
+  /** The active pods. */
   readonly active: readonly Pod[]
-  /** Deleted, still running; undefined where that is not counted. */
+  /** Number of terminating pods; undefined if they are not counted. */
   readonly terminating: number | undefined
-  /** Why pods could not be created or deleted. */
+  /** The error of creating or deleting pods. */
   readonly failure: unknown
-  /** Milliseconds. */
+  /** In ms since the epoch. */
   readonly now: number
 }
 
 export function statusOf(
   { metadata, spec, status }: PodSet,
-  { active, terminating, failure, now }: Counted,
+  { active, terminating, failure, now }: StatusInput,
 ): PodSetStatus {
   const template = labelSelectorOf({ matchLabels: spec?.template?.metadata?.labels ?? {} })
   const minReadySeconds = spec?.minReadySeconds ?? 0
@@ -40,23 +40,21 @@ export function statusOf(
   }
 }
 
-/** Numbers that are 0 are left out, as upstream does; only that of terminating pods is a pointer in Go. */
+/** Zero counts are omitted, as upstream; only terminatingReplicas is a pointer in Go. */
 const count = (field: string, value: number): Record<string, number> => (value === 0 ? {} : { [field]: value })
 
-/**
- * A failure that is told stays as it is until there is none: messages that change would make a write of every attempt.
- */
+/** An existing failure condition stays unchanged: a changing message would cause a write at every attempt. */
 function conditionsOf(before: readonly Condition[], surplus: number, failure: unknown, now: number): Condition[] {
   const others = before.filter(({ type }) => type !== failureType)
   if (failure === undefined) return others
-  const told = before.find(({ type }) => type === failureType)
+  const existing = before.find(({ type }) => type === failureType)
   const reason = surplus < 0 ? 'FailedCreate' : 'FailedDelete'
   const lastTransitionTime = `${new Date(now).toISOString().slice(0, 19)}Z`
   return [
     ...others,
-    told ?? { type: failureType, status: 'True', reason, message: messageOf(failure), lastTransitionTime },
+    existing ?? { type: failureType, status: 'True', reason, message: messageOf(failure), lastTransitionTime },
   ]
 }
 
-/** Whether a status tells what is told already. */
-export const isTold = (set: PodSet, status: PodSetStatus): boolean => jsonEqual({ ...set.status }, { ...status })
+/** Returns true if the set already has this status. */
+export const isStatusCurrent = (set: PodSet, status: PodSetStatus): boolean => jsonEqual({ ...set.status }, { ...status })

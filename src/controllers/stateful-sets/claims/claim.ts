@@ -1,4 +1,4 @@
-/** The claims of a StatefulSet's pods: their names, and how they are made from its templates. */
+/** Builds the claims of a StatefulSet's pods from its templates. */
 import type { PersistentVolumeClaim, StatefulSet } from '../../../client/kinds.ts'
 import { claimOwners } from './owners.ts'
 
@@ -11,7 +11,7 @@ export const templateName = ({ metadata }: ClaimTemplate): string => metadata?.n
 export const claimName = ({ metadata }: StatefulSet, template: ClaimTemplate, ordinal: number): string =>
   `${templateName(template)}-${metadata.name}-${ordinal}`
 
-/** The claim of an ordinal that the set wants. The set's selector finds it. */
+/** Builds the claim of an ordinal, with labels that match the set's selector. */
 export function claimFrom(set: StatefulSet, template: ClaimTemplate, ordinal: number): PersistentVolumeClaim {
   const { labels, annotations } = template.metadata ?? {}
   const ownerReferences = claimOwners([], set, undefined, ordinal)

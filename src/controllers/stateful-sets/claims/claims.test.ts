@@ -24,8 +24,8 @@ const bySet = reference('StatefulSet', 'web', 'set')
 const byPod = (ordinal: number) => reference('Pod', `web-${ordinal}`, `uid-${ordinal}`)
 const other = { ...reference('ConfigMap', 'x', 'x'), controller: undefined }
 
-test('the policy says who owns a claim', () => {
-  // Of two replicas: ordinal 0 is wanted, ordinal 5 is not.
+test('the retention policy decides the owner of a claim', () => {
+  // With two replicas, ordinal 0 is desired, ordinal 5 is not.
   const cases: [Policy, Policy, number, OwnerReference[]][] = [
     ['Retain', 'Retain', 0, []],
     ['Retain', 'Retain', 5, []],
@@ -40,10 +40,10 @@ test('the policy says who owns a claim', () => {
     const set = setWith(whenDeleted, whenScaled)
     const pod = aPod(ordinal, 'ready', 'old', set)
     const title = `deleted: ${whenDeleted}, scaled: ${whenScaled}, ordinal ${ordinal}`
-    for (const present of [[], [bySet], [byPod(ordinal)], [{ ...bySet, uid: 'set before' }]]) {
-      assert.deepEqual(claimOwners(present, set, pod, ordinal) ?? present, expected, title)
+    for (const existing of [[], [bySet], [byPod(ordinal)], [{ ...bySet, uid: 'previous set' }]]) {
+      assert.deepEqual(claimOwners(existing, set, pod, ordinal) ?? existing, expected, title)
       assert.deepEqual(
-        claimOwners([other, ...present], set, pod, ordinal) ?? [other, ...present],
+        claimOwners([other, ...existing], set, pod, ordinal) ?? [other, ...existing],
         [other, ...expected],
         title,
       )
@@ -51,13 +51,13 @@ test('the policy says who owns a claim', () => {
   }
 })
 
-test('a claim that somebody else controls is left to them', () => {
+test('a claim with another controller is not changed', () => {
   const theirs = reference('Database', 'd', 'd')
   assert.equal(claimOwners([theirs], setWith('Delete', 'Delete'), aPod(0, 'ready'), 0), undefined)
   assert.deepEqual(claimOwners([bySet, theirs], setWith('Delete', 'Delete'), aPod(0, 'ready'), 0), [theirs])
 })
 
-test('a claim is found by the selector of its set', () => {
+test('a claim has the labels of its set selector', () => {
   assert.deepEqual(claimFrom(setWith('Retain', 'Retain'), templates[0]!, 1), {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
@@ -67,12 +67,12 @@ test('a claim is found by the selector of its set', () => {
   assert.deepEqual(claimFrom(setWith('Delete', 'Retain'), templates[0]!, 1).metadata.ownerReferences, [bySet])
 })
 
-test('claims are made, changed, and waited for', () => {
+test('claimChanges finds missing, changed and terminating claims', () => {
   const set = setWith('Delete', 'Retain')
   const pod = aPod(0, 'pending', 'old', set)
   const summary = (claim: PersistentVolumeClaim | undefined, of: Pod = pod) => {
-    const { missing, changed, going } = claimChanges(set, of, () => claim)
-    return [missing.length, changed.length, going]
+    const { missing, changed, terminating } = claimChanges(set, of, () => claim)
+    return [missing.length, changed.length, terminating]
   }
   const claim = claimFrom(set, templates[0]!, 0)
   assert.deepEqual(summary(undefined), [1, 0, []])
@@ -85,7 +85,7 @@ test('claims are made, changed, and waited for', () => {
   ])
 })
 
-test('claims of pods that go are theirs before they go', () => {
+test('claims of surplus pods get their pod as owner before it is deleted', () => {
   const set = setWith('Retain', 'Delete', 1)
   const claims = [0, 1].map((ordinal) => claimFrom(setWith('Retain', 'Delete', 2), templates[0]!, ordinal))
   const { phases } = planOf(situation(set, pods({ 0: 'ready', 1: 'ready' }, set), { claims }))
@@ -103,20 +103,20 @@ test('claims of pods that go are theirs before they go', () => {
   )
 })
 
-test('a pod whose claims get other owners is told to be updated, one that goes or waits is not', () => {
-  const told = (state: 'pending' | 'ready', replicas: number) => {
+test('new claim owners count as a pod update unless the pod is pending or surplus', () => {
+  const updates = (state: 'pending' | 'ready', replicas: number) => {
     const set = setWith('Delete', 'Delete', replicas)
     const claims = [claimFrom(setWith('Retain', 'Retain', 1), templates[0]!, 0)]
     return planOf(situation(set, pods({ 0: state }, set), { claims }))
       .phases.flat()
       .map((step) => (step.do === 'correct' ? step.isUpdate : step.do))
   }
-  assert.deepEqual(told('ready', 1), [true])
-  assert.deepEqual(told('pending', 1), [false])
-  assert.deepEqual(told('ready', 0), [false, 'delete'])
+  assert.deepEqual(updates('ready', 1), [true])
+  assert.deepEqual(updates('pending', 1), [false])
+  assert.deepEqual(updates('ready', 0), [false, 'delete'])
 })
 
-test('a pod waits for claims to go that belong to the one before it', () => {
+test('a pod is not created while claims of its predecessor exist', () => {
   const set = setWith('Retain', 'Delete', 1)
   const claim = claimFrom(set, templates[0]!, 0)
   const stale = { ...claim, metadata: { ...claim.metadata, ownerReferences: [byPod(0)] } }
@@ -124,7 +124,7 @@ test('a pod waits for claims to go that belong to the one before it', () => {
   assert.equal(planOf(situation(set, [], { claims: [claim] })).phases.flat().length, 1)
 })
 
-test('a pod that waits for its claims gets them', () => {
+test('a pending pod gets its missing claims', () => {
   const set = setWith('Retain', 'Retain', 1)
   const missing = (state: 'pending' | 'ready') =>
     planOf(situation(set, pods({ 0: state }, set)))

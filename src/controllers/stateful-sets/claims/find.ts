@@ -1,4 +1,4 @@
-/** Where the claims of a StatefulSet's pods are looked up. */
+/** Looks up the claims of a StatefulSet's pods. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import {
   type PersistentVolumeClaim,
@@ -12,9 +12,9 @@ import type { FindClaim } from './changes.ts'
 import { claimName, claimTemplates } from './claim.ts'
 
 /**
- * Finds claims as the cache shows them, and as the server does where they go with one of `pods` that is about to be
- * taken away and the cache has none: a claim that is overlooked then belongs to nobody, and stays. Rejects with what
- * the server refuses.
+ * Returns a look-up in the cache. Claims of surplus pods that the cache does not contain are read from the server if
+ * they must be deleted with their pod: an overlooked one would have no owner and would remain. Rejects with the
+ * server's error.
  */
 export async function claimFinder(
   set: StatefulSet,
@@ -24,14 +24,14 @@ export async function claimFinder(
   const { namespace = '' } = set.metadata
   const cached: FindClaim = (name) => caches.get(persistentVolumeClaims, namespace, name)
   if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return cached
-  const unseen = new Map<string, PersistentVolumeClaim>()
+  const uncached = new Map<string, PersistentVolumeClaim>()
   for (const pod of membersOf(set, pods).condemned) {
     if (isDeleted(pod)) continue
     for (const template of claimTemplates(set)) {
       const name = claimName(set, template, ordinalOf(set, pod) ?? -1)
       const claim = cached(name) ? undefined : await client.find(persistentVolumeClaims, namespace, name)
-      if (claim) unseen.set(name, claim)
+      if (claim) uncached.set(name, claim)
     }
   }
-  return (name) => cached(name) ?? unseen.get(name)
+  return (name) => cached(name) ?? uncached.get(name)
 }

@@ -1,11 +1,11 @@
-/** What is there when it is decided what becomes of a StatefulSet, and what its pods' states mean to it. */
+/** The input of a StatefulSet's plan, and checks of its pods. */
 import type { Pod, StatefulSet } from '../../../client/kinds.ts'
 import type { Template } from '../../histories/revision.ts'
 import { isAvailable, isReady } from '../../pods/phase.ts'
 import type { FindClaim } from '../claims/changes.ts'
-import { isWanted, ordinalOf } from '../identity.ts'
+import { isDesired, ordinalOf } from '../identity.ts'
 
-/** A revision of the set: its name, and the template as it was. */
+/** A revision of the set: its name and template. */
 export interface SetRevision {
   readonly name: string
   readonly template: Template
@@ -13,36 +13,36 @@ export interface SetRevision {
 
 export interface Situation {
   readonly set: StatefulSet
-  /** Those of the set, in any order. */
+  /** The pods of the set, in any order. */
   readonly pods: readonly Pod[]
-  /** What all pods were when the last update was through. */
+  /** The revision of the last completed update. */
   readonly current: SetRevision
-  /** What they shall become. */
+  /** The newest revision. */
   readonly update: SetRevision
   readonly claim: FindClaim
-  /** The feature MaxUnavailableStatefulSet is on (KEP-961). */
-  readonly obeysMaxUnavailable: boolean
-  /** Milliseconds. */
+  /** True if the feature MaxUnavailableStatefulSet is on (KEP-961). */
+  readonly usesMaxUnavailable: boolean
+  /** In ms since the epoch. */
   readonly now: number
 }
 
 export interface Members {
-  /** By ordinal: those that the set wants. */
-  readonly wanted: ReadonlyMap<number, Pod>
-  /** Those that it does not, the highest ordinal first. */
+  /** Desired pods by ordinal. */
+  readonly desired: ReadonlyMap<number, Pod>
+  /** Surplus pods, highest ordinal first. */
   readonly condemned: readonly Pod[]
 }
 
 export function membersOf(set: StatefulSet, pods: readonly Pod[]): Members {
-  const wanted = new Map<number, Pod>()
+  const desired = new Map<number, Pod>()
   const condemned: { readonly ordinal: number; readonly pod: Pod }[] = []
   for (const pod of pods) {
     const ordinal = ordinalOf(set, pod)
     if (ordinal === undefined) continue
-    if (isWanted(set, ordinal)) wanted.set(ordinal, pod)
+    if (isDesired(set, ordinal)) desired.set(ordinal, pod)
     else condemned.push({ ordinal, pod })
   }
-  return { wanted, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal).map(({ pod }) => pod) }
+  return { desired, condemned: condemned.sort((a, b) => b.ordinal - a.ordinal).map(({ pod }) => pod) }
 }
 
 export const isDeleted = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
@@ -52,6 +52,6 @@ export const isRunningAndReady = (pod: Pod): boolean => pod.status?.phase === 'R
 export const isRunningAndAvailable = (pod: Pod, { set, now }: Pick<Situation, 'set' | 'now'>): boolean =>
   isRunningAndReady(pod) && isAvailable(pod, set.spec?.minReadySeconds ?? 0, now)
 
-/** Whether it counts on a pod: one that is deleted is as good as gone. */
+/** Returns true if a pod is available and not being deleted. */
 export const isHealthy = (pod: Pod, situation: Pick<Situation, 'set' | 'now'>): boolean =>
   isRunningAndAvailable(pod, situation) && !isDeleted(pod)

@@ -3,16 +3,16 @@ import { test } from 'node:test'
 import type { Deployment, ReplicaSet } from '../../../../client/kinds.ts'
 import { limitsOf, newSetSize, oldSetSizes, replicasOf } from './sizes.ts'
 
-/** A set, its pods, and what its status told when its controller last looked. */
+/** A set, its pods, and its status from the last reconcile of its controller. */
 interface SimulatedSet {
   readonly name: string
   size: number
-  /** How often it was scaled, and how often when its controller last looked at the size. */
+  /** `observed` is the generation at the last reconcile of its controller. */
   generation: number
   observed: number
   ready: number
   unready: number
-  told: number
+  reported: number
 }
 
 const newSet = (name: string, size: number): SimulatedSet => ({
@@ -22,7 +22,7 @@ const newSet = (name: string, size: number): SimulatedSet => ({
   observed: 1,
   ready: size,
   unready: 0,
-  told: size,
+  reported: size,
 })
 
 function scale(set: SimulatedSet, size: number): void {
@@ -30,7 +30,7 @@ function scale(set: SimulatedSet, size: number): void {
   set.size = size
 }
 
-/** Numbers from a seed: mulberry32. */
+/** Seeded random numbers: mulberry32. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -41,15 +41,15 @@ function randomOf(seed: number): (below: number) => number {
   }
 }
 
-const seen = ({ name, size, told, generation, observed }: SimulatedSet): ReplicaSet => ({
+const cached = ({ name, size, reported, generation, observed }: SimulatedSet): ReplicaSet => ({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
   metadata: { name, generation },
   spec: { replicas: size, selector: {} },
-  status: { replicas: size, availableReplicas: told, observedGeneration: observed },
+  status: { replicas: size, availableReplicas: reported, observedGeneration: observed },
 })
 
-/** The first half of what its controller does: pods that are not ready go first. */
+/** The first half of a reconcile of the set: scales its pods, deleting unready ones first. */
 function bringToSize(set: SimulatedSet): void {
   set.unready += Math.max(0, set.size - set.ready - set.unready)
   const excess = set.ready + set.unready - set.size
@@ -60,27 +60,27 @@ function bringToSize(set: SimulatedSet): void {
   }
 }
 
-/** The second half: its status tells what it did. */
-function tell(set: SimulatedSet): void {
+/** The whole reconcile of the set: scales its pods and updates its status. */
+function reconcileSet(set: SimulatedSet): void {
   bringToSize(set)
-  set.told = set.ready
+  set.reported = set.ready
   set.observed = set.generation
 }
 
-/** One step of the Deployment: the new set grows, or else the old ones shrink. */
-function rollOn(deployment: Deployment, sets: readonly SimulatedSet[]): void {
+/** One step of the Deployment: the new set grows, or else the old sets shrink. */
+function syncDeployment(deployment: Deployment, sets: readonly SimulatedSet[]): void {
   const current = sets.at(-1)
   if (!current) return
   const old = sets.slice(0, -1)
-  const size = newSetSize(deployment, current.size, old.map(seen))
+  const size = newSetSize(deployment, current.size, old.map(cached))
   if (size !== current.size) scale(current, size)
   else {
-    const sizes = oldSetSizes(deployment, seen(current), old.map(seen))
+    const sizes = oldSetSizes(deployment, cached(current), old.map(cached))
     for (const set of old) scale(set, sizes.get(set.name) ?? set.size)
   }
 }
 
-test('no order of steps asks for too many pods or leaves too few available, and all of them come to an end', () => {
+test('random steps never exceed maxSurge or maxUnavailable, and all rollouts complete', () => {
   for (let seed = 0; seed < 1000; seed++) {
     const random = randomOf(seed)
     const replicas = 1 + random(12)
@@ -104,10 +104,10 @@ test('no order of steps asks for too many pods or leaves too few available, and 
     const { maxSurge, maxUnavailable } = limitsOf(deployment)
     const sets: SimulatedSet[] = [newSet('set-0', replicas)]
     const check = (): void => {
-      const asked = sets.reduce((total, { size }) => total + size, 0)
+      const total = sets.reduce((sum, { size }) => sum + size, 0)
       const available = sets.reduce((total, { ready }) => total + ready, 0)
       const story = `seed ${seed}: ${JSON.stringify({ replicas, maxSurge, maxUnavailable, sets })}`
-      assert.ok(asked <= replicasOf(deployment) + maxSurge, story)
+      assert.ok(total <= replicasOf(deployment) + maxSurge, story)
       assert.ok(available >= replicasOf(deployment) - maxUnavailable, story)
     }
     const becomeReady = (set: SimulatedSet): void => {
@@ -119,23 +119,23 @@ test('no order of steps asks for too many pods or leaves too few available, and 
     for (let step = 0; step < 60; step++) {
       const what = random(12)
       if (what === 0) sets.push(newSet(`set-${sets.length}`, 0))
-      // Back to a template of before.
+      // Rollback to an earlier template.
       else if (what === 1) sets.push(...sets.splice(random(sets.length), 1))
-      else if (what < 5) rollOn(deployment, sets)
+      else if (what < 5) syncDeployment(deployment, sets)
       else if (what < 7) bringToSize(any())
-      else if (what < 9) tell(any())
+      else if (what < 9) reconcileSet(any())
       else becomeReady(any())
       check()
     }
     for (let step = 0; step < 200; step++) {
-      rollOn(deployment, sets)
+      syncDeployment(deployment, sets)
       for (const set of sets) {
-        tell(set)
+        reconcileSet(set)
         becomeReady(set)
       }
       check()
     }
     for (const set of sets)
-      assert.equal(set.told, set === sets.at(-1) ? replicas : 0, `seed ${seed} does not come to an end`)
+      assert.equal(set.reported, set === sets.at(-1) ? replicas : 0, `seed ${seed} does not complete`)
   }
 })

@@ -23,7 +23,7 @@ const recreated = (replicas: number): Deployment => ({
   spec: { replicas, selector: {}, template: {}, strategy: { type: 'Recreate' } },
 })
 
-/** A set `name` of `replicas`, of which `available` are, made for a Deployment of `desired` and at most `max`. */
+/** A set with annotations of a Deployment of `desired` and at most `max` replicas. */
 const set = (name: string, replicas: number, available = replicas, desired = replicas, max = desired): ReplicaSet => ({
   apiVersion: 'apps/v1',
   kind: 'ReplicaSet',
@@ -36,7 +36,7 @@ const set = (name: string, replicas: number, available = replicas, desired = rep
   status: { replicas, availableReplicas: available },
 })
 
-test('percentages round up for surge and down for what may be missing; both 0 let one be missing', () => {
+test('maxSurge rounds up, maxUnavailable rounds down, and if both are 0 one may be unavailable', () => {
   const cases: [Deployment, number, number][] = [
     [deployment(10), 3, 2],
     [deployment(4), 1, 1],
@@ -51,13 +51,13 @@ test('percentages round up for surge and down for what may be missing; both 0 le
   for (const [of, maxSurge, maxUnavailable] of cases) assert.deepEqual(limitsOf(of), { maxSurge, maxUnavailable })
 })
 
-test('a new set grows as far as surge leaves room, and never beyond the size of its Deployment', () => {
+test('a new set grows within maxSurge and never beyond the replicas of its Deployment', () => {
   const cases: [string, Deployment, number, ReplicaSet[], number][] = [
     ['the first set', deployment(4), 0, [], 4],
     ['beside a full old set', deployment(4), 0, [set('a', 4)], 1],
     ['beside a smaller old set', deployment(4), 1, [set('a', 3)], 2],
-    ['no room', deployment(4), 1, [set('a', 4)], 1],
-    ['more than there is room for already', deployment(4), 2, [set('a', 6)], 2],
+    ['no surge remains', deployment(4), 1, [set('a', 4)], 1],
+    ['already above the limit', deployment(4), 2, [set('a', 6)], 2],
     ['the last step', deployment(4), 3, [set('a', 1)], 4],
     ['too large', deployment(4), 9, [], 4],
     ['all at once when it recreates', recreated(4), 0, [], 4],
@@ -67,14 +67,14 @@ test('a new set grows as far as surge leaves room, and never beyond the size of 
 
 const sizes = (map: ReadonlyMap<string, number>) => Object.fromEntries(map)
 
-test('old sets shrink by what is not available first, then as far as availability allows', () => {
+test('old sets shrink by unavailable pods first, then within maxUnavailable', () => {
   const cases: [string, Deployment, ReplicaSet, ReplicaSet[], Record<string, number>][] = [
-    ['at once by what may be missing', deployment(4), set('new', 1, 0), [set('a', 4)], { a: 3 }],
-    ['not by what the new set lacks', deployment(4), set('new', 2, 0), [set('a', 3)], {}],
+    ['immediately by maxUnavailable', deployment(4), set('new', 1, 0), [set('a', 4)], { a: 3 }],
+    ['not by unavailable pods of the new set', deployment(4), set('new', 2, 0), [set('a', 3)], {}],
     ['with each new pod that is available', deployment(4), set('new', 2, 1), [set('a', 3)], { a: 2 }],
     ['unhealthy pods', deployment(10, 3, 2), set('new', 0), [set('a', 8, 3), set('bb', 5, 5)], { a: 3 }],
-    ['unhealthy pods, no more than may go', deployment(10, 3, 2), set('new', 5, 0), [set('a', 8, 5)], {}],
-    ['not by pods that are about to go', deployment(4), set('new', 2, 1), [set('a', 2, 3)], {}],
+    ['unhealthy pods, within the limit', deployment(10, 3, 2), set('new', 5, 0), [set('a', 8, 5)], {}],
+    ['not by pods that are being deleted', deployment(4), set('new', 2, 1), [set('a', 2, 3)], {}],
     ['the oldest first', deployment(5, 0, 2), set('new', 2), [set('bb', 1), set('a', 3)], { a: 0 }],
     ['all of them in the end', deployment(4), set('new', 4), [set('a', 1)], { a: 0 }],
     ['nothing to shrink', deployment(4), set('new', 4), [set('a', 0)], {}],
@@ -83,7 +83,7 @@ test('old sets shrink by what is not available first, then as far as availabilit
     assert.deepEqual(sizes(oldSetSizes(of, newSet, old)), expected, what)
 })
 
-test('no old set shrinks by a status from before the last change of a size', () => {
+test('old sets do not shrink while a status is older than the last scaling', () => {
   const ofGeneration = (of: ReplicaSet, generation: number, observedGeneration: number): ReplicaSet => ({
     ...of,
     metadata: { ...of.metadata, generation },
@@ -95,7 +95,7 @@ test('no old set shrinks by a status from before the last change of a size', () 
   assert.deepEqual(sizes(oldSetSizes(deployment(4), ofGeneration(back, 3, 3), [ofGeneration(old, 2, 2)])), { a: 1 })
 })
 
-test('another size goes to the only active set, or to the newest where none is active', () => {
+test('scaling applies to the only active set, or to the newest if none is active', () => {
   assert.deepEqual(sizes(scaledSizes(deployment(5), set('new', 3), [set('a', 0)])), { new: 5 })
   assert.deepEqual(sizes(scaledSizes(deployment(5), undefined, [set('a', 3)])), { a: 5 })
   assert.deepEqual(sizes(scaledSizes(deployment(5), undefined, [set('a', 0), set('bb', 0)])), { bb: 5 })
@@ -103,35 +103,35 @@ test('another size goes to the only active set, or to the newest where none is a
   assert.deepEqual(sizes(scaledSizes(deployment(0), set('new', 0), [])), {})
 })
 
-test('a set that was scaled by hand to the right size learns that it is', () => {
+test('a set that was scaled by hand to the right size gets its annotations updated', () => {
   assert.deepEqual(sizes(scaledSizes(deployment(5), set('new', 5, 5, 3), [])), { new: 5 })
   assert.deepEqual(sizes(scaledSizes(deployment(5), set('new', 5, 5, 5), [])), {})
 })
 
-test('beside a set that is all that is asked for, old ones go', () => {
+test('old sets shrink to 0 beside a saturated new set', () => {
   assert.deepEqual(sizes(scaledSizes(deployment(5), set('new', 5), [set('a', 3)])), { a: 0 })
 })
 
-test('in the middle of a rollout all sets are scaled in proportion', () => {
+test('during a rollout all sets are scaled proportionally', () => {
   const cases: [string, Deployment, ReplicaSet, ReplicaSet[], Record<string, number>][] = [
     ['up', deployment(20, 0, '50%'), set('new', 4, 0, 10), [set('a', 6, 6, 10)], { a: 12, new: 8 }],
     ['down', deployment(5, 0, '50%'), set('new', 4, 0, 10), [set('a', 6, 6, 10)], { a: 3, new: 2 }],
     ['with surge', deployment(12, 3, 2), set('new', 5, 0, 10, 13), [set('a', 8, 8, 10, 13)], { a: 9, new: 6 }],
     ['to nothing', deployment(0), set('new', 2, 0, 4, 5), [set('a', 3, 3, 4, 5)], { a: 0, new: 0 }],
     [
-      'what rounding leaves is for the largest',
+      'the rounding remainder goes to the largest',
       deployment(6, 0, 1),
       set('new', 1, 0, 5),
       [set('a', 2, 2, 5), set('bb', 2, 2, 5)],
       { bb: 3, a: 2, new: 1 },
     ],
-    ['of equals newer ones grow', deployment(11, 0, 1), set('new', 5, 0, 10), [set('a', 5, 5, 10)], { new: 6, a: 5 }],
+    ['of equal sets newer ones grow', deployment(11, 0, 1), set('new', 5, 0, 10), [set('a', 5, 5, 10)], { new: 6, a: 5 }],
   ]
   for (const [what, of, newSet, old, expected] of cases)
     assert.deepEqual(sizes(scaledSizes(of, newSet, old)), expected, what)
 })
 
-test('a set that does not say how large its Deployment was gets what is left only if it is the largest', () => {
+test('without size annotations only the largest set is scaled', () => {
   const unknown = (name: string, replicas: number): ReplicaSet => ({
     ...set(name, replicas, 0),
     metadata: { name, creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -139,6 +139,6 @@ test('a set that does not say how large its Deployment was gets what is left onl
   assert.deepEqual(sizes(scaledSizes(deployment(10, 0, 1), unknown('new', 2), [unknown('a', 3)])), { a: 8, new: 2 })
 })
 
-test('while pods are recreated, sets of several sizes are left alone', () => {
+test('with Recreate, several active sets are not scaled', () => {
   assert.deepEqual(sizes(scaledSizes(recreated(9), set('new', 2, 0), [set('a', 3)])), {})
 })

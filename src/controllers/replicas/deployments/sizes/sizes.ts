@@ -1,30 +1,24 @@
-/**
- * The arithmetic of a Deployment: how many pods may be too many or missing, and how many each ReplicaSet should have.
- * Pure functions.
- */
+/** Computes the limits of a Deployment and the sizes of its ReplicaSets. Pure functions. */
 import type { Deployment, ReplicaSet } from '../../../../client/kinds.ts'
 import { countOf } from '../../../pods/percent.ts'
 import { isObserved } from '../observed.ts'
 import { desiredReplicas, maxReplicas } from '../revisions.ts'
 
-/** Sizes by the names of ReplicaSets; those that are not in it stay as they are. */
+/** Sizes by name of ReplicaSet; sets that are not included keep their size. */
 export type Sizes = ReadonlyMap<string, number>
 
 export const replicasOf = ({ spec }: Deployment | ReplicaSet): number => spec?.replicas ?? 1
-export const availableIn = ({ status }: ReplicaSet): number => status?.availableReplicas ?? 0
+export const availableReplicasOf = ({ status }: ReplicaSet): number => status?.availableReplicas ?? 0
 const nameOf = ({ metadata }: ReplicaSet): string => metadata.name ?? ''
 const sum = <T>(items: readonly T[], amount: (item: T) => number): number =>
   items.reduce((total, item) => total + amount(item), 0)
-/** How many pods these sets should have in all. */
-export const wantedIn = (sets: readonly ReplicaSet[]): number => sum(sets, replicasOf)
+/** The total desired replicas of these sets. */
+export const totalReplicas = (sets: readonly ReplicaSet[]): number => sum(sets, replicasOf)
 
 export const isActiveSet = (set: ReplicaSet): boolean => replicasOf(set) > 0
 export const isRolling = ({ spec }: Deployment): boolean => spec?.strategy?.type !== 'Recreate'
 
-/**
- * How many pods a Deployment may have beyond its size, and how many may be missing. Both 0 would get nowhere: one may
- * be missing then.
- */
+/** Resolves maxSurge and maxUnavailable. If both are 0, one pod may be unavailable, as no progress would be possible. */
 export function limitsOf(deployment: Deployment): { readonly maxSurge: number; readonly maxUnavailable: number } {
   if (!isRolling(deployment)) return { maxSurge: 0, maxUnavailable: 0 }
   const replicas = replicasOf(deployment)
@@ -37,53 +31,51 @@ export function limitsOf(deployment: Deployment): { readonly maxSurge: number; r
   }
 }
 
-/** The most pods that a Deployment should ever have: what its ReplicaSets are told to scale in proportion to. */
-export const mostOf = (deployment: Deployment): number => replicasOf(deployment) + limitsOf(deployment).maxSurge
+/** The maximum number of pods of a Deployment, also the base of proportional scaling. */
+export const maxReplicasOf = (deployment: Deployment): number => replicasOf(deployment) + limitsOf(deployment).maxSurge
 
-/** How large the new set may be now: all that surge leaves room for. `others` are all sets but the new one. */
+/** The size that the new set may have now, within maxSurge. `others` are all sets except the new one. */
 export function newSetSize(deployment: Deployment, current: number, others: readonly ReplicaSet[]): number {
   const replicas = replicasOf(deployment)
   if (!isRolling(deployment) || current >= replicas) return replicas
-  const room = mostOf(deployment) - current - wantedIn(others)
-  return room <= 0 ? current : current + Math.min(room, replicas - current)
+  const surge = maxReplicasOf(deployment) - current - totalReplicas(others)
+  return surge <= 0 ? current : current + Math.min(surge, replicas - current)
 }
 
-/** The available pods of a set that stay: those beyond its size are about to go, though its status may not tell yet. */
-const lastingIn = (set: ReplicaSet): number => Math.min(availableIn(set), replicasOf(set))
+/** Available pods of a set up to its size: more than that are being deleted, even if the status still counts them. */
+const lastingPods = (set: ReplicaSet): number => Math.min(availableReplicasOf(set), replicasOf(set))
 
 /**
- * How far the old sets shrink now: first by what is not available anyway, then by what availability allows. Oldest
- * first. None does before their statuses are of the sizes they have: one of before may count pods that went when a set
- * shrank that has grown again since.
+ * The sizes to which old sets shrink now: first by unavailable pods, then within maxUnavailable, oldest set first. No
+ * set shrinks until all statuses are observed: a stale one may count pods that were deleted when a set shrank that has
+ * grown since.
  */
 export function oldSetSizes(deployment: Deployment, newSet: ReplicaSet, oldSets: readonly ReplicaSet[]): Sizes {
   const sizes = new Map<string, number>()
   const active = oldSets.filter(isActiveSet).sort(byAge)
   if (![...active, newSet].every(isObserved)) return sizes
   const minAvailable = replicasOf(deployment) - limitsOf(deployment).maxUnavailable
-  const newUnavailable = replicasOf(newSet) - lastingIn(newSet)
-  let excess = wantedIn([...active, newSet]) - minAvailable - newUnavailable
+  const newUnavailable = replicasOf(newSet) - lastingPods(newSet)
+  let excess = totalReplicas([...active, newSet]) - minAvailable - newUnavailable
   if (active.length === 0 || excess <= 0) return sizes
   for (const set of active) {
-    const unhealthy = Math.min(excess, replicasOf(set) - lastingIn(set))
+    const unhealthy = Math.min(excess, replicasOf(set) - lastingPods(set))
     if (unhealthy <= 0) continue
     sizes.set(nameOf(set), replicasOf(set) - unhealthy)
     excess -= unhealthy
   }
-  let surplus = sum([...active, newSet], lastingIn) - minAvailable
+  let surplus = sum([...active, newSet], lastingPods) - minAvailable
   for (const set of active) {
     const size = sizes.get(nameOf(set)) ?? replicasOf(set)
-    const fewer = Math.min(size, surplus)
-    if (fewer <= 0) continue
-    sizes.set(nameOf(set), size - fewer)
-    surplus -= fewer
+    const reduction = Math.min(size, surplus)
+    if (reduction <= 0) continue
+    sizes.set(nameOf(set), size - reduction)
+    surplus -= reduction
   }
   return sizes
 }
 
-/**
- * Sizes for another size of the Deployment: of the one active set, or of all in proportion in the middle of a rollout.
- */
+/** Sizes after the Deployment was scaled: of the only active set or, during a rollout, of all sets proportionally. */
 export function scaledSizes(
   deployment: Deployment,
   newSet: ReplicaSet | undefined,
@@ -93,33 +85,33 @@ export function scaledSizes(
   const all = [...oldSets, ...(newSet ? [newSet] : [])]
   const active = all.filter(isActiveSet)
   const only = active.length > 1 ? undefined : (active[0] ?? newSet ?? [...oldSets].sort(byAge).at(-1))
-  // The size may be right already, and be noted wrongly: the set was scaled by hand.
-  const isNoted = !only || !isActiveSet(only) || desiredReplicas(only) === replicas
-  if (only) return new Map(replicasOf(only) === replicas && isNoted ? [] : [[nameOf(only), replicas]])
+  // A set that was scaled by hand may have the right size but outdated annotations.
+  const isAnnotated = !only || !isActiveSet(only) || desiredReplicas(only) === replicas
+  if (only) return new Map(replicasOf(only) === replicas && isAnnotated ? [] : [[nameOf(only), replicas]])
   if (active.length === 0) return new Map()
   if (newSet && isSaturated(deployment, newSet))
     return new Map(oldSets.filter(isActiveSet).map((set) => [nameOf(set), 0]))
   return isRolling(deployment) ? proportionalSizes(deployment, active) : new Map()
 }
 
-/** Whether a set is all that its Deployment asks for. */
+/** Returns true if a set has all the available replicas of its Deployment. */
 const isSaturated = (deployment: Deployment, set: ReplicaSet): boolean =>
-  [replicasOf(set), desiredReplicas(set), availableIn(set)].every((count) => count === replicasOf(deployment))
+  [replicasOf(set), desiredReplicas(set), availableReplicasOf(set)].every((count) => count === replicasOf(deployment))
 
 /**
- * Spreads what is to be added or taken over the sets by their sizes; what rounding leaves is for the largest. All sets
- * are in it, for their annotations.
+ * Distributes added or removed replicas over the sets in proportion to their sizes; the rounding remainder goes to the
+ * largest. Includes all sets, so that all annotations are updated.
  */
 function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]): Sizes {
-  const toAdd = (replicasOf(deployment) > 0 ? mostOf(deployment) : 0) - wantedIn(active)
-  // Largest first. Of equals, the newer ones grow first, and the older ones shrink first.
+  const toAdd = (replicasOf(deployment) > 0 ? maxReplicasOf(deployment) : 0) - totalReplicas(active)
+  // Largest first. Of equal sets, newer ones grow first and older ones shrink first.
   const ordered = active.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (toAdd > 0 ? byAge(b, a) : byAge(a, b)))
   const sizes = new Map<string, number>()
   let added = 0
   for (const set of ordered) {
-    const left = toAdd - added
-    const share = left === 0 ? 0 : fractionOf(set, deployment)
-    const part = toAdd > 0 ? Math.min(share, left) : Math.max(share, left)
+    const remaining = toAdd - added
+    const share = remaining === 0 ? 0 : fractionOf(set, deployment)
+    const part = toAdd > 0 ? Math.min(share, remaining) : Math.max(share, remaining)
     sizes.set(nameOf(set), replicasOf(set) + part)
     added += part
   }
@@ -128,17 +120,17 @@ function proportionalSizes(deployment: Deployment, active: readonly ReplicaSet[]
   return sizes
 }
 
-/** By how much a set changes to keep its share of the Deployment, which was as large as the set's annotation says. */
+/** The change by which a set keeps its share of the Deployment, whose old size is in the set's annotation. */
 function fractionOf(set: ReplicaSet, deployment: Deployment): number {
   const size = replicasOf(set)
   if (replicasOf(deployment) === 0) return -size
   const total = maxReplicas(set) || deployment.status?.replicas
-  // Nobody knows how large it was.
+  // The old size is unknown.
   if (!total) return 0
-  return Math.round((size * mostOf(deployment)) / total) - size
+  return Math.round((size * maxReplicasOf(deployment)) / total) - size
 }
 
-/** Older sets first. */
+/** Oldest first. */
 export function byAge(a: ReplicaSet, b: ReplicaSet): number {
   const [x = '', y = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp]
   if (x !== y) return x < y ? -1 : 1

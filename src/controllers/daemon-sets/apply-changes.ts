@@ -1,4 +1,4 @@
-/** Does what is planned for a DaemonSet's pods. */
+/** Creates and deletes a DaemonSet's pods. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { attemptEach } from '../pods/writes/attempt-each.ts'
 import type { Outstanding } from '../pods/writes/outstanding.ts'
@@ -9,11 +9,11 @@ import { daemonPod } from './daemon-pod.ts'
 import type { PodChanges } from './decisions/manage.ts'
 import type { DaemonSituation } from './decisions/situation.ts'
 
-/** As many at once; the rest when these are seen. */
+/** Maximum number of creations and of deletions in one reconcile. */
 const burst = 250
 
-/** Rejects with the first failure, when all else is done. */
-export async function carryOut(
+/** Rejects with the first error after attempting all changes. */
+export async function applyChanges(
   changes: PodChanges,
   { set, hash }: DaemonSituation,
   { creations, deletions }: Outstanding,

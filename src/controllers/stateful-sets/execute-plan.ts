@@ -1,4 +1,4 @@
-/** Does what is planned for a StatefulSet's pods, and tells so in its events. */
+/** Executes the plan for a StatefulSet's pods and records events. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import {
   type PersistentVolumeClaim,
@@ -16,8 +16,8 @@ import { correctedMember } from './member.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 
-/** Resolves when all is done; rejects with the first failure: what would have come after it is not done then. */
-export async function carryOut(
+/** Executes the steps in order; rejects with the first error and skips the steps after it. */
+export async function executePlan(
   { phases }: Plan,
   set: StatefulSet,
   outstanding: Outstanding,
@@ -25,18 +25,18 @@ export async function carryOut(
 ): Promise<void> {
   for (const steps of phases) {
     expect(steps, set, outstanding)
-    const tried = new Set<Step>()
+    const attempted = new Set<Step>()
     const { error } = await slowStart(steps.length, async (at) => {
       const step = steps[at]!
-      tried.add(step)
+      attempted.add(step)
       try {
-        if (!(await take(step, set, context))) unexpect(step, set, outstanding)
+        if (!(await execute(step, set, context))) withdraw(step, set, outstanding)
       } catch (error) {
-        unexpect(step, set, outstanding)
+        withdraw(step, set, outstanding)
         throw error
       }
     })
-    for (const step of steps) if (!tried.has(step)) unexpect(step, set, outstanding)
+    for (const step of steps) if (!attempted.has(step)) withdraw(step, set, outstanding)
     if (error !== undefined) throw error
   }
 }
@@ -52,13 +52,13 @@ function expect(
   if (deleted.length) deletions.expectDeletions(uid, deleted)
 }
 
-function unexpect(step: Step, { metadata: { uid = '' } }: StatefulSet, { creations, deletions }: Outstanding): void {
+function withdraw(step: Step, { metadata: { uid = '' } }: StatefulSet, { creations, deletions }: Outstanding): void {
   if (step.do === 'create') creations.creationObserved(uid)
   if (step.do === 'delete') deletions.deletionObserved(uid, step.pod.metadata.uid ?? '')
 }
 
-/** Resolves with whether it will be seen. */
-async function take(step: Step, set: StatefulSet, context: Context): Promise<boolean> {
+/** Resolves with true if the watch will report the change. */
+async function execute(step: Step, set: StatefulSet, context: Context): Promise<boolean> {
   switch (step.do) {
     case 'create':
       return create(step.pod, step.claims, set, context)
@@ -75,25 +75,25 @@ async function take(step: Step, set: StatefulSet, context: Context): Promise<boo
 async function create(pod: Pod, claims: ClaimChanges, set: StatefulSet, context: Context): Promise<boolean> {
   try {
     await writeClaims(pod, claims, set, context)
-    // The pod is made when they have gone: that is looked at again then.
-    if (claims.going.length) {
-      tell(
+    // The pod is created after the claims are deleted; their deletion requeues the set.
+    if (claims.terminating.length) {
+      recordOutcome(
         'create',
         pod,
         set,
         context,
-        new Error(claims.going.map((name) => `pvc ${name} is being deleted`).join(', ')),
+        new Error(claims.terminating.map((name) => `pvc ${name} is being deleted`).join(', ')),
       )
       return false
     }
     await context.client.create(pods, pod)
   } catch (error) {
     if (isNamespaceTerminating(error)) return false
-    // Made before, and not seen yet; or it is somebody else's. Upstream does not tell either.
-    if (!isAlreadyExists(error)) tell('create', pod, set, context, error)
+    // Created earlier and not yet in the cache, or not ours. Upstream records no event either.
+    if (!isAlreadyExists(error)) recordOutcome('create', pod, set, context, error)
     throw error
   }
-  tell('create', pod, set, context)
+  recordOutcome('create', pod, set, context)
   return true
 }
 
@@ -103,15 +103,15 @@ async function remove(pod: Pod, set: StatefulSet, context: Context): Promise<boo
     await context.client.delete(pods, namespace, name, { uid })
   } catch (error) {
     if (isNotFound(error)) return false
-    tell('delete', pod, set, context, error)
+    recordOutcome('delete', pod, set, context, error)
     throw error
   }
-  tell('delete', pod, set, context)
+  recordOutcome('delete', pod, set, context)
   return true
 }
 
 async function correct(
-  { pod, isWrong, claims, isUpdate }: Extract<Step, { do: 'correct' }>,
+  { pod, needsRepair: isWrong, claims, isUpdate }: Extract<Step, { do: 'correct' }>,
   set: StatefulSet,
   context: Context,
 ): Promise<void> {
@@ -119,13 +119,13 @@ async function correct(
     await writeClaims(pod, claims, set, context)
     if (isWrong) await repair(pod, set, context)
   } catch (error) {
-    if (isUpdate && !isConflict(error)) tell('update', pod, set, context, error)
+    if (isUpdate && !isConflict(error)) recordOutcome('update', pod, set, context, error)
     throw error
   }
-  if (isUpdate) tell('update', pod, set, context)
+  if (isUpdate) recordOutcome('update', pod, set, context)
 }
 
-/** What is written is made of the pod as it is: the cache has less than all of it. */
+/** Updates the pod as read from the server: the cache holds only a part of it. */
 async function repair(
   { metadata: { namespace = '', name = '', uid } }: Pod,
   set: StatefulSet,
@@ -155,7 +155,7 @@ async function createClaim(
   try {
     await client.create(persistentVolumeClaims, claim)
   } catch (error) {
-    // One that is there is not seen yet: it may be about to go, with the pod before.
+    // The claim is not in the cache yet: it may be deleted with the previous pod.
     if (isAlreadyExists(error)) throw error
     if (isNamespaceTerminating(error)) return
     const of = `create Claim ${claim.metadata.name} for Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
@@ -168,8 +168,8 @@ async function createClaim(
 
 const reasons = { create: 'Create', update: 'Update', delete: 'Delete' } as const
 
-/** `error`: it has failed. */
-function tell(
+/** Records an event for a success or, with `error`, for a failure. */
+function recordOutcome(
   verb: keyof typeof reasons,
   { metadata: { name } }: Pod,
   set: StatefulSet,
