@@ -112,7 +112,7 @@ test('t8s why pod shows for each node the rejections, remedies or scores', async
   for (const line of [
     /^pod default\/busy is on node large\n {2}the node large is not ready: Ready is False since \S+ /,
     / \(KubeletNotReady: RuntimeIsDown\)\n {2}its taints: .*example\.com\/broken:NoExecute\n/,
-    /\n {2}the pod does not tolerate example\.com\/broken: it is evicted at once\n {2}next: kubectl describe node large/,
+    /\n {2}the pod does not tolerate example\.com\/broken: it is evicted immediately\n {2}next: run kubectl describe node large/,
   ])
     assert.match(stuck.stdout, line)
   assert.equal(JSON.parse((await why('busy -o json')).stdout).nodeTrouble.ready.reason, 'KubeletNotReady')

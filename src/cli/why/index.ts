@@ -187,10 +187,10 @@ async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
 }
 
 async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolean> {
-  const [{ judgePod }, { explainPod, podVerdictData }, { nodeTrouble }] = await Promise.all([
+  const [{ judgePod }, { explainPod, podVerdictData }, { nodeProblem: nodeTrouble }] = await Promise.all([
     import('./pod.ts'),
     import('../../scheduler/why/explain.ts'),
-    import('../../controllers/nodes/why/explain.ts'),
+    import('../../controllers/nodes/explain/node-problem.ts'),
   ])
   const { pod, verdict, profile } = await judgePod({ name, ...flags })
   const { isPlaceable, lines } = explainPod(pod, verdict, profile)

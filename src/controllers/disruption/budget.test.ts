@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, PodDisruptionBudget } from '../../client/kinds.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
-import { selectorWords } from './selector-words.ts'
+import { goSelectorString } from './go-selector.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'
 
 const now = Date.parse('2026-01-01T00:10:00Z')
@@ -30,10 +30,10 @@ const expected: [spec: object, pods: number, scale: number, expectedPods: number
   [{}, 3, 4, 0, 0],
 ]
 for (const [spec, pods, scale, expectedPods, desiredHealthy] of expected)
-  test(`${JSON.stringify(spec)} of ${pods} pods, ${scale} wanted`, () =>
+  test(`${JSON.stringify(spec)} of ${pods} pods, ${scale} desired`, () =>
     assert.deepEqual(expectedOf(budget(spec), pods, scale), { expectedPods, desiredHealthy }))
 
-test('shares need to know how many pods are wanted', () => {
+test('percentages and maxUnavailable need the scale of the workloads', () => {
   assert.deepEqual([{ minAvailable: 1 }, { minAvailable: '1%' }, { maxUnavailable: 0 }, {}].map(budget1), [
     false,
     true,
@@ -43,16 +43,16 @@ test('shares need to know how many pods are wanted', () => {
 })
 const budget1 = (spec: object): boolean => needsScale(budget(spec))
 
-test('healthy is what is ready, not deleted, and not just evicted', () => {
-  const pods = [pod('a'), pod('b', 'False'), pod('c', 'True', 'T'), pod('evicted'), pod('kept')]
+test('healthy pods are ready, not deleted and not just evicted', () => {
+  const pods = [pod('a'), pod('b', 'False'), pod('c', 'True', 'T'), pod('evicted'), pod('overdue')]
   const disruptedPods = {
     evicted: '2026-01-01T00:09:00Z',
-    kept: '2026-01-01T00:07:00Z',
-    gone: '2026-01-01T00:09:30Z',
+    overdue: '2026-01-01T00:07:00Z',
+    missing: '2026-01-01T00:09:30Z',
     c: '2026-01-01T00:09:30Z',
   }
   const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
-  const { status, notDeleted, againMs } = budgetVerdict(
+  const { status, notDeleted, requeueAfterMs } = budgetVerdict(
     budget({}, before),
     pods,
     { expectedPods: 5, desiredHealthy: 1 },
@@ -78,12 +78,12 @@ test('healthy is what is ready, not deleted, and not just evicted', () => {
   })
   assert.deepEqual(
     notDeleted.map(({ metadata }) => metadata.name),
-    ['kept'],
+    ['overdue'],
   )
-  assert.equal(againMs, 60_000)
+  assert.equal(requeueAfterMs, 60_000)
 })
 
-test('nothing is allowed without pods, nor when nothing is known; the time of the condition is that of its change', () => {
+test('no disruption is allowed without pods or after an error', () => {
   const none = budgetVerdict(budget({}), [], { expectedPods: 0, desiredHealthy: 0 }, now).status
   assert.deepEqual([none.disruptionsAllowed, none.conditions?.[0]?.reason], [0, 'InsufficientPods'])
   const failed = failedStatus(
@@ -104,7 +104,7 @@ test('nothing is allowed without pods, nor when nothing is known; the time of th
   ])
 })
 
-test('what a pod was to be disrupted for is stale after two minutes, but for what its kubelet says', () => {
+test('a DisruptionTarget condition is stale after two minutes unless set by the kubelet', () => {
   const target = (reason: string, status = 'True', more: object = {}): Pod => ({
     ...pod('p'),
     ...more,
@@ -120,7 +120,7 @@ test('what a pod was to be disrupted for is stale after two minutes, but for wha
   assert.equal(staleInMs(pod('p'), now), undefined)
 })
 
-test('the condition taken back names no reason, and the generation it was told of', async () => {
+test('a cleared condition has no reason and the observed generation', async () => {
   const patches: unknown[] = []
   const client = {
     patch: async (...[, , name, body]: [unknown, string, string, unknown]) => patches.push([name, body]),
@@ -132,13 +132,13 @@ test('the condition taken back names no reason, and the generation it was told o
   assert.deepEqual(patches, [['p', { metadata: { uid: 'u' }, status: { conditions } }]])
 })
 
-test('selectors are told in the words of Go', () => {
+test('goSelectorString formats selectors like Go', () => {
   const selector = {
     matchLabels: { b: '1', a: '2' },
     matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }],
   }
   assert.equal(
-    selectorWords(selector),
+    goSelectorString(selector),
     '&LabelSelector{MatchLabels:map[string]string{a: 2,b: ' +
       '1,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
   )

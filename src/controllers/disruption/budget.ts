@@ -1,4 +1,4 @@
-/** What a PodDisruptionBudget allows, worked out from its pods and from how many there should be (KEP-85). */
+/** Computes the status of a PodDisruptionBudget from its pods and their desired number (KEP-85). */
 import type { Pod, PodDisruptionBudget } from '../../client/kinds.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { isReady } from '../pods/phase.ts'
@@ -6,31 +6,31 @@ import { isReady } from '../pods/phase.ts'
 export type BudgetStatus = NonNullable<PodDisruptionBudget['status']>
 type Condition = NonNullable<BudgetStatus['conditions']>[number]
 
-/** How many pods there should be, and how many of them have to be healthy. */
+/** The expected number of pods, and how many of them must be healthy. */
 export interface Expected {
   readonly expectedPods: number
   readonly desiredHealthy: number
 }
 
-/** How long an evicted pod may take to be deleted until it counts again. */
+/** Time after which an evicted but not deleted pod counts again, in ms. */
 const deletionTimeoutMs = 2 * 60_000
 
-/** Whether it has to be known how many pods their controllers want: for shares, and for how many may be missing. */
+/** Returns true if the desired replicas of the pods' controllers are needed: for percentages and maxUnavailable. */
 export const needsScale = ({ spec }: PodDisruptionBudget): boolean =>
   spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === 'string'
 
-/** `pods`: how many there are; `scale`: how many their controllers want. */
+/** `pods`: number of matching pods; `scale`: desired replicas of their controllers. */
 export function expectedOf({ spec }: PodDisruptionBudget, pods: number, scale: number): Expected {
   const { minAvailable, maxUnavailable } = spec ?? {}
   if (maxUnavailable !== undefined)
-    return { expectedPods: scale, desiredHealthy: Math.max(0, scale - share(maxUnavailable, scale)) }
+    return { expectedPods: scale, desiredHealthy: Math.max(0, scale - resolvePercent(maxUnavailable, scale)) }
   if (typeof minAvailable === 'number') return { expectedPods: pods, desiredHealthy: minAvailable }
-  if (minAvailable !== undefined) return { expectedPods: scale, desiredHealthy: share(minAvailable, scale) }
+  if (minAvailable !== undefined) return { expectedPods: scale, desiredHealthy: resolvePercent(minAvailable, scale) }
   return { expectedPods: 0, desiredHealthy: 0 }
 }
 
 /** Percentages are rounded up. */
-function share(value: number | string, total: number): number {
+function resolvePercent(value: number | string, total: number): number {
   if (typeof value === 'number') return value
   const [, percent] = /^(\d+)%$/.exec(value) ?? []
   if (percent === undefined) throw new Error('invalid value for IntOrString: invalid type: string is not a percentage')
@@ -39,13 +39,13 @@ function share(value: number | string, total: number): number {
 
 export interface BudgetVerdict {
   readonly status: BudgetStatus
-  /** Pods that were evicted, but not deleted in time. */
+  /** Pods that were evicted but not deleted in time. */
   readonly notDeleted: readonly Pod[]
-  /** In how many ms an evicted pod counts again; undefined if there is none. */
-  readonly againMs: number | undefined
+  /** Time in ms until an evicted pod counts again; undefined if none is pending. */
+  readonly requeueAfterMs: number | undefined
 }
 
-/** `now`: milliseconds. */
+/** `now` is in ms. */
 export function budgetVerdict(
   budget: PodDisruptionBudget,
   pods: readonly Pod[],
@@ -57,11 +57,11 @@ export function budgetVerdict(
     const since = disrupted.get(metadata.name ?? '')
     return since === undefined ? undefined : Date.parse(since) + deletionTimeoutMs
   }
-  const staying = pods.filter(({ metadata }) => !metadata.deletionTimestamp)
-  const evicted = staying.filter((pod) => deadlineOf(pod) !== undefined)
-  const isAwaited = (pod: Pod): boolean => (deadlineOf(pod) ?? Number.NEGATIVE_INFINITY) >= now
-  const awaited = evicted.filter(isAwaited)
-  const currentHealthy = staying.filter((pod) => isReady(pod) && !isAwaited(pod)).length
+  const remaining = pods.filter(({ metadata }) => !metadata.deletionTimestamp)
+  const evicted = remaining.filter((pod) => deadlineOf(pod) !== undefined)
+  const isPending = (pod: Pod): boolean => (deadlineOf(pod) ?? Number.NEGATIVE_INFINITY) >= now
+  const pending = evicted.filter(isPending)
+  const currentHealthy = remaining.filter((pod) => isReady(pod) && !isPending(pod)).length
   const { expectedPods, desiredHealthy } = expected
   const disruptionsAllowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0
   const observedGeneration = budget.metadata.generation
@@ -72,9 +72,9 @@ export function budgetVerdict(
   return {
     status: {
       ...(observedGeneration !== undefined && { observedGeneration }),
-      ...(awaited.length > 0 && {
+      ...(pending.length > 0 && {
         disruptedPods: Object.fromEntries(
-          awaited.map(({ metadata: { name = '' } }) => [name, disrupted.get(name) ?? '']),
+          pending.map(({ metadata: { name = '' } }) => [name, disrupted.get(name) ?? '']),
         ),
       }),
       disruptionsAllowed,
@@ -83,8 +83,8 @@ export function budgetVerdict(
       expectedPods,
       conditions: withCondition(budget.status?.conditions, condition, now),
     },
-    notDeleted: evicted.filter((pod) => !isAwaited(pod)),
-    againMs: awaited.length > 0 ? Math.min(...awaited.map((pod) => (deadlineOf(pod) ?? now) - now)) : undefined,
+    notDeleted: evicted.filter((pod) => !isPending(pod)),
+    requeueAfterMs: pending.length > 0 ? Math.min(...pending.map((pod) => (deadlineOf(pod) ?? now) - now)) : undefined,
   }
 }
 
@@ -93,7 +93,7 @@ const allowedCondition = (allowed: number) =>
     ? { type: 'DisruptionAllowed', status: 'True', reason: 'SufficientPods', message: '' }
     : { type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods', message: '' }
 
-/** The status when it cannot be worked out: nothing is allowed, whatever was before. */
+/** The status after an error: no disruption is allowed. */
 export function failedStatus({ status }: PodDisruptionBudget, message: string, now: number): BudgetStatus {
   const { observedGeneration } = status ?? {}
   const condition = {
@@ -107,7 +107,7 @@ export function failedStatus({ status }: PodDisruptionBudget, message: string, n
   return { ...counted, disruptionsAllowed: 0, conditions: withCondition(status?.conditions, condition, now) }
 }
 
-/** The time of a condition is when its status changed last. */
+/** Adds or updates a condition; its transition time changes only with its status. */
 function withCondition(
   conditions: readonly Condition[] = [],
   condition: Omit<Condition, 'lastTransitionTime'>,

@@ -1,4 +1,4 @@
-/** Keeps the status of PodDisruptionBudgets: how many of their pods may be disrupted. Evictions ask it. */
+/** Maintains the status of PodDisruptionBudgets, which the eviction API checks. */
 import {
   type Caches,
   type Controller,
@@ -22,13 +22,13 @@ import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
 import { isConflict, isNotFound, messageOf } from '../refusals.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
-import { selectorWords } from './selector-words.ts'
+import { goSelectorString } from './go-selector.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'
 import { scaleOf, type WorkloadScale } from './workload-scale.ts'
 
 const prefix = 'pods/'
 
-/** `now`: milliseconds. */
+/** `now` returns ms. */
 export function disruptionController(now: () => number = Date.now): Controller {
   return {
     name: 'disruption-controller',
@@ -59,30 +59,30 @@ export function disruptionController(now: () => number = Date.now): Controller {
       reads(replicationControllers),
     ],
     async reconcile(key, context) {
-      if (key.startsWith(prefix)) return lookAtPod(key, context)
+      if (key.startsWith(prefix)) return syncPod(key, context)
       const [namespace = '', name = ''] = key.split('/')
       const budget = context.caches.get(budgets, namespace, name)
       if (!budget) return
       try {
-        await look(key, budget, context)
+        await syncBudget(key, budget, context)
       } catch (error) {
         if (isConflict(error)) throw error
-        await write(budget, failedStatus(budget, messageOf(error), now()), context)
+        await updateStatus(budget, failedStatus(budget, messageOf(error), now()), context)
       }
     },
   }
 
-  async function look(key: string, budget: PodDisruptionBudget, context: ReconcileContext): Promise<void> {
+  async function syncBudget(key: string, budget: PodDisruptionBudget, context: ReconcileContext): Promise<void> {
     const { caches, events } = context
     const { namespace = '' } = budget.metadata
     const selector = labelSelectorOf(budget.spec?.selector)
-    const chosen = [...caches.in(pods, namespace)].filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
-    if (chosen.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
-    const scale = needsScale(budget) ? await expectedScale(budget, chosen, context) : 0
-    const { status, notDeleted, againMs } = budgetVerdict(
+    const matching = [...caches.in(pods, namespace)].filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
+    if (matching.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
+    const scale = needsScale(budget) ? await expectedScale(budget, matching, context) : 0
+    const { status, notDeleted, requeueAfterMs } = budgetVerdict(
       budget,
-      chosen,
-      expectedOf(budget, chosen.length, scale),
+      matching,
+      expectedOf(budget, matching.length, scale),
       now(),
     )
     // Upstream names the namespace twice.
@@ -93,11 +93,11 @@ export function disruptionController(now: () => number = Date.now): Controller {
         'NotDeleted',
         `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`,
       )
-    await write(budget, status, context)
-    if (againMs !== undefined) context.requeue(key, againMs + 1)
+    await updateStatus(budget, status, context)
+    if (requeueAfterMs !== undefined) context.requeue(key, requeueAfterMs + 1)
   }
 
-  async function lookAtPod(key: string, context: ReconcileContext): Promise<void> {
+  async function syncPod(key: string, context: ReconcileContext): Promise<void> {
     const [, namespace = '', name = ''] = key.split('/')
     const pod = context.caches.get(pods, namespace, name)
     const wait = pod && staleInMs(pod, now())
@@ -109,35 +109,35 @@ export function disruptionController(now: () => number = Date.now): Controller {
   }
 }
 
-/** How many pods the controllers of these pods want, taken together. Rejects when that cannot be known. */
+/** The total desired replicas of the controllers of these pods. Rejects if a controller is unknown. */
 async function expectedScale(
   budget: PodDisruptionBudget,
-  chosen: readonly Pod[],
+  matching: readonly Pod[],
   context: ReconcileContext,
 ): Promise<number> {
   const { events } = context
   try {
     const scales = new Map<string, WorkloadScale>()
-    const wanted = new Map<string, number>()
+    const desired = new Map<string, number>()
     let hasUnmanaged = false
-    for (const pod of chosen) {
+    for (const pod of matching) {
       const reference = controllerOf(pod)
       if (!reference) hasUnmanaged = true
       if (!reference || scales.has(reference.uid)) continue
       const scale = await scaleOf(reference, pod.metadata.namespace ?? '', context)
       if (!scale) throw new Error(`found no controllers for pod ${JSON.stringify(pod.metadata.name)}`)
       scales.set(reference.uid, scale)
-      wanted.set(scale.uid, scale.replicas)
+      desired.set(scale.uid, scale.replicas)
     }
     if (hasUnmanaged) {
       const message =
-        `Pods selected by this PodDisruptionBudget (selector: ${selectorWords(budget.spec?.selector)}) were ` +
+        `Pods selected by this PodDisruptionBudget (selector: ${goSelectorString(budget.spec?.selector)}) were ` +
         'found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may ' +
         'result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB ' +
         'to an integer value.'
       events.record(budget, 'Warning', 'UnmanagedPods', message)
     }
-    return [...wanted.values()].reduce((sum, replicas) => sum + replicas, 0)
+    return [...desired.values()].reduce((sum, replicas) => sum + replicas, 0)
   } catch (error) {
     events.record(
       budget,
@@ -154,7 +154,7 @@ function* budgetsOf(pod: Pod, caches: Caches): Generator<PodDisruptionBudget> {
     if (labelSelectorOf(budget.spec?.selector).matches(pod.metadata.labels ?? {})) yield budget
 }
 
-async function write(
+async function updateStatus(
   budget: PodDisruptionBudget,
   status: NonNullable<PodDisruptionBudget['status']>,
   { client }: ReconcileContext,

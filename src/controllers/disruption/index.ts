@@ -1,4 +1,4 @@
-/** How many pods may be disrupted, and which were about to be. */
+/** The controller of PodDisruptionBudgets. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [

@@ -1,4 +1,4 @@
-/** Takes back from pods that they are about to be disrupted, when nobody has deleted them in time. */
+/** Clears the DisruptionTarget condition of pods that were not deleted in time. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import { hasEnded, podCondition } from '../pods/phase.ts'
@@ -7,19 +7,16 @@ import { rfc3339 } from '../pods/times.ts'
 const type = 'DisruptionTarget'
 const staleAfterMs = 2 * 60_000
 
-/**
- * In how many ms the condition of a pod is stale, 0 if it is; undefined for one that has none, or whose condition
- * stays. `now`: ms.
- */
+/** Time in ms until the condition becomes stale, 0 if it is; undefined if it is missing or never stale. `now` is in ms. */
 export function staleInMs(pod: Pod, now: number): number | undefined {
   const condition = podCondition(pod, type)
   if (pod.metadata.deletionTimestamp || hasEnded(pod) || condition?.status !== 'True') return undefined
-  // A kubelet that ends a pod may take as long as it likes.
+  // Termination by the kubelet has no time limit.
   if (condition.reason === 'TerminationByKubelet') return undefined
   return Math.max(0, Date.parse(condition.lastTransitionTime ?? '') + staleAfterMs - now)
 }
 
-/** `now`: milliseconds. */
+/** `now` is in ms. */
 export async function clearCondition(
   { metadata: { namespace = '', name = '', uid, generation: observedGeneration } }: Pod,
   now: number,

@@ -1,4 +1,4 @@
-/** How many pods somebody wants to have: the controller of a pod, or who controls that. */
+/** Finds the desired replicas of a pod's controller, or of that controller's controller. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { deployments, replicaSets, replicationControllers, statefulSets } from '../../client/kinds.ts'
 import { controllerOf } from '../../client/objects/owners.ts'
@@ -18,14 +18,11 @@ interface Workload extends KubeObject {
   readonly spec?: { readonly replicas?: number }
 }
 
-const isOf = ({ apiVersion, kind }: OwnerReference, of: Resource): boolean =>
+const refersTo = ({ apiVersion, kind }: OwnerReference, of: Resource): boolean =>
   kind === of.kind &&
   (apiVersion.includes('/') ? [of.group, 'extensions'].includes(apiVersion.split('/')[0] ?? '') : of.group === '')
 
-/**
- * The scale of what a reference names; undefined if it is not there, or another one. Rejects for kinds that have no
- * scale.
- */
+/** Returns the scale of an owner; undefined if it does not exist or was replaced. Rejects for kinds without scale. */
 export async function scaleOf(
   reference: OwnerReference,
   namespace: string,
@@ -39,18 +36,18 @@ export async function scaleOf(
     uid: metadata.uid ?? '',
     replicas: spec?.replicas ?? 0,
   })
-  if (isOf(reference, replicationControllers)) {
+  if (refersTo(reference, replicationControllers)) {
     const found = known(replicationControllers, reference)
     if (found) return scale(found)
   }
-  if (isOf(reference, replicaSets)) {
+  if (refersTo(reference, replicaSets)) {
     const found = known(replicaSets, reference)
-    const above = found && controllerOf(found)
-    const deployment = above && isOf(above, deployments) ? known(deployments, above) : undefined
+    const parent = found && controllerOf(found)
+    const deployment = parent && refersTo(parent, deployments) ? known(deployments, parent) : undefined
     if (deployment) return scale(deployment)
-    if (found && above?.kind !== deployments.kind) return scale(found)
+    if (found && parent?.kind !== deployments.kind) return scale(found)
   }
-  if (isOf(reference, statefulSets)) {
+  if (refersTo(reference, statefulSets)) {
     const found = known(statefulSets, reference)
     if (found) return scale(found)
   }
@@ -61,7 +58,7 @@ interface ResourceList {
   readonly resources: readonly { readonly name: string; readonly kind: string; readonly namespaced: boolean }[]
 }
 
-/** Any other kind is asked for its scale, as it may be a custom one. */
+/** Reads the scale subresource of any other kind, including custom ones. */
 async function scaleByApi(
   { apiVersion, kind, name, uid }: OwnerReference,
   namespace: string,

@@ -1,9 +1,9 @@
-/** Nodes that come, fail and go, and the pods on them. */
+/** Controllers of nodes and of the pods on them. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { addressFlags } from './addresses/flags.ts'
 import { lifecycleFlags } from './lifecycle/flags.ts'
 
-/** Upstream's for all that nodes are watched by. */
+/** Upstream's account of the controllers that watch nodes. */
 const account = 'node-controller'
 
 export const controllers: readonly ControllerDescriptor[] = [
@@ -69,7 +69,7 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: 'terminated-pod-gc-threshold',
         type: 'number',
-        help: 'how many pods that have ended are kept; all if it is 0 or less',
+        help: 'maximum number of ended pods to retain; no limit if 0 or less',
         default: '12500',
       },
     ],
@@ -78,7 +78,10 @@ export const controllers: readonly ControllerDescriptor[] = [
         import('./pod-garbage/controller.ts'),
         import('./pod-garbage/metrics.ts'),
       ])
-      return podGarbage({ kept: flags.number('terminated-pod-gc-threshold'), metrics: new PodGarbageMetrics(registry) })
+      return podGarbage({
+        maxEnded: flags.number('terminated-pod-gc-threshold'),
+        metrics: new PodGarbageMetrics(registry),
+      })
     },
   },
   {

@@ -5,12 +5,12 @@ import { parseCidr } from '../../lib/cidr.ts'
 import { FlagValues } from '../flags.ts'
 import { addressFlags, clusterRanges } from './addresses/flags.ts'
 import { NodeRanges } from './addresses/ranges.ts'
-import { conditionsOfSilent, heard, isSilent } from './lifecycle/health.ts'
+import { isSilent, observedHealth, silentConditions } from './lifecycle/health.ts'
 import { olderLabels } from './lifecycle/labels.ts'
-import { NodeWatch } from './lifecycle/node-watch.ts'
+import { NodeMonitor } from './lifecycle/node-monitor.ts'
 import { withConditionTaints, withEviction, withoutEviction } from './lifecycle/taints.ts'
 import { EvictionQueue, evictionRate, zoneOf, zoneState } from './lifecycle/zones.ts'
-import { isOnLostNode, isUnscheduledAndDeleted, surplus } from './pod-garbage/choices.ts'
+import { isOnLostNode, isUnscheduledAndDeleted, surplusEndedPods } from './pod-garbage/garbage-pods.ts'
 import { toleratedSeconds } from './taint-eviction/tolerance.ts'
 import { nextStep, secondsOf } from './time-to-live.ts'
 
@@ -48,33 +48,33 @@ const lease = (renewTime: string): Lease => ({
 const keysOf = (taints: { key: string; effect: string }[] | undefined) =>
   taints?.map(({ key, effect }) => `${key.replace('node.kubernetes.io/', '')}:${effect}`)
 
-test('a node is silent when neither its status nor its lease have changed for the grace period', () => {
-  const told = node('n', { conditions: [ready()] })
-  const first = heard(told, undefined, undefined, start)
+test('a node is silent if its status and lease have not changed for the grace period', () => {
+  const reporting = node('n', { conditions: [ready()] })
+  const first = observedHealth(reporting, undefined, undefined, start)
   assert.equal(isSilent(first, grace, start + 50 * second), false)
   assert.equal(isSilent(first, grace, start + 51 * second), true)
-  const beat = heard(
+  const beat = observedHealth(
     node('n', { conditions: [ready('True', '2026-01-01T00:00:40Z')] }),
     undefined,
     first,
     start + 40 * second,
   )
   assert.equal(isSilent(beat, grace, start + 90 * second), false)
-  const renewed = heard(told, lease('2026-01-01T00:00:30.000000Z'), first, start + 45 * second)
+  const renewed = observedHealth(reporting, lease('2026-01-01T00:00:30.000000Z'), first, start + 45 * second)
   assert.equal(isSilent(renewed, grace, start + 95 * second), false)
-  const again = heard(told, lease('2026-01-01T00:00:30.000000Z'), renewed, start + 90 * second)
+  const again = observedHealth(reporting, lease('2026-01-01T00:00:30.000000Z'), renewed, start + 90 * second)
   assert.equal(isSilent(again, grace, start + 96 * second), true)
 })
 
-test('a node that has told nothing yet has the longer grace period, since it was made', () => {
-  const health = heard(node('n'), undefined, undefined, start + 30 * second)
+test('a node without a status has the startup grace period from its creation', () => {
+  const health = observedHealth(node('n'), undefined, undefined, start + 30 * second)
   assert.equal(isSilent(health, grace, start + 60 * second), false)
   assert.equal(isSilent(health, grace, start + 61 * second), true)
 })
 
-test('the conditions of a silent node are Unknown, and those that were never told come in', () => {
+test('the conditions of a silent node become Unknown, and missing ones are added', () => {
   const network = { type: 'NetworkUnavailable', status: 'False' }
-  const conditions = conditionsOfSilent(node('n', { conditions: [ready(), network] }), start + 60 * second)
+  const conditions = silentConditions(node('n', { conditions: [ready(), network] }), start + 60 * second)
   assert.deepEqual(
     conditions?.map(({ type, status, reason }) => [type, status, reason]),
     [
@@ -88,10 +88,10 @@ test('the conditions of a silent node are Unknown, and those that were never tol
   assert.equal(conditions?.[0]?.message, 'Kubelet stopped posting node status.')
   assert.equal(conditions?.[2]?.message, 'Kubelet never posted node status.')
   assert.equal(conditions?.[2]?.lastHeartbeatTime, created)
-  assert.equal(conditionsOfSilent(node('n', { conditions: [ready('Unknown')] }), start), undefined)
+  assert.equal(silentConditions(node('n', { conditions: [ready('Unknown')] }), start), undefined)
 })
 
-test('taints follow conditions', () => {
+test('NoSchedule taints are derived from conditions', () => {
   const pressed = node('n', {
     conditions: [ready('False'), { type: 'DiskPressure', status: 'True' }, { type: 'MemoryPressure', status: 'False' }],
     spec: {
@@ -111,7 +111,7 @@ test('taints follow conditions', () => {
   assert.equal(withConditionTaints(node('n', { conditions: [ready()] }), start), undefined)
 })
 
-test('the taint that drives pods away is not-ready or unreachable, never both', () => {
+test('the NoExecute taint is not-ready or unreachable, never both', () => {
   const unreachable = withEviction(node('n', { conditions: [ready('Unknown')] }), start)
   assert.deepEqual(unreachable, [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: created }])
   const failed = node('n', { conditions: [ready('False')], spec: { taints: unreachable } })
@@ -121,7 +121,7 @@ test('the taint that drives pods away is not-ready or unreachable, never both', 
   assert.equal(withoutEviction(node('n')), undefined)
 })
 
-test('zones are disrupted in full when no node is ready, by half from three nodes and the threshold on', () => {
+test('zone states: full disruption without ready nodes, partial from 3 nodes and the threshold', () => {
   const cases: [number, number, string][] = [
     [0, 1, 'FullDisruption'],
     [1, 2, 'Normal'],
@@ -137,7 +137,7 @@ test('zones are disrupted in full when no node is ready, by half from three node
   assert.equal(zoneOf(node('n')), '')
 })
 
-test('nodes are given that taint one after the other, at the rate of their zone', () => {
+test('EvictionQueue releases nodes at the rate of the zone', () => {
   const queue = new EvictionQueue(0.1)
   for (const name of ['a', 'b', 'c']) queue.add(name)
   assert.equal(queue.take(start), 'a')
@@ -148,31 +148,31 @@ test('nodes are given that taint one after the other, at the rate of their zone'
   assert.equal(queue.nextInMs(start), undefined)
 })
 
-test('when all zones fail at once nobody is driven away, until one is back', () => {
-  const watch = new NodeWatch(grace, rates)
+test('when all zones fail, evictions stop until one recovers', () => {
+  const watch = new NodeMonitor(grace, rates)
   const up = [node('a', { conditions: [ready()] }), node('b', { conditions: [ready()] })]
   const down = up.map(({ metadata }) => node(metadata.name ?? '', { conditions: [ready('Unknown')] }))
   watch.classify(up)
   for (const one of up) watch.isSilent(one, undefined, start)
-  assert.equal(watch.judge(up, start), false)
-  assert.equal(watch.judge(down, start), true)
+  assert.equal(watch.updateZones(up, start), false)
+  assert.equal(watch.updateZones(down, start), true)
   watch.queueOf(down[0]!).add('a')
   assert.equal(watch.queueOf(down[0]!).take(start), undefined)
-  assert.equal(watch.judge(down, start), false, 'it is told once')
+  assert.equal(watch.updateZones(down, start), false, 'returns true once')
   const later = start + 3600 * second
-  assert.equal(watch.judge([up[0]!, down[1]!], later), false)
+  assert.equal(watch.updateZones([up[0]!, down[1]!], later), false)
   assert.equal(watch.queueOf(down[0]!).take(later), 'a')
-  assert.equal(watch.isSilent(up[1]!, undefined, later + 50 * second), false, 'all have time to tell anew')
+  assert.equal(watch.isSilent(up[1]!, undefined, later + 50 * second), false, 'all nodes get a new grace period')
 })
 
-test('nodes that come and go are noticed once', () => {
-  const watch = new NodeWatch(grace, rates)
+test('classify returns added and removed nodes once', () => {
+  const watch = new NodeMonitor(grace, rates)
   assert.deepEqual(watch.classify([node('a')]).added.length, 1)
   assert.deepEqual(watch.classify([node('a')]).added.length, 0)
   assert.deepEqual(watch.classify([]).removed, [{ name: 'a', uid: 'uid-a' }])
 })
 
-test('older names of labels follow the newer ones', () => {
+test('beta labels are copied from the current labels', () => {
   assert.deepEqual(
     olderLabels(
       node('n', {
@@ -209,16 +209,16 @@ const pod = (
   status: { reason: more.reason },
 })
 
-test('a pod stays as long as it tolerates all taints that drive pods away', () => {
-  const gone = { key: 'gone', effect: 'NoExecute' }
+test('toleratedSeconds is the minimum over all NoExecute taints', () => {
+  const down = { key: 'down', effect: 'NoExecute' }
   const slow = { key: 'slow', value: 'very', effect: 'NoExecute' }
   const cases: [Toleration[], { key: string; value?: string; effect: string }[], number][] = [
     [[], [], Infinity],
     [[], [{ key: 'k', effect: 'NoSchedule' }], Infinity],
-    [[], [gone], 0],
-    [[{ operator: 'Exists' }], [gone, slow], Infinity],
-    [[{ key: 'gone', operator: 'Exists', tolerationSeconds: 300 }], [gone], 300],
-    [[{ key: 'gone', operator: 'Exists', tolerationSeconds: 300 }], [gone, slow], 0],
+    [[], [down], 0],
+    [[{ operator: 'Exists' }], [down, slow], Infinity],
+    [[{ key: 'down', operator: 'Exists', tolerationSeconds: 300 }], [down], 300],
+    [[{ key: 'down', operator: 'Exists', tolerationSeconds: 300 }], [down, slow], 0],
     [
       [
         { operator: 'Exists', tolerationSeconds: 30 },
@@ -228,27 +228,27 @@ test('a pod stays as long as it tolerates all taints that drive pods away', () =
       30,
     ],
     [[{ key: 'slow', value: 'not' }], [slow], 0],
-    [[{ key: 'gone', operator: 'Exists', tolerationSeconds: -1 }], [gone], 0],
-    [[{ key: 'gone', operator: 'Exists', effect: 'NoSchedule' }], [gone], 0],
+    [[{ key: 'down', operator: 'Exists', tolerationSeconds: -1 }], [down], 0],
+    [[{ key: 'down', operator: 'Exists', effect: 'NoSchedule' }], [down], 0],
   ]
   for (const [tolerations, taints, seconds] of cases)
     assert.equal(toleratedSeconds(pod({ tolerations }), taints), seconds, JSON.stringify([tolerations, taints]))
 })
 
-test('of pods that have ended, evicted ones go first, then the oldest', () => {
+test('surplus ended pods are evicted ones first, then the oldest', () => {
   const ended = [
     pod({ name: 'new', created: '2026-01-03T00:00:00Z' }),
     pod({ name: 'old' }),
     pod({ name: 'evicted', reason: 'Evicted', created: '2026-01-02T00:00:00Z' }),
   ]
   assert.deepEqual(
-    surplus(ended, 1).map(({ metadata }) => metadata.name),
+    surplusEndedPods(ended, 1).map(({ metadata }) => metadata.name),
     ['evicted', 'old'],
   )
-  assert.deepEqual(surplus(ended, 3), [])
+  assert.deepEqual(surplusEndedPods(ended, 3), [])
 })
 
-test('pods without a node, or on one that is out of service, are removed once they are deleted', () => {
+test('deleted pods without a node or on an out-of-service node are garbage', () => {
   const lost = node('n', {
     conditions: [ready('Unknown')],
     spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
@@ -264,7 +264,7 @@ test('pods without a node, or on one that is out of service, are removed once th
   )
 })
 
-test('the time that kubelets keep secrets grows with the cluster, and shrinks later than it grew', () => {
+test('the cache TTL of kubelets grows with the cluster and shrinks with hysteresis', () => {
   assert.equal(secondsOf(nextStep(0, 100)), 0)
   assert.equal(secondsOf(nextStep(0, 101)), 15)
   assert.equal(secondsOf(nextStep(1, 90)), 15)
@@ -272,26 +272,26 @@ test('the time that kubelets keep secrets grows with the cluster, and shrinks la
   assert.equal(secondsOf(nextStep(0, 5000)), 300)
 })
 
-test('nodes get the parts of the range in turn, and those that are given back', () => {
+test('nodes get the subranges in turn, including released ones', () => {
   const ranges = new NodeRanges(parseCidr('10.244.0.0/22')!, 24)
   ranges.take(parseCidr('10.244.1.0/24')!)
   ranges.take(parseCidr('192.168.0.0/16')!)
   assert.deepEqual(
-    [ranges.takeFree(), ranges.takeFree(), ranges.takeFree(), ranges.takeFree()],
+    [ranges.takeNext(), ranges.takeNext(), ranges.takeNext(), ranges.takeNext()],
     ['10.244.0.0/24', '10.244.2.0/24', '10.244.3.0/24', undefined],
   )
   ranges.release(parseCidr('10.244.2.0/24')!)
-  assert.equal(ranges.takeFree(), '10.244.2.0/24')
-  assert.equal(new NodeRanges(parseCidr('fd00::/48')!, 64).takeFree(), 'fd00::/64')
+  assert.equal(ranges.takeNext(), '10.244.2.0/24')
+  assert.equal(new NodeRanges(parseCidr('fd00::/48')!, 64).takeNext(), 'fd00::/64')
   assert.throws(() => new NodeRanges(parseCidr('10.0.0.0/24')!, 16), /choose a longer mask/)
   assert.throws(() => new NodeRanges(parseCidr('fd00::/32')!, 64), /16 bits/)
 })
 
-test('the flags of ranges have to go together', () => {
+test('the flags of address ranges are validated together', () => {
   const ranges = (given: Record<string, string>) => clusterRanges(new FlagValues(addressFlags, given))
   assert.deepEqual(ranges({ 'cluster-cidr': '10.0.0.0/8' }), [])
   assert.throws(() => ranges({ 'allocate-node-cidrs': 'true' }), /needs --cluster-cidr/)
-  assert.throws(() => ranges({ 'allocate-node-cidrs': 'true', 'cluster-cidr': '10/8' }), /no address range/)
+  assert.throws(() => ranges({ 'allocate-node-cidrs': 'true', 'cluster-cidr': '10/8' }), /not an address range/)
   const both = ranges({
     'allocate-node-cidrs': 'true',
     'cluster-cidr': '10.244.0.0/16,fd00::/56',

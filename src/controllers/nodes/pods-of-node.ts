@@ -1,4 +1,4 @@
-/** The index of pods by the node that they are bound to. */
+/** Index function: pods by node. */
 import type { Pod } from '../../client/kinds.ts'
 
 export const byNode = ({ spec }: Pod): Iterable<string> => (spec?.nodeName ? [spec.nodeName] : [])

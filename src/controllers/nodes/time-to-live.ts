@@ -1,26 +1,23 @@
-/** Tells kubelets how long they may keep secrets and config maps: the more nodes there are, the longer. */
+/** Annotates nodes with the time for which kubelets cache secrets and config maps. It grows with the cluster. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { nodes } from '../../client/kinds.ts'
 import { unlessGone } from '../refusals.ts'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 
-/**
- * From and up to how many nodes, and for how many seconds. They overlap, so that one node more or less does not change
- * all others.
- */
+/** Cache times by number of nodes. The ranges overlap, so that adding or removing one node does not change all others. */
 const steps = [
-  { least: 0, most: 100, seconds: 0 },
-  { least: 90, most: 500, seconds: 15 },
-  { least: 450, most: 1000, seconds: 30 },
-  { least: 900, most: 2000, seconds: 60 },
-  { least: 1800, most: Number.POSITIVE_INFINITY, seconds: 300 },
+  { min: 0, max: 100, seconds: 0 },
+  { min: 90, max: 500, seconds: 15 },
+  { min: 450, max: 1000, seconds: 30 },
+  { min: 900, max: 2000, seconds: 60 },
+  { min: 1800, max: Number.POSITIVE_INFINITY, seconds: 300 },
 ] as const
 
-/** The step that follows from the one before when there are so many nodes. */
+/** Returns the step for a number of nodes, starting from the current step. */
 export function nextStep(step: number, nodes: number): number {
-  if (nodes > steps[step]!.most) return nextStep(step + 1, nodes)
-  return nodes < steps[step]!.least ? nextStep(step - 1, nodes) : step
+  if (nodes > steps[step]!.max) return nextStep(step + 1, nodes)
+  return nodes < steps[step]!.min ? nextStep(step - 1, nodes) : step
 }
 
 export const secondsOf = (step: number): number => steps[step]!.seconds
@@ -42,9 +39,9 @@ export function timeToLive(): Controller {
     ],
     async reconcile(name, { client, caches }) {
       const node = caches.get(nodes, '', name)
-      const wanted = `${secondsOf(step)}`
-      if (!node || node.metadata.annotations?.[annotation] === wanted) return
-      await client.patch(nodes, '', name, { metadata: { annotations: { [annotation]: wanted } } }).catch(unlessGone)
+      const desired = `${secondsOf(step)}`
+      if (!node || node.metadata.annotations?.[annotation] === desired) return
+      await client.patch(nodes, '', name, { metadata: { annotations: { [annotation]: desired } } }).catch(unlessGone)
     },
   }
 }

@@ -24,12 +24,12 @@ import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { nextAvailableMs } from '../pods/phase.ts'
 import { Outstanding } from '../pods/writes/outstanding.ts'
 import { unlessNamespaceTerminating } from '../refusals.ts'
-import { executePlan } from './execute-plan.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
 import { claimFinder } from './claims/find.ts'
 import { planOf } from './decisions/plan.ts'
 import type { SetRevision, Situation } from './decisions/situation.ts'
 import { type StatefulSetStatus, statusOf, withoutZeros } from './decisions/status.ts'
+import { executePlan } from './execute-plan.ts'
 import { ordinalOf, revisionNameOf } from './identity.ts'
 import { setMetrics } from './metrics.ts'
 
@@ -74,7 +74,9 @@ export function statefulSetController({
       const [namespace = '', name = ''] = key.split('/')
       const set = context.caches.get(statefulSets, namespace, name)
       if (!set || !outstanding.satisfied(set)) return
-      await syncStatefulSet(set, outstanding, { now: now(), usesMaxUnavailable }, context).catch(unlessNamespaceTerminating)
+      await syncStatefulSet(set, outstanding, { now: now(), usesMaxUnavailable }, context).catch(
+        unlessNamespaceTerminating,
+      )
     },
   }
 }

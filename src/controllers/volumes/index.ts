@@ -1,4 +1,4 @@
-/** Volumes and claims: who gets which, and when they go. */
+/** Controllers of volumes and claims. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 
@@ -12,25 +12,25 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: 'pvclaimbinder-sync-period',
         type: 'duration',
-        help: 'how often volumes and claims that wait are looked at again',
+        help: 'period of retrying pending volumes and claims',
         default: '15s',
       },
       {
         name: 'enable-dynamic-provisioning',
         type: 'boolean',
-        help: 'whether volumes are made for claims whose class says by whom',
+        help: 'provision volumes for claims whose class names a provisioner',
         default: 'true',
       },
       {
         name: 'enable-hostpath-provisioner',
         type: 'boolean',
-        help: 'whether classes with the provisioner kubernetes.io/host-path get directories of this machine',
+        help: 'provision directories of this machine for classes with kubernetes.io/host-path',
         default: 'false',
       },
       {
         name: 'hostpath-provisioner-directory',
         type: 'text',
-        help: 'what holds these directories',
+        help: 'parent of the directories of kubernetes.io/host-path',
         default: '/tmp/hostpath_pv',
       },
     ],
@@ -94,13 +94,13 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: 'attach-detach-reconcile-sync-period',
         type: 'duration',
-        help: 'how often what cannot be attached is looked at again',
+        help: 'period of retrying failed attachments',
         default: '1m',
       },
       {
         name: 'disable-force-detach-on-timeout',
         type: 'boolean',
-        help: 'whether a node that does not answer keeps its volumes until it is tainted as out of service',
+        help: 'detach volumes from an unresponsive node only after it is tainted as out of service',
         default: 'false',
       },
     ],

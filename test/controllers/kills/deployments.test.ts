@@ -23,7 +23,7 @@ for (const strategy of [
     // A deletion of which only the first half is done is somebody else's to end.
     const controllers = new RestartedControllers(server.access, () => [
       ...replicaControllers(),
-      podGarbage({ kept: 0, periodMs: 500 }),
+      podGarbage({ maxEnded: 0, periodMs: 500 }),
     ])
     t.after(() => controllers.kill())
     const disturb = async (): Promise<void> => {

@@ -18,7 +18,7 @@ for (const isIndexed of [false, true])
     // A deletion of which only the first half is done is somebody else's to end.
     const controller = new RestartedControllers(server.access, () => [
       jobController({ concurrency: 2 }),
-      podGarbage({ kept: 0, periodMs: 500 }),
+      podGarbage({ maxEnded: 0, periodMs: 500 }),
     ])
     t.after(() => controller.kill())
     let steps = 0

@@ -53,12 +53,7 @@ test('a node is eligible if selectors, affinity and taints allow it', () => {
     ['a taint', {}, tainted(['a', 'NoSchedule']), 'stays'],
     ['a NoExecute taint', {}, tainted(['a', 'NoExecute']), 'neither'],
     ['a PreferNoSchedule taint', {}, tainted(['a', 'PreferNoSchedule']), 'runs'],
-    [
-      'a tolerated taint',
-      { tolerations: [{ key: 'a', operator: 'Exists' }] },
-      tainted(['a', 'NoExecute']),
-      'runs',
-    ],
+    ['a tolerated taint', { tolerations: [{ key: 'a', operator: 'Exists' }] }, tainted(['a', 'NoExecute']), 'runs'],
     ['a cordoned node', {}, tainted(['node.kubernetes.io/unschedulable', 'NoSchedule']), 'runs'],
     ['a node that is not ready', {}, tainted(['node.kubernetes.io/not-ready', 'NoExecute']), 'runs'],
     ['a node that was never ready', {}, tainted(['node.kubernetes.io/not-ready', 'NoSchedule']), 'stays'],

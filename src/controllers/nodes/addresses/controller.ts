@@ -1,4 +1,4 @@
-/** Gives each node a range of addresses for its pods, where it has none (`--allocate-node-cidrs`). */
+/** Allocates an address range for pods to each node without one (`--allocate-node-cidrs`). */
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { type Node, nodes } from '../../../client/kinds.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
@@ -11,10 +11,10 @@ import { NodeRanges } from './ranges.ts'
 
 const name = 'node-ipam-controller'
 
-/** Throws an ExplainedError for flags that do not go together. */
+/** Throws an ExplainedError for invalid combinations of flags. */
 export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): Controller {
   const ranges = clusterRanges(flags).map((range) => rangesOf(range, metrics))
-  metrics.follow(ranges)
+  metrics.setRanges(ranges)
   if (ranges.length === 0) return { name, watches: [] }
 
   const each = (node: Node | undefined, act: (range: NodeRanges, text: string) => void): void => {
@@ -26,7 +26,7 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
     watches: [
       watch({
         resource: nodes,
-        // What nodes have is known before any gets a new one: keys are looked at when all are there.
+        // Existing ranges are recorded before any is allocated: reconciles start after the initial list.
         onChange(node, before) {
           if (!node) each(before, release)
           else if (!before?.spec?.podCIDRs?.length) each(node, take)
@@ -37,29 +37,27 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
       const node = caches.get(nodes, '', key)
       if (!node || node.spec?.podCIDRs?.length) return
       const taken: string[] = []
-      const giveBack = (): void => {
+      const releaseAll = (): void => {
         for (const text of taken) for (const range of ranges) release(range, text)
       }
       for (const range of ranges) {
-        const free = range.takeFree()
+        const free = range.takeNext()
         if (free !== undefined) taken.push(free)
       }
       if (taken.length < ranges.length) {
-        giveBack()
+        releaseAll()
         const about = { apiVersion: 'v1', kind: 'Node', name: key, uid: node.metadata.uid }
         events.record(about, 'Normal', 'CIDRNotAvailable', `Node ${key} status is now: CIDRNotAvailable`)
-        throw new Error(
-          'no range of addresses is left for it: choose a larger --cluster-cidr, or a longer mask for nodes',
-        )
+        throw new Error('no address range is free for it: choose a larger --cluster-cidr or a longer mask for nodes')
       }
       const patch = {
         metadata: { resourceVersion: node.metadata.resourceVersion },
         spec: { podCIDR: taken[0], podCIDRs: taken },
       }
       try {
-        if (!(await client.patch(nodes, '', key, patch).catch(unlessGone))) giveBack()
+        if (!(await client.patch(nodes, '', key, patch).catch(unlessGone))) releaseAll()
       } catch (error) {
-        giveBack()
+        releaseAll()
         throw error
       }
     },

@@ -1,4 +1,4 @@
-/** Flags of the node IPAM controller: kube-controller-manager's, with its defaults. */
+/** Flags of the node IPAM controller, with kube-controller-manager's names and defaults. */
 import type { Cidr } from '../../../lib/cidr.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
@@ -8,42 +8,39 @@ export const addressFlags: readonly ControllerFlag[] = [
   {
     name: 'allocate-node-cidrs',
     type: 'boolean',
-    help: 'gives each node a range of addresses for its pods',
+    help: 'allocate an address range for pods to each node',
     default: 'false',
   },
   {
     name: 'cluster-cidr',
     type: 'text',
-    help: 'addresses of pods: one range, or one of IPv4 and one of IPv6',
+    help: 'address ranges of pods: one range, or one of IPv4 and one of IPv6',
     default: '',
   },
   {
     name: 'node-cidr-mask-size',
     type: 'number',
-    help: 'how long the prefix of a node’s range is; 24 for IPv4 and 64 for IPv6 unless said',
+    help: "prefix length of a node's range (default: 24 for IPv4, 64 for IPv6)",
     default: '0',
   },
-  { name: 'node-cidr-mask-size-ipv4', type: 'number', help: 'the same for IPv4 alone', default: '0' },
-  { name: 'node-cidr-mask-size-ipv6', type: 'number', help: 'the same for IPv6 alone', default: '0' },
+  { name: 'node-cidr-mask-size-ipv4', type: 'number', help: "prefix length of a node's IPv4 range", default: '0' },
+  { name: 'node-cidr-mask-size-ipv6', type: 'number', help: "prefix length of a node's IPv6 range", default: '0' },
 ]
 
 export interface ClusterRange {
   readonly cidr: Cidr
-  /** How long the prefix of a node's range is. */
+  /** Prefix length of a node's range. */
   readonly nodePrefix: number
 }
 
-/** Empty if nodes get no ranges. Throws an ExplainedError for flags that do not go together. */
+/** Returns the cluster's ranges; empty if nodes get none. Throws an ExplainedError for invalid combinations of flags. */
 export function clusterRanges(flags: FlagValues): readonly ClusterRange[] {
   if (!flags.boolean('allocate-node-cidrs')) return []
   const text = flags.text('cluster-cidr')
-  if (text === '')
-    throw new ExplainedError(
-      '--allocate-node-cidrs needs --cluster-cidr: say from which range nodes get theirs, such as 10.244.0.0/16',
-    )
+  if (text === '') throw new ExplainedError('--allocate-node-cidrs needs --cluster-cidr, for example 10.244.0.0/16')
   const ranges = text.split(',').map((part) => {
     const cidr = parseCidr(part.trim())
-    if (!cidr) throw new ExplainedError(`--cluster-cidr ${part} is no address range: write it like 10.244.0.0/16`)
+    if (!cidr) throw new ExplainedError(`--cluster-cidr ${part} is not an address range, such as 10.244.0.0/16`)
     return cidr
   })
   if (ranges.length > 2 || (ranges.length === 2 && ranges[0]!.family === ranges[1]!.family)) {

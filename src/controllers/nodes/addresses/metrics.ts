@@ -1,14 +1,11 @@
-/**
- * What is counted of the ranges that nodes get (`node_ipam_controller_*`), by the range of the cluster that they are
- * from.
- */
+/** Metrics of node address ranges (`node_ipam_controller_*`), by cluster range. */
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
-/** How many parts of a range nodes can have, and have. */
+/** The number of subranges of a cluster range, and of taken ones. */
 export interface RangeUse {
   readonly range: string
-  readonly most: number
+  readonly capacity: number
   readonly taken: number
 }
 
@@ -35,22 +32,26 @@ export class RangeMetrics {
         this.#ranges.map((use) => [[use.range], value(use)]),
       )
     // Upstream's spelling.
-    gauge('cirdset_max_cidrs', 'Maximum number of CIDRs that can be allocated.', ({ most }) => most)
-    gauge('cidrset_usage_cidrs', 'Gauge measuring percentage of allocated CIDRs.', ({ most, taken }) => taken / most)
+    gauge('cirdset_max_cidrs', 'Maximum number of CIDRs that can be allocated.', ({ capacity }) => capacity)
+    gauge(
+      'cidrset_usage_cidrs',
+      'Gauge measuring percentage of allocated CIDRs.',
+      ({ capacity, taken }) => taken / capacity,
+    )
   }
 
-  /** Where the ranges are. */
-  follow(ranges: readonly RangeUse[]): void {
+  /** Sets the ranges that the gauges read. */
+  setRanges(ranges: readonly RangeUse[]): void {
     this.#ranges = ranges
   }
 
-  /** A part that was free is so no more; `tries` is how many were looked at, where one was looked for. */
-  allocated(range: string, tries?: number): void {
+  /** Counts the allocation of a subrange; `tries` is the number of taken ones skipped in a search. */
+  countAllocation(range: string, tries?: number): void {
     this.#allocations([range]).add()
     if (tries !== undefined) this.#tries([range]).observe(tries)
   }
 
-  released(range: string): void {
+  countRelease(range: string): void {
     this.#releases([range]).add()
   }
 }

@@ -1,9 +1,9 @@
-/** Which part of the cluster's address range each node gives its pods (`spec.podCIDRs`). */
+/** Allocates subranges of the cluster's address range to nodes (`spec.podCIDRs`). */
 import { addressAt, type Cidr } from '../../../lib/cidr.ts'
 import { RangeMetrics, type RangeUse } from './metrics.ts'
 
-/** As upstream: more nodes than this many bits can count share no range. */
-const mostBits = 16
+/** As upstream: maximum number of bits between the prefixes of the cluster and of a node. */
+const maxBits = 16
 
 export class NodeRanges implements RangeUse {
   readonly #cluster: Cidr
@@ -13,16 +13,16 @@ export class NodeRanges implements RangeUse {
   readonly #taken = new Set<number>()
   #next = 0
 
-  /** `prefix` is the length of a node's. Throws a RangeError if the cluster's range has no such parts, or too many. */
+  /** `prefix` is the prefix length of a node. Throws a RangeError if it does not fit the cluster's range. */
   constructor(cluster: Cidr, prefix: number, metrics = new RangeMetrics()) {
     const bits = prefix - cluster.prefix
     if (bits < 0)
       throw new RangeError(
         `nodes cannot have ranges of /${prefix} in a range of /${cluster.prefix}: choose a longer mask for nodes`,
       )
-    if (bits > mostBits)
+    if (bits > maxBits)
       throw new RangeError(
-        `/${prefix} is too small a part of /${cluster.prefix}: the masks may differ by ${mostBits} bits at most`,
+        `/${prefix} is too small for /${cluster.prefix}: the masks may differ by at most ${maxBits} bits`,
       )
     if (prefix > widthOf(cluster)) throw new RangeError(`/${prefix} is longer than an address of IPv${cluster.family}`)
     this.#cluster = cluster
@@ -39,7 +39,7 @@ export class NodeRanges implements RangeUse {
     return `${addressAt(this.#cluster, 0)}/${this.#cluster.prefix}`
   }
 
-  get most(): number {
+  get capacity(): number {
     return this.#count
   }
 
@@ -47,26 +47,26 @@ export class NodeRanges implements RangeUse {
     return this.#taken.size
   }
 
-  /** Takes all parts that share addresses with a range; nothing if there are none. */
+  /** Marks all subranges that overlap a range as taken. */
   take(range: Cidr): void {
     for (const index of this.#within(range)) {
       if (this.#taken.has(index)) continue
       this.#taken.add(index)
-      this.#metrics.allocated(this.range)
+      this.#metrics.countAllocation(this.range)
     }
   }
 
   release(range: Cidr): void {
-    for (const index of this.#within(range)) if (this.#taken.delete(index)) this.#metrics.released(this.range)
+    for (const index of this.#within(range)) if (this.#taken.delete(index)) this.#metrics.countRelease(this.range)
   }
 
-  /** Takes a free part: the next one after the last. Undefined if all are taken. */
-  takeFree(): string | undefined {
+  /** Takes the next free subrange after the last one. Undefined if all are taken. */
+  takeNext(): string | undefined {
     for (let tried = 0; tried < this.#count; tried++) {
       const index = (this.#next + tried) % this.#count
       if (this.#taken.has(index)) continue
       this.#taken.add(index)
-      this.#metrics.allocated(this.range, tried)
+      this.#metrics.countAllocation(this.range, tried)
       this.#next = (index + 1) % this.#count
       return `${addressAt({ ...this.#cluster, base: this.#cluster.base + BigInt(index) * this.#size }, 0)}/${this.#prefix}`
     }

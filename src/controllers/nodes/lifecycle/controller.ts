@@ -1,15 +1,12 @@
-/**
- * Watches over nodes: those that are not heard of are Unknown, get taints, and their pods are neither ready nor, in
- * time, theirs any more.
- */
+/** Monitors nodes: silent ones become Unknown and get taints; their pods become unready and are evicted later. */
 import { type Controller, type ReconcileContext, reads, watch } from '../../../client/controller/controller.ts'
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
 import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
-import { conditionsOfSilent, type GracePeriods, type NodeCondition, readyCondition } from './health.ts'
+import { type GracePeriods, type NodeCondition, readyCondition, silentConditions } from './health.ts'
 import { olderLabels } from './labels.ts'
 import { NodeMetrics } from './metrics.ts'
-import { NodeWatch } from './node-watch.ts'
+import { NodeMonitor } from './node-monitor.ts'
 import { markNotReady } from './pods.ts'
 import { isEvicting, type Taint, withConditionTaints, withEviction, withoutEviction } from './taints.ts'
 import { type EvictionRates, zoneOf } from './zones.ts'
@@ -17,15 +14,15 @@ import { type EvictionRates, zoneOf } from './zones.ts'
 export interface NodeLifecycleOptions {
   readonly grace: GracePeriods
   readonly rates: EvictionRates
-  /** How often nodes are looked at, in ms (`--node-monitor-period`). */
+  /** Period of checking all nodes, in ms (`--node-monitor-period`). */
   readonly periodMs: number
-  /** Counts nothing that anybody sees unless said. */
+  /** Default: metrics that are not exported. */
   readonly metrics?: NodeMetrics
   readonly now?: () => number
 }
 
 const leaseNamespace = 'kube-node-lease'
-/** Keys: a look at all nodes, the time for the next one, nodes that wait to be tainted, one node, one pod. */
+/** Work queue keys: check all nodes, periodic tick, nodes queued for eviction, one node, one pod. */
 const health = 'health'
 const tick = 'tick'
 const evictions = 'evictions'
@@ -40,51 +37,49 @@ export function nodeLifecycle({
   metrics = new NodeMetrics(),
   now = Date.now,
 }: NodeLifecycleOptions): Controller {
-  const nodeWatch = new NodeWatch(grace, rates)
-  metrics.follow(() => nodeWatch.counts)
+  const nodeWatch = new NodeMonitor(grace, rates)
+  metrics.setZoneSource(() => nodeWatch.counts)
   let isTicking = false
 
-  async function lookAtAll(context: ReconcileContext): Promise<void> {
+  async function checkAllNodes(context: ReconcileContext): Promise<void> {
     const { caches, requeue } = context
     const all = [...caches.all(nodes)]
     const { added, removed } = nodeWatch.classify(all)
     for (const node of added)
-      tell(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
-    for (const gone of removed) tell(gone, 'RemovingNode', `Removing Node ${gone.name} from Controller`, context)
-    // Without nodes nothing ticks.
+      recordNodeEvent(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
+    for (const deleted of removed)
+      recordNodeEvent(deleted, 'RemovingNode', `Removing Node ${deleted.name} from Controller`, context)
+    // Without nodes the tick stops.
     if (all.length > 0 && !isTicking) {
       isTicking = true
       requeue(tick, periodMs)
     }
-    const seen = [...all]
+    const current = [...all]
     const writes: Promise<void>[] = []
     for (const [at, node] of all.entries()) {
       const began = performance.now()
-      const told = (): void => metrics.lookedAtNode((performance.now() - began) / 1000)
-      const writing = lookAt(node, context)
-      if (!writing) told()
-      else writes.push(writing.then((written) => void (seen[at] = written)).finally(told))
+      const observe = (): void => metrics.observeNodeCheck((performance.now() - began) / 1000)
+      const writing = checkNode(node, context)
+      if (!writing) observe()
+      else writes.push(writing.then((written) => void (current[at] = written)).finally(observe))
     }
-    // One node that cannot be written does not keep the others from being looked at.
-    const failed = (await Promise.allSettled(writes)).find((write) => write.status === 'rejected')
-    if (nodeWatch.judge(seen, now()))
-      await Promise.all(seen.map((node) => write(node, { taints: withoutEviction(node) }, context)))
+    // A failed write of one node does not stop the checks of the others.
+    const failed = (await Promise.allSettled(writes)).find((patchNode) => patchNode.status === 'rejected')
+    if (nodeWatch.updateZones(current, now()))
+      await Promise.all(current.map((node) => write(node, { taints: withoutEviction(node) }, context)))
     requeue(evictions)
     if (failed) throw failed.reason
   }
 
-  /**
-   * Resolves with the node as it was written; undefined if there was nothing to write, as with nearly all nodes at
-   * nearly all times.
-   */
-  function lookAt(node: Node, context: ReconcileContext): Promise<Node> | undefined {
+  /** Resolves with the updated node; returns undefined if nothing must be written, which is the usual case. */
+  function checkNode(node: Node, context: ReconcileContext): Promise<Node> | undefined {
     const { name = '' } = node.metadata
     const ready = readyCondition(node)
     const conditions = nodeWatch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now())
-      ? conditionsOfSilent(node, now())
+      ? silentConditions(node, now())
       : undefined
     if (ready?.status === 'True') nodeWatch.queueOf(node).remove(name)
-    if (conditions) return tellSilent(node, conditions, context)
+    if (conditions) return writeSilent(node, conditions, context)
     const taints =
       ready?.status === 'True' ? withoutEviction(node) : isEvicting(node) ? withEviction(node, now()) : undefined
     if (taints) return write(node, { taints }, context)
@@ -92,11 +87,8 @@ export function nodeLifecycle({
     return undefined
   }
 
-  /**
-   * Writes what a node would write that is not heard of, and sees to its pods. Resolves with the node as it is
-   * afterwards.
-   */
-  async function tellSilent(node: Node, conditions: NodeCondition[], context: ReconcileContext): Promise<Node> {
+  /** Writes the conditions of a silent node, and taints or queues it for eviction. Resolves with the updated node. */
+  async function writeSilent(node: Node, conditions: NodeCondition[], context: ReconcileContext): Promise<Node> {
     const { name = '', uid } = node.metadata
     const current = await context.client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } })
     if (readyCondition(node)?.status === 'True') {
@@ -111,7 +103,7 @@ export function nodeLifecycle({
     return current
   }
 
-  /** Gives nodes the taint that drives pods away, as fast as their zones allow. */
+  /** Adds the NoExecute taint to queued nodes, at the rate of their zones. */
   async function evict(context: ReconcileContext): Promise<void> {
     for (const queue of nodeWatch.queues()) {
       for (let name = queue.take(now()); name !== undefined; name = queue.take(now())) {
@@ -119,7 +111,7 @@ export function nodeLifecycle({
         const taints = node && withEviction(node, now())
         if (!taints) continue
         await write(node, { taints }, context)
-        metrics.evicted(zoneOf(node))
+        metrics.countEviction(zoneOf(node))
       }
       const nextMs = queue.nextInMs(now())
       if (nextMs !== undefined) context.requeue(evictions, nextMs)
@@ -142,7 +134,7 @@ export function nodeLifecycle({
             for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) requeue(podKey(pod))
         },
       }),
-      // Those of other namespaces are few, and the garbage collector follows all.
+      // Leases in other namespaces are few, and the garbage collector watches all anyway.
       reads(leases),
       watch({
         resource: pods,
@@ -158,7 +150,7 @@ export function nodeLifecycle({
         isTicking = false
         return requeue(health)
       }
-      if (key === health) return timed((seconds) => metrics.lookedAtAll(seconds), lookAtAll(context))
+      if (key === health) return timed((seconds) => metrics.observeFullCheck(seconds), checkAllNodes(context))
       if (key === evictions) return evict(context)
       const [kind, namespace = '', name = ''] = key.split('/')
       if (kind === 'pod') {
@@ -174,33 +166,30 @@ export function nodeLifecycle({
   }
 }
 
-/** Tells how long some work takes, in seconds. */
-function timed<T>(tell: (seconds: number) => void, work: Promise<T>): Promise<T> {
+/** Calls `observe` with the duration of `work`, in seconds. */
+function timed<T>(observe: (seconds: number) => void, work: Promise<T>): Promise<T> {
   const began = performance.now()
-  return work.finally(() => tell((performance.now() - began) / 1000))
+  return work.finally(() => observe((performance.now() - began) / 1000))
 }
 
-/** Events about what the controller knows of. */
-function tell(
+/** Records an event about the controller's list of nodes. */
+function recordNodeEvent(
   { name, uid }: { readonly name?: string; readonly uid?: string },
   reason: string,
-  what: string,
+  message: string,
   { events }: ReconcileContext,
 ): void {
-  events.record({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${what}`)
+  events.record({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${message}`)
 }
 
 interface Changes {
-  /** All taints; none where they stay. */
+  /** All taints; undefined if unchanged. */
   readonly taints: readonly Taint[] | undefined
-  /** Those to set. */
+  /** Labels to set. */
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/**
- * Resolves with the node as it is afterwards. Rejects with a conflict if it is not as it was read: it is decided anew
- * then.
- */
+/** Resolves with the updated node. Rejects with a conflict if the node has changed, so that the key is retried. */
 async function write(node: Node, { taints, labels }: Changes, { client }: ReconcileContext): Promise<Node> {
   if (!taints && !labels) return node
   const { name = '', resourceVersion } = node.metadata

@@ -1,60 +1,68 @@
-/** When a node was last heard of, by the clock of whoever listens: that of the node may be wrong. */
+/** Tracks when a node last reported, by the controller's clock, as the node's may be wrong. */
 import type { Lease, Node } from '../../../client/kinds.ts'
 import { rfc3339 } from '../../pods/times.ts'
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
 
 export interface NodeHealth {
-  /** The condition Ready as it was seen last. */
+  /** The last observed Ready condition. */
   readonly ready: NodeCondition | undefined
-  /** `spec.renewTime` of the node's lease as it was seen last. */
+  /** The last observed `spec.renewTime` of the node's lease. */
   readonly renewTime: string | undefined
-  /** When status or lease was seen to change, in ms since the epoch. */
-  readonly heardAt: number
+  /** Time of the last observed change of status or lease, in ms since the epoch. */
+  readonly lastChangeAt: number
 }
 
 export interface GracePeriods {
-  /** For nodes that have told their status (`--node-monitor-grace-period`), in ms. */
+  /** For nodes with a status (`--node-monitor-grace-period`), in ms. */
   readonly monitor: number
-  /** For nodes that have not yet (`--node-startup-grace-period`), in ms. */
+  /** For nodes without a status (`--node-startup-grace-period`), in ms. */
   readonly startup: number
 }
 
 export const readyCondition = ({ status }: Node): NodeCondition | undefined =>
   status?.conditions?.find(({ type }) => type === 'Ready')
 
-/** What is known of a node after one more look at it. `now` is in ms since the epoch. */
-export function heard(node: Node, lease: Lease | undefined, before: NodeHealth | undefined, now: number): NodeHealth {
+/** Returns the health of a node after another check. `now` is in ms since the epoch. */
+export function observedHealth(
+  node: Node,
+  lease: Lease | undefined,
+  before: NodeHealth | undefined,
+  now: number,
+): NodeHealth {
   const ready = readyCondition(node)
   const renewTime = lease?.spec?.renewTime
-  // Most looks find nothing new, and there are thousands of nodes.
+  // Fast path: most checks find no change, and clusters have thousands of nodes.
   if (before && ready === before.ready && renewTime === before.renewTime) return before
   const isRenewed =
     renewTime !== undefined && (before?.renewTime === undefined || Date.parse(before.renewTime) < Date.parse(renewTime))
   if (!before) {
     const createdAt = Date.parse(node.metadata.creationTimestamp ?? '') || now
-    return { ready, renewTime, heardAt: ready || isRenewed ? now : createdAt }
+    return { ready, renewTime, lastChangeAt: ready || isRenewed ? now : createdAt }
   }
-  const isTold =
+  const isReported =
     ready === undefined
       ? before.ready !== undefined
       : before.ready?.lastHeartbeatTime !== ready.lastHeartbeatTime || before.ready === undefined
   return {
     ready,
     renewTime: isRenewed ? renewTime : before.renewTime,
-    heardAt: isTold || isRenewed ? now : before.heardAt,
+    lastChangeAt: isReported || isRenewed ? now : before.lastChangeAt,
   }
 }
 
-/** Whether nothing was heard of a node for too long. */
-export const isSilent = ({ ready, heardAt }: NodeHealth, { monitor, startup }: GracePeriods, now: number): boolean =>
-  now > heardAt + (ready ? monitor : startup)
+/** Returns true if a node has not reported within its grace period. */
+export const isSilent = (
+  { ready, lastChangeAt: heardAt }: NodeHealth,
+  { monitor, startup }: GracePeriods,
+  now: number,
+): boolean => now > heardAt + (ready ? monitor : startup)
 
-/** NetworkUnavailable is not the kubelet's to tell. */
-const toldByKubelet: readonly string[] = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
+/** Conditions that the kubelet reports; NetworkUnavailable is not one. */
+const kubeletConditions: readonly string[] = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure']
 
-/** The conditions of a node that is silent; undefined if they say so already. */
-export function conditionsOfSilent({ metadata, status }: Node, now: number): NodeCondition[] | undefined {
+/** Returns the conditions of a silent node; undefined if Ready is Unknown already. */
+export function silentConditions({ metadata, status }: Node, now: number): NodeCondition[] | undefined {
   const conditions = status?.conditions ?? []
   if (conditions.some(({ type, status: value }) => type === 'Ready' && value === 'Unknown')) return undefined
   const lastTransitionTime = rfc3339(now)
@@ -70,10 +78,10 @@ export function conditionsOfSilent({ metadata, status }: Node, now: number): Nod
     message: 'Kubelet never posted node status.',
     lastTransitionTime,
   }
-  const missing = toldByKubelet.filter((type) => !conditions.some((condition) => condition.type === type))
+  const missing = kubeletConditions.filter((type) => !conditions.some((condition) => condition.type === type))
   return [
     ...conditions.map((condition) =>
-      toldByKubelet.includes(condition.type) && condition.status !== 'Unknown'
+      kubeletConditions.includes(condition.type) && condition.status !== 'Unknown'
         ? { ...condition, ...stopped }
         : condition,
     ),

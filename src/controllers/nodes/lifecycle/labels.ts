@@ -1,4 +1,4 @@
-/** Labels of nodes that have an older name: it follows the newer one. */
+/** Copies labels of nodes to their older (beta) names. */
 import type { Node } from '../../../client/kinds.ts'
 
 const olderNames: Readonly<Record<string, string>> = {
@@ -6,7 +6,7 @@ const olderNames: Readonly<Record<string, string>> = {
   'kubernetes.io/arch': 'beta.kubernetes.io/arch',
 }
 
-/** The labels to set; undefined if all is well. */
+/** Returns the labels to set; undefined if none must change. */
 export function olderLabels({ metadata: { labels = {} } }: Node): Record<string, string> | undefined {
   const set = Object.entries(olderNames).flatMap(([name, older]) =>
     labels[name] !== undefined && labels[older] !== labels[name] ? [[older, labels[name]]] : [],

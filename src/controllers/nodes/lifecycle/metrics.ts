@@ -1,7 +1,7 @@
-/** What is counted of nodes and their zones (`node_collector_*`). */
+/** Metrics of nodes and zones (`node_collector_*`). */
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
-import type { ZoneCount } from './node-watch.ts'
+import type { ZoneCount } from './node-monitor.ts'
 
 export class NodeMetrics {
   readonly #evictions
@@ -14,10 +14,10 @@ export class NodeMetrics {
       'Number of Node evictions that happened since current instance of NodeController started.',
       ['zone'],
     )
-    const seconds = (name: string, what: string, shortest: number) =>
+    const seconds = (name: string, subject: string, shortest: number) =>
       registry.histogram(
         `node_collector_update_${name}_duration_seconds`,
-        `Duration in seconds for NodeController to update the health of ${what}.`,
+        `Duration in seconds for NodeController to update the health of ${subject}.`,
         exponentialBuckets(shortest, 4, 8),
       )([])
     this.#node = seconds('node_health', 'a single node', 0.001)
@@ -41,21 +41,21 @@ export class NodeMetrics {
 
   #zones: () => Iterable<ZoneCount> = () => []
 
-  /** Where the zones are, as they were judged last. */
-  follow(zones: () => Iterable<ZoneCount>): void {
+  /** Sets the source of the zone gauges. */
+  setZoneSource(zones: () => Iterable<ZoneCount>): void {
     this.#zones = zones
   }
 
-  /** A node got the taint that drives pods away. */
-  evicted(zone: string): void {
+  /** Counts a node that got the NoExecute taint. */
+  countEviction(zone: string): void {
     this.#evictions([zone]).add()
   }
 
-  lookedAtNode(seconds: number): void {
+  observeNodeCheck(seconds: number): void {
     this.#node.observe(seconds)
   }
 
-  lookedAtAll(seconds: number): void {
+  observeFullCheck(seconds: number): void {
     this.#all.observe(seconds)
   }
 }

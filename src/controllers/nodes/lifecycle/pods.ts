@@ -1,4 +1,4 @@
-/** Pods of a node that is not ready are not ready either: nobody sends them requests. */
+/** Marks pods of an unready node as not ready, so that they get no traffic. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { isReady, podCondition } from '../../pods/phase.ts'
@@ -9,7 +9,7 @@ export async function markNotReady(pod: Pod, { client, events }: ReconcileContex
   if (!isReady(pod)) return
   const { namespace = '', name = '' } = pod.metadata
   const condition = { ...podCondition(pod, 'Ready'), status: 'False', lastTransitionTime: rfc3339(now) }
-  // The uid makes it fail if the pod is another one of that name, the version if somebody was faster.
+  // The patch fails if the pod was replaced (uid) or has changed (resourceVersion).
   const metadata = { uid: pod.metadata.uid, resourceVersion: pod.metadata.resourceVersion }
   await client
     .patch(pods, namespace, name, { metadata, status: { conditions: [condition] } }, 'strategic', 'status')

@@ -1,5 +1,5 @@
 /**
- * Taints that follow from the conditions of a node:
+ * Taints derived from the conditions of a node:
  * kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/#taint-based-evictions
  */
 import type { Node } from '../../../client/kinds.ts'
@@ -27,60 +27,54 @@ const ownKeys: ReadonlySet<string> = new Set([
 
 const isSame = (one: Taint, other: Taint): boolean => one.key === other.key && one.effect === other.effect
 
-/** Takes some taints away and puts others last, each with the time. Undefined if that changes nothing. */
-export function swapped(
+/** Removes taints and appends others with the current time. Undefined if nothing changes. */
+export function replaceTaints(
   taints: readonly Taint[],
   add: readonly Taint[],
   remove: readonly Taint[],
   now: number,
 ): Taint[] | undefined {
-  const added = add.filter((taint) => !taints.some((present) => isSame(present, taint)))
-  const kept = taints.filter((present) => !remove.some((taint) => isSame(present, taint)))
-  if (added.length === 0 && kept.length === taints.length) return undefined
-  return [...kept, ...added.map((taint) => ({ ...taint, timeAdded: rfc3339(now) }))]
+  const added = add.filter((taint) => !taints.some((existing) => isSame(existing, taint)))
+  const remaining = taints.filter((existing) => !remove.some((taint) => isSame(existing, taint)))
+  if (added.length === 0 && remaining.length === taints.length) return undefined
+  return [...remaining, ...added.map((taint) => ({ ...taint, timeAdded: rfc3339(now) }))]
 }
 
-/**
- * The taints that a node should have where those that keep new pods away are not those of its conditions; undefined
- * where they are.
- */
+/** Returns the taints with NoSchedule taints matching the node's conditions; undefined if they match already. */
 export function withConditionTaints({ spec, status }: Node, now: number): Taint[] | undefined {
-  const wanted: string[] = []
+  const desired: string[] = []
   for (const { type, status: value } of status?.conditions ?? []) {
     const key = keys[type]?.[value]
-    if (key) wanted.push(key)
+    if (key) desired.push(key)
   }
-  if (spec?.unschedulable) wanted.push(unschedulable)
+  if (spec?.unschedulable) desired.push(unschedulable)
   const taints = spec?.taints ?? []
-  const stale = taints.filter(({ key, effect }) => effect === 'NoSchedule' && ownKeys.has(key) && !wanted.includes(key))
-  return swapped(
+  const stale = taints.filter(
+    ({ key, effect }) => effect === 'NoSchedule' && ownKeys.has(key) && !desired.includes(key),
+  )
+  return replaceTaints(
     taints,
-    wanted.map((key) => ({ key, effect: 'NoSchedule' })),
+    desired.map((key) => ({ key, effect: 'NoSchedule' })),
     stale,
     now,
   )
 }
 
 const noExecute = (key: string): Taint => ({ key, effect: 'NoExecute' })
-const has = ({ spec }: Node, taint: Taint): boolean => spec?.taints?.some((present) => isSame(present, taint)) ?? false
+const has = ({ spec }: Node, taint: Taint): boolean =>
+  spec?.taints?.some((existing) => isSame(existing, taint)) ?? false
 
-/** The taints of a node without those that drive pods away because it is not ready; undefined if it has none. */
+/** Returns the taints without the NoExecute taints of unready nodes; undefined if the node has none. */
 export const withoutEviction = (node: Node): Taint[] | undefined =>
-  swapped(node.spec?.taints ?? [], [], [noExecute(notReady), noExecute(unreachable)], 0)
+  replaceTaints(node.spec?.taints ?? [], [], [noExecute(notReady), noExecute(unreachable)], 0)
 
-/**
- * The taints of a node that is not ready, with the one that drives pods away; undefined if it is ready, does not say,
- * or has it.
- */
+/** Returns the taints with the NoExecute taint of an unready node; undefined if it is ready, unreported or tainted. */
 export function withEviction(node: Node, now: number): Taint[] | undefined {
   const ready = readyCondition(node)
   if (!ready || ready.status === 'True') return undefined
   const [key, other] = ready.status === 'False' ? [notReady, unreachable] : [unreachable, notReady]
-  return swapped(node.spec?.taints ?? [], [noExecute(key)], [noExecute(other)], now)
+  return replaceTaints(node.spec?.taints ?? [], [noExecute(key)], [noExecute(other)], now)
 }
 
-/**
- * Whether pods are driven away already: then the taint changes with the condition at once, as nobody is driven away by
- * that.
- */
+/** Returns true if the node has a NoExecute taint of an unready node: then that may change without the rate limit. */
 export const isEvicting = (node: Node): boolean => has(node, noExecute(notReady)) || has(node, noExecute(unreachable))

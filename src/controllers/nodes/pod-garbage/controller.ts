@@ -1,7 +1,4 @@
-/**
- * Removes pods that no kubelet will end: those of nodes that have gone, deleted ones without a node, and too many that
- * have ended.
- */
+/** Removes pods that no kubelet will terminate: pods of deleted nodes, deleted unscheduled pods, surplus ended pods. */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
@@ -9,37 +6,34 @@ import { withDisruption } from '../../pods/disruption.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { isNotFound, unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
-import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplus } from './choices.ts'
+import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplusEndedPods } from './garbage-pods.ts'
 import { PodGarbageMetrics, type RemovalReason } from './metrics.ts'
 
 export interface PodGarbageOptions {
-  /** How many pods that have ended are kept (`--terminated-pod-gc-threshold`); all if it is 0 or less. */
-  readonly kept: number
-  /** How long a node has to be gone before its pods go, in ms; 40 s unless said. */
+  /** Maximum number of ended pods (`--terminated-pod-gc-threshold`); no limit if 0 or less. */
+  readonly maxEnded: number
+  /** Time between the deletion of a node and that of its pods, in ms. Default: 40 s. */
   readonly quarantineMs?: number
-  /**
-   * How often pods that have ended are counted while their number grows, and how long deleted ones without a node may
-   * take, in ms; 20 s unless said.
-   */
+  /** Period of counting ended pods, and grace period of deleted unscheduled pods, in ms. Default: 20 s. */
   readonly periodMs?: number
-  /** Counts nothing that anybody sees unless said. */
+  /** Default: metrics that are not exported. */
   readonly metrics?: PodGarbageMetrics
   readonly now?: () => number
 }
 
-/** A key that is no pod's. */
+/** The work queue key for counting ended pods. */
 const count = 'count'
 
 export function podGarbage({
-  kept,
+  maxEnded,
   quarantineMs = 40_000,
   periodMs = 20_000,
   metrics = new PodGarbageMetrics(),
   now = Date.now,
 }: PodGarbageOptions): Controller {
-  /** Since when nodes are missed. */
-  const missed = new Map<string, number>()
-  let counts = false
+  /** Times since which nodes are missing, by name. */
+  const missingSince = new Map<string, number>()
+  let isCountPending = false
   return {
     name: 'pod-garbage-collector-controller',
     watches: [
@@ -49,8 +43,8 @@ export function podGarbage({
           if (pod.spec?.nodeName || pod.metadata.deletionTimestamp) yield keyOf(pod)
         },
         onChange(pod, before, { requeue }) {
-          if (kept <= 0 || counts || !pod || !hasEnded(pod) || (before && hasEnded(before))) return
-          counts = true
+          if (maxEnded <= 0 || isCountPending || !pod || !hasEnded(pod) || (before && hasEnded(before))) return
+          isCountPending = true
           requeue(count, periodMs)
         },
       }),
@@ -59,7 +53,7 @@ export function podGarbage({
         keys: () => [],
         onChange(node, before, { caches, requeue }) {
           const name = (node ?? before)?.metadata.name ?? ''
-          if (node) missed.delete(name)
+          if (node) missingSince.delete(name)
           if (!node || isDeclaredLost(node)) for (const pod of caches.by(pods, byNode, name)) requeue(keyOf(pod))
         },
       }),
@@ -67,8 +61,8 @@ export function podGarbage({
     async reconcile(key, context) {
       const { caches, client, requeue } = context
       if (key === count) {
-        counts = false
-        for (const pod of surplus([...caches.by(pods, ended, 'ended')], kept))
+        isCountPending = false
+        for (const pod of surplusEndedPods([...caches.by(pods, ended, 'ended')], maxEnded))
           await remove(pod, 'terminated', metrics, context)
         return
       }
@@ -76,7 +70,7 @@ export function podGarbage({
       const pod = caches.get(pods, namespace, name)
       if (!pod) return
       if (isUnscheduledAndDeleted(pod)) {
-        // Who waits for its end, or holds it by a finalizer, has this long to see it as it was.
+        // Gives clients that wait for its end, or hold a finalizer, time to read the pod.
         const waitMs = Date.parse(pod.metadata.deletionTimestamp ?? '') + periodMs - now()
         return waitMs > 0 ? requeue(key, waitMs) : remove(pod, 'unscheduled', metrics, context)
       }
@@ -85,11 +79,11 @@ export function podGarbage({
       const node = caches.get(nodes, '', nodeName)
       if (isOnLostNode(pod, node)) return remove(pod, 'out-of-service', metrics, context)
       if (node) return
-      const since = missed.get(nodeName) ?? now()
-      missed.set(nodeName, since)
-      const leftMs = since + quarantineMs - now()
-      if (leftMs > 0) return requeue(key, leftMs)
-      // What the cache does not have may be new.
+      const since = missingSince.get(nodeName) ?? now()
+      missingSince.set(nodeName, since)
+      const remainingMs = since + quarantineMs - now()
+      if (remainingMs > 0) return requeue(key, remainingMs)
+      // A node missing in the cache may be new.
       if (await client.get(nodes, '', nodeName).catch(unlessGone)) return
       await remove(
         pod,
@@ -98,12 +92,12 @@ export function podGarbage({
         context,
         withDisruption(pod, 'DeletionByPodGC', 'PodGC: node no longer exists', now()),
       )
-      if ([...caches.by(pods, byNode, nodeName)].length <= 1) missed.delete(nodeName)
+      if ([...caches.by(pods, byNode, nodeName)].length <= 1) missingSince.delete(nodeName)
     },
   }
 }
 
-/** A pod that nobody can tell about has failed, and goes at once. */
+/** Sets a pod without a known end to Failed and deletes it without a grace period. */
 async function remove(
   pod: Pod,
   reason: RemovalReason,
@@ -126,10 +120,10 @@ async function remove(
         .catch(unlessGone)
     }
     await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 })
-    metrics.removed(namespace, reason)
+    metrics.countRemoval(namespace, reason)
   } catch (error) {
     if (isNotFound(error)) return
-    metrics.failed(namespace, reason)
+    metrics.countFailure(namespace, reason)
     throw error
   }
 }

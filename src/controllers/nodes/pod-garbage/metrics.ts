@@ -1,4 +1,4 @@
-/** What is counted of pods that are removed because nobody will end them (`pod_gc_collector_*`). */
+/** Metrics of garbage-collected pods (`pod_gc_collector_*`). */
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export type RemovalReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled'
@@ -21,13 +21,13 @@ export class PodGarbageMetrics {
     )
   }
 
-  removed(namespace: string, reason: RemovalReason): void {
+  countRemoval(namespace: string, reason: RemovalReason): void {
     this.#removals([namespace, reason]).add()
   }
 
-  /** As upstream: attempts are counted among the removals. */
-  failed(namespace: string, reason: RemovalReason): void {
-    this.removed(namespace, reason)
+  /** As upstream, failed attempts count as removals too. */
+  countFailure(namespace: string, reason: RemovalReason): void {
+    this.countRemoval(namespace, reason)
     this.#failures([namespace, reason]).add()
   }
 }

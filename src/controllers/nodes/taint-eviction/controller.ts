@@ -1,4 +1,4 @@
-/** Drives pods away from nodes whose taints they do not tolerate, or not any longer. */
+/** Evicts pods from nodes whose NoExecute taints they do not tolerate, or no longer. */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
@@ -11,11 +11,11 @@ import { toleratedSeconds } from './tolerance.ts'
 
 const concurrency = 8
 
-/** `now`: milliseconds. */
+/** `now` returns ms. */
 export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now: () => number = Date.now): Controller {
-  /** Since when pods are to go, by uid. */
+  /** Times since which pods are subject to eviction, by uid. */
   const since = new Map<string, number>()
-  /** Uids of pods that were deleted, though the cache may not show it yet. */
+  /** Uids of pods that were deleted, which the cache may still contain. */
   const evicted = new Set<string>()
 
   function cancel({ metadata: { uid = '', namespace, name } }: Pod, { events }: ReconcileContext): void {
@@ -64,11 +64,11 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       if (seconds === Number.POSITIVE_INFINITY) return cancel(pod, context)
       const began = since.get(uid) ?? now()
       since.set(uid, began)
-      const leftMs = began + seconds * 1000 - now()
-      if (leftMs > 0) return requeue(key, Math.min(leftMs, maxDelayMs))
+      const remainingMs = began + seconds * 1000 - now()
+      if (remainingMs > 0) return requeue(key, Math.min(remainingMs, maxDelayMs))
       await evict(pod, context)
       evicted.add(uid)
-      metrics.observeEviction(-leftMs)
+      metrics.observeEviction(-remainingMs)
       since.delete(uid)
     },
   }

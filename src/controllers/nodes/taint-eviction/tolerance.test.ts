@@ -5,7 +5,7 @@ import { toleratedSeconds } from './tolerance.ts'
 
 const taint = { key: 'a', effect: 'NoExecute' }
 
-/** A pod that tolerates the taint for so long; for ever if that is undefined. Beyond 2^53 the client reads bigints. */
+/** A pod that tolerates the taint for `seconds`. Default: forever. The client reads integers beyond 2^53 as bigints. */
 const tolerating = (seconds: number | bigint | undefined): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -16,7 +16,7 @@ const tolerating = (seconds: number | bigint | undefined): Pod => ({
   },
 })
 
-test('a pod stays as long as it tolerates the taint, however long that is', () => {
+test('toleratedSeconds returns tolerationSeconds, including values beyond 2^53', () => {
   assert.equal(toleratedSeconds(tolerating(300), [taint]), 300)
   assert.equal(toleratedSeconds(tolerating(undefined), [taint]), Number.POSITIVE_INFINITY)
   assert.equal(toleratedSeconds(tolerating(2n ** 63n - 1n), [taint]), 2 ** 63)

@@ -15,7 +15,7 @@ import { desiredReplicas } from './revisions.ts'
 import { Rollout, type RolloutContext } from './rollout.ts'
 import { isActiveSet, isRolling, replicasOf } from './sizes/sizes.ts'
 import { allOf, baseStatus, rolloutStatus } from './status.ts'
-import { cleanUp, applySize, recreate, rollingUpdate } from './strategies.ts'
+import { applySize, cleanUp, recreate, rollingUpdate } from './strategies.ts'
 
 export function deploymentController(concurrency: number): Controller {
   const writes = new OwnWrites()

@@ -29,5 +29,8 @@ test('templates that differ only in the hash label are the same', () => {
   const hashed = { ...template, metadata: { labels: { ...template.metadata.labels, 'pod-template-hash': 'x' } } }
   assert.equal(isSameTemplate(hashed, template), true)
   assert.equal(isSameTemplate({ ...hashed, metadata: { ...hashed.metadata, annotations: {} } }, template), true)
-  assert.equal(isSameTemplate({ ...hashed, metadata: { ...hashed.metadata, annotations: { a: 'b' } } }, template), false)
+  assert.equal(
+    isSameTemplate({ ...hashed, metadata: { ...hashed.metadata, annotations: { a: 'b' } } }, template),
+    false,
+  )
 })

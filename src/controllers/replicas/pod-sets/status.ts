@@ -57,4 +57,5 @@ function conditionsOf(before: readonly Condition[], surplus: number, failure: un
 }
 
 /** Returns true if the set already has this status. */
-export const isStatusCurrent = (set: PodSet, status: PodSetStatus): boolean => jsonEqual({ ...set.status }, { ...status })
+export const isStatusCurrent = (set: PodSet, status: PodSetStatus): boolean =>
+  jsonEqual({ ...set.status }, { ...status })

@@ -50,12 +50,7 @@ test('pods are deleted in reverse order, each after its successors are deleted',
       { 0: 'ready', 1: 'ready', 2: 'running', 3: 'running' },
       '',
     ],
-    [
-      'the first unhealthy one may be deleted',
-      { replicas: 1 },
-      { 0: 'ready', 1: 'ready', 2: 'running' },
-      '-2',
-    ],
+    ['the first unhealthy one may be deleted', { replicas: 1 }, { 0: 'ready', 1: 'ready', 2: 'running' }, '-2'],
     ['to nothing', { replicas: 0 }, { 0: 'ready' }, '-0'],
     ['those below the start', { replicas: 2, ordinals: { start: 1 } }, { 0: 'ready', 1: 'ready', 2: 'ready' }, '-0'],
     ['missing ones are created before others are deleted', { replicas: 2 }, { 0: 'ready', 2: 'ready' }, '+1'],
@@ -109,7 +104,12 @@ test('with MaxUnavailableStatefulSet an update replaces up to maxUnavailable pod
       { ...old, 0: ['pending', 'new'] },
       '-2',
     ],
-    ['parallel: unavailable old ones are deleted immediately', parallel, { 0: 'running', 1: 'ready', 2: 'pending' }, '-2 -0'],
+    [
+      'parallel: unavailable old ones are deleted immediately',
+      parallel,
+      { 0: 'running', 1: 'ready', 2: 'pending' },
+      '-2 -0',
+    ],
     ['parallel: no more than allowed', parallel, { ...old, 1: 'terminating' }, ''],
   ]
   for (const [title, spec, states, expected] of cases) assert.equal(steps(spec, states, true, true), expected, title)

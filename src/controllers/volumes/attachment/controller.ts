@@ -1,6 +1,6 @@
 /**
- * Has volumes attached to the nodes whose pods use them, and detached when nobody does: CSI drivers do it, this asks
- * them by VolumeAttachments.
+ * Attaches volumes to the nodes whose pods use them and detaches unused ones, by creating and deleting
+ * VolumeAttachments, which CSI drivers carry out.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type Controller, type ReconcileContext, reads, watch } from '../../../client/controller/controller.ts'
@@ -21,23 +21,23 @@ import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
 import { claimsOfPod } from '../pod-claims.ts'
-import { AttachmentOutcomes } from './outcomes.ts'
+import { AttachmentEvents } from './attachment-events.ts'
+import { desiredVolumes, type VolumeSources } from './desired-volumes.ts'
 import { type AttachmentPlan, isHealthy, planAttachments, volumeName } from './plan.ts'
-import { type VolumeSources, wantedVolumes } from './wanted.ts'
 
-/** On nodes whose kubelet leaves attaching to this controller. */
-const managed = 'volumes.kubernetes.io/controller-managed-attach-detach'
+/** The annotation on nodes whose kubelet leaves attaching to this controller. */
+const managedAnnotation = 'volumes.kubernetes.io/controller-managed-attach-detach'
 
 export interface AttachmentOptions {
-  /** How long a node that does not answer may hold a volume that nobody uses, in ms. */
+  /** Time until an unused volume is detached from an unresponsive node, in ms. */
   readonly maxWaitForUnmountMs: number
-  /** How often what could not be attached is looked at and told requeue, in ms. */
+  /** Period of retrying failed attachments and repeating their events, in ms. */
   readonly syncPeriodMs: number
-  /** A node that does not answer keeps its volumes until it is said to be out of service. */
+  /** True if volumes are detached from an unresponsive node only after it is out of service. */
   readonly neverForce: boolean
-  /** Where it counts; nobody sees it unless said. */
+  /** Default: metrics that are not exported. */
   readonly registry?: MetricsRegistry
-  /** Milliseconds. */
+  /** Returns ms. */
   readonly now: () => number
 }
 
@@ -60,41 +60,41 @@ export function attachDetach({
     'Number of times the A/D Controller performed a forced detach',
     ['reason'],
   )
-  /** Nodes that wait for a volume that another one has, by the volume. */
+  /** Nodes that wait for a volume attached elsewhere, by volume. */
   const waiting = new Map<string, Set<string>>()
-  /** Since when nobody uses what a node still holds, by the attachment; in ms. */
+  /** Times since which attachments are unused but still mounted, by name, in ms. */
   const unusedSince = new Map<string, number>()
-  /** Attachments that were made and are not in the caches yet, by their names. */
-  const fresh = new Map<string, VolumeAttachment>()
-  const outcomes = new AttachmentOutcomes(syncPeriodMs, now)
+  /** Created attachments that are not in the cache yet, by name. */
+  const uncached = new Map<string, VolumeAttachment>()
+  const attachmentEvents = new AttachmentEvents(syncPeriodMs, now)
 
   async function reconcile(name: string, context: ReconcileContext): Promise<void> {
     const { caches, requeue } = context
     const node = caches.get(nodes, '', name)
     const attachments = [
       ...caches.by(volumeAttachments, attachmentsByNode, name),
-      ...[...fresh.values()].filter(({ spec }) => spec?.nodeName === name),
+      ...[...uncached.values()].filter(({ spec }) => spec?.nodeName === name),
     ]
-    if (node && node.metadata.annotations?.[managed] !== 'true') return
+    if (node && node.metadata.annotations?.[managedAnnotation] !== 'true') return
     if (!node && attachments.length === 0) return
     const sources = sourcesOf(context)
-    const here = [...caches.by(pods, byNode, name)]
+    const nodePods = [...caches.by(pods, byNode, name)]
     const plan = planAttachments({
       name,
       node,
-      wanted: wantedVolumes(here, sources),
+      desired: desiredVolumes(nodePods, sources),
       attachments,
       elsewhere: (volume) =>
         [
           ...caches.by(volumeAttachments, attachmentsByVolume, volume),
-          ...[...fresh.values()].filter((made) => volumeName(made) === volume),
+          ...[...uncached.values()].filter((attachment) => volumeName(attachment) === volume),
         ].filter(({ spec }) => spec?.nodeName !== name),
       usersElsewhere: (volume) =>
         usersOf(volume, context).filter(({ spec }) => spec?.nodeName && spec.nodeName !== name),
       volume: sources.volume,
-      hasWaited: (attachment) => !neverForce && now() - (unusedSince.get(attachment) ?? now()) >= maxWaitForUnmountMs,
+      hasTimedOut: (attachment) => !neverForce && now() - (unusedSince.get(attachment) ?? now()) >= maxWaitForUnmountMs,
     })
-    // The node is told first: what it is told is attached, its kubelet uses.
+    // The node's status is updated before volumes are detached: its kubelet uses the volumes listed there.
     await reportAttached(name, plan, context)
     for (const { metadata } of plan.detach) {
       await context.client.delete(volumeAttachments, '', metadata.name ?? '', { uid: metadata.uid }).catch(unlessGone)
@@ -102,11 +102,11 @@ export function attachDetach({
     }
     for (const reason of plan.forced) forced([reason]).add()
     await attach(name, plan, context)
-    outcomes.tell(
+    attachmentEvents.record(
       name,
       plan,
       attachments,
-      (volume) => usersOf(volume, context).filter((pod) => here.includes(pod)),
+      (volume) => usersOf(volume, context).filter((pod) => nodePods.includes(pod)),
       context,
     )
     for (const attachment of plan.held) {
@@ -116,14 +116,14 @@ export function attachDetach({
     }
     const held = new Set(plan.held)
     for (const { metadata } of attachments) if (!held.has(metadata.name ?? '')) unusedSince.delete(metadata.name ?? '')
-    rememberBlocked(name, new Set(plan.blocked.map(({ wanted }) => wanted.volume.metadata.name ?? '')))
+    updateWaiting(name, new Set(plan.blocked.map(({ desired }) => desired.volume.metadata.name ?? '')))
   }
 
-  function rememberBlocked(node: string, blocked: ReadonlySet<string>): void {
+  function updateWaiting(node: string, blocked: ReadonlySet<string>): void {
     for (const volume of blocked) waiting.set(volume, (waiting.get(volume) ?? new Set()).add(node))
     for (const [volume, waiters] of waiting) {
       if (blocked.has(volume) || !waiters.delete(node)) continue
-      outcomes.unblocked(node, volume)
+      attachmentEvents.unblocked(node, volume)
       if (waiters.size === 0) waiting.delete(volume)
     }
   }
@@ -133,20 +133,20 @@ export function attachDetach({
     { attach: missing }: AttachmentPlan,
     { client }: ReconcileContext,
   ): Promise<void> {
-    for (const { name, wanted } of missing) {
+    for (const { name, desired } of missing) {
       const attachment: VolumeAttachment = {
         apiVersion: 'storage.k8s.io/v1',
         kind: 'VolumeAttachment',
         metadata: { name },
-        spec: { attacher: wanted.driver, nodeName, source: { persistentVolumeName: wanted.volume.metadata.name } },
+        spec: { attacher: desired.driver, nodeName, source: { persistentVolumeName: desired.volume.metadata.name } },
       }
       try {
-        // Seen before the caches have it: no other node gets the volume in between.
-        fresh.set(name, attachment)
-        outcomes.asked(name)
+        // Recorded before the request, so that no other node gets the volume meanwhile.
+        uncached.set(name, attachment)
+        attachmentEvents.requested(name)
         await client.create(volumeAttachments, attachment)
       } catch (error) {
-        fresh.delete(name)
+        uncached.delete(name)
         throw error
       }
     }
@@ -174,8 +174,8 @@ export function attachDetach({
         resource: volumeAttachments,
         onChange(attachment, before) {
           const name = (attachment ?? before)?.metadata.name ?? ''
-          fresh.delete(name)
-          if (!attachment) outcomes.forget(name)
+          uncached.delete(name)
+          if (!attachment) attachmentEvents.forget(name)
         },
         *keys(attachment) {
           yield* attachmentsByNode(attachment)
@@ -203,7 +203,7 @@ function sourcesOf({ caches }: ReconcileContext): VolumeSources {
   }
 }
 
-/** The pods with a node that use a volume. */
+/** The bound pods that use a volume. */
 function usersOf(volume: string, { caches }: ReconcileContext): Pod[] {
   const found = caches.get(volumes, '', volume)
   const key = found && claimKey(found)

@@ -24,17 +24,17 @@ const attachment = (node: string, attached = true): VolumeAttachment => ({
   status: { attached },
 })
 
-/** What is done: names of what is attached, blocked, detached, held, and reported on the node. */
+/** The names of the plan's lists that are not empty. */
 function planned(state: Partial<NodeState>, wants = true, wanted = volume): string {
   const { attach, blocked, detach, held, attached } = planAttachments({
     name: 'n',
     node: nodeOf(),
-    wanted: new Map(wants ? [['v', { volume: wanted, driver, handle: 'h', pods: [pod('p')] }]] : []),
+    desired: new Map(wants ? [['v', { volume: wanted, driver, handle: 'h', pods: [pod('p')] }]] : []),
     attachments: [],
     elsewhere: () => [],
     usersElsewhere: () => [],
     volume: () => wanted,
-    hasWaited: () => false,
+    hasTimedOut: () => false,
     ...state,
   })
   const counts = { attach, blocked, detach, held, attached }
@@ -47,38 +47,38 @@ function planned(state: Partial<NodeState>, wants = true, wanted = volume): stri
 const inUse = { volumesInUse: [nodeVolumeName(driver, 'h')] }
 const ready = { conditions: [{ type: 'Ready', status: 'True' }] }
 
-test('what a node wants is attached once, and reported when it is', () => {
+test('a desired volume is attached once and reported when attached', () => {
   assert.equal(planned({}), 'attach')
   assert.equal(planned({ attachments: [attachment('n', false)] }), '')
   assert.equal(planned({ attachments: [attachment('n')] }), 'attached')
   assert.equal(planned({ node: undefined }), '')
 })
 
-test('what one node has another one gets only if it can be shared', () => {
+test('a volume attached to another node is blocked unless it is shareable', () => {
   const elsewhere = () => [attachment('m')]
   assert.equal(planned({ elsewhere }), 'blocked')
   assert.equal(planned({ elsewhere }, true, shared), 'attach')
 })
 
-test('what nobody uses is detached when the node has let go of it, or never will', () => {
+test('an unused volume is detached when it is unmounted or the node is lost', () => {
   const attachments = [attachment('n')]
   assert.equal(planned({ attachments }, false), 'detach')
   assert.equal(planned({ attachments, node: nodeOf({ ...inUse, ...ready }) }, false), 'held attached')
   assert.equal(
-    planned({ attachments, node: nodeOf({ ...inUse, ...ready }), hasWaited: () => true }, false),
+    planned({ attachments, node: nodeOf({ ...inUse, ...ready }), hasTimedOut: () => true }, false),
     'held attached',
   )
-  assert.equal(planned({ attachments, node: nodeOf(inUse), hasWaited: () => true }, false), 'detach')
+  assert.equal(planned({ attachments, node: nodeOf(inUse), hasTimedOut: () => true }, false), 'detach')
   assert.equal(planned({ attachments, node: nodeOf(inUse, 'node.kubernetes.io/out-of-service') }, false), 'detach')
   assert.equal(planned({ attachments, node: undefined }, false), 'detach')
 })
 
-test('attachments that somebody else made stay', () => {
+test('attachments created by others are not detached', () => {
   const theirs = { ...attachment('n'), metadata: { name: 'by-hand' } }
   assert.equal(planned({ attachments: [theirs] }, false), 'attached')
 })
 
-test('who has a volume is named in its own namespace, and counted in others', () => {
+test('multiAttach names users in the namespace and counts those in others', () => {
   const start = 'Multi-Attach error for volume "v" Volume is already '
   const pods = [pod('p')]
   assert.equal(multiAttach('v', pods, []), `${start}exclusively attached to one node and can't be attached to another`)

@@ -1,61 +1,62 @@
-/** What is to be attached to a node, and detached from it: a pure function of who wants what and of what is there. */
+/** Plans the attachments of a node. Pure function of desired volumes and existing attachments. */
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../../../client/kinds.ts'
+import { type DesiredVolume, isShareable } from './desired-volumes.ts'
 import { attachmentName, nodeVolumeName } from './names.ts'
-import { isShareable, type WantedVolume } from './wanted.ts'
 
 const outOfService = 'node.kubernetes.io/out-of-service'
 
-/** What the status of a node says is attached. */
+/** An entry of `status.volumesAttached` of a node. */
 export type AttachedVolume = NonNullable<NonNullable<Node['status']>['volumesAttached']>[number]
 
-/** The node is said to be out of service, or has not been heard of for too long. */
+/** The reason for a forced detach: the node is tainted as out of service, or unresponsive for too long. */
 export type ForceReason = 'out-of-service' | 'timeout'
 
 export interface AttachmentPlan {
-  readonly attach: readonly { readonly name: string; readonly wanted: WantedVolume }[]
-  /** Others have them, and they are not to be shared. */
-  readonly blocked: readonly { readonly wanted: WantedVolume; readonly message: string }[]
+  readonly attach: readonly { readonly name: string; readonly desired: DesiredVolume }[]
+  /** Desired volumes that are attached elsewhere and not shareable. */
+  readonly blocked: readonly { readonly desired: DesiredVolume; readonly message: string }[]
   readonly detach: readonly VolumeAttachment[]
-  /** Why those of them are detached that their node has not let go of. */
+  /** Reasons for the detaches of mounted volumes. */
   readonly forced: readonly ForceReason[]
-  /** Unused, but the node has not let go of them yet: by the attachment's name. */
+  /** Names of attachments that are unused but still mounted. */
   readonly held: readonly string[]
   readonly attached: readonly AttachedVolume[]
 }
 
 export interface NodeState {
   readonly name: string
-  /** Missing where the node has been deleted. */
+  /** Undefined if the node was deleted. */
   readonly node: Node | undefined
-  readonly wanted: ReadonlyMap<string, WantedVolume>
-  /** Those of this node. */
+  readonly desired: ReadonlyMap<string, DesiredVolume>
+  /** The attachments of this node. */
   readonly attachments: readonly VolumeAttachment[]
-  /** Where else a volume is attached. */
+  /** Attachments of a volume to other nodes. */
   elsewhere(volume: string): readonly VolumeAttachment[]
   /** Pods on other nodes that use a volume. */
   usersElsewhere(volume: string): readonly Pod[]
-  /** By the volume's name. */
+  /** Looks up a volume by name. */
   volume(name: string): PersistentVolume | undefined
-  /** Whether a node that does not answer was waited for long enough, by the attachment's name. */
-  hasWaited(attachment: string): boolean
+  /** Returns true if an attachment on an unresponsive node has timed out. */
+  hasTimedOut(attachment: string): boolean
 }
 
 export function planAttachments(state: NodeState): AttachmentPlan {
-  const { name: node, wanted, attachments } = state
+  const { name: node, desired, attachments } = state
   const names = new Set(attachments.map(({ metadata }) => metadata.name))
-  const attach: { name: string; wanted: WantedVolume }[] = []
-  const blocked: { wanted: WantedVolume; message: string }[] = []
-  for (const [volume, want] of wanted) {
-    const name = attachmentName(want.handle, want.driver, node)
+  const attach: { name: string; desired: DesiredVolume }[] = []
+  const blocked: { desired: DesiredVolume; message: string }[] = []
+  for (const [volume, item] of desired) {
+    const name = attachmentName(item.handle, item.driver, node)
     if (names.has(name)) continue
-    const isTaken = !isShareable(want.volume) && state.elsewhere(volume).length > 0
-    if (isTaken) blocked.push({ wanted: want, message: multiAttach(volume, want.pods, state.usersElsewhere(volume)) })
-    else if (state.node) attach.push({ name, wanted: want })
+    const isTaken = !isShareable(item.volume) && state.elsewhere(volume).length > 0
+    if (isTaken) blocked.push({ desired: item, message: multiAttach(volume, item.pods, state.usersElsewhere(volume)) })
+    else if (state.node) attach.push({ name, desired: item })
   }
-  const unused = attachments.filter((attachment) => isOurs(attachment, state) && !wanted.has(volumeName(attachment)))
-  const going = unused.filter(({ metadata }) => !metadata.deletionTimestamp)
-  const isHeld = (attachment: VolumeAttachment): boolean => mountedOn(state, attachment) && !lossOf(state, attachment)
-  const detach = going.filter((attachment) => !isHeld(attachment))
+  const unused = attachments.filter((attachment) => isOurs(attachment, state) && !desired.has(volumeName(attachment)))
+  const detachable = unused.filter(({ metadata }) => !metadata.deletionTimestamp)
+  const isHeld = (attachment: VolumeAttachment): boolean =>
+    isMounted(state, attachment) && !forceReasonOf(state, attachment)
+  const detach = detachable.filter((attachment) => !isHeld(attachment))
   const reported = attachments.filter(
     (attachment) =>
       attachment.status?.attached && !detach.includes(attachment) && !attachment.metadata.deletionTimestamp,
@@ -64,8 +65,10 @@ export function planAttachments(state: NodeState): AttachmentPlan {
     attach,
     blocked,
     detach,
-    forced: detach.flatMap((attachment) => (mountedOn(state, attachment) ? (lossOf(state, attachment) ?? []) : [])),
-    held: going.filter(isHeld).map(({ metadata }) => metadata.name ?? ''),
+    forced: detach.flatMap((attachment) =>
+      isMounted(state, attachment) ? (forceReasonOf(state, attachment) ?? []) : [],
+    ),
+    held: detachable.filter(isHeld).map(({ metadata }) => metadata.name ?? ''),
     attached: reported.flatMap((attachment) => {
       const name = nameOnNode(state, attachment)
       return name ? [{ name, devicePath: attachment.status?.attachmentMetadata?.devicePath ?? '' }] : []
@@ -75,7 +78,7 @@ export function planAttachments(state: NodeState): AttachmentPlan {
 
 export const volumeName = ({ spec }: VolumeAttachment): string => spec?.source?.persistentVolumeName ?? ''
 
-/** Attachments that somebody made by hand are theirs; ours can be told by their name, or their volume is gone. */
+/** Returns true if this controller created the attachment, by the format of its name. */
 function isOurs({ metadata, spec }: VolumeAttachment, { name: node, volume: find }: NodeState): boolean {
   const csi = find(spec?.source?.persistentVolumeName ?? '')?.spec?.csi
   if (csi) return metadata.name === attachmentName(csi.volumeHandle, csi.driver, node)
@@ -87,21 +90,21 @@ function nameOnNode({ volume: find }: NodeState, attachment: VolumeAttachment): 
   return csi && nodeVolumeName(csi.driver, csi.volumeHandle)
 }
 
-function mountedOn(state: NodeState, attachment: VolumeAttachment): boolean {
+function isMounted(state: NodeState, attachment: VolumeAttachment): boolean {
   const name = nameOnNode(state, attachment)
   return name !== undefined && (state.node?.status?.volumesInUse?.includes(name) ?? false)
 }
 
-/** Why a node will never say that it has let go; undefined for one that may. */
-function lossOf({ node, hasWaited }: NodeState, { metadata }: VolumeAttachment): ForceReason | undefined {
+/** The reason to assume that a node will never unmount; undefined if it may. */
+function forceReasonOf({ node, hasTimedOut }: NodeState, { metadata }: VolumeAttachment): ForceReason | undefined {
   if (node?.spec?.taints?.some(({ key }) => key === outOfService)) return 'out-of-service'
-  return !isHealthy(node) && hasWaited(metadata.name ?? '') ? 'timeout' : undefined
+  return !isHealthy(node) && hasTimedOut(metadata.name ?? '') ? 'timeout' : undefined
 }
 
 export const isHealthy = (node: Node | undefined): boolean =>
   node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
-/** In upstream's words: pods of other namespaces are counted, not named. */
+/** Upstream's message: pods of other namespaces are counted, not named. */
 export function multiAttach(volume: string, pods: readonly Pod[], users: readonly Pod[]): string {
   const start = `Multi-Attach error for volume "${volume}" `
   if (users.length === 0)

@@ -1,4 +1,4 @@
-/** What a claim needs next: a pure function of it and of what is there. */
+/** Plans the next step of a claim. Pure function of the claim and of look-ups. */
 
 import { bindCompleted, boundByController, has, selectedNode } from '../../../api/core/storage/binding/annotations.ts'
 import { bestVolume, isBoundOrReserved, mismatch } from '../../../api/core/storage/binding/matching.ts'
@@ -11,8 +11,8 @@ import {
 import type { EventType } from '../../../client/events/event-recorder.ts'
 import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
 
-/** An event in the making. */
-export interface Told {
+/** An event to record. */
+export interface PlannedEvent {
   readonly type: EventType
   readonly reason: string
   readonly message: string
@@ -20,82 +20,90 @@ export interface Told {
 
 export type ClaimPlan =
   | { readonly step: 'bind'; readonly volume: PersistentVolume }
-  /** It stays pending; something may be told. */
-  | { readonly step: 'wait'; readonly told?: Told }
-  | { readonly step: 'lose'; readonly told: Told }
-  /** There is a default class now. */
+  /** It stays pending, possibly with an event. */
+  | { readonly step: 'wait'; readonly event?: PlannedEvent }
+  | { readonly step: 'lose'; readonly event: PlannedEvent }
+  /** A default class exists now. */
   | { readonly step: 'name class'; readonly className: string }
   | { readonly step: 'provision'; readonly className: string }
   | { readonly step: 'nothing' }
 
-/** What is there. */
-export interface ClaimSurroundings {
+/** Look-ups of existing objects. */
+export interface ClaimLookups {
   volume(name: string): PersistentVolume | undefined
-  /** Volumes of a class, and those kept for the claim. */
+  /** Volumes of the claim's class and those reserved for the claim. */
   candidates(claim: PersistentVolumeClaim): Iterable<PersistentVolume>
   storageClass(name: string): StorageClass | undefined
   storageClasses(): Iterable<StorageClass>
-  /** Names of pods that use the claim and have no node yet. */
+  /** Names of unscheduled pods that use the claim. */
   waitingPods(claim: PersistentVolumeClaim): readonly string[]
 }
 
-export function planClaim(claim: PersistentVolumeClaim, around: ClaimSurroundings): ClaimPlan {
-  if (has(claim, bindCompleted)) return planBound(claim, around)
-  return claim.spec?.volumeName ? planNamed(claim, claim.spec.volumeName, around) : planUnbound(claim, around)
+export function planClaim(claim: PersistentVolumeClaim, find: ClaimLookups): ClaimPlan {
+  if (has(claim, bindCompleted)) return planBound(claim, find)
+  return claim.spec?.volumeName ? planNamed(claim, claim.spec.volumeName, find) : planUnbound(claim, find)
 }
 
 const lost = (reason: string, message: string): ClaimPlan => ({
   step: 'lose',
-  told: { type: 'Warning', reason, message },
+  event: { type: 'Warning', reason, message },
 })
 
-/** The claim was bound: what it was bound to has to be there, and its own. */
-function planBound(claim: PersistentVolumeClaim, { volume: find }: ClaimSurroundings): ClaimPlan {
+/** Checks that the volume of a bound claim exists and references the claim. */
+function planBound(claim: PersistentVolumeClaim, { volume: findVolume }: ClaimLookups): ClaimPlan {
   const name = claim.spec?.volumeName
   if (!name) return lost('ClaimLost', 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!')
-  const volume = find(name)
+  const volume = findVolume(name)
   if (!volume) return lost('ClaimLost', 'Bound claim has lost its PersistentVolume. Data on the volume is lost!')
   const owner = volume.spec?.claimRef
   if (!owner || owner.uid === claim.metadata.uid) return { step: 'bind', volume }
   return lost('ClaimMisbound', 'Two claims are bound to the same volume, this one is bound incorrectly')
 }
 
-/** A user asks for one volume. */
-function planNamed(claim: PersistentVolumeClaim, name: string, { volume: find }: ClaimSurroundings): ClaimPlan {
-  const volume = find(name)
+/** Plans a claim that names its volume. */
+function planNamed(claim: PersistentVolumeClaim, name: string, { volume: findVolume }: ClaimLookups): ClaimPlan {
+  const volume = findVolume(name)
   if (!volume) return { step: 'wait' }
   if (!volume.spec?.claimRef) {
     const why = mismatch(volume, claim)
     if (why === undefined) return { step: 'bind', volume }
     return {
       step: 'wait',
-      told: { type: 'Warning', reason: 'VolumeMismatch', message: `Cannot bind to requested volume "${name}": ${why}` },
+      event: {
+        type: 'Warning',
+        reason: 'VolumeMismatch',
+        message: `Cannot bind to requested volume "${name}": ${why}`,
+      },
     }
   }
   if (isBoundOrReserved(volume, claim)) return { step: 'bind', volume }
   if (has(claim, boundByController)) return { step: 'wait' }
   return {
     step: 'wait',
-    told: { type: 'Warning', reason: 'FailedBinding', message: `volume "${name}" already bound to a different claim.` },
+    event: {
+      type: 'Warning',
+      reason: 'FailedBinding',
+      message: `volume "${name}" already bound to a different claim.`,
+    },
   }
 }
 
-function planUnbound(claim: PersistentVolumeClaim, around: ClaimSurroundings): ClaimPlan {
+function planUnbound(claim: PersistentVolumeClaim, find: ClaimLookups): ClaimPlan {
   const className = claimClass(claim)
-  const waits = waitsForConsumer(around.storageClass(className))
-  const volume = bestVolume(claim, around.candidates(claim), waits)
+  const waits = waitsForConsumer(find.storageClass(className))
+  const volume = bestVolume(claim, find.candidates(claim), waits)
   if (volume) return { step: 'bind', volume }
-  // Nobody will use it.
+  // A deleted claim needs no volume.
   if (claim.metadata.deletionTimestamp) return { step: 'nothing' }
   if (!namesClass(claim)) {
-    const name = defaultClass(around.storageClasses())?.metadata.name
+    const name = defaultClass(find.storageClasses())?.metadata.name
     if (name) return { step: 'name class', className: name }
   }
-  if (waits && !has(claim, selectedNode)) return { step: 'wait', told: consumerAwaited(around.waitingPods(claim)) }
+  if (waits && !has(claim, selectedNode)) return { step: 'wait', event: waitingEvent(find.waitingPods(claim)) }
   if (className) return { step: 'provision', className }
   return {
     step: 'wait',
-    told: {
+    event: {
       type: 'Normal',
       reason: 'FailedBinding',
       message: 'no persistent volumes available for this claim and no storage class is set',
@@ -103,7 +111,7 @@ function planUnbound(claim: PersistentVolumeClaim, around: ClaimSurroundings): C
   }
 }
 
-function consumerAwaited(pods: readonly string[]): Told {
+function waitingEvent(pods: readonly string[]): PlannedEvent {
   if (pods.length === 0)
     return {
       type: 'Normal',

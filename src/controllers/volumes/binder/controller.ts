@@ -1,6 +1,4 @@
-/**
- * Finds volumes for claims, has them made where there are none, and decides what becomes of those that are given back.
- */
+/** Binds claims to volumes, provisions missing volumes, and reclaims released ones. */
 
 import { isMatch } from '../../../api/core/storage/binding/matching.ts'
 import { claimClass, isDefault, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
@@ -20,26 +18,26 @@ import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
-import { type ClaimSurroundings, planClaim, type Told } from './claim-plan.ts'
-import { claimKey, claimsByVolume, freeVolumesByClass, noClassNamed, unboundClaims, volumesByClaim } from './indexes.ts'
-import { Latest } from './latest.ts'
+import { type ClaimLookups, type PlannedEvent, planClaim } from './claim-plan.ts'
+import { EventThrottle } from './event-throttle.ts'
+import { claimKey, claimsByVolume, freeVolumesByClass, unboundClaims, volumesByClaim, withoutClass } from './indexes.ts'
 import { volumeMetrics } from './metrics.ts'
+import { OverlayCache } from './overlay-cache.ts'
 import type { HostPathOptions } from './provision/host-path.ts'
 import { provision } from './provision/provision.ts'
 import { reclaim } from './reclaim/reclaim.ts'
 import { recycledBy } from './reclaim/recycle.ts'
-import { Tellings } from './tellings.ts'
 import { finalizersFor, planVolume } from './volume-plan.ts'
 import { BinderWrites } from './writes.ts'
 
 export interface BinderOptions {
-  /** How often claims that wait and volumes that could not be deleted are looked at requeue, in ms. */
+  /** Period of retrying pending claims and failed deletions of volumes, in ms. */
   readonly syncPeriodMs: number
   readonly dynamicProvisioning: boolean
   readonly hostPath: HostPathOptions
-  /** Where it tells how many there are; nowhere unless said. */
+  /** For the metrics. Default: no metrics. */
   readonly registry?: MetricsRegistry
-  /** Milliseconds. */
+  /** Returns ms. */
   readonly now: () => number
 }
 
@@ -50,37 +48,37 @@ export function volumeBinder({
   registry,
   now,
 }: BinderOptions): Controller {
-  const ofVolumes = new Latest<PersistentVolume>(volumes)
-  const ofClaims = new Latest<PersistentVolumeClaim>(claims)
+  const ofVolumes = new OverlayCache<PersistentVolume>(volumes)
+  const ofClaims = new OverlayCache<PersistentVolumeClaim>(claims)
   const writes = new BinderWrites(ofVolumes, ofClaims)
-  const tellings = new Tellings(syncPeriodMs, now)
+  const throttle = new EventThrottle(syncPeriodMs, now)
 
   async function syncClaim(key: string, context: ReconcileContext): Promise<void> {
     const { caches, requeue } = context
     const [namespace = '', name = ''] = key.split('/')
     const claim = ofClaims.get(caches, namespace, name)
-    if (!claim) return tellings.forget(key)
-    const plan = planClaim(claim, surroundings(context))
-    const tell = (told: Told): void => {
-      if (!tellings.isNew(key, told)) return
-      context.events.record(claim, told.type, told.reason, told.message)
+    if (!claim) return throttle.forget(key)
+    const plan = planClaim(claim, lookups(context))
+    const recordThrottled = (event: PlannedEvent): void => {
+      if (!throttle.shouldRecord(key, event)) return
+      context.events.record(claim, event.type, event.reason, event.message)
       requeue(key, syncPeriodMs)
     }
     switch (plan.step) {
       case 'bind':
         await writes.bind(plan.volume, claim, context)
-        return tellings.forget(key)
+        return throttle.forget(key)
       case 'lose':
-        return writes.claimStatus(claim, 'Lost', undefined, context, plan.told)
+        return writes.claimStatus(claim, 'Lost', undefined, context, plan.event)
       case 'name class':
         await writes.claim({ ...claim, spec: { ...claim.spec, storageClassName: plan.className } }, context)
         return
       case 'wait':
-        if (plan.told) tell(plan.told)
+        if (plan.event) recordThrottled(plan.event)
         return writes.claimStatus(claim, 'Pending', undefined, context)
       case 'provision':
         if (!dynamicProvisioning) return
-        return tell(
+        return recordThrottled(
           await provision(
             claim,
             plan.className,
@@ -99,19 +97,19 @@ export function volumeBinder({
 
   async function syncVolume(name: string, context: ReconcileContext): Promise<void> {
     const { caches, events, requeue } = context
-    const known = ofVolumes.get(caches, '', name)
-    if (!known) return tellings.forget(name)
-    const finalizers = finalizersFor(known)
+    const current = ofVolumes.get(caches, '', name)
+    if (!current) return throttle.forget(name)
+    const finalizers = finalizersFor(current)
     const volume = finalizers
-      ? await writes.volume({ ...known, metadata: { ...known.metadata, finalizers } }, context)
-      : known
+      ? await writes.volume({ ...current, metadata: { ...current.metadata, finalizers } }, context)
+      : current
     const [namespace = '', claimName = ''] = claimKey(volume)?.split('/') ?? []
     const cached = claimName ? ofClaims.get(caches, namespace, claimName) : undefined
     const first = planVolume(volume, cached)
-    // Its data may go now. The claim may have been made, and been given this volume by others, a moment ago: the server
-    // knows.
+    // Releasing may delete data. The claim may have been created and bound to this volume meanwhile: check with the
+    // server.
     const plan =
-      first.step === 'release' && !isGivenBack(volume)
+      first.step === 'release' && !isReleased(volume)
         ? planVolume(volume, await context.client.find(claims, namespace, claimName))
         : first
     switch (plan.step) {
@@ -120,21 +118,21 @@ export function volumeBinder({
         return
       case 'unbind':
         return writes.unbind(volume, context)
-      case 'look at claim':
+      case 'reconcile claim':
         return requeue(`${namespace}/${claimName}`)
       case 'mismatch': {
         const why = 'due to incompatible volumeMode.'
-        const told = { type: 'Warning', reason: 'VolumeMismatch' } as const
+        const event = { type: 'Warning', reason: 'VolumeMismatch' } as const
         const ofVolume = {
-          ...told,
+          ...event,
           message: `Cannot bind PersistentVolume to requested PersistentVolumeClaim "${claimName}" ${why}`,
         }
-        if (!tellings.isNew(name, ofVolume)) return
+        if (!throttle.shouldRecord(name, ofVolume)) return
         events.record(volume, ofVolume.type, ofVolume.reason, ofVolume.message)
         events.record(
           plan.claim,
-          told.type,
-          told.reason,
+          event.type,
+          event.reason,
           `Cannot bind PersistentVolume "${name}" to requested PersistentVolumeClaim ${why}`,
         )
         return
@@ -143,7 +141,7 @@ export function volumeBinder({
         const released =
           volume.status?.phase === 'Failed' ? volume : await writes.volumePhase(volume, 'Released', context)
         const isFailed = await reclaim(released, hostPath, writes, context)
-        if (isFailed && tellings.isNew(name, { type: 'Warning', reason: 'Failed', message: 'tried again later' }))
+        if (isFailed && throttle.shouldRecord(name, { type: 'Warning', reason: 'Failed', message: 'retried later' }))
           requeue(name, syncPeriodMs)
         return
       }
@@ -152,7 +150,7 @@ export function volumeBinder({
     }
   }
 
-  function surroundings({ caches }: ReconcileContext): ClaimSurroundings {
+  function lookups({ caches }: ReconcileContext): ClaimLookups {
     return {
       volume: (name) => ofVolumes.get(caches, '', name),
       *candidates(claim) {
@@ -175,7 +173,7 @@ export function volumeBinder({
     watches: [
       watch({
         resource: claims,
-        onChange: (claim, before) => ofClaims.changed(claim, before),
+        onChange: (claim, before) => ofClaims.observe(claim, before),
         *keys(claim, caches) {
           yield keyOf(claim)
           if (claim.spec?.volumeName) yield claim.spec.volumeName
@@ -184,14 +182,14 @@ export function volumeBinder({
       }),
       watch({
         resource: volumes,
-        onChange: (volume, before) => ofVolumes.changed(volume, before),
+        onChange: (volume, before) => ofVolumes.observe(volume, before),
         *keys(volume, caches) {
           const name = volume.metadata.name ?? ''
           yield name
           const key = claimKey(volume)
           if (key) yield key
           for (const claim of caches.by(claims, claimsByVolume, name)) yield keyOf(claim)
-          // Whoever waits for one like it.
+          // Claims that wait for such a volume.
           if (!key)
             for (const claim of caches.by(claims, unboundClaims, `class ${volumeClass(volume)}`))
               if (isMatch(volume, claim)) yield keyOf(claim)
@@ -203,7 +201,7 @@ export function volumeBinder({
           for (const claim of caches.by(claims, unboundClaims, `class ${storageClass.metadata.name}`))
             yield keyOf(claim)
           if (isDefault(storageClass))
-            for (const claim of caches.by(claims, unboundClaims, noClassNamed)) yield keyOf(claim)
+            for (const claim of caches.by(claims, unboundClaims, withoutClass)) yield keyOf(claim)
         },
       }),
       watch({
@@ -221,14 +219,13 @@ export function volumeBinder({
     async run({ caches }) {
       if (registry) volumeMetrics(registry, { volumes: () => caches.all(volumes), claims: () => caches.all(claims) })
     },
-    // What has gone meanwhile brings its own change.
+    // The deletion of a missing object causes its own watch event.
     reconcile: (key, context) =>
       (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
   }
 }
 
-const isGivenBack = ({ status }: PersistentVolume): boolean =>
-  status?.phase === 'Released' || status?.phase === 'Failed'
+const isReleased = ({ status }: PersistentVolume): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
 
-/** Pods without a node, by their claims. */
+/** Index function: unscheduled pods by claim. */
 const waitingPods = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [] : claimsOfPod(pod))

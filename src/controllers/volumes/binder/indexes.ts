@@ -1,31 +1,31 @@
-/** How volumes and claims find each other in the caches. */
+/** Indexes by which volumes and claims find each other. */
 
 import { claimClass, namesClass, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
 
-/** The claim that a volume names, as a key. */
+/** The key of the claim that a volume references. */
 export const claimKey = ({ spec }: PersistentVolume): string | undefined =>
   spec?.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : undefined
 
-/** Volumes by the claim that they name. */
+/** Index function: volumes by referenced claim. */
 export function volumesByClaim(volume: PersistentVolume): readonly string[] {
   const key = claimKey(volume)
   return key === undefined ? [] : [key]
 }
 
-/** Volumes that no claim has, by their class. */
+/** Index function: volumes without a claim by class. */
 export const freeVolumesByClass = (volume: PersistentVolume): readonly string[] =>
   volume.spec?.claimRef ? [] : [`class ${volumeClass(volume)}`]
 
-/** What stands for claims that say nothing of a class. */
-export const noClassNamed = 'no class named'
+/** The index value of claims without a class. */
+export const withoutClass = 'no class named'
 
-/** Claims that have no volume, by their class. */
+/** Index function: claims without a volume by class. */
 export function unboundClaims(claim: PersistentVolumeClaim): readonly string[] {
   if (claim.spec?.volumeName) return []
-  return [`class ${claimClass(claim)}`, ...(namesClass(claim) ? [] : [noClassNamed])]
+  return [`class ${claimClass(claim)}`, ...(namesClass(claim) ? [] : [withoutClass])]
 }
 
-/** Claims by the volume that they name. */
+/** Index function: claims by referenced volume. */
 export const claimsByVolume = ({ spec }: PersistentVolumeClaim): readonly string[] =>
   spec?.volumeName ? [spec.volumeName] : []

@@ -7,10 +7,10 @@ import { claimOf, volumeOf } from './binder-fixture.ts'
 const sized = (name: string, storage: string, accessModes = ['ReadWriteOnce']): PersistentVolume =>
   volumeOf(name, { capacity: { storage }, accessModes })
 const asking = (storage: string) => claimOf('c', { resources: { requests: { storage } } })
-const keptFor = { namespace: 'ns', name: 'c' }
+const reservedFor = { namespace: 'ns', name: 'c' }
 
 const choices: readonly (readonly [
-  what: string,
+  title: string,
   claim: ReturnType<typeof claimOf>,
   volumes: PersistentVolume[],
   expected: string | undefined,
@@ -21,7 +21,7 @@ const choices: readonly (readonly [
     [sized('a', '10Gi'), sized('b', '1Gi'), sized('c', '2500Mi')],
     'c',
   ],
-  ['of equals the first by name', asking('1Gi'), [sized('z', '1Gi'), sized('a', '1Gi'), sized('m', '1Gi')], 'a'],
+  ['the first by name among equals', asking('1Gi'), [sized('z', '1Gi'), sized('a', '1Gi'), sized('m', '1Gi')], 'a'],
   [
     'the fewest access modes before the size',
     asking('1Gi'),
@@ -29,19 +29,19 @@ const choices: readonly (readonly [
     'one',
   ],
   [
-    'all modes that are asked for',
+    'only volumes with all requested access modes',
     claimOf('c', { accessModes: ['ReadWriteOnce', 'ReadWriteMany'] }),
     [sized('one', '1Gi')],
     undefined,
   ],
   [
-    'the class',
+    'volumes of the class',
     claimOf('c', { storageClassName: 'fast' }),
     [volumeOf('slow', { storageClassName: 'slow' }), volumeOf('fast', { storageClassName: 'fast' })],
     'fast',
   ],
   [
-    'the class of the annotation before that of the field',
+    'the class of the annotation over that of the field',
     claimOf('c', { storageClassName: 'slow' }, { annotations: { 'volume.beta.kubernetes.io/storage-class': 'fast' } }),
     [volumeOf('fast', { storageClassName: 'fast' }), volumeOf('slow', { storageClassName: 'slow' })],
     'fast',
@@ -59,58 +59,58 @@ const choices: readonly (readonly [
     'b',
   ],
   [
-    'the class of attributes',
+    'the attributes class',
     claimOf('c', { volumeAttributesClassName: 'gold' }),
     [volumeOf('a'), volumeOf('b', { volumeAttributesClassName: 'gold' })],
     'b',
   ],
   [
-    'only what is available',
+    'only available volumes',
     claimOf('c'),
     [volumeOf('a', {}, { phase: 'Released' }), volumeOf('b', {}, { phase: 'Failed' })],
     undefined,
   ],
-  ['nothing that is deleted', claimOf('c'), [volumeOf('a', {}, { metadata: { deletionTimestamp: 'now' } })], undefined],
+  ['no deleted volume', claimOf('c'), [volumeOf('a', {}, { metadata: { deletionTimestamp: 'now' } })], undefined],
   [
-    'nothing that is kept for another',
+    'no volume reserved for another claim',
     claimOf('c'),
     [volumeOf('a', { claimRef: { namespace: 'ns', name: 'other' } })],
     undefined,
   ],
   [
-    'what is kept for it, of whatever class',
+    'a volume reserved for it, of any class',
     claimOf('c'),
-    [volumeOf('a'), volumeOf('kept', { claimRef: keptFor, storageClassName: 'x' })],
-    'kept',
+    [volumeOf('a'), volumeOf('reserved', { claimRef: reservedFor, storageClassName: 'x' })],
+    'reserved',
   ],
   [
-    'not what is kept for it, and too small',
+    'no reserved volume that is too small',
     asking('2Gi'),
-    [volumeOf('kept', { claimRef: keptFor }), sized('b', '2Gi')],
+    [volumeOf('reserved', { claimRef: reservedFor }), sized('b', '2Gi')],
     'b',
   ],
   [
-    'not what was kept for its predecessor',
+    'no volume reserved for its predecessor',
     claimOf('c'),
-    [volumeOf('old', { claimRef: { ...keptFor, uid: 'another' } })],
+    [volumeOf('old', { claimRef: { ...reservedFor, uid: 'another' } })],
     undefined,
   ],
 ]
 
-for (const [what, claim, volumes, expected] of choices)
-  test(`a claim gets ${what}`, () => {
+for (const [title, claim, volumes, expected] of choices)
+  test(`bestVolume chooses ${title}`, () => {
     assert.equal(bestVolume(claim, volumes, false)?.metadata.name, expected)
   })
 
-test('where the scheduler chooses, a claim gets only what is kept for it', () => {
+test('with WaitForFirstConsumer a claim gets only a volume reserved for it', () => {
   assert.equal(bestVolume(claimOf('c'), [volumeOf('a')], true), undefined)
   assert.equal(
-    bestVolume(claimOf('c'), [volumeOf('a'), volumeOf('kept', { claimRef: keptFor })], true)?.metadata.name,
-    'kept',
+    bestVolume(claimOf('c'), [volumeOf('a'), volumeOf('reserved', { claimRef: reservedFor })], true)?.metadata.name,
+    'reserved',
   )
 })
 
-test('a volume that is asked for by name says why it does not fit', () => {
+test('mismatch returns why a volume requested by name does not match', () => {
   const cases = [
     [volumeOf('v', { capacity: { storage: '1Mi' } }), 'requested PV is too small'],
     [volumeOf('v', { storageClassName: 'x' }), 'storageClassName does not match'],

@@ -1,4 +1,4 @@
-/** What is told of volumes and claims (`pv_collector_*`): counted when somebody asks. */
+/** Metrics of volumes and claims (`pv_collector_*`), computed when scraped. */
 import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
@@ -7,7 +7,7 @@ export interface KnownVolumes {
   claims(): Iterable<PersistentVolumeClaim>
 }
 
-/** Upstream's names of what volumes are made of, where they are not the name of the field. */
+/** Upstream's plug-in names by field of the volume's spec. */
 const plugins: Readonly<Record<string, string>> = {
   hostPath: 'kubernetes.io/host-path',
   nfs: 'kubernetes.io/nfs',
@@ -16,22 +16,23 @@ const plugins: Readonly<Record<string, string>> = {
   iscsi: 'kubernetes.io/iscsi',
 }
 
-/** Tells of what `known` says from now on. */
+/** Registers gauges of the objects that `known` returns. */
 export function volumeMetrics(registry: MetricsRegistry, known: KnownVolumes): void {
   const gauge = <T>(
     name: string,
-    what: string,
+    text: string,
     labels: readonly string[],
     all: () => Iterable<T>,
     labelsOf: (object: T) => readonly string[] | undefined,
-  ): void => registry.gauge(`pv_collector_${name}`, `Gauge measuring ${what}`, labels, () => tallied(all(), labelsOf))
-  const volume = (name: string, what: string, isMeant: (phase: string | undefined) => boolean): void =>
+  ): void =>
+    registry.gauge(`pv_collector_${name}`, `Gauge measuring ${text}`, labels, () => countByLabels(all(), labelsOf))
+  const volume = (name: string, text: string, matches: (phase: string | undefined) => boolean): void =>
     gauge(
       `${name}_pv_count`,
-      `number of persistent volume currently ${what}`,
+      `number of persistent volume currently ${text}`,
       ['storage_class'],
       known.volumes,
-      ({ spec, status }) => (isMeant(status?.phase) ? [spec?.storageClassName ?? ''] : undefined),
+      ({ spec, status }) => (matches(status?.phase) ? [spec?.storageClassName ?? ''] : undefined),
     )
   volume('bound', 'bound', (phase) => phase === 'Bound')
   volume('unbound', 'unbound', (phase) => phase !== 'Bound')
@@ -42,14 +43,14 @@ export function volumeMetrics(registry: MetricsRegistry, known: KnownVolumes): v
     known.volumes,
     (object) => [pluginOf(object), object.spec?.volumeMode ?? 'Filesystem'],
   )
-  const claim = (name: string, isMeant: (phase: string | undefined) => boolean): void =>
+  const claim = (name: string, matches: (phase: string | undefined) => boolean): void =>
     gauge(
       `${name}_pvc_count`,
       `number of persistent volume claim currently ${name}`,
       ['namespace', 'storage_class', 'volume_attributes_class'],
       known.claims,
       ({ metadata, spec, status }) =>
-        isMeant(status?.phase)
+        matches(status?.phase)
           ? [metadata.namespace ?? '', spec?.storageClassName ?? '', spec?.volumeAttributesClassName ?? '']
           : undefined,
     )
@@ -62,8 +63,8 @@ function pluginOf({ spec }: PersistentVolume): string {
   return Object.entries(plugins).find(([field]) => spec && Object.hasOwn(spec, field))?.[1] ?? 'N/A'
 }
 
-/** How many have the same labels; those without labels are left out. */
-function tallied<T>(
+/** Counts objects by labels; skips objects without labels. */
+function countByLabels<T>(
   objects: Iterable<T>,
   labelsOf: (object: T) => readonly string[] | undefined,
 ): Iterable<readonly [readonly string[], number]> {

@@ -15,7 +15,7 @@ const classOf = (name: string, more: Partial<StorageClass> = {}): StorageClass =
 const usual = { 'storageclass.kubernetes.io/is-default-class': 'true' }
 const waiting = classOf('waiting', { volumeBindingMode: 'WaitForFirstConsumer' })
 
-/** The step for a claim, and what is told: `wait FailedBinding`. */
+/** The step for a claim and the reason of its event, such as `wait FailedBinding`. */
 function stepOf(
   claim: PersistentVolumeClaim,
   volumes: PersistentVolume[] = [],
@@ -30,8 +30,8 @@ function stepOf(
     waitingPods: () => pods,
   })
   const detail =
-    'told' in plan
-      ? plan.told?.reason
+    'event' in plan
+      ? plan.event?.reason
       : 'volume' in plan
         ? plan.volume.metadata.name
         : 'className' in plan
@@ -43,14 +43,14 @@ function stepOf(
 const completed = { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } }
 const ref = (name: string, uid?: string) => ({ namespace: 'ns', name, uid })
 
-test('a claim without a volume is bound, provisioned for, or waits', () => {
+test('a claim without a volume is bound, provisioned, or waits', () => {
   assert.equal(stepOf(claimOf('c'), [volumeOf('v')]), 'bind v')
   assert.equal(stepOf(claimOf('c')), 'wait FailedBinding')
   assert.equal(stepOf(claimOf('c', { storageClassName: 'fast' })), 'provision fast')
   assert.equal(stepOf(claimOf('c', {}, { deletionTimestamp: 'now' })), 'nothing')
 })
 
-test('a claim that names no class gets the newest default one, and one that wants none keeps that', () => {
+test('a claim without a class gets the newest default class, one with an empty class does not', () => {
   const old = classOf('old', { metadata: { annotations: usual, creationTimestamp: '2020-01-01T00:00:00Z' } })
   const young = classOf('young', { metadata: { annotations: usual, creationTimestamp: '2021-01-01T00:00:00Z' } })
   assert.equal(stepOf(claimOf('c'), [], [old, young, classOf('other')]), 'name class young')
@@ -58,7 +58,7 @@ test('a claim that names no class gets the newest default one, and one that want
   assert.equal(stepOf(claimOf('c'), [volumeOf('v')], [old]), 'bind v')
 })
 
-test('a class that waits for a consumer waits until the scheduler has a node', () => {
+test('with WaitForFirstConsumer a claim waits until the scheduler selects a node', () => {
   const claim = claimOf('c', { storageClassName: 'waiting' })
   const free = volumeOf('v', { storageClassName: 'waiting' })
   assert.equal(stepOf(claim, [free], [waiting]), 'wait WaitForFirstConsumer')
@@ -71,7 +71,7 @@ test('a class that waits for a consumer waits until the scheduler has a node', (
   assert.equal(stepOf(chosen, [], [waiting]), 'provision waiting')
 })
 
-test('a claim that names its volume gets that one or none', () => {
+test('a claim that names its volume binds to no other', () => {
   const claim = claimOf('c', { volumeName: 'v' })
   assert.equal(stepOf(claim), 'wait')
   assert.equal(stepOf(claim, [volumeOf('v'), volumeOf('a')]), 'bind v')
@@ -80,7 +80,7 @@ test('a claim that names its volume gets that one or none', () => {
   assert.equal(stepOf(claim, [volumeOf('v', { capacity: { storage: '1Mi' } })]), 'wait VolumeMismatch')
 })
 
-test('a bound claim is mended, or lost', () => {
+test('a bound claim is repaired or lost', () => {
   const claim = claimOf('c', { volumeName: 'v' }, completed)
   assert.equal(stepOf(claim, [volumeOf('v', { claimRef: ref('c', 'uid-of-c') })]), 'bind v')
   assert.equal(stepOf(claim, [volumeOf('v')]), 'bind v')
@@ -89,7 +89,7 @@ test('a bound claim is mended, or lost', () => {
   assert.equal(stepOf(claim, [volumeOf('v', { claimRef: ref('other', 'x') })]), 'lose ClaimMisbound')
 })
 
-test('a volume follows its claim', () => {
+test('planVolume derives the step from the claim', () => {
   const mine = ref('c', 'uid-of-c')
   const step = (volume: PersistentVolume, claim?: PersistentVolumeClaim): string =>
     Object.values(planVolume(volume, claim))
@@ -100,8 +100,8 @@ test('a volume follows its claim', () => {
   assert.equal(step(volumeOf('v', { claimRef: ref('c') }), claimOf('c')), 'phase Available')
   assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c', { volumeName: 'v' })), 'phase Bound')
   assert.equal(step(volumeOf('v', { claimRef: mine })), 'release')
-  assert.equal(step(volumeOf('v', { claimRef: ref('c', 'before') }), claimOf('c')), 'release')
-  assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c')), 'look at claim')
+  assert.equal(step(volumeOf('v', { claimRef: ref('c', 'previous') }), claimOf('c')), 'release')
+  assert.equal(step(volumeOf('v', { claimRef: mine }), claimOf('c')), 'reconcile claim')
   assert.equal(
     step(volumeOf('v', { claimRef: mine }, { metadata: { deletionTimestamp: 'now' } }), claimOf('c')),
     'unbind',
@@ -116,7 +116,7 @@ test('a volume follows its claim', () => {
   assert.equal(step(made, claimOf('c', { volumeName: 'other' })), 'release')
 })
 
-test('a volume that was made here is held as long as its policy is Delete', () => {
+test('a volume provisioned here has the finalizer while its policy is Delete', () => {
   const made = { annotations: { 'pv.kubernetes.io/provisioned-by': 'kubernetes.io/host-path' } }
   const held = { ...made, finalizers: ['other', 'kubernetes.io/pv-controller'] }
   assert.deepEqual(finalizersFor(volumeOf('v', { persistentVolumeReclaimPolicy: 'Delete' }, { metadata: made })), [

@@ -1,4 +1,4 @@
-/** What a volume needs next: a pure function of it and of the claim that it names. */
+/** Plans the next step of a volume. Pure function of the volume and the claim that it references. */
 
 import { deletionFinalizer, has, provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
 import { sameVolumeMode } from '../../../api/core/storage/binding/matching.ts'
@@ -6,37 +6,34 @@ import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/ki
 
 export type VolumePlan =
   | { readonly step: 'phase'; readonly phase: 'Available' | 'Bound' }
-  /** Its claim is gone: it is Released, and its reclaim policy says what follows. */
+  /** Its claim was deleted: it becomes Released and its reclaim policy applies. */
   | { readonly step: 'release' }
-  /** Its claim has another volume. */
+  /** Its claim is bound to another volume. */
   | { readonly step: 'unbind' }
-  /** It is kept for a claim that wants the other volume mode. */
+  /** It is reserved for a claim with another volume mode. */
   | { readonly step: 'mismatch'; readonly claim: PersistentVolumeClaim }
-  /** The claim has not found it yet. */
-  | { readonly step: 'look at claim' }
+  /** The claim is not bound to it yet. */
+  | { readonly step: 'reconcile claim' }
 
-/** `claim`: the one that the volume names, if there is one of that name. */
+/** `claim`: the existing claim of the name that the volume references. */
 export function planVolume(volume: PersistentVolume, claim: PersistentVolumeClaim | undefined): VolumePlan {
   const owner = volume.spec?.claimRef
-  // Kept for a claim by its name: still to be had by it.
+  // Reserved for a claim by name only: available to it.
   if (!owner?.uid) return { step: 'phase', phase: 'Available' }
   if (claim?.metadata.uid !== owner.uid) return { step: 'release' }
   const bound = claim?.spec?.volumeName
   if (!claim || bound === volume.metadata.name) return { step: 'phase', phase: 'Bound' }
-  // It goes before its claim has found it: the claim takes none that is deleted, and would hold it for ever.
+  // Deleted before its claim was bound: the claim would never bind to a deleted volume, and would block its deletion.
   if (!bound && volume.metadata.deletionTimestamp) return { step: 'unbind' }
-  if (!bound) return sameVolumeMode(volume, claim) ? { step: 'look at claim' } : { step: 'mismatch', claim }
-  // Made for this claim, which found another one: nobody else has a use for it.
-  const wasMade = has(volume, provisionedBy) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete'
-  return wasMade ? { step: 'release' } : { step: 'unbind' }
+  if (!bound) return sameVolumeMode(volume, claim) ? { step: 'reconcile claim' } : { step: 'mismatch', claim }
+  // Provisioned for this claim, which was bound to another volume: not usable for others.
+  const isProvisioned = has(volume, provisionedBy) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete'
+  return isProvisioned ? { step: 'release' } : { step: 'unbind' }
 }
 
 const inTree = 'kubernetes.io/'
 
-/**
- * The finalizers of a volume whose provisioner is in here (`isOurs`): it is held exactly as long as its policy is
- * Delete. Undefined where they are right.
- */
+/** Returns the finalizers of an in-tree volume: one while its policy is Delete. Undefined if they are correct. */
 export function finalizersFor(volume: PersistentVolume): string[] | undefined {
   const { finalizers = [], annotations } = volume.metadata
   if (!annotations?.[provisionedBy]?.startsWith(inTree)) return undefined

@@ -1,4 +1,4 @@
-/** What the binder writes to volumes and claims. Each write is skipped where nothing would change. */
+/** The binder's writes to volumes and claims. A write that would change nothing is skipped. */
 
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -16,25 +16,22 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
-import type { Told } from './claim-plan.ts'
-import type { Latest } from './latest.ts'
+import type { PlannedEvent } from './claim-plan.ts'
+import type { OverlayCache } from './overlay-cache.ts'
 
 export type ClaimPhase = 'Pending' | 'Bound' | 'Lost'
 export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed'
 
 export class BinderWrites {
-  readonly #volumes: Latest<PersistentVolume>
-  readonly #claims: Latest<PersistentVolumeClaim>
+  readonly #volumes: OverlayCache<PersistentVolume>
+  readonly #claims: OverlayCache<PersistentVolumeClaim>
 
-  constructor(ofVolumes: Latest<PersistentVolume>, ofClaims: Latest<PersistentVolumeClaim>) {
+  constructor(ofVolumes: OverlayCache<PersistentVolume>, ofClaims: OverlayCache<PersistentVolumeClaim>) {
     this.#volumes = ofVolumes
     this.#claims = ofClaims
   }
 
-  /**
-   * First the volume says whose it is, then the claim what it has: whoever stops in between, the rest follows from what
-   * is written.
-   */
+  /** Binds both objects, first the volume, then the claim, so that a crash in between can be continued. */
   async bind(volume: PersistentVolume, claim: PersistentVolumeClaim, context: ReconcileContext): Promise<void> {
     const owned = await this.#volumeToClaim(volume, claim, context)
     const bound = await this.volumePhase(owned, 'Bound', context)
@@ -43,49 +40,49 @@ export class BinderWrites {
   }
 
   async volume(volume: PersistentVolume, { client }: ReconcileContext): Promise<PersistentVolume> {
-    return this.#volumes.wrote(await client.update(volumes, volume))
+    return this.#volumes.recordUpdate(await client.update(volumes, volume))
   }
 
   async claim(claim: PersistentVolumeClaim, { client }: ReconcileContext): Promise<PersistentVolumeClaim> {
-    return this.#claims.wrote(await client.update(claims, claim))
+    return this.#claims.recordUpdate(await client.update(claims, claim))
   }
 
-  /** A volume that was made just now. */
-  made(volume: PersistentVolume): void {
-    this.#volumes.made(volume)
+  /** Records a volume that was just created. */
+  recordCreation(volume: PersistentVolume): void {
+    this.#volumes.recordCreation(volume)
   }
 
-  /** `told` goes out only with a change of phase. */
+  /** `event` is recorded only if the phase changes. */
   async volumePhase(
     volume: PersistentVolume,
     phase: VolumePhase,
     { client, events }: ReconcileContext,
-    told?: Told,
+    event?: PlannedEvent,
   ): Promise<PersistentVolume> {
     if (volume.status?.phase === phase) return volume
     const status = { ...volume.status, phase }
     delete status.message
-    if (told) status.message = told.message
-    const written = this.#volumes.wrote(await client.updateStatus(volumes, { ...volume, status }))
-    if (told) events.record(written, told.type, told.reason, told.message)
+    if (event) status.message = event.message
+    const written = this.#volumes.recordUpdate(await client.updateStatus(volumes, { ...volume, status }))
+    if (event) events.record(written, event.type, event.reason, event.message)
     return written
   }
 
-  /** `told` goes out only with a change of phase. */
+  /** `event` is recorded only if the phase changes. */
   async claimStatus(
     claim: PersistentVolumeClaim,
     phase: ClaimPhase,
     volume: PersistentVolume | undefined,
     { client, events }: ReconcileContext,
-    told?: Told,
+    event?: PlannedEvent,
   ): Promise<void> {
     const status = statusOf(claim, phase, volume)
     if (isDeepStrictEqual(status, claim.status)) return
-    const written = this.#claims.wrote(await client.updateStatus(claims, { ...claim, status }))
-    if (told && claim.status?.phase !== phase) events.record(written, told.type, told.reason, told.message)
+    const written = this.#claims.recordUpdate(await client.updateStatus(claims, { ...claim, status }))
+    if (event && claim.status?.phase !== phase) events.record(written, event.type, event.reason, event.message)
   }
 
-  /** The volume is nobody's again; one that a user keeps for a claim stays kept for it. */
+  /** Unbinds a volume; a reservation by a user for a claim name is retained. */
   async unbind(volume: PersistentVolume, context: ReconcileContext): Promise<void> {
     const owner = volume.spec?.claimRef
     let free = volume
@@ -93,8 +90,8 @@ export class BinderWrites {
       const { claimRef: _, ...spec } = volume.spec ?? {}
       free = await this.volume(withAnnotations({ ...volume, spec }, { [boundByController]: undefined }), context)
     } else if (owner?.uid) {
-      const { uid: _, ...kept } = owner
-      free = await this.volume({ ...volume, spec: { ...volume.spec, claimRef: kept } }, context)
+      const { uid: _, ...reservation } = owner
+      free = await this.volume({ ...volume, spec: { ...volume.spec, claimRef: reservation } }, context)
     }
     await this.volumePhase(free, 'Available', context)
   }
@@ -123,7 +120,7 @@ export class BinderWrites {
   }
 }
 
-/** A claim's size is told when it becomes bound, and is then a matter of who expands it. */
+/** The status of a claim. Its capacity is set when it becomes bound; later only expansion changes it. */
 export function statusOf(
   claim: PersistentVolumeClaim,
   phase: ClaimPhase,

@@ -1,4 +1,4 @@
-/** Makes the claims of volumes that live as long as their pod (KEP-1698): the pod owns them, and takes them with it. */
+/** Creates the claims of ephemeral volumes (KEP-1698). The pod owns them, so that they are deleted with it. */
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
@@ -10,7 +10,7 @@ import { claimsOfPod, ephemeralClaimName } from '../pod-claims.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-const isLeaving = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
+const isTerminating = ({ metadata }: Pod): boolean => metadata.deletionTimestamp !== undefined
 const hasEphemeral = ({ spec }: Pod): boolean => spec?.volumes?.some(({ ephemeral }) => ephemeral) ?? false
 
 export function ephemeralVolumes(concurrency: number, registry = new MetricsRegistry()): Controller {
@@ -35,7 +35,8 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
     watches: [
       watch({
         resource: pods,
-        keys: (pod) => (hasEphemeral(pod) && !isLeaving(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : []),
+        keys: (pod) =>
+          hasEphemeral(pod) && !isTerminating(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : [],
       }),
       watch({
         resource: claims,
@@ -48,21 +49,21 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
     async reconcile(key, { client, caches, events }) {
       const [namespace = '', name = ''] = key.split('/')
       const pod = caches.get(pods, namespace, name)
-      if (!pod || isLeaving(pod)) return
+      if (!pod || isTerminating(pod)) return
       for (const volume of pod.spec?.volumes ?? []) {
         if (!volume.ephemeral) continue
         try {
           const claim = ephemeralClaim(pod, volume)
-          const there = caches.get(claims, namespace, claim.metadata.name ?? '')
-          if (!there) await create(claim, client)
-          else if (!isControlledBy(there, pod))
+          const existing = caches.get(claims, namespace, claim.metadata.name ?? '')
+          if (!existing) await create(claim, client)
+          else if (!isControlledBy(existing, pod))
             throw new Error(
-              `PVC ${namespace}/${there.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`,
+              `PVC ${namespace}/${existing.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`,
             )
         } catch (error) {
-          // The pod will go with its namespace.
+          // The pod will be deleted with its namespace.
           if (isNamespaceTerminating(error)) return
-          // It was made just now, and is not known yet: what it is will be looked at.
+          // It exists but is not in the cache yet: a retry will check its owner.
           if (isAlreadyExists(error)) throw error
           events.record(pod, 'Warning', 'FailedBinding', `ephemeral volume ${volume.name}: ${messageOf(error)}`)
           throw new Error(`ephemeral volume ${volume.name}: ${messageOf(error)}`, { cause: error })
@@ -72,7 +73,7 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
   }
 }
 
-/** The claim that a pod gets for one of its volumes. */
+/** Builds the claim of a pod's ephemeral volume. */
 export function ephemeralClaim(pod: Pod, { name, ephemeral }: Volume): PersistentVolumeClaim {
   const { metadata, spec } = ephemeral?.volumeClaimTemplate ?? {}
   const { labels, annotations } = metadata ?? {}

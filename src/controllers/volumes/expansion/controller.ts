@@ -1,4 +1,4 @@
-/** Lets volumes grow with what their claims ask for: directories at once, all others by who drives them. */
+/** Expands volumes to the size of their claims: host paths directly, others through an external controller. */
 
 import { provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
 import { type Controller, watch } from '../../../client/controller/controller.ts'
@@ -13,11 +13,11 @@ import { hostPathProvisioner } from '../binder/provision/host-path.ts'
 
 export interface Growth {
   readonly to: string
-  /** Nobody has to do anything for it but say so. */
-  readonly isAtHand: boolean
+  /** True if only the objects must be updated (host path). */
+  readonly isLocal: boolean
 }
 
-/** How a bound claim wants to grow; undefined where it does not. Only its own volume may. */
+/** The requested expansion of a bound claim; undefined if none. Checks that the volume references the claim. */
 export function growthOf(
   { metadata, spec, status }: PersistentVolumeClaim,
   volume: PersistentVolume | undefined,
@@ -26,12 +26,12 @@ export function growthOf(
   const has = status?.capacity?.storage
   if (status?.phase !== 'Bound' || !asked || !has || compareQuantities(asked, has) <= 0) return undefined
   if (!volume || volume.spec?.claimRef?.uid !== metadata.uid) return undefined
-  return { to: asked, isAtHand: volume.metadata.annotations?.[provisionedBy] === hostPathProvisioner }
+  return { to: asked, isLocal: volume.metadata.annotations?.[provisionedBy] === hostPathProvisioner }
 }
 
 export const volumeExpander = (): Controller => {
-  /** The sizes that were told to wait for somebody else, by the claim's key. */
-  const told = new Map<string, string>()
+  /** Sizes for which an ExternalExpanding event was recorded, by claim key. */
+  const announced = new Map<string, string>()
   return {
     name: 'persistentvolume-expander-controller',
     component: 'volume_expand',
@@ -48,14 +48,14 @@ export const volumeExpander = (): Controller => {
       const volume = claim?.spec?.volumeName ? caches.get(volumes, '', claim.spec.volumeName) : undefined
       const growth = claim && growthOf(claim, volume)
       if (!claim || !growth) {
-        told.delete(key)
+        announced.delete(key)
         return
       }
-      const { to, isAtHand } = growth
-      if (!isAtHand || !volume) {
-        if (told.get(key) !== to)
+      const { to, isLocal } = growth
+      if (!isLocal || !volume) {
+        if (announced.get(key) !== to)
           events.record(claim, 'Normal', 'ExternalExpanding', 'waiting for an external controller to expand this PVC')
-        told.set(key, to)
+        announced.set(key, to)
         return
       }
       if (compareQuantities(volume.spec?.capacity?.storage ?? '0', to) < 0)

@@ -1,7 +1,4 @@
-/**
- * Lets deleted VolumeAttributesClasses go when no claim and no volume names them any more (KEP-3751): all carry a
- * finalizer.
- */
+/** Holds VolumeAttributesClasses with a finalizer until no claim or volume references them (KEP-3751). */
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import {
   persistentVolumeClaims as claims,
@@ -12,11 +9,11 @@ import {
 } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { unlessGone } from '../../refusals.ts'
-import { lacksFinalizer } from './lacks-finalizer.ts'
+import { lacksFinalizer } from './finalizer.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'
 
-/** What a claim asks for, what it has, and what it is getting. */
+/** Index function: the requested, current and target classes of a claim. */
 function classesOfClaim({ spec, status }: PersistentVolumeClaim): readonly string[] {
   const names = [
     spec?.volumeAttributesClassName,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import { claimsOfPod } from '../pod-claims.ts'
-import { uses } from './claims.ts'
+import { usesClaims } from './claims.ts'
 
 const pod = (
   more: { phase?: string; deleted?: boolean; nodeName?: string; volumes?: NonNullable<Pod['spec']>['volumes'] } = {},
@@ -14,7 +14,7 @@ const pod = (
   status: { phase: more.phase ?? 'Running' },
 })
 
-test('a pod has the claims of its volumes, those made for it too', () => {
+test('claimsOfPod returns referenced and ephemeral claims', () => {
   const volumes = [
     { name: 'a', persistentVolumeClaim: { claimName: 'c' } },
     { name: 'b', ephemeral: {} },
@@ -23,10 +23,10 @@ test('a pod has the claims of its volumes, those made for it too', () => {
   assert.deepEqual(claimsOfPod(pod({ volumes })), ['ns/c', 'ns/p-b'])
 })
 
-test('a pod that nobody runs uses nothing, one that has ended until it is deleted', () => {
-  assert.equal(uses(pod()), true)
-  assert.equal(uses(pod({ nodeName: '' })), false)
-  assert.equal(uses(pod({ deleted: true })), true)
-  assert.equal(uses(pod({ phase: 'Succeeded' })), true)
-  assert.equal(uses(pod({ phase: 'Succeeded', deleted: true })), false)
+test('unscheduled pods use no claims, ended pods use them until deleted', () => {
+  assert.equal(usesClaims(pod()), true)
+  assert.equal(usesClaims(pod({ nodeName: '' })), false)
+  assert.equal(usesClaims(pod({ deleted: true })), true)
+  assert.equal(usesClaims(pod({ phase: 'Succeeded' })), true)
+  assert.equal(usesClaims(pod({ phase: 'Succeeded', deleted: true })), false)
 })

@@ -1,15 +1,15 @@
-/** Lets deleted claims go when no pod uses them any more: all carry a finalizer (StorageObjectInUseProtection). */
+/** Holds claims with a finalizer until no pod uses them (StorageObjectInUseProtection). */
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
-import { lacksFinalizer } from './lacks-finalizer.ts'
+import { lacksFinalizer } from './finalizer.ts'
 
 const finalizer = 'kubernetes.io/pvc-protection'
 
-const isLeaving = ({ metadata }: PersistentVolumeClaim): boolean =>
+const isTerminating = ({ metadata }: PersistentVolumeClaim): boolean =>
   metadata.deletionTimestamp !== undefined && metadata.finalizers?.includes(finalizer) === true
 
 export const claimProtection: Controller = {
@@ -18,7 +18,7 @@ export const claimProtection: Controller = {
     watch({
       resource: claims,
       keys: (claim) =>
-        isLeaving(claim) || lacksFinalizer(claim, finalizer)
+        isTerminating(claim) || lacksFinalizer(claim, finalizer)
           ? [`${claim.metadata.namespace}/${claim.metadata.name}`]
           : [],
     }),
@@ -28,7 +28,7 @@ export const claimProtection: Controller = {
         for (const key of claimsOfPod(pod)) {
           const [namespace = '', name = ''] = key.split('/')
           const claim = caches.get(claims, namespace, name)
-          if (claim && isLeaving(claim)) yield key
+          if (claim && isTerminating(claim)) yield key
         }
       },
     }),
@@ -38,15 +38,15 @@ export const claimProtection: Controller = {
     const claim = caches.get(claims, namespace, name)
     if (claim && lacksFinalizer(claim, finalizer))
       return void (await client.update(claims, withFinalizer(claim, finalizer)).catch(unlessGone))
-    if (!claim || !isLeaving(claim)) return
-    for (const pod of caches.by(pods, claimsOfPod, key)) if (uses(pod)) return
-    // A pod that came just now may not be known yet, and the claim does not come back.
+    if (!claim || !isTerminating(claim)) return
+    for (const pod of caches.by(pods, claimsOfPod, key)) if (usesClaims(pod)) return
+    // A new pod may not be in the cache yet, and a deleted claim cannot be restored.
     const { items } = await client.list(pods, { namespace })
-    if (items.some((pod) => claimsOfPod(pod).includes(key) && uses(pod))) return
+    if (items.some((pod) => claimsOfPod(pod).includes(key) && usesClaims(pod))) return
     await client.update(claims, withoutFinalizer(claim, finalizer)).catch(unlessGone)
   },
 }
 
-/** Whether a pod may still write to its claims: one that nobody runs, or that has ended and was deleted, does not. */
-export const uses = (pod: Pod): boolean =>
+/** Returns true if a pod may still write to its claims: it is scheduled and not both ended and deleted. */
+export const usesClaims = (pod: Pod): boolean =>
   Boolean(pod.spec?.nodeName) && !(pod.metadata.deletionTimestamp && hasEnded(pod))

@@ -1,12 +1,9 @@
-/**
- * Lets deleted volumes go when no claim is bound to them any more: all carry a finalizer
- * (StorageObjectInUseProtection).
- */
+/** Holds volumes with a finalizer until no claim is bound to them (StorageObjectInUseProtection). */
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
 import { unlessGone } from '../../refusals.ts'
-import { lacksFinalizer } from './lacks-finalizer.ts'
+import { lacksFinalizer } from './finalizer.ts'
 
 const finalizer = 'kubernetes.io/pv-protection'
 

@@ -125,7 +125,13 @@ test('during a rollout all sets are scaled proportionally', () => {
       [set('a', 2, 2, 5), set('bb', 2, 2, 5)],
       { bb: 3, a: 2, new: 1 },
     ],
-    ['of equal sets newer ones grow', deployment(11, 0, 1), set('new', 5, 0, 10), [set('a', 5, 5, 10)], { new: 6, a: 5 }],
+    [
+      'of equal sets newer ones grow',
+      deployment(11, 0, 1),
+      set('new', 5, 0, 10),
+      [set('a', 5, 5, 10)],
+      { new: 6, a: 5 },
+    ],
   ]
   for (const [what, of, newSet, old, expected] of cases)
     assert.deepEqual(sizes(scaledSizes(of, newSet, old)), expected, what)

@@ -1,7 +1,4 @@
-/**
- * Volumes that are directories of this machine, as upstream's `kubernetes.io/host-path` makes them: for clusters of one
- * machine.
- */
+/** The provisioner `kubernetes.io/host-path`: volumes are directories of this machine, for single-node clusters. */
 import { chmod, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import {
@@ -16,15 +13,15 @@ export const hostPathProvisioner = 'kubernetes.io/host-path'
 
 export interface HostPathOptions {
   readonly enabled: boolean
-  /** Holds one directory for each volume. */
+  /** Parent directory of the volumes. */
   readonly directory: string
 }
 
-/** Whoever a container runs as may write. */
+/** Containers may run as any user. */
 const everyone = 0o777
 
-/** Makes a directory for a claim, and says what its volume is. May be called again for the same claim. */
-export async function makeHostPath(
+/** Creates a directory for a claim and returns its volume. Idempotent. */
+export async function createHostPath(
   claim: PersistentVolumeClaim,
   { metadata, reclaimPolicy, mountOptions }: StorageClass,
   { directory }: HostPathOptions,
@@ -33,7 +30,7 @@ export async function makeHostPath(
   const name = `pvc-${uid}`
   const path = join(resolve(directory), name)
   makeDirectory(path, everyone)
-  // The mode of a new directory is cut by the umask.
+  // mkdir applies the umask.
   await chmod(path, everyone)
   const persistentVolumeReclaimPolicy = reclaimPolicy ?? 'Delete'
   return {
@@ -56,10 +53,7 @@ export async function makeHostPath(
   }
 }
 
-/**
- * Removes a volume's directory. Only what lies directly below the provisioner's own is removed: rejects for any other
- * path.
- */
+/** Removes a volume's directory. Rejects if it is not directly below the provisioner's directory. */
 export async function removeHostPath(path: string, { directory }: HostPathOptions): Promise<void> {
   const root = resolve(directory)
   if (dirname(resolve(path)) !== root)

@@ -1,4 +1,4 @@
-/** Gets a volume for a claim that none of those there suits: makes it, or asks the provisioner of its class for it. */
+/** Provisions a volume for a claim: creates it, or requests it from the external provisioner of its class. */
 
 import { migratedTo, storageProvisioner, withAnnotations } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
@@ -8,12 +8,12 @@ import {
   persistentVolumes as volumes,
 } from '../../../../client/kinds.ts'
 import { isAlreadyExists, isConflict, messageOf } from '../../../refusals.ts'
-import type { Told } from '../claim-plan.ts'
+import type { PlannedEvent } from '../claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'
-import { type HostPathOptions, hostPathProvisioner, makeHostPath } from './host-path.ts'
+import { createHostPath, type HostPathOptions, hostPathProvisioner } from './host-path.ts'
 import { provisionerOf } from './provisioners.ts'
 
-/** What the claim is told when it has to wait, or what was made for it. */
+/** Provisions a volume; resolves with the event to record on the claim. */
 export async function provision(
   claim: PersistentVolumeClaim,
   className: string,
@@ -21,7 +21,7 @@ export async function provision(
   hostPath: HostPathOptions,
   writes: BinderWrites,
   context: ReconcileContext,
-): Promise<Told> {
+): Promise<PlannedEvent> {
   if (!storageClass) return failed(`storageclass.storage.k8s.io "${className}" not found`)
   const provisioner = provisionerOf(storageClass, hostPath)
   switch (provisioner.is) {
@@ -29,7 +29,7 @@ export async function provision(
       return failed(provisioner.why)
     case 'external': {
       const { name, driver } = provisioner
-      await askedOf(claim, name, driver, writes, context)
+      await requestProvisioning(claim, name, driver, writes, context)
       return {
         type: 'Normal',
         reason: 'ExternalProvisioning',
@@ -40,14 +40,14 @@ export async function provision(
       }
     }
     case 'host path':
-      return makeVolume(claim, storageClass, hostPath, writes, context)
+      return createVolume(claim, storageClass, hostPath, writes, context)
   }
 }
 
-const failed = (message: string): Told => ({ type: 'Warning', reason: 'ProvisioningFailed', message })
+const failed = (message: string): PlannedEvent => ({ type: 'Warning', reason: 'ProvisioningFailed', message })
 
-/** The claim that says who makes its volume; `name` is what its class calls `driver`. */
-async function askedOf(
+/** Annotates the claim with its provisioner. `name` is the class's name of `driver`. */
+async function requestProvisioning(
   claim: PersistentVolumeClaim,
   name: string,
   driver: string,
@@ -55,33 +55,33 @@ async function askedOf(
   context: ReconcileContext,
 ): Promise<PersistentVolumeClaim> {
   if (storageProvisioner.every((annotation) => claim.metadata.annotations?.[annotation] === driver)) return claim
-  const asked = Object.fromEntries(storageProvisioner.map((annotation) => [annotation, driver]))
-  return writes.claim(withAnnotations(claim, { ...asked, ...(name !== driver && { [migratedTo]: driver }) }), context)
+  const annotations = Object.fromEntries(storageProvisioner.map((annotation) => [annotation, driver]))
+  return writes.claim(withAnnotations(claim, { ...annotations, ...(name !== driver && { [migratedTo]: driver }) }), context)
 }
 
-async function makeVolume(
+async function createVolume(
   claim: PersistentVolumeClaim,
   storageClass: StorageClass,
   hostPath: HostPathOptions,
   writes: BinderWrites,
   context: ReconcileContext,
-): Promise<Told> {
+): Promise<PlannedEvent> {
   try {
-    const volume = await makeHostPath(
-      await askedOf(claim, hostPathProvisioner, hostPathProvisioner, writes, context),
+    const volume = await createHostPath(
+      await requestProvisioning(claim, hostPathProvisioner, hostPathProvisioner, writes, context),
       storageClass,
       hostPath,
     )
-    // It may have been made before, and not be known yet.
-    const made = await context.client.create(volumes, volume).catch((error: unknown) => {
+    // It may have been created earlier and not be in the cache yet.
+    const created = await context.client.create(volumes, volume).catch((error: unknown) => {
       if (isAlreadyExists(error)) return context.client.get(volumes, '', volume.metadata.name ?? '')
       throw error
     })
-    writes.made(made)
+    writes.recordCreation(created)
     return {
       type: 'Normal',
       reason: 'ProvisioningSucceeded',
-      message: `Successfully provisioned volume ${made.metadata.name} using ${hostPathProvisioner}`,
+      message: `Successfully provisioned volume ${created.metadata.name} using ${hostPathProvisioner}`,
     }
   } catch (error) {
     if (isConflict(error)) throw error

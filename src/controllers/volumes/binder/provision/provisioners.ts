@@ -1,8 +1,8 @@
-/** Who makes volumes of a class: we, a CSI driver or another provisioner outside, or nobody. */
+/** Finds the provisioner of a class: this controller, an external one such as a CSI driver, or none. */
 import type { StorageClass } from '../../../../client/kinds.ts'
 import { type HostPathOptions, hostPathProvisioner } from './host-path.ts'
 
-/** Provisioners that Kubernetes had once, and the CSI drivers that took their place. */
+/** Former in-tree provisioners and the CSI drivers that replaced them. */
 const migrated: Readonly<Record<string, string>> = {
   'kubernetes.io/aws-ebs': 'ebs.csi.aws.com',
   'kubernetes.io/azure-disk': 'disk.csi.azure.com',
@@ -16,7 +16,7 @@ const inTree = 'kubernetes.io/'
 
 export type Provisioner =
   | { readonly is: 'host path' }
-  /** `driver` is who is asked: a migrated one stands for `name`. */
+  /** `driver` provisions the volume; it differs from `name` if that was migrated. */
   | { readonly is: 'external'; readonly name: string; readonly driver: string }
   | { readonly is: 'none'; readonly why: string }
 

@@ -1,4 +1,4 @@
-/** What becomes of a volume whose claim is gone: it stays, goes, or is emptied for the next one. */
+/** Applies the reclaim policy of a released volume: Retain, Delete or Recycle. */
 
 import { deletionFinalizer, migratedTo, provisionedBy } from '../../../../api/core/storage/binding/annotations.ts'
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
@@ -9,7 +9,7 @@ import { type HostPathOptions, hostPathProvisioner, removeHostPath } from '../pr
 import type { BinderWrites } from '../writes.ts'
 import { recycle } from './recycle.ts'
 
-/** Resolves with whether it is worth trying again later. */
+/** Resolves with true if it failed and must be retried later. */
 export async function reclaim(
   volume: PersistentVolume,
   hostPath: HostPathOptions,
@@ -35,7 +35,7 @@ async function remove(
 ): Promise<boolean> {
   const path = volume.spec?.hostPath?.path
   try {
-    if (isElsewhere(volume)) return false
+    if (isProvisionedExternally(volume)) return false
     if (!path)
       throw new Error(`error getting deleter volume plugin for volume "${volume.metadata.name}": ${noPlugin(volume)}`)
     await removeHostPath(path, hostPath)
@@ -48,22 +48,22 @@ async function remove(
     return true
   }
   const { name = '', uid, finalizers } = volume.metadata
-  // Released from its finalizer before it is deleted: it would not go otherwise.
+  // The finalizer is removed first, as it would block the deletion.
   if (finalizers?.includes(deletionFinalizer))
     await writes.volume(withoutFinalizer(volume, deletionFinalizer), context).catch(unlessGone)
   await context.client.delete(volumes, '', name, { uid }).catch(unlessGone)
   return false
 }
 
-/** Whoever made it outside deletes it. */
-function isElsewhere({ metadata: { annotations = {} } }: PersistentVolume): boolean {
-  const maker = annotations[provisionedBy]
+/** Returns true if an external provisioner created the volume and will delete it. */
+function isProvisionedExternally({ metadata: { annotations = {} } }: PersistentVolume): boolean {
+  const provisioner = annotations[provisionedBy]
   return (
     annotations[migratedTo] !== undefined ||
-    (maker !== undefined && maker !== hostPathProvisioner && !maker.startsWith('kubernetes.io/'))
+    (provisioner !== undefined && provisioner !== hostPathProvisioner && !provisioner.startsWith('kubernetes.io/'))
   )
 }
 
-/** CSI volumes are none of the plug-ins that are in here. */
+/** Upstream's message: CSI volumes match no in-tree plug-in. */
 const noPlugin = ({ spec }: PersistentVolume): string =>
   spec?.csi ? 'no volume plugin matched' : 'no deletable volume plugin matched'

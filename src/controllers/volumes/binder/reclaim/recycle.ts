@@ -1,6 +1,6 @@
 /**
- * Empties a volume for its next claim, by a pod that deletes all files (reclaim policy Recycle: deprecated, for
- * hostPath and NFS alone).
+ * Empties a volume for its next claim with a pod that deletes all files (reclaim policy Recycle: deprecated, only for
+ * hostPath and NFS).
  */
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, type Pod, pods } from '../../../../client/kinds.ts'
@@ -11,19 +11,19 @@ import type { BinderWrites } from '../writes.ts'
 const namespace = 'default'
 const prefix = 'recycler-for-'
 const image = 'busybox:1.36'
-const emptied = 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1'
-/** Larger volumes take longer. */
+const scrubScript = 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1'
+/** The deadline grows with the size. */
 const secondsPerGi = 30
-const leastSeconds = 60
+const minSeconds = 60
 
-/** The volume that a pod empties. */
+/** The volume that a recycler pod empties; undefined for other pods. */
 export function recycledBy({ metadata }: Pod): string | undefined {
   return metadata.namespace === namespace && metadata.name?.startsWith(prefix)
     ? metadata.name.slice(prefix.length)
     : undefined
 }
 
-/** Called again when the pod ends. */
+/** Performs one step; called again when the pod ends. */
 export async function recycle(
   volume: PersistentVolume,
   writes: BinderWrites,
@@ -32,7 +32,7 @@ export async function recycle(
   const { caches, client, events } = context
   const fails = (message: string): Promise<PersistentVolume> =>
     writes.volumePhase(volume, 'Failed', context, { type: 'Warning', reason: 'VolumeFailedRecycle', message })
-  // One that could not be emptied waits for an administrator.
+  // A volume that could not be emptied needs an administrator.
   if (volume.status?.phase === 'Failed') return
   if (!volume.spec?.hostPath && !volume.spec?.nfs) {
     await fails('No recycler plugin found for the volume!')
@@ -62,7 +62,7 @@ function recyclerOf({ spec }: PersistentVolume, name: string): Pod {
     kind: 'Pod',
     metadata: { name, namespace },
     spec: {
-      activeDeadlineSeconds: Math.max(leastSeconds, Number(size) * secondsPerGi),
+      activeDeadlineSeconds: Math.max(minSeconds, Number(size) * secondsPerGi),
       restartPolicy: 'Never',
       volumes: [{ name: 'vol', ...source }],
       containers: [
@@ -70,7 +70,7 @@ function recyclerOf({ spec }: PersistentVolume, name: string): Pod {
           name: 'pv-recycler',
           image,
           command: ['/bin/sh'],
-          args: ['-c', emptied],
+          args: ['-c', scrubScript],
           volumeMounts: [{ name: 'vol', mountPath: '/scrub' }],
         },
       ],

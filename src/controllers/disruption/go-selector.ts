@@ -1,9 +1,9 @@
-/** A label selector as Go prints it: events show it so. */
+/** Formats a label selector like Go's %v, as used in upstream's events. */
 import type { PodDisruptionBudget } from '../../client/kinds.ts'
 
 type LabelSelector = NonNullable<PodDisruptionBudget['spec']>['selector']
 
-export function selectorWords(selector: LabelSelector): string {
+export function goSelectorString(selector: LabelSelector): string {
   if (!selector) return 'nil'
   const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
   const expressions = (selector.matchExpressions ?? []).map(

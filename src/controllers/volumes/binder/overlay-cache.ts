@@ -1,4 +1,4 @@
-/** Informers with what was written on top: a decision never sees less than what the one before has done. */
+/** A cache overlaid with the controller's own writes, so that each reconcile reads the writes of earlier ones. */
 
 import type { Caches } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
@@ -9,13 +9,13 @@ const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resource
 
 interface Written<T> {
   readonly object: T
-  /** Whether the informer has never had it. What it had, and has no more, is gone, whatever was written. */
+  /** True if the informer has never had the object. If it had and no longer has it, the object was deleted. */
   readonly isNew: boolean
 }
 
-export class Latest<T extends KubeObject> {
+export class OverlayCache<T extends KubeObject> {
   readonly #resource: Resource<T>
-  /** What was written and has not come back yet, by key. */
+  /** Written objects that the informer does not have yet, by key. */
   readonly #written = new Map<string, Written<T>>()
 
   constructor(resource: Resource<T>) {
@@ -26,24 +26,24 @@ export class Latest<T extends KubeObject> {
     return this.#newer(namespace ? `${namespace}/${name}` : name, caches.get(this.#resource, namespace, name))
   }
 
-  /** Objects of the cache, as they are now. */
+  /** Replaces cached objects by newer written ones. */
   *of(cached: Iterable<T>): Generator<T> {
     for (const object of cached) yield this.#newer(keyOf(object), object) ?? object
   }
 
-  wrote(object: T): T {
+  recordUpdate(object: T): T {
     const key = keyOf(object)
     this.#written.set(key, { object, isNew: this.#written.get(key)?.isNew ?? false })
     return object
   }
 
-  made(object: T): T {
+  recordCreation(object: T): T {
     this.#written.set(keyOf(object), { object, isNew: true })
     return object
   }
 
-  /** Told of every change that an informer sees. */
-  changed(object: T | undefined, before: T | undefined): void {
+  /** Processes a change from the informer. */
+  observe(object: T | undefined, before: T | undefined): void {
     const state = object ?? before
     if (!state) return
     const key = keyOf(state)

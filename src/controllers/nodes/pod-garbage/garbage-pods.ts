@@ -1,12 +1,12 @@
-/** Which pods nobody will end any more. */
+/** Detects garbage pods, which no kubelet will terminate. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { hasEnded } from '../../pods/phase.ts'
 
 const outOfService = 'node.kubernetes.io/out-of-service'
 
-/** Pods that have ended, beyond those that are kept: evicted ones first, then the oldest. */
-export function surplus(ended: readonly Pod[], kept: number): readonly Pod[] {
-  const count = ended.length - kept
+/** Ended pods beyond the limit: evicted ones first, then the oldest. */
+export function surplusEndedPods(ended: readonly Pod[], maxEnded: number): readonly Pod[] {
+  const count = ended.length - maxEnded
   if (count <= 0) return []
   return [...ended].sort(byEvictionAndAge).slice(0, count)
 }
@@ -19,18 +19,18 @@ function byEvictionAndAge(one: Pod, other: Pod): number {
   return age || ((one.metadata.name ?? '') < (other.metadata.name ?? '') ? -1 : 1)
 }
 
-/** Deleted before any node had it: no kubelet will tell that it has ended. */
+/** Returns true if a pod was deleted before it was scheduled: no kubelet will report its end. */
 export const isUnscheduledAndDeleted = ({ metadata, spec }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined && !spec?.nodeName
 
-/** Whether somebody has declared a node to be down for good (KEP-2268), and it does not say otherwise. */
+/** Returns true if a node is declared out of service (KEP-2268) and not ready. */
 export const isDeclaredLost = ({ spec, status }: Node): boolean =>
   !status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') &&
   (spec?.taints?.some(({ key }) => key === outOfService) ?? false)
 
-/** Deleted, on such a node. */
+/** Returns true if a pod is deleted and its node is declared lost. */
 export const isOnLostNode = ({ metadata }: Pod, node: Node | undefined): boolean =>
   metadata.deletionTimestamp !== undefined && node !== undefined && isDeclaredLost(node)
 
-/** The index of those that have ended. */
+/** Index function: ended pods. */
 export const ended = (pod: Pod): Iterable<string> => (hasEnded(pod) ? ['ended'] : [])

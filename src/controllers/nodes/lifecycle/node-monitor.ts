@@ -1,9 +1,9 @@
-/** What is known of nodes and their zones from one look at all of them to the next. */
+/** State of nodes and zones between two checks of all nodes. */
 import type { Lease, Node } from '../../../client/kinds.ts'
-import { type GracePeriods, heard, isSilent, type NodeHealth, readyCondition } from './health.ts'
+import { type GracePeriods, isSilent, type NodeHealth, observedHealth, readyCondition } from './health.ts'
 import { EvictionQueue, type EvictionRates, evictionRate, type ZoneState, zoneOf, zoneState } from './zones.ts'
 
-/** How many nodes of a zone are ready, and how many are not. */
+/** Numbers of ready and unready nodes of a zone. */
 export interface ZoneCount {
   readonly name: string
   readonly ready: number
@@ -15,10 +15,10 @@ interface Zone {
   readonly queue: EvictionQueue
 }
 
-/** Nodes with this label do not count where zones are judged. */
-const excluded = 'node.kubernetes.io/exclude-disruption'
+/** Nodes with this label do not count in the state of zones. */
+const excludedLabel = 'node.kubernetes.io/exclude-disruption'
 
-export class NodeWatch {
+export class NodeMonitor {
   readonly #grace: GracePeriods
   readonly #rates: EvictionRates
   readonly #known = new Map<string, { readonly uid: string; health?: NodeHealth }>()
@@ -30,7 +30,7 @@ export class NodeWatch {
     this.#rates = rates
   }
 
-  /** The nodes that are new, and the names and uids of those that have gone. */
+  /** Returns the added nodes, and names and uids of the removed ones. */
   classify(nodes: readonly Node[]): {
     readonly added: readonly Node[]
     readonly removed: readonly { readonly name: string; readonly uid: string }[]
@@ -46,25 +46,25 @@ export class NodeWatch {
     return { added, removed }
   }
 
-  /** Whether nothing was heard of a node for too long, after one more look at it. */
+  /** Checks a node; returns true if it has not reported within its grace period. */
   isSilent(node: Node, lease: Lease | undefined, now: number): boolean {
     const known = this.#known.get(node.metadata.name ?? '')
-    const health = heard(node, lease, known?.health, now)
+    const health = observedHealth(node, lease, known?.health, now)
     if (known) known.health = health
     return isSilent(health, this.#grace, now)
   }
 
-  /** Nodes that wait for the taint that drives pods away, where this one is. */
+  /** The queue of nodes to evict in the node's zone. */
   queueOf(node: Node): EvictionQueue {
     return this.#zone(zoneOf(node)).queue
   }
 
-  /** All such queues, by their zones. */
+  /** The queues of all zones. */
   *queues(): Generator<EvictionQueue> {
     for (const { queue } of this.#zones.values()) yield queue
   }
 
-  /** Zones as they were judged last. */
+  /** The zones at the last `updateZones`. */
   get counts(): readonly ZoneCount[] {
     return this.#counts
   }
@@ -79,13 +79,13 @@ export class NodeWatch {
   }
 
   /**
-   * Judges the zones by their nodes, and sets how fast pods are driven away. True if all zones have just failed: then
-   * it is the control plane that sees nobody, nobody is driven away, and the taints that are there have to go.
+   * Updates the state and eviction rate of all zones. Returns true if all zones have just failed: then the control plane
+   * is probably disconnected, so evictions stop and existing NoExecute taints must be removed.
    */
-  judge(nodes: readonly Node[], now: number): boolean {
+  updateZones(nodes: readonly Node[], now: number): boolean {
     const members = new Map<string, { ready: number; notReady: number }>()
     for (const node of nodes) {
-      if (node.metadata.labels?.[excluded] !== undefined) continue
+      if (node.metadata.labels?.[excludedLabel] !== undefined) continue
       const counts = members.get(zoneOf(node)) ?? { ready: 0, notReady: 0 }
       if (readyCondition(node)?.status === 'True') counts.ready++
       else counts.notReady++
@@ -93,22 +93,22 @@ export class NodeWatch {
     }
     this.#counts = [...members].map(([name, counts]) => ({ name, ...counts }))
     for (const name of this.#zones.keys()) if (!members.has(name)) this.#zones.delete(name)
-    const were = [...members.keys()].map((name) => this.#zone(name).state)
+    const previous = [...members.keys()].map((name) => this.#zone(name).state)
     const states = [...members].map(([name, { ready, notReady }]) => ({
       name,
       size: ready + notReady,
       state: zoneState(ready, notReady, this.#rates),
     }))
     const allFailed = states.length > 0 && states.every(({ state }) => state === 'FullDisruption')
-    const allHadFailed = were.length > 0 && were.every((state) => state === 'FullDisruption')
+    const allHadFailed = previous.length > 0 && previous.every((state) => state === 'FullDisruption')
     for (const { name, size, state } of states) {
       const zone = this.#zone(name)
       zone.state = state
       zone.queue.rate = allFailed ? 0 : evictionRate(state, size, this.#rates)
     }
-    // Nothing was heard of nodes while nobody could be: they get the time to tell.
+    // Nodes could not report during the disruption: they get a new grace period.
     if (allHadFailed && !allFailed) {
-      for (const known of this.#known.values()) if (known.health) known.health = { ...known.health, heardAt: now }
+      for (const known of this.#known.values()) if (known.health) known.health = { ...known.health, lastChangeAt: now }
     }
     return allFailed && !allHadFailed
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod } from '../../../client/kinds.ts'
-import { nodeTrouble } from './explain.ts'
+import { nodeProblem } from './node-problem.ts'
 
 const notReady = 'node.kubernetes.io/not-ready'
 const node = (status: string | undefined, effects: readonly string[] = [], labels = {}): Node => ({
@@ -37,8 +37,8 @@ const pod = (tolerationSeconds?: number | 'none', phase = 'Running'): Pod => ({
   status: { phase },
 })
 
-test('a node that is not ready: since when and why, its taints, when the pod is evicted, and what to do', () => {
-  assert.deepEqual(nodeTrouble(pod(300), node('False', ['NoSchedule', 'NoExecute'])), {
+test('nodeProblem reports the condition, taints, eviction time and next step of an unready node', () => {
+  assert.deepEqual(nodeProblem(pod(300), node('False', ['NoSchedule', 'NoExecute'])), {
     node: 'n',
     ready: { status: 'False', reason: 'KubeletNotReady', message: 'no runtime', since: '2026-01-01T11:59:00Z' },
     taints: [`${notReady}:NoSchedule`, `${notReady}:NoExecute`],
@@ -47,35 +47,32 @@ test('a node that is not ready: since when and why, its taints, when the pod is 
       'the node n is not ready: Ready is False since 2026-01-01T11:59:00Z (KubeletNotReady: no runtime)',
       `its taints: ${notReady}:NoSchedule, ${notReady}:NoExecute`,
       `the pod tolerates ${notReady} for 300 s (tolerationSeconds): it is evicted at 2026-01-01T12:05:00Z, ` +
-        'unless the node is ready before',
-      "next: kubectl describe node n, and the kubelet's log there (journalctl -u kubelet): it says what it waits for",
+        'unless the node becomes ready before',
+      "next: run kubectl describe node n, and read the kubelet's log there (journalctl -u kubelet)",
     ],
   })
 })
 
-test('pods are evicted at once, later or never, by their tolerations', () => {
-  const line = (...[of, on]: Parameters<typeof nodeTrouble>): string => nodeTrouble(of, on)?.lines.at(-2) ?? ''
+test('tolerations decide if a pod is evicted immediately, later or never', () => {
+  const line = (...[of, on]: Parameters<typeof nodeProblem>): string => nodeProblem(of, on)?.lines.at(-2) ?? ''
   assert.match(
     line(pod('none'), node('Unknown', ['NoExecute'])),
-    /does not tolerate .*not-ready: it is evicted at once/,
+    /does not tolerate .*not-ready: it is evicted immediately/,
   )
-  assert.match(line(pod(), node('Unknown', ['NoExecute'])), /for ever: it stays/)
-  assert.match(
-    line(pod(300), node('False', ['NoSchedule'])),
-    /no taint of it drives pods away \(NoExecute\) yet: the pod stays/,
-  )
+  assert.match(line(pod(), node('Unknown', ['NoExecute'])), /forever: it is not evicted/)
+  assert.match(line(pod(300), node('False', ['NoSchedule'])), /it has no NoExecute taint yet: the pod is not evicted/)
 })
 
-test('nothing is said of nodes that are ready, and of pods that have ended', () => {
-  assert.equal(nodeTrouble(pod(), node('True', ['NoExecute'])), undefined)
-  assert.equal(nodeTrouble(pod(300, 'Failed'), node('False')), undefined)
+test('nodeProblem is undefined for ready nodes and ended pods', () => {
+  assert.equal(nodeProblem(pod(), node('True', ['NoExecute'])), undefined)
+  assert.equal(nodeProblem(pod(300, 'Failed'), node('False')), undefined)
   assert.match(
-    nodeTrouble(pod(), node(undefined))?.lines[0] ?? '',
+    nodeProblem(pod(), node(undefined))?.lines[0] ?? '',
     /it has no condition Ready, so no kubelet has reported from it yet/,
   )
   assert.match(
-    nodeTrouble(pod(), node('False', [], { 'simulation.typernetes.io/node': 'fleet' }))?.lines.at(-1) ?? '',
+    nodeProblem(pod(), node('False', [], { 'simulation.typernetes.io/node': 'fleet' }))?.lines.at(-1) ?? '',
     /next: t8s node recover n/,
   )
-  assert.match(nodeTrouble(pod(), node('Unknown'))?.lines.at(-1) ?? '', /see that the machine n runs/)
+  assert.match(nodeProblem(pod(), node('Unknown'))?.lines.at(-1) ?? '', /check that the machine n runs/)
 })

@@ -1,27 +1,27 @@
-/** Which volumes have to be attached to a node: those of CSI drivers that attach, of the pods there. */
+/** Finds the volumes to attach to a node: those of its pods whose CSI driver requires attachment. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../client/kinds.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { claimNameOf } from '../pod-claims.ts'
 
-/** A volume of a pod that a driver attaches. */
-export interface WantedVolume {
+/** A volume of a pod that a driver must attach. */
+export interface DesiredVolume {
   readonly volume: PersistentVolume
   readonly driver: string
   readonly handle: string
-  /** Those on the node that use it. */
+  /** The pods on the node that use it. */
   readonly pods: readonly Pod[]
 }
 
-/** What is known of claims, volumes and drivers. */
+/** Look-ups of claims, volumes and drivers. */
 export interface VolumeSources {
   claim(namespace: string, name: string): PersistentVolumeClaim | undefined
   volume(name: string): PersistentVolume | undefined
-  /** False only where the driver says so. */
+  /** False only if the driver's attachRequired is false. */
   attaches(driver: string): boolean
 }
 
-/** The volume behind each claim of a pod that is bound. */
+/** Yields the volumes of a pod's bound claims. */
 export function* volumesOfPod(pod: Pod, sources: VolumeSources): Generator<PersistentVolume> {
   const namespace = pod.metadata.namespace ?? ''
   for (const source of pod.spec?.volumes ?? []) {
@@ -34,23 +34,23 @@ export function* volumesOfPod(pod: Pod, sources: VolumeSources): Generator<Persi
   }
 }
 
-/** By the volume's name. Pods that have ended want nothing. */
-export function wantedVolumes(pods: Iterable<Pod>, sources: VolumeSources): ReadonlyMap<string, WantedVolume> {
-  const wanted = new Map<string, WantedVolume>()
+/** Returns desired volumes by name. Ended pods need none. */
+export function desiredVolumes(pods: Iterable<Pod>, sources: VolumeSources): ReadonlyMap<string, DesiredVolume> {
+  const desired = new Map<string, DesiredVolume>()
   for (const pod of pods) {
     if (hasEnded(pod)) continue
     for (const volume of volumesOfPod(pod, sources)) {
       const { driver, volumeHandle: handle } = volume.spec?.csi ?? {}
       if (!driver || !handle || !sources.attaches(driver)) continue
       const name = volume.metadata.name ?? ''
-      wanted.set(name, { volume, driver, handle, pods: [...(wanted.get(name)?.pods ?? []), pod] })
+      desired.set(name, { volume, driver, handle, pods: [...(desired.get(name)?.pods ?? []), pod] })
     }
   }
-  return wanted
+  return desired
 }
 
 const shared = new Set(['ReadWriteMany', 'ReadOnlyMany'])
 
-/** Whether a volume may be attached to several nodes at once. */
+/** Returns true if a volume may be attached to several nodes. */
 export const isShareable = ({ spec }: PersistentVolume): boolean =>
   spec?.accessModes?.some((mode) => shared.has(mode)) ?? false

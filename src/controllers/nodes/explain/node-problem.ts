@@ -1,13 +1,11 @@
-/**
- * A pod's node that is not ready: why and since when, what becomes of the pod, and what to do. Words for `t8s why pod`.
- */
+/** Explains an unready node of a pod for `t8s why pod`: the cause, the pod's eviction, and what to do. */
 import type { Node, Pod } from '../../../client/kinds.ts'
 import { isTolerated } from '../../../machinery/selectors/toleration.ts'
 import { toleratedSeconds } from '../taint-eviction/tolerance.ts'
 
-export interface NodeTrouble {
+export interface NodeProblem {
   readonly node: string
-  /** Of the node's condition Ready. */
+  /** From the node's Ready condition. */
   readonly ready: {
     readonly status: string
     readonly reason?: string
@@ -16,32 +14,32 @@ export interface NodeTrouble {
   }
   /** `KEY=VALUE:EFFECT` */
   readonly taints: readonly string[]
-  /** When the pod is evicted, about; `never` where it tolerates the taints for ever or none drives it away yet. */
+  /** Approximate eviction time of the pod; `now`, `unknown`, or `never` if it tolerates all NoExecute taints. */
   readonly evictedAt: string
   readonly lines: readonly string[]
 }
 
-/** Undefined for a node that is ready, and for a pod that has ended. */
-export function nodeTrouble(pod: Pod, node: Node): NodeTrouble | undefined {
+/** Undefined if the node is ready or the pod has ended. */
+export function nodeProblem(pod: Pod, node: Node): NodeProblem | undefined {
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return undefined
   const { name = '' } = node.metadata
   const condition = node.status?.conditions?.find(({ type }) => type === 'Ready')
   if (condition?.status === 'True') return undefined
   const { status = 'missing', reason, message, lastTransitionTime: since } = condition ?? {}
   const taints = node.spec?.taints ?? []
-  const { evictedAt, line } = fate(pod, taints)
-  const written = taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ''}:${effect}`)
+  const { evictedAt, line } = evictionForecast(pod, taints)
+  const taintTexts = taints.map(({ key, value, effect }) => `${key}${value ? `=${value}` : ''}:${effect}`)
   const cause = [reason, message].filter(Boolean).join(': ')
   return {
     node: name,
     ready: { status, ...(reason && { reason }), ...(message && { message }), ...(since && { since: `${since}` }) },
-    taints: written,
+    taints: taintTexts,
     evictedAt,
     lines: [
       condition
         ? `the node ${name} is not ready: Ready is ${status}${since ? ` since ${since}` : ''}${cause && ` (${cause})`}`
         : `the node ${name} is not ready: it has no condition Ready, so no kubelet has reported from it yet`,
-      ...(written.length > 0 ? [`its taints: ${written.join(', ')}`] : []),
+      ...(taintTexts.length > 0 ? [`its taints: ${taintTexts.join(', ')}`] : []),
       line,
       remedy(node, status),
     ],
@@ -50,22 +48,22 @@ export function nodeTrouble(pod: Pod, node: Node): NodeTrouble | undefined {
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number]
 
-function fate(pod: Pod, taints: readonly Taint[]): { readonly evictedAt: string; readonly line: string } {
-  const driving = taints.filter(({ effect }) => effect === 'NoExecute')
-  if (driving.length === 0)
-    return { evictedAt: 'never', line: 'no taint of it drives pods away (NoExecute) yet: the pod stays' }
-  const keys = driving.map(({ key }) => key).join(' and ')
-  const seconds = toleratedSeconds(pod, driving)
+function evictionForecast(pod: Pod, taints: readonly Taint[]): { readonly evictedAt: string; readonly line: string } {
+  const noExecute = taints.filter(({ effect }) => effect === 'NoExecute')
+  if (noExecute.length === 0)
+    return { evictedAt: 'never', line: 'it has no NoExecute taint yet: the pod is not evicted' }
+  const keys = noExecute.map(({ key }) => key).join(' and ')
+  const seconds = toleratedSeconds(pod, noExecute)
   if (seconds === Number.POSITIVE_INFINITY)
-    return { evictedAt: 'never', line: `the pod tolerates ${keys} for ever: it stays` }
+    return { evictedAt: 'never', line: `the pod tolerates ${keys} forever: it is not evicted` }
   if (seconds === 0) {
-    const untolerated = driving.filter((taint) => !isTolerated(taint, pod.spec?.tolerations)).map(({ key }) => key)
+    const untolerated = noExecute.filter((taint) => !isTolerated(taint, pod.spec?.tolerations)).map(({ key }) => key)
     return {
       evictedAt: 'now',
-      line: `the pod does not tolerate ${untolerated.join(' and ') || keys}: it is evicted at once`,
+      line: `the pod does not tolerate ${untolerated.join(' and ') || keys}: it is evicted immediately`,
     }
   }
-  const added = Math.max(...driving.map(({ timeAdded }) => (timeAdded ? Date.parse(`${timeAdded}`) : Number.NaN)))
+  const added = Math.max(...noExecute.map(({ timeAdded }) => (timeAdded ? Date.parse(`${timeAdded}`) : Number.NaN)))
   const evictedAt = Number.isNaN(added)
     ? 'unknown'
     : new Date(added + seconds * 1000).toISOString().replace('.000Z', 'Z')
@@ -73,17 +71,16 @@ function fate(pod: Pod, taints: readonly Taint[]): { readonly evictedAt: string;
   return {
     evictedAt,
     line:
-      `the pod tolerates ${keys} for ${seconds} s (tolerationSeconds): it is evicted ${when}, unless the node is ` +
-      'ready before',
+      `the pod tolerates ${keys} for ${seconds} s (tolerationSeconds): it is evicted ${when}, unless the node ` +
+      'becomes ready before',
   }
 }
 
 function remedy({ metadata: { name, labels } }: Node, status: string): string {
   if (labels?.['simulation.typernetes.io/node'] !== undefined)
-    return `next: t8s node recover ${name}, or start what simulates it again`
+    return `next: t8s node recover ${name}, or restart its simulator`
   return status === 'False'
-    ? `next: kubectl describe node ${name}, and the kubelet's log there (journalctl -u kubelet): it says what it ` +
-        'waits for'
-    : `next: see that the machine ${name} runs, reaches the API server, and has a running kubelet (systemctl ` +
+    ? `next: run kubectl describe node ${name}, and read the kubelet's log there (journalctl -u kubelet)`
+    : `next: check that the machine ${name} runs, reaches the API server, and has a running kubelet (systemctl ` +
         'status kubelet)'
 }

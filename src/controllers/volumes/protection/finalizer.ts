@@ -1,7 +1,7 @@
-/** Who protects an object puts its finalizer back when somebody has taken it away, or when it was made without. */
+/** Protection controllers add their finalizer to objects that lack it. */
 import { hasFinalizer } from '../../../client/objects/finalizers.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 
-/** Not for one that is deleted: it would never go. */
+/** Returns true if a live object lacks the finalizer. A deleted one must not get it, as finalizers may not be added then. */
 export const lacksFinalizer = (object: KubeObject, finalizer: string): boolean =>
   !object.metadata.deletionTimestamp && !hasFinalizer(object, finalizer)
