@@ -150,9 +150,9 @@ async function atServer<T>(flags: ContextFlags, ask: (server: WhyServer, namespa
 }
 
 async function object(kind: string, name: string, flags: ObjectFlags): Promise<boolean> {
-  const [{ objectFacts }, { explain }] = await Promise.all([
+  const [{ objectFacts }, { explainObject: explain }] = await Promise.all([
     import('./object.ts'),
-    import('../../controllers/garbage-collection/why/explain.ts'),
+    import('../../controllers/garbage-collection/explain/explain-object.ts'),
   ])
   return atServer(flags, async (server, usual) => {
     const facts = await objectFacts(server, { kind, name, namespace: flags.namespace ?? usual })
@@ -169,7 +169,7 @@ async function object(kind: string, name: string, flags: ObjectFlags): Promise<b
 async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
   const [{ namespaceFacts, deleteApiService }, { explainNamespace }] = await Promise.all([
     import('./namespace.ts'),
-    import('../../controllers/namespaces/why/explain.ts'),
+    import('../../controllers/namespaces/explain/explain-namespace.ts'),
   ])
   await atServer(flags, async (server) => {
     const facts = await namespaceFacts(server, name)
@@ -187,7 +187,7 @@ async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
 }
 
 async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolean> {
-  const [{ judgePod }, { explainPod, podVerdictData }, { nodeProblem: nodeTrouble }] = await Promise.all([
+  const [{ judgePod }, { explainPod, podVerdictData }, { nodeProblem }] = await Promise.all([
     import('./pod.ts'),
     import('../../scheduler/why/explain.ts'),
     import('../../controllers/nodes/explain/node-problem.ts'),
@@ -195,7 +195,7 @@ async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolea
   const { pod, verdict, profile } = await judgePod({ name, ...flags })
   const { isPlaceable, lines } = explainPod(pod, verdict, profile)
   const place = verdict.nodes.find(({ node }) => node.name === pod.spec?.nodeName)?.node.node
-  const { lines: troubles = [], ...trouble } = (place && nodeTrouble(pod, place)) || {}
+  const { lines: troubles = [], ...trouble } = (place && nodeProblem(pod, place)) || {}
   const [headline = '', ...rest] = lines
   if (output === 'json')
     print([

@@ -2,7 +2,7 @@
 import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../../client/resource.ts'
 import { stateOf } from '../../controllers/garbage-collection/graph/node.ts'
-import type { ObjectFacts, OwnerFound } from '../../controllers/garbage-collection/why/explain.ts'
+import type { ObjectFacts, OwnerFound } from '../../controllers/garbage-collection/explain/explain-object.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { KubeObject, OwnerReference } from '../../machinery/object.ts'
 import type { WhyServer } from './server.ts'

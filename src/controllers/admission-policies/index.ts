@@ -1,7 +1,6 @@
 /**
- * What is wrong with admission policies. No controller tells: expressions are checked against the schemas of the kinds
- * that the server has, so it does that itself, and writes the status of the policies
- * (`apiserver/admission/policies/policy-status.ts`).
+ * Empty: the API server checks the expressions of admission policies against its own schemas and writes their status
+ * (`apiserver/admission/policies/policy-status.ts`), so no controller is needed.
  */
 import type { ControllerDescriptor } from '../descriptor.ts'
 

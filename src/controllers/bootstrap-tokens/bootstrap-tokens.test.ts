@@ -17,13 +17,13 @@ const secret = (fields: Record<string, string>, name = 'bootstrap-token-abcdef')
 })
 const fields = { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true' }
 
-test('a token ends when it says so; what nobody can read has ended', () => {
+test('a token expires at its expiration, and an unreadable one has expired', () => {
   assert.equal(expiration(secret(fields)), Number.POSITIVE_INFINITY)
   assert.equal(expiration(secret({ ...fields, expiration: '2026-01-01T01:00:00+01:00' })), now)
   assert.equal(expiration(secret({ ...fields, expiration: 'tomorrow' })), 0)
 })
 
-test('tokens sign that are meant to, under their own names, until they end', () => {
+test('signingToken requires the usage, a matching name and no expiry', () => {
   assert.deepEqual(signingToken(secret(fields), now), { id: 'abcdef', secret: '0123456789abcdef' })
   assert.equal(signingToken(secret(fields, 'bootstrap-token-other0'), now), undefined)
   assert.equal(signingToken(secret({ ...fields, 'usage-bootstrap-signing': 'false' }), now), undefined)
@@ -31,7 +31,7 @@ test('tokens sign that are meant to, under their own names, until they end', () 
   assert.equal(signingToken(secret({ 'token-id': 'abcdef', 'usage-bootstrap-signing': 'true' }), now), undefined)
 })
 
-test('signatures leave the content out, and prove it', () => {
+test('a detached signature omits the payload', () => {
   const signature = detachedSignature('content', { id: 'abcdef', secret: 'key' })
   const [header = '', payload, proof] = signature.split('.')
   assert.equal(Buffer.from(header, 'base64url').toString(), '{"alg":"HS256","kid":"abcdef"}')
@@ -44,7 +44,7 @@ test('signatures leave the content out, and prove it', () => {
   )
 })
 
-test('cluster-info has the signatures of its tokens and no others', () => {
+test('cluster-info gets the signatures of its tokens and no others', () => {
   const token = { id: 'abcdef', secret: 'key' }
   const signed = signedData({ kubeconfig: 'c', 'jws-kubeconfig-gone00': 'x', other: 'stays' }, [token])
   assert.deepEqual(signed, { kubeconfig: 'c', other: 'stays', 'jws-kubeconfig-abcdef': detachedSignature('c', token) })

@@ -1,4 +1,4 @@
-/** Tokens that new nodes join with. As upstream, both run only where they are named. */
+/** Bootstrap tokens, with which new nodes join. As upstream, both controllers are off by default. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [

@@ -1,5 +1,5 @@
 /**
- * Signatures by which who holds a bootstrap token can trust the config map `cluster-info` (JWS with a detached payload,
+ * Signatures by which holders of a bootstrap token verify the config map `cluster-info` (JWS with a detached payload,
  * RFC 7515 appendix F).
  */
 import { createHmac } from 'node:crypto'
@@ -17,7 +17,7 @@ export function detachedSignature(content: string, { id, secret }: SigningToken)
   return `${header}..${signature}`
 }
 
-/** The data of `cluster-info` with the signatures of these tokens and no others; undefined if it has them. */
+/** Returns the data of `cluster-info` with the signatures of exactly these tokens; undefined if unchanged. */
 export function signedData(
   data: Readonly<Record<string, string>>,
   tokens: Iterable<SigningToken>,

@@ -1,4 +1,4 @@
-/** Signs the config map `cluster-info` of kube-public, where there is one, with each bootstrap token that may sign. */
+/** Signs the config map `cluster-info` in kube-public, if it exists, with each signing bootstrap token. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { configMaps, secrets } from '../../client/kinds.ts'
 import { maxDelayMs } from '../max-delay.ts'

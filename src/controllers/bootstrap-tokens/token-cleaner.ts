@@ -1,4 +1,4 @@
-/** Removes bootstrap tokens that have ended. */
+/** Deletes expired bootstrap tokens. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { secrets } from '../../client/kinds.ts'
 import { maxDelayMs } from '../max-delay.ts'
@@ -12,9 +12,9 @@ export const tokenCleaner = (now: () => number = Date.now): Controller => ({
     const [namespace = '', name = ''] = key.split('/')
     const secret = caches.get(secrets, namespace, name)
     if (!secret) return
-    const leftMs = expiration(secret) - now()
+    const remainingMs = expiration(secret) - now()
     const { uid, resourceVersion } = secret.metadata
-    if (leftMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
-    else if (leftMs !== Number.POSITIVE_INFINITY) requeue(key, Math.min(leftMs, maxDelayMs))
+    if (remainingMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
+    else if (remainingMs !== Number.POSITIVE_INFINITY) requeue(key, Math.min(remainingMs, maxDelayMs))
   },
 })

@@ -1,11 +1,11 @@
 /**
- * Bootstrap tokens as Secrets of kube-system hold them:
+ * Bootstrap tokens in Secrets of kube-system:
  * kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens
  */
 import type { Secret } from '../../client/kinds.ts'
 
 export const tokenNamespace = 'kube-system'
-/** Secrets of that type. */
+/** Selects bootstrap token Secrets. */
 export const tokenSelection = { namespace: tokenNamespace, fieldSelector: 'type=bootstrap.kubernetes.io/token' }
 
 const namePrefix = 'bootstrap-token-'
@@ -14,7 +14,7 @@ export const field = ({ data }: Secret, name: string): string => Buffer.from(dat
 
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
-/** When a token ends, in ms since the epoch: Infinity if it does not, 0 if nobody can tell what it says. */
+/** The expiry of a token in ms since the epoch: Infinity if it has none, 0 if it is invalid. */
 export function expiration(secret: Secret): number {
   const text = field(secret, 'expiration')
   if (text === '') return Number.POSITIVE_INFINITY
@@ -26,10 +26,7 @@ export interface SigningToken {
   readonly secret: string
 }
 
-/**
- * The token of a Secret, if it may sign; undefined if it may not, has ended, or is none. `now` is in ms since the
- * epoch.
- */
+/** Returns the signing token of a Secret; undefined if it is invalid, expired or not for signing. `now` is in ms. */
 export function signingToken(secret: Secret, now: number): SigningToken | undefined {
   const [id, key] = [field(secret, 'token-id'), field(secret, 'token-secret')]
   if (!/^[a-z0-9]{6}$/.test(id) || secret.metadata.name !== `${namePrefix}${id}` || key === '') return undefined

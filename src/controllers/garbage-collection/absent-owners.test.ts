@@ -4,7 +4,7 @@ import { AbsentOwners } from './absent-owners.ts'
 
 const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', namespace: 'a', name: 'n', uid })
 
-test('of the owners that are not there, those asked for last are remembered', () => {
+test('AbsentOwners caches the 500 most recently used missing owners', () => {
   const absent = new AbsentOwners()
   for (let i = 0; i < 500; i++) absent.add(owner(`${i}`))
   assert.equal(absent.has(owner('0')), true)

@@ -1,18 +1,15 @@
-/**
- * The owners that were found not to be there, the latest of them: their many dependents need not ask again. Uids never
- * come back.
- */
+/** LRU cache of missing owners, so that each is looked up once for its many dependents. Uids are never reused. */
 import type { Identity } from './graph/node.ts'
 
-const most = 500
+const maxEntries = 500
 
 export class AbsentOwners {
-  /** The one used last comes last. */
+  /** Ordered by use, most recent last. */
   readonly #keys = new Set<string>()
 
   add(owner: Identity): void {
     this.#touch(keyOf(owner))
-    if (this.#keys.size > most) for (const oldest of this.#keys) return void this.#keys.delete(oldest)
+    if (this.#keys.size > maxEntries) for (const oldest of this.#keys) return void this.#keys.delete(oldest)
   }
 
   has(owner: Identity): boolean {

@@ -1,122 +1,120 @@
-/**
- * Carries out what the graph asks for: deletes what has no owner any more, releases dependents, lets owners go that
- * waited for theirs.
- */
+/** Processes the graph's requests: deletes objects without owners, releases dependents, removes finalizers. */
 import { isConflict, isObjectNotFound } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
-import { decide, type JudgedReference } from './decision.ts'
+import { type ClassifiedReference, decide } from './decision.ts'
 import type { Graph } from './graph/graph.ts'
 import {
   blockingDependents,
+  canOwnIn,
   foregroundFinalizer,
   isDeletingDependents,
   isOrphaning,
+  matchesReference,
   type Node,
-  names,
   type ObjectState,
   orphanFinalizer,
-  reaches,
   waitsForItself,
 } from './graph/node.ts'
 import { type Kinds, UnknownKind } from './kinds.ts'
 import { isUnknownPath, liveState, type Owners, standingOf } from './owners.ts'
 
-/** An owner that is there, but that no watch has shown yet. */
-export class NotSeenYet extends Error {}
+/** An owner exists but no watch has reported it yet. */
+export class OwnerNotObserved extends Error {}
 
-export interface CollectorParts {
+export interface CollectorOptions {
   readonly client: RestClient
   readonly graph: Graph
   readonly kinds: Kinds
   readonly owners: Owners
-  /** Has an object looked at once more. */
-  readonly again: (uid: string) => void
-  /** Has an object looked at when more kinds are known. */
+  /** Enqueues an object for `attemptToDelete`. */
+  readonly enqueue: (uid: string) => void
+  /** Defers an object until more kinds are known. */
   readonly park: (uid: string) => void
 }
 
-/** Dependents that are released at once. */
-const releasedAtOnce = 80
-const mostOrphaned = 500
+/** Maximum number of concurrent releases. */
+const maxConcurrentReleases = 80
+const maxOrphaned = 500
 
 export class Collector {
-  readonly #parts: CollectorParts
-  /** Owners whose dependents were released, the latest of them: a dependent that shows up later is released too. */
+  readonly #options: CollectorOptions
+  /** Recent owners whose dependents were released: dependents that appear later are released too. */
   readonly #orphaned = new Set<string>()
 
-  constructor(parts: CollectorParts) {
-    this.#parts = parts
+  constructor(options: CollectorOptions) {
+    this.#options = options
   }
 
-  /** Looks whether an object has to go. Rejects when that cannot be said or done now: it has to be tried again. */
+  /** Deletes an object if its owners require it. Rejects if that cannot be decided or done now, for a retry. */
   async attemptToDelete(uid: string): Promise<void> {
-    const node = this.#parts.graph.get(uid)
+    const node = this.#options.graph.get(uid)
     if (!node) return
     try {
       if (!node.resource) await this.#verify(node)
       else if (isDeletingDependents(node.state)) await this.#waitForDependents(node)
       else if (!node.state.beingDeleted && node.state.owners.length > 0)
-        await this.#write(node, (latest) => this.#judge(node, latest))
+        await this.#write(node, (latest) => this.#processOwners(node, latest))
     } catch (error) {
       if (!(error instanceof UnknownKind)) throw error
-      this.#parts.park(uid)
+      this.#options.park(uid)
     }
   }
 
-  /** Takes an owner's reference from its dependents, then lets the owner go. Rejects as `attemptToDelete`. */
+  /** Removes the owner's reference from its dependents, then its finalizer. Rejects like `attemptToDelete`. */
   async attemptToOrphan(uid: string): Promise<void> {
-    const node = this.#parts.graph.get(uid)
+    const node = this.#options.graph.get(uid)
     if (!node || !isOrphaning(node.state)) return
     const dependents = [...node.dependents]
-    for (let at = 0; at < dependents.length; at += releasedAtOnce) {
+    for (let at = 0; at < dependents.length; at += maxConcurrentReleases) {
       await Promise.all(
         dependents
-          .slice(at, at + releasedAtOnce)
+          .slice(at, at + maxConcurrentReleases)
           .map((dependent) => this.#write(dependent, (latest) => this.#release(dependent, latest, new Set([uid])))),
       )
     }
-    if (this.#orphaned.size >= mostOrphaned)
+    if (this.#orphaned.size >= maxOrphaned)
       for (const oldest of this.#orphaned) if (this.#orphaned.delete(oldest)) break
     this.#orphaned.add(uid)
     await this.#write(node, (latest) => this.#removeFinalizer(node, latest, orphanFinalizer))
   }
 
-  /** Finds out whether an owner that nobody has seen is there, under each name that its dependents have for it. */
+  /** Looks up an unobserved owner by each name under which its dependents reference it. */
   async #verify(node: Node): Promise<void> {
     const { uid } = node.identity
-    let left = false
-    let isThere = false
+    let isReferenced = false
+    let exists = false
     let isUnknown = false
     for (const { reference, namespace, dependents } of mentions(node)) {
       try {
-        const found = await this.#parts.owners.find(reference, namespace)
-        if (found === 'absent') for (const dependent of dependents) this.#parts.again(dependent.identity.uid)
-        else left = true
-        if (typeof found === 'object') isThere = true
+        const found = await this.#options.owners.find(reference, namespace)
+        if (found === 'absent') for (const dependent of dependents) this.#options.enqueue(dependent.identity.uid)
+        else isReferenced = true
+        if (typeof found === 'object') exists = true
       } catch (error) {
         if (!(error instanceof UnknownKind)) throw error
-        left = isUnknown = true
+        isReferenced = isUnknown = true
       }
     }
-    if (isUnknown) this.#parts.park(uid)
-    // The watch may have shown it in the meantime.
-    if (this.#parts.graph.get(uid) !== node || node.resource) return
-    if (!left) this.#parts.graph.remove(uid)
-    else if (isThere) throw new NotSeenYet(`${node.identity.kind} ${node.identity.name} is there, but was not seen yet`)
+    if (isUnknown) this.#options.park(uid)
+    // The watch may have reported it meanwhile.
+    if (this.#options.graph.get(uid) !== node || node.resource) return
+    if (!isReferenced) this.#options.graph.remove(uid)
+    else if (exists)
+      throw new OwnerNotObserved(`${node.identity.kind} ${node.identity.name} exists but was not observed yet`)
   }
 
-  async #judge(node: Node, latest: ObjectState): Promise<void> {
+  async #processOwners(node: Node, latest: ObjectState): Promise<void> {
     if (latest.beingDeleted || latest.owners.length === 0) return
     const { uid, namespace, name } = node.identity
     if (latest.owners.some((owner) => this.#orphaned.has(owner.uid))) {
       await this.#release(node, latest, this.#orphaned)
-      return this.#parts.again(uid)
+      return this.#options.enqueue(uid)
     }
-    const owners: JudgedReference[] = []
+    const owners: ClassifiedReference[] = []
     for (const reference of latest.owners) {
-      const found = this.#known(reference, namespace) ?? (await this.#parts.owners.find(reference, namespace))
-      // Such an owner cannot be looked up, and will never be right: the object is left alone.
+      const found = this.#observedOwner(reference, namespace) ?? (await this.#options.owners.find(reference, namespace))
+      // Such a reference is invalid and cannot be looked up: the object is retained.
       if (found === 'impossible') return
       owners.push({ reference, standing: standingOf(found) })
     }
@@ -124,22 +122,20 @@ export class Collector {
     const { resourceVersion } = latest
     if (decision.action === 'release') await this.#patch(node, { resourceVersion, ownerReferences: decision.owners })
     else if (decision.action === 'delete')
-      await this.#parts.client.delete(this.#resource(node), namespace, name, {
+      await this.#options.client.delete(this.#resource(node), namespace, name, {
         uid,
         resourceVersion,
         propagationPolicy: decision.policy,
       })
   }
 
-  /**
-   * An owner that the watch shows alive keeps its dependents: if that is late news, its end will bring them up again.
-   */
-  #known(reference: OwnerReference, namespace: string): ObjectState | undefined {
-    const owner = this.#parts.graph.get(reference.uid)
+  /** Returns a live owner from the graph. If that is stale, the owner's deletion will enqueue its dependents. */
+  #observedOwner(reference: OwnerReference, namespace: string): ObjectState | undefined {
+    const owner = this.#options.graph.get(reference.uid)
     const isSolid =
       owner?.resource &&
-      names(reference, owner.identity) &&
-      reaches(owner.identity, namespace) &&
+      matchesReference(reference, owner.identity) &&
+      canOwnIn(owner.identity, namespace) &&
       !isDeletingDependents(owner.state)
     return isSolid ? owner.state : undefined
   }
@@ -149,13 +145,13 @@ export class Collector {
     if (blocking.length === 0)
       return this.#write(node, (latest) => this.#removeFinalizer(node, latest, foregroundFinalizer))
     if (waitsForItself(node)) return this.#write(node, (latest) => this.#unblockOwners(node, latest))
-    for (const { identity, state } of blocking) if (!isDeletingDependents(state)) this.#parts.again(identity.uid)
+    for (const { identity, state } of blocking) if (!isDeletingDependents(state)) this.#options.enqueue(identity.uid)
   }
 
   async #release(node: Node, { owners, resourceVersion }: ObjectState, uids: ReadonlySet<string>): Promise<void> {
-    const kept = owners.filter(({ uid }) => !uids.has(uid))
-    if (kept.length < owners.length)
-      await this.#patch(node, { resourceVersion, ownerReferences: kept.length > 0 ? kept : null })
+    const remaining = owners.filter(({ uid }) => !uids.has(uid))
+    if (remaining.length < owners.length)
+      await this.#patch(node, { resourceVersion, ownerReferences: remaining.length > 0 ? remaining : null })
   }
 
   async #unblockOwners(node: Node, { owners, resourceVersion }: ObjectState): Promise<void> {
@@ -171,9 +167,9 @@ export class Collector {
     await this.#patch(node, { resourceVersion, finalizers: finalizers.filter((name) => name !== finalizer) })
   }
 
-  /** Writes by what was seen last, on condition that it is so still; if it is not, by what is there now. */
+  /** Writes based on the observed state; on a conflict, retries with the live state. */
   async #write(node: Node, write: (latest: ObjectState) => Promise<void>): Promise<void> {
-    const { graph, client, kinds } = this.#parts
+    const { graph, client, kinds } = this.#options
     if (!node.resource) return
     try {
       try {
@@ -192,11 +188,11 @@ export class Collector {
 
   async #patch(node: Node, metadata: object): Promise<void> {
     const { namespace, name } = node.identity
-    await this.#parts.client.patch(this.#resource(node), namespace, name, { metadata }, 'merge')
+    await this.#options.client.patch(this.#resource(node), namespace, name, { metadata }, 'merge')
   }
 
   #resource({ resource, identity }: Node) {
-    return resource ?? this.#parts.kinds.resource(identity.apiVersion, identity.kind)
+    return resource ?? this.#options.kinds.resource(identity.apiVersion, identity.kind)
   }
 }
 
@@ -206,7 +202,7 @@ interface Mention {
   readonly dependents: Node[]
 }
 
-/** The ways in which an owner is named by its dependents: one, unless somebody is wrong. */
+/** The distinct references of dependents to an owner: usually one, more if some are wrong. */
 function mentions(owner: Node): Iterable<Mention> {
   const all = new Map<string, Mention>()
   for (const dependent of owner.dependents) {

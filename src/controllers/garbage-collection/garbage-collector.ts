@@ -1,6 +1,4 @@
-/**
- * Deletes what is owned by nothing that is there, releases what is to stay, and lets owners go after their dependents.
- */
+/** Garbage collection: deletes objects whose owners are missing, orphans dependents, and completes foreground deletes. */
 import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
 import { FailureLog } from '../../client/controller/failure-log.ts'
@@ -8,7 +6,7 @@ import { WorkQueue } from '../../client/queue/work-queue.ts'
 import { type CounterSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
 import { AbsentOwners } from './absent-owners.ts'
-import { Collector, NotSeenYet } from './collector.ts'
+import { Collector, OwnerNotObserved } from './collector.ts'
 import { dotOf } from './graph/dot.ts'
 import { Graph } from './graph/graph.ts'
 import type { Identity } from './graph/node.ts'
@@ -17,28 +15,22 @@ import { Monitors } from './monitors.ts'
 import { Owners } from './owners.ts'
 
 const name = 'garbage-collector-controller'
-/** Upstream's names of its queues, in metrics. */
+/** Upstream's names of its queues in metrics. */
 const queues = {
   deletions: 'garbage_collector_attempt_to_delete',
   releases: 'garbage_collector_attempt_to_orphan',
 } as const
 
-/**
- * What one worker of upstream's is here: requests wait for the server's disk most of the time, and those that wait
- * together share its writes.
- */
+/** Concurrent objects for each upstream worker: requests mostly wait for the server's disk, and concurrent ones share writes. */
 const objectsPerWorker = 4
 
 export interface GarbageCollectorOptions {
   readonly workers: number
-  /** Where it counts; nobody sees it unless said. */
+  /** Default: metrics that are not exported. */
   readonly registry?: MetricsRegistry
 }
 
-/**
- * Its page `graph` is what it knows of owners and dependents, as dot: all of it, or what is tied to the objects of
- * `?uid=`.
- */
+/** The garbage collector. Its page `graph` is the graph of owners in dot format, optionally limited by `?uid=`. */
 export function garbageCollector({ workers, registry = new MetricsRegistry() }: GarbageCollectorOptions): Controller {
   const syncErrors = registry.counter(
     'garbagecollector_controller_resources_sync_error_total',
@@ -50,15 +42,15 @@ export function garbageCollector({ workers, registry = new MetricsRegistry() }: 
     watches: [],
     pages: { graph: (query) => (graph ? dotOf(graph, query.getAll('uid')) : '') },
     run: (context, signal) =>
-      collect(context, signal, workers * objectsPerWorker, syncErrors, (begun) => {
-        graph = begun
+      collect(context, signal, workers * objectsPerWorker, syncErrors, (onStart) => {
+        graph = onStart
       }),
   }
 }
 
-/** Ends when `signal` is aborted and what is under way is done. `begun` is told of the graph. */
+/** Resolves after `signal` is aborted and running work has finished. `onStart` receives the graph. */
 async function collect(
-  { client, sharedInformer: followed, events, log, metrics }: ReconcileContext,
+  { client, sharedInformer, events, log, metrics }: ReconcileContext,
   signal: AbortSignal,
   concurrency: number,
   syncErrors: CounterSeries,
@@ -69,8 +61,8 @@ async function collect(
   const parked = new Set<string>()
   const failures = new FailureLog((line) => log(`${name}: ${line}`))
   const failed = (uid: string, error: unknown): void => {
-    // A watch is late.
-    if (error instanceof NotSeenYet || signal.aborted) return
+    // The watch is only delayed.
+    if (error instanceof OwnerNotObserved || signal.aborted) return
     const of = graph.get(uid)?.identity
     failures.record(
       uid,
@@ -106,17 +98,17 @@ async function collect(
     graph,
     kinds,
     owners: new Owners(client, kinds, absent),
-    again: (uid) => deletions.add(uid),
+    enqueue: (uid) => deletions.add(uid),
     park: (uid) => parked.add(uid),
   })
   const monitors = new Monitors({
     client,
-    followed,
+    sharedInformer,
     graph,
     signal,
     failures,
-    failed: () => syncErrors.add(),
-    discovered(discovery) {
+    onFailure: () => syncErrors.add(),
+    onDiscovery(discovery) {
       if (!kinds.replace(discovery)) return
       for (const uid of parked) deletions.add(uid)
       parked.clear()
@@ -131,7 +123,7 @@ async function collect(
   await Promise.all([monitors.stop(), deletions.stop(), releases.stop()])
 }
 
-/** Kubernetes' words. */
+/** Upstream's message. */
 const invalidNamespace = ({ namespace }: Identity, { apiVersion, kind, name: owner, uid }: OwnerReference): string =>
   `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${owner}, uid: ${uid}] does not exist in ` +
   `namespace ${JSON.stringify(namespace)}`

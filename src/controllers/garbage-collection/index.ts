@@ -1,4 +1,4 @@
-/** Removes what nobody owns any more. */
+/** The garbage collector. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [
@@ -7,8 +7,8 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['garbagecollector'],
     account: 'generic-garbage-collector',
     flags: [
-      { name: 'concurrent-gc-syncs', type: 'number', help: 'how many workers collect garbage', default: '20' },
-      { name: 'enable-garbage-collector', type: 'boolean', help: 'whether garbage is collected', default: 'true' },
+      { name: 'concurrent-gc-syncs', type: 'number', help: 'number of garbage collector workers', default: '20' },
+      { name: 'enable-garbage-collector', type: 'boolean', help: 'run the garbage collector', default: 'true' },
     ],
     missingRequirement: (_, flags) =>
       flags.boolean('enable-garbage-collector') ? undefined : '--enable-garbage-collector is false',

@@ -1,14 +1,11 @@
-/**
- * Which resource an owner reference means by its version and kind, and which resources are watched: what discovery told
- * last.
- */
+/** Maps the version and kind of owner references to resources, from the last discovery. */
 import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf } from '../../client/resource.ts'
 
-/** Events name objects, but do not keep them; there are too many of them to follow. */
-const ignored = new Set(['/events', 'events.k8s.io/events'])
+/** Events have no owners and are too many to watch. */
+const ignoredResources = new Set(['/events', 'events.k8s.io/events'])
 
-/** Nobody can say whether an object of such a kind is there. */
+/** Objects of such a kind cannot be looked up. */
 export class UnknownKind extends Error {
   constructor(apiVersion: string, kind: string) {
     super(`the server has no kind ${kind} in ${apiVersion}`)
@@ -18,7 +15,7 @@ export class UnknownKind extends Error {
 export class Kinds {
   #resources = new Map<string, DiscoveredResource>()
 
-  /** Takes note of what there is now; whether a kind is there that was not. */
+  /** Replaces the resources; returns true if a kind was added. */
   replace({ resources }: Discovery): boolean {
     const before = this.#resources
     this.#resources = new Map(
@@ -29,7 +26,7 @@ export class Kinds {
     return [...this.#resources.keys()].some((key) => !before.has(key))
   }
 
-  /** Throws an UnknownKind. */
+  /** Returns the resource of a kind. Throws an UnknownKind. */
   resource(apiVersion: string, kind: string): DiscoveredResource {
     const resource = this.#resources.get(keyOf(apiVersion, kind))
     if (!resource) throw new UnknownKind(apiVersion, kind)
@@ -39,11 +36,11 @@ export class Kinds {
 
 const keyOf = (apiVersion: string, kind: string): string => `${apiVersion}/${kind}`
 
-/** Those whose objects can own, be owned and be collected. */
+/** Returns the resources whose objects are garbage-collected. */
 export const collectable = ({ resources }: Discovery): DiscoveredResource[] =>
   resources.filter(
     (resource) =>
       resource.preferred &&
       supports(resource, 'delete', 'list', 'watch') &&
-      !ignored.has(`${resource.group}/${resource.plural}`),
+      !ignoredResources.has(`${resource.group}/${resource.plural}`),
   )

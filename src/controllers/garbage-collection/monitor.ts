@@ -1,4 +1,4 @@
-/** Follows the metadata of all objects of one kind and works it into the graph. Keeps nothing itself. */
+/** Watches the metadata of all objects of one kind and updates the graph. Has no cache. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectionLost } from '../../client/connection/connection-lost.ts'
 import type { FailureLog } from '../../client/controller/failure-log.ts'
@@ -15,16 +15,16 @@ export interface MonitorOptions {
   readonly signal: AbortSignal
   /** Called when all objects are in the graph for the first time. */
   readonly synced: () => void
-  /** Called after changes, and when all objects were read. */
+  /** Called after each change and after each list. */
   readonly changed: () => void
-  /** Shared by all monitors: a server that is away is so for all of them. */
+  /** Shared by all monitors, so that an unreachable server is logged once. */
   readonly failures: FailureLog
 }
 
-const shortestPauseMs = 200
-const longestPauseMs = 30_000
+const minBackoffMs = 200
+const maxBackoffMs = 30_000
 
-/** Ends when `signal` is aborted; never rejects. */
+/** Runs until `signal` is aborted; never rejects. */
 export async function monitor({
   client,
   resource,
@@ -35,7 +35,7 @@ export async function monitor({
   failures,
 }: MonitorOptions): Promise<void> {
   let version = ''
-  let pauseMs = shortestPauseMs
+  let backoffMs = minBackoffMs
   while (!signal.aborted) {
     try {
       if (!version) {
@@ -45,7 +45,7 @@ export async function monitor({
       }
       for await (const { type, object } of watchMetadata(client, resource, { resourceVersion: version, signal })) {
         version = object.metadata.resourceVersion ?? version
-        pauseMs = shortestPauseMs
+        backoffMs = minBackoffMs
         if (type === 'BOOKMARK') continue
         if (type === 'DELETED') graph.remove(object.metadata.uid ?? '')
         else graph.observe(resource, object.metadata)
@@ -54,27 +54,27 @@ export async function monitor({
     } catch (error) {
       if (signal.aborted) return
       const code = error instanceof StatusError ? error.code : 0
-      // The past is forgotten, or the kind has gone: discovery will say so.
+      // The version was compacted (410), or the kind was removed (404), which discovery will report.
       if (code === 410 || code === 404) version = ''
-      // A server that is started anew is missed once by everybody: that is told when it lasts.
-      else if (pauseMs > shortestPauseMs || !(error instanceof ConnectionLost)) {
+      // The first lost connection, as at a restart of the server, is not logged.
+      else if (backoffMs > minBackoffMs || !(error instanceof ConnectionLost)) {
         failures.record(
           resource.plural,
           error,
           Number.POSITIVE_INFINITY,
-          `${resource.plural} are not followed just now, trying again`,
+          `${resource.plural} cannot be watched, retrying`,
         )
       }
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      await delay(backoffMs, undefined, { signal, ref: false }).catch(() => {})
+      backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
     }
   }
 
   async function readAll(): Promise<string> {
     const before = new Set<string>()
     const apiVersion = apiVersionOf(resource)
-    for (const { identity, resource: seen } of graph.nodes()) {
-      if (seen && identity.kind === resource.kind && identity.apiVersion === apiVersion) before.add(identity.uid)
+    for (const { identity, resource: observed } of graph.nodes()) {
+      if (observed && identity.kind === resource.kind && identity.apiVersion === apiVersion) before.add(identity.uid)
     }
     let resourceVersion = ''
     for await (const { items, metadata } of metadataPages(client, resource)) {

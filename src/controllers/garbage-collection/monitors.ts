@@ -1,4 +1,4 @@
-/** Keeps a monitor for every kind whose objects can be collected: those that discovery knows, as they come and go. */
+/** Runs a monitor for each collectable kind, following the changes of discovery. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FailureLog } from '../../client/controller/failure-log.ts'
 import { type Discovery, discover } from '../../client/discovery/discovery.ts'
@@ -12,15 +12,15 @@ import { sharedMonitor } from './shared-monitor.ts'
 
 export interface MonitorsOptions {
   readonly client: RestClient
-  /** Kinds that are followed as a whole already. */
-  readonly followed: (resource: Resource) => SharedInformer | undefined
+  /** Returns the existing informer of a kind, if any. */
+  readonly sharedInformer: (resource: Resource) => SharedInformer | undefined
   readonly graph: Graph
   readonly signal: AbortSignal
-  /** Told what there is whenever that was looked up. */
-  readonly discovered: (discovery: Discovery) => void
+  /** Called after each discovery. */
+  readonly onDiscovery: (discovery: Discovery) => void
   readonly failures: FailureLog
-  /** Told that kinds could not be looked up. */
-  readonly failed: () => void
+  /** Called after a failed discovery. */
+  readonly onFailure: () => void
 }
 
 interface Running {
@@ -29,114 +29,114 @@ interface Running {
   readonly ended: Promise<void>
 }
 
-/**
- * What kinds there are follows from objects of these; a server tells of them in discovery a little later. Milliseconds.
- */
-const kindsOfKinds = new Set(['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices'])
-const afterChangesMs = [50, 500, 5000]
-/** A discovery that failed, as a whole or in part, is tried again after this. Milliseconds. */
-const afterFailureMs = 10_000
-/** The first garbage is not collected before all monitors are in step, or this has passed. Milliseconds. */
-const longestSyncMs = 30_000
+/** Resources whose objects define kinds. */
+const kindSources = new Set(['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices'])
+/** Delays of discovery after a change of these, in ms: servers publish new kinds a little later. */
+const changeDelaysMs = [50, 500, 5000]
+/** Delay before a failed or partial discovery is retried, in ms. */
+const retryDelayMs = 10_000
+/** Collection starts when all monitors are synced or after this time, in ms. */
+const syncTimeoutMs = 30_000
 
 export class Monitors {
   readonly #options: MonitorsOptions
   readonly #running = new Map<string, Running>()
-  readonly #looks = new Set<NodeJS.Timeout>()
-  #looking: Promise<void> | undefined
-  #lookAgain = false
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #syncing: Promise<void> | undefined
+  #needsResync = false
 
   constructor(options: MonitorsOptions) {
     this.#options = options
   }
 
-  /** Resolves when everything that is there at the start is in the graph, or long enough was waited for it. */
+  /** Resolves when the graph holds all existing objects, or after `syncTimeoutMs`. */
   async start(): Promise<void> {
     const { signal } = this.#options
-    await this.look()
+    await this.syncKinds()
     const all = Promise.all([...this.#running.values()].map(({ synced }) => synced))
     const enough = new AbortController()
     await Promise.race([
       all,
-      delay(longestSyncMs, undefined, { signal: AbortSignal.any([signal, enough.signal]), ref: false }).catch(() => {}),
+      delay(syncTimeoutMs, undefined, { signal: AbortSignal.any([signal, enough.signal]), ref: false }).catch(() => {}),
     ])
     enough.abort()
   }
 
-  /** Looks up what kinds there are. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#looking) this.#lookAgain = true
+  /** Discovers kinds and updates the monitors. Never rejects. */
+  async syncKinds(): Promise<void> {
+    if (this.#syncing) this.#needsResync = true
     else {
-      this.#looking = this.#look()
-      await this.#looking
-      this.#looking = undefined
-      if (this.#lookAgain) {
-        this.#lookAgain = false
-        await this.look()
+      this.#syncing = this.#discoverKinds()
+      await this.#syncing
+      this.#syncing = undefined
+      if (this.#needsResync) {
+        this.#needsResync = false
+        await this.syncKinds()
       }
     }
   }
 
   /** Resolves when all monitors have ended. */
   async stop(): Promise<void> {
-    for (const timer of this.#looks) clearTimeout(timer)
+    for (const timer of this.#timers) clearTimeout(timer)
     for (const { stopping } of this.#running.values()) stopping.abort()
-    await Promise.all([this.#looking, ...[...this.#running.values()].map(({ ended }) => ended)])
+    await Promise.all([this.#syncing, ...[...this.#running.values()].map(({ ended }) => ended)])
   }
 
-  async #look(): Promise<void> {
-    const { client, signal, discovered, failures, failed } = this.#options
+  async #discoverKinds(): Promise<void> {
+    const { client, signal, onDiscovery, failures, onFailure } = this.#options
     try {
       const discovery = await discover(client)
       if (signal.aborted) return
-      this.#follow(discovery)
-      discovered(discovery)
-      if (discovery.failed.length > 0) this.#lookIn(afterFailureMs)
+      this.#updateMonitors(discovery)
+      onDiscovery(discovery)
+      if (discovery.failed.length > 0) this.#syncAfter(retryDelayMs)
     } catch (error) {
       if (signal.aborted) return
-      failed()
+      onFailure()
       failures.record(
         'discovery',
         error,
         Number.POSITIVE_INFINITY,
-        'the garbage collector cannot learn what kinds there are, trying again',
+        'the garbage collector cannot discover kinds, retrying',
       )
-      this.#lookIn(afterFailureMs)
+      this.#syncAfter(retryDelayMs)
     }
   }
 
-  #follow(discovery: Discovery): void {
-    const wanted = new Map(collectable(discovery).map((resource) => [collectionPath(resource), resource]))
+  #updateMonitors(discovery: Discovery): void {
+    const collected = new Map(collectable(discovery).map((resource) => [collectionPath(resource), resource]))
     for (const [path, { stopping }] of this.#running) {
-      // What cannot be asked now is followed as before.
+      // Monitors of groups whose discovery failed continue.
       const isUncertain = discovery.failed.some((groupVersion) => path.startsWith(`/apis/${groupVersion}/`))
-      if (wanted.has(path) || isUncertain) continue
+      if (collected.has(path) || isUncertain) continue
       stopping.abort()
       this.#running.delete(path)
     }
-    for (const [path, resource] of wanted) if (!this.#running.has(path)) this.#running.set(path, this.#start(resource))
+    for (const [path, resource] of collected)
+      if (!this.#running.has(path)) this.#running.set(path, this.#start(resource))
   }
 
   #start({ group, version, plural, kind, namespaced }: Resource): Running {
-    const { client, followed, graph, signal, failures } = this.#options
+    const { client, sharedInformer, graph, signal, failures } = this.#options
     const stopping = new AbortController()
     const { promise: synced, resolve } = Promise.withResolvers<void>()
-    const isOfKinds = kindsOfKinds.has(`${group}/${plural}`)
+    const isOfKinds = kindSources.has(`${group}/${plural}`)
     const changed = (): void => {
-      if (isOfKinds) for (const ms of afterChangesMs) this.#lookIn(ms)
+      if (isOfKinds) for (const ms of changeDelaysMs) this.#syncAfter(ms)
     }
     const resource = { group, version, plural, kind, namespaced }
     const options = { graph, resource, synced: resolve, changed, signal: AbortSignal.any([signal, stopping.signal]) }
-    const shared = followed(resource)
+    const shared = sharedInformer(resource)
     const ended = shared ? sharedMonitor({ ...options, shared }) : monitor({ ...options, client, failures })
     return { stopping, synced, ended: ended.then(resolve) }
   }
 
-  #lookIn(ms: number): void {
+  #syncAfter(ms: number): void {
     const timer = setTimeout(() => {
-      this.#looks.delete(timer)
-      void this.look()
+      this.#timers.delete(timer)
+      void this.syncKinds()
     }, ms).unref()
-    this.#looks.add(timer)
+    this.#timers.add(timer)
   }
 }

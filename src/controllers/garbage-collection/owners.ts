@@ -1,7 +1,4 @@
-/**
- * Whether owners are there, asked of the server: what the watches have shown may be late, and nothing is deleted on
- * hearsay.
- */
+/** Looks up owners on the server: watches may be late, and no object is deleted based on stale data. */
 
 import { isObjectNotFound } from '../../client/rest/api-errors.ts'
 import { getMetadata } from '../../client/rest/metadata.ts'
@@ -13,19 +10,17 @@ import type { OwnerStanding } from './decision.ts'
 import { type Identity, isDeletingDependents, type ObjectState, stateOf } from './graph/node.ts'
 import { type Kinds, UnknownKind } from './kinds.ts'
 
-/**
- * An owner as it is; `absent` if there is none of this name and uid, `impossible` if what it owns is not in its reach.
- */
-export type Found = ObjectState | 'absent' | 'impossible'
+/** A live owner; `absent` if no object has this name and uid; `impossible` if a namespaced owner has no namespace. */
+export type OwnerLookup = ObjectState | 'absent' | 'impossible'
 
-/** So long one look at an owner serves all its dependents. Milliseconds. */
-const sharedMs = 200
+/** Time for which one look-up of a missing or deleted owner is shared by its dependents, in ms. */
+const shareMs = 200
 
 export class Owners {
   readonly #client: RestClient
   readonly #kinds: Kinds
   readonly #absent: AbsentOwners
-  readonly #asked = new Map<string, Promise<Found | undefined>>()
+  readonly #pending = new Map<string, Promise<OwnerLookup | undefined>>()
 
   constructor(client: RestClient, kinds: Kinds, absent: AbsentOwners) {
     this.#client = client
@@ -33,8 +28,8 @@ export class Owners {
     this.#absent = absent
   }
 
-  /** The owner that a reference in a namespace means. Rejects with an UnknownKind, and with what the server refuses. */
-  async find({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): Promise<Found> {
+  /** Looks up the owner of a reference in a namespace. Rejects with an UnknownKind or the server's error. */
+  async find({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): Promise<OwnerLookup> {
     const owner = { apiVersion, kind, namespace, name, uid }
     if (this.#absent.has(owner) || this.#absent.has({ ...owner, namespace: '' })) return 'absent'
     const { namespaced } = this.#kinds.resource(apiVersion, kind)
@@ -42,21 +37,19 @@ export class Owners {
     return this.#shared(namespaced ? owner : { ...owner, namespace: '' })
   }
 
-  /**
-   * An owner that was deleted stays so, but one that was alive a moment ago may be deleted by now: then everybody asks.
-   */
-  async #shared(owner: Identity): Promise<Found> {
+  /** Shares results about deleted owners. A live owner may be deleted at any time, so it is always looked up. */
+  async #shared(owner: Identity): Promise<OwnerLookup> {
     const key = [owner.apiVersion, owner.kind, owner.namespace, owner.name, owner.uid].join(' ')
-    const known = await this.#asked.get(key)
-    if (known && isDeleted(known)) return known
-    const asking = this.#ask(owner)
-    const asked = asking.catch(() => undefined)
-    this.#asked.set(key, asked)
-    setTimeout(() => this.#asked.get(key) === asked && this.#asked.delete(key), sharedMs).unref()
-    return asking
+    const recent = await this.#pending.get(key)
+    if (recent && isDeleted(recent)) return recent
+    const lookup = this.#readLive(owner)
+    const settled = lookup.catch(() => undefined)
+    this.#pending.set(key, settled)
+    setTimeout(() => this.#pending.get(key) === settled && this.#pending.delete(key), shareMs).unref()
+    return lookup
   }
 
-  async #ask(owner: Identity): Promise<Found> {
+  async #readLive(owner: Identity): Promise<OwnerLookup> {
     const live = await liveState(this.#client, this.#kinds, owner)
     if (live) return live
     this.#absent.add(owner)
@@ -64,9 +57,10 @@ export class Owners {
   }
 }
 
-const isDeleted = (found: Found): boolean => found === 'absent' || (typeof found === 'object' && found.beingDeleted)
+const isDeleted = (found: OwnerLookup): boolean =>
+  found === 'absent' || (typeof found === 'object' && found.beingDeleted)
 
-/** An object as it is; undefined if there is none of this name and uid. */
+/** Reads an object's state from the server; undefined if no object has this name and uid. */
 export async function liveState(
   client: RestClient,
   kinds: Kinds,
@@ -81,9 +75,9 @@ export async function liveState(
   }
 }
 
-/** The server does not know the resource itself: that says nothing of its objects. */
+/** Returns true if the server does not know the resource itself, which does not mean that an object is missing. */
 export const isUnknownPath = (error: unknown): boolean => isNotFound(error) && error.status.details?.name === undefined
 
-/** What an owner means for its dependents. */
+/** Classifies an owner. */
 export const standingOf = (found: ObjectState | 'absent'): OwnerStanding =>
   found === 'absent' ? 'dangling' : isDeletingDependents(found) ? 'waiting' : 'solid'

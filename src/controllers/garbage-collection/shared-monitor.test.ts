@@ -13,15 +13,15 @@ const object = (uid: string, metadata: KubeObject['metadata'] = {}): KubeObject 
   metadata: { name: uid, namespace: 'a', uid, resourceVersion: '1', ...metadata },
 })
 
-test('what an informer tells comes into the graph, changes and goes, until the monitor is stopped', async () => {
+test('a shared monitor applies the informer events to the graph until it is stopped', async () => {
   const graph = new Graph({ attemptToDelete() {}, attemptToOrphan() {}, absent() {}, invalidNamespace() {} })
   const stopping = new AbortController()
-  let tell: ChangeHandler<KubeObject> = () => assert.fail('nobody listens')
+  let emit: ChangeHandler<KubeObject> = () => assert.fail('no handler')
   const informer = {
     onChange(handler: ChangeHandler<KubeObject>) {
-      tell = handler
+      emit = handler
       return () => {
-        tell = () => {}
+        emit = () => {}
       }
     },
   } as unknown as Informer<KubeObject>
@@ -37,7 +37,7 @@ test('what an informer tells comes into the graph, changes and goes, until the m
   const ended = sharedMonitor({ ...options, synced: () => (isSynced = true) })
 
   const first = object('one')
-  tell(first, undefined)
+  emit(first, undefined)
   await turn()
   assert.equal(isSynced, false)
   known.resolve()
@@ -46,13 +46,13 @@ test('what an informer tells comes into the graph, changes and goes, until the m
   assert.equal(graph.get('one')?.state.resourceVersion, '1')
 
   const renewed = object('one', { resourceVersion: '2' })
-  tell(renewed, first)
+  emit(renewed, first)
   assert.equal(graph.get('one')?.state.resourceVersion, '2')
   const owned = object('one', {
     resourceVersion: '3',
     ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'two', uid: 'two' }],
   })
-  tell(owned, renewed)
+  emit(owned, renewed)
   assert.deepEqual(
     [
       graph.get('one')?.state.resourceVersion,
@@ -61,11 +61,11 @@ test('what an informer tells comes into the graph, changes and goes, until the m
     ],
     ['3', ['two'], 1],
   )
-  tell(undefined, owned)
+  emit(undefined, owned)
   assert.equal(graph.get('one'), undefined)
 
   stopping.abort()
   await ended
-  tell(object('three'), undefined)
+  emit(object('three'), undefined)
   assert.equal(graph.get('three'), undefined)
 })

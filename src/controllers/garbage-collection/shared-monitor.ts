@@ -1,7 +1,4 @@
-/**
- * Works the objects of a kind into the graph that a controller follows as a whole anyway: its informer tells what a
- * watch of our own would.
- */
+/** Updates the graph from the existing informer of another controller, instead of a watch of its own. */
 import { once } from 'node:events'
 import type { SharedInformer } from '../../client/informers/shared-informers.ts'
 import type { ObjectMeta } from '../../machinery/object.ts'
@@ -12,9 +9,9 @@ export interface SharedMonitorOptions
   readonly shared: SharedInformer
 }
 
-/** Ends when `signal` is aborted; never rejects. */
+/** Runs until `signal` is aborted; never rejects. */
 export async function sharedMonitor({
-  shared: { informer, synced: known },
+  shared: { informer, synced: informerSynced },
   resource,
   graph,
   signal,
@@ -26,20 +23,17 @@ export async function sharedMonitor({
   const end = informer.onChange((object, before) => {
     if (!object) graph.remove(before?.metadata.uid ?? '')
     else if (before && isSame(object.metadata, before.metadata))
-      graph.renew(object.metadata.uid ?? '', object.metadata.resourceVersion ?? '')
+      graph.updateVersion(object.metadata.uid ?? '', object.metadata.resourceVersion ?? '')
     else graph.observe(resource, object.metadata)
     changed()
   })
-  await Promise.race([known, aborted])
+  await Promise.race([informerSynced, aborted])
   synced()
   await aborted
   end()
 }
 
-/**
- * Whether the graph knows all but the version: an informer's objects have the parts of what they were before that have
- * not changed.
- */
+/** Returns true if only the version changed. Informers share unchanged parts with the old object, so identity suffices. */
 const isSame = (now: ObjectMeta, before: ObjectMeta): boolean =>
   now.ownerReferences === before.ownerReferences &&
   now.finalizers === before.finalizers &&

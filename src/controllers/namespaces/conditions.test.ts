@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { statusAfter } from './conditions.ts'
+import { statusFor } from './conditions.ts'
 import type { ContentReport } from './content.ts'
 
 const then = '2026-01-01T00:00:00Z'
@@ -9,8 +9,8 @@ const empty: ContentReport = { failures: [], remaining: [], estimate: 0 }
 const configMaps = { group: '', version: 'v1', plural: 'configmaps' }
 const deployments = { group: 'apps', version: 'v1', plural: 'deployments' }
 
-test('an empty namespace says so five times, and only once', () => {
-  const status = statusAfter({ phase: 'Terminating' }, empty, then)
+test('an empty namespace gets five False conditions, which are written once', () => {
+  const status = statusFor({ phase: 'Terminating' }, empty, then)
   assert.equal(status?.phase, 'Terminating')
   assert.deepEqual(
     status?.conditions?.map(({ type, status: is, reason }) => [type, is, reason]),
@@ -22,12 +22,12 @@ test('an empty namespace says so five times, and only once', () => {
       ['NamespaceFinalizersRemaining', 'False', 'ContentHasNoFinalizers'],
     ],
   )
-  assert.equal(statusAfter(status, empty, now), undefined)
+  assert.equal(statusFor(status, empty, now), undefined)
 })
 
-test('what remains is told by kind and by finalizer, in order; times change with the status alone', () => {
+test('remaining content is listed by kind and finalizer, and transition times change with the status', () => {
   const held = { ...empty, remaining: [{ resource: deployments, count: 1, finalizers: new Map() }] }
-  const first = statusAfter({ phase: 'Terminating', conditions: [{ type: 'Mine', status: 'True' }] }, held, then)
+  const first = statusFor({ phase: 'Terminating', conditions: [{ type: 'Mine', status: 'True' }] }, held, then)
   const report = {
     ...held,
     remaining: [
@@ -42,7 +42,7 @@ test('what remains is told by kind and by finalizer, in order; times change with
       },
     ],
   }
-  const conditions = statusAfter(first, report, now)?.conditions ?? []
+  const conditions = statusFor(first, report, now)?.conditions ?? []
   const of = (type: string) => conditions.find((condition) => condition.type === type)
   assert.equal(of('Mine')?.status, 'True')
   assert.equal(
@@ -57,9 +57,9 @@ test('what remains is told by kind and by finalizer, in order; times change with
   assert.equal(of('NamespaceFinalizersRemaining')?.lastTransitionTime, now)
 })
 
-test('failures are told with their number', () => {
+test('failures are listed with their number', () => {
   const conditions =
-    statusAfter(undefined, { ...empty, failures: ['z', 'a'], discoveryFailure: 'no' }, now)?.conditions ?? []
+    statusFor(undefined, { ...empty, failures: ['z', 'a'], discoveryFailure: 'no' }, now)?.conditions ?? []
   const of = (type: string) => conditions.find((condition) => condition.type === type)
   assert.equal(of('NamespaceDeletionContentFailure')?.message, 'Failed to delete all resource types, 2 remaining: a, z')
   assert.deepEqual(

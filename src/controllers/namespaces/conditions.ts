@@ -1,12 +1,12 @@
-/** What the status of a namespace says about its end: conditions with Kubernetes' reasons and words. */
+/** The conditions of a namespace that is being deleted, with upstream's reasons and messages. */
 import type { Namespace } from '../../client/kinds.ts'
 import type { ContentReport } from './content.ts'
 
 type Status = NonNullable<Namespace['status']>
 type Condition = NonNullable<Status['conditions']>[number]
 
-/** Their order is that in which they are added. */
-const allIsWell = {
+/** In the order in which they are added. */
+const healthyConditions = {
   NamespaceDeletionDiscoveryFailure: ['ResourcesDiscovered', 'All resources successfully discovered'],
   NamespaceDeletionGroupVersionParsingFailure: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
   NamespaceDeletionContentFailure: [
@@ -17,27 +17,25 @@ const allIsWell = {
   NamespaceFinalizersRemaining: ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
 } as const
 
-type ConditionType = keyof typeof allIsWell
+type ConditionType = keyof typeof healthyConditions
 
-/**
- * The status with its conditions as the report wants them; undefined if they are so already. `now` is an RFC 3339 time.
- */
-export function statusAfter(status: Status | undefined, report: ContentReport, now: string): Status | undefined {
-  const troubles = troublesOf(report)
+/** Returns the status with the conditions of a report; undefined if nothing changes. `now` is in RFC 3339. */
+export function statusFor(status: Status | undefined, report: ContentReport, now: string): Status | undefined {
+  const problems = problemsOf(report)
   const conditions: Condition[] = [...(status?.conditions ?? [])]
   let changed = false
-  for (const type of Object.keys(allIsWell) as ConditionType[]) {
-    const trouble = troubles.get(type)
-    const [reason, message] = trouble ?? allIsWell[type]
-    const wanted = trouble ? 'True' : 'False'
+  for (const type of Object.keys(healthyConditions) as ConditionType[]) {
+    const problem = problems.get(type)
+    const [reason, message] = problem ?? healthyConditions[type]
+    const desired = problem ? 'True' : 'False'
     const at = conditions.findIndex((condition) => condition.type === type)
     const old = conditions[at]
-    if (old?.status === wanted && old.reason === reason && old.message === message) continue
-    const lastTransitionTime = old?.status === wanted ? old.lastTransitionTime : now
+    if (old?.status === desired && old.reason === reason && old.message === message) continue
+    const lastTransitionTime = old?.status === desired ? old.lastTransitionTime : now
     conditions.splice(at < 0 ? conditions.length : at, at < 0 ? 0 : 1, {
       ...old,
       type,
-      status: wanted,
+      status: desired,
       reason,
       message,
       lastTransitionTime,
@@ -47,16 +45,16 @@ export function statusAfter(status: Status | undefined, report: ContentReport, n
   return changed ? { ...status, conditions } : undefined
 }
 
-function troublesOf({
+function problemsOf({
   discoveryFailure,
   failures,
   remaining,
 }: ContentReport): Map<ConditionType, readonly [reason: string, message: string]> {
-  const troubles = new Map<ConditionType, readonly [string, string]>()
-  if (discoveryFailure) troubles.set('NamespaceDeletionDiscoveryFailure', ['DiscoveryFailed', discoveryFailure])
+  const problems = new Map<ConditionType, readonly [string, string]>()
+  if (discoveryFailure) problems.set('NamespaceDeletionDiscoveryFailure', ['DiscoveryFailed', discoveryFailure])
   if (failures.length > 0) {
     const all = [...failures].sort().join(', ')
-    troubles.set('NamespaceDeletionContentFailure', [
+    problems.set('NamespaceDeletionContentFailure', [
       'ContentDeletionFailed',
       `Failed to delete all resource types, ${failures.length} remaining: ${all}`,
     ])
@@ -65,7 +63,7 @@ function troublesOf({
     const all = remaining.map(
       ({ resource, count }) => `${resource.plural}.${resource.group} has ${count} resource instances`,
     )
-    troubles.set('NamespaceContentRemaining', [
+    problems.set('NamespaceContentRemaining', [
       'SomeResourcesRemain',
       `Some resources are remaining: ${all.sort().join(', ')}`,
     ])
@@ -75,10 +73,10 @@ function troublesOf({
     for (const [name, count] of finalizers) held.set(name, (held.get(name) ?? 0) + count)
   if (held.size > 0) {
     const all = [...held].map(([name, count]) => `${name} in ${count} resource instances`)
-    troubles.set('NamespaceFinalizersRemaining', [
+    problems.set('NamespaceFinalizersRemaining', [
       'SomeFinalizersRemain',
       `Some content in the namespace has finalizers remaining: ${all.sort().join(', ')}`,
     ])
   }
-  return troubles
+  return problems
 }

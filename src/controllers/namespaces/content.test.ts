@@ -11,7 +11,7 @@ const pod = (terminationGracePeriodSeconds?: number, phase = 'Running'): Pod => 
   status: { phase },
 })
 
-test('pods that have not ended are given the longest of their grace periods', () => {
+test('longestGrace returns the longest grace period of pods that have not ended', () => {
   assert.equal(longestGrace([pod(30), pod(60), pod(), pod(90, 'Succeeded'), pod(90, 'Failed')]), 60)
   // The client reads integers beyond 2^53 as bigints.
   assert.equal(longestGrace([pod(30), pod((2n ** 63n - 1n) as unknown as number)]), 2 ** 63)

@@ -1,5 +1,5 @@
 /**
- * Deletes what is in a namespace, whatever its kind: pods first, the rest when they are gone (KEP-5080), and tells what
+ * Deletes all objects in a namespace: pods first, other kinds after all pods are deleted (KEP-5080). Reports what
  * remains and why.
  */
 import { type DiscoveredResource, type Discovery, discover, supports } from '../../client/discovery/discovery.ts'
@@ -9,28 +9,28 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import { reasonOf } from '../../lib/explained-error.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
-/** Objects of one kind that are still there. */
+/** Remaining objects of one kind. */
 export interface Remaining {
   readonly resource: Pick<DiscoveredResource, 'group' | 'version' | 'plural'>
   readonly count: number
-  /** On how many of them each finalizer is. */
+  /** Number of objects by finalizer. */
   readonly finalizers: ReadonlyMap<string, number>
 }
 
 export interface ContentReport {
-  /** Why not all kinds are known, in client-go's words. */
+  /** The reason why not all kinds are known, as client-go's message. */
   readonly discoveryFailure?: string
-  /** What could not be deleted or listed, and why. */
+  /** Errors of deletes and lists. */
   readonly failures: readonly string[]
   readonly remaining: readonly Remaining[]
-  /** How long what remains may take. Seconds. */
+  /** Estimated time until the remaining objects are deleted, in seconds. */
   readonly estimate: number
 }
 
-/** What finalizers are given to do their work. Seconds. */
+/** Estimated time for finalizers, in seconds. */
 const finalizerEstimate = 15
 
-/** `deletedAt` and `now` are in ms. Rejects only if the server cannot be asked at all. */
+/** `deletedAt` and `now` are in ms. Rejects only if discovery fails completely. */
 export async function deleteContent(
   client: RestClient,
   namespace: string,
@@ -49,14 +49,14 @@ export async function deleteContent(
 
   const deleteAll = async (resource: DiscoveredResource): Promise<void> => {
     try {
-      const grace = isPod(resource) ? await graceLeft(client, namespace, deletedAt, now) : 0
-      const left = await deleteObjects(client, resource, namespace)
-      if (!left) return
-      remaining.push(left)
-      estimate = Math.max(estimate, grace || (left.finalizers.size > 0 ? finalizerEstimate : 0))
-      if (grace === 0 && left.finalizers.size === 0) failures.push(unexpected(namespace, resource))
+      const grace = isPod(resource) ? await remainingGrace(client, namespace, deletedAt, now) : 0
+      const content = await deleteObjects(client, resource, namespace)
+      if (!content) return
+      remaining.push(content)
+      estimate = Math.max(estimate, grace || (content.finalizers.size > 0 ? finalizerEstimate : 0))
+      if (grace === 0 && content.finalizers.size === 0) failures.push(unexpected(namespace, resource))
     } catch (error) {
-      // The server's words name the resource, those of a broken connection do not.
+      // The server's errors name the resource, connection errors do not.
       failures.push(
         error instanceof StatusError ? error.message : `${resource.plural}.${resource.group}: ${reasonOf(error)}`,
       )
@@ -70,7 +70,7 @@ export async function deleteContent(
 const unexpected = (namespace: string, { group, version, plural }: DiscoveredResource): string =>
   `unexpected items still remain in namespace: ${namespace} for gvr: ${group}/${version}, Resource=${plural}`
 
-/** client-go's words for groups that cannot be discovered. */
+/** client-go's message for groups that cannot be discovered. */
 function discoveryMessage({ failed }: Discovery): string | undefined {
   if (failed.length === 0) return undefined
   const groups = [...failed]
@@ -82,7 +82,7 @@ function discoveryMessage({ failed }: Discovery): string | undefined {
   )
 }
 
-/** Deletes the objects of a kind; what is left of them, if anything. */
+/** Deletes the objects of a kind; resolves with the remaining ones, if any. */
 async function deleteObjects(
   client: RestClient,
   resource: DiscoveredResource,
@@ -93,18 +93,18 @@ async function deleteObjects(
       await unlessUnsupported(client.deleteCollection(resource, { namespace }, background))
     return undefined
   }
-  // Most kinds have nothing in most namespaces.
-  const there = await unlessUnsupported(whatIsThere(client, resource, namespace))
-  if (!there) return undefined
+  // Lists first, as most kinds have no objects in most namespaces.
+  const existing = await unlessUnsupported(listContent(client, resource, namespace))
+  if (!existing) return undefined
   if (supports(resource, 'deletecollection'))
     await unlessUnsupported(client.deleteCollection(resource, { namespace }, background))
-  else for (const name of there.names) await unlessUnsupported(client.delete(resource, namespace, name, background))
-  return unlessUnsupported(whatIsThere(client, resource, namespace))
+  else for (const name of existing.names) await unlessUnsupported(client.delete(resource, namespace, name, background))
+  return unlessUnsupported(listContent(client, resource, namespace))
 }
 
 const background = { propagationPolicy: 'Background' } as const
 
-async function whatIsThere(
+async function listContent(
   client: RestClient,
   resource: DiscoveredResource,
   namespace: string,
@@ -120,23 +120,28 @@ async function whatIsThere(
   return names.length > 0 ? { resource, count: names.length, finalizers, names } : undefined
 }
 
-/** A resource that has gone, or does not do what discovery says, holds no namespace. */
-async function unlessUnsupported<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Ignores 404 and 405: a removed or unsupported resource does not block the namespace. */
+async function unlessUnsupported<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof StatusError && (error.code === 404 || error.code === 405)) return undefined
     throw error
   }
 }
 
-async function graceLeft(client: RestClient, namespace: string, deletedAt: number, now: () => number): Promise<number> {
+async function remainingGrace(
+  client: RestClient,
+  namespace: string,
+  deletedAt: number,
+  now: () => number,
+): Promise<number> {
   const { items } = await client.list(pods, { namespace })
   const grace = longestGrace(items)
   return now() - deletedAt >= grace * 1000 ? 0 : grace
 }
 
-/** How long the pods that have not ended may take to end. Seconds. */
+/** The longest grace period of pods that have not ended, in seconds. */
 export const longestGrace = (all: readonly Pod[]): number =>
   Math.max(
     0,

@@ -1,4 +1,4 @@
-/** Empties namespaces that are deleted. */
+/** The controller of deleted namespaces. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 
@@ -13,7 +13,7 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: 'namespace-sync-period',
         type: 'duration',
-        help: 'how often namespaces that go away are looked at, whatever happens',
+        help: 'period of resyncing terminating namespaces',
         default: '5m0s',
       },
     ],

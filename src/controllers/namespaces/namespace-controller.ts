@@ -1,12 +1,10 @@
-/**
- * Empties namespaces that are deleted, says in their conditions what holds them, and lets them go when nothing is left.
- */
+/** Deletes the content of deleted namespaces, reports what remains in their conditions, and finalizes empty ones. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { unlessGone } from '../refusals.ts'
-import { statusAfter } from './conditions.ts'
+import { statusFor } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
 export interface NamespaceControllerOptions {
@@ -15,17 +13,17 @@ export interface NamespaceControllerOptions {
 }
 
 /**
- * A namespace is not let go earlier after its deletion: a server admits requests by what it knows of namespaces, and
- * what was admitted before the deletion may be written after it.
+ * Minimum time between the deletion and the finalization of a namespace, in ms: requests that were admitted before the
+ * deletion may be written after it.
  */
 const settleMs = 2000
-/** What remains is looked at again after this, then after twice as long, up to half of what it may take. */
-const firstLookMs = 250
+/** First delay of a retry while content remains, in ms. It doubles up to half of the estimate. */
+const firstRetryMs = 250
 const finalizer = 'kubernetes'
 
 export function namespaceController({ concurrency, syncPeriodMs }: NamespaceControllerOptions): Controller {
-  /** How often a namespace that does not go away was looked at, by uid. */
-  const looks = new Map<string, number>()
+  /** Number of attempts by uid of the namespace. */
+  const attempts = new Map<string, number>()
   return {
     name: 'namespace-controller',
     concurrency,
@@ -34,7 +32,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
         resource: namespaces,
         keys: ({ metadata }) => (metadata.deletionTimestamp ? [metadata.name ?? ''] : []),
         onChange(object, before) {
-          if (!object) looks.delete(before?.metadata.uid ?? '')
+          if (!object) attempts.delete(before?.metadata.uid ?? '')
         },
       }),
     ],
@@ -45,19 +43,19 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       const deletedAt = Date.parse(deletionTimestamp)
       const started = Date.now()
       const report = await deleteContent(client, name, deletedAt, Date.now)
-      const status = statusAfter(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
-      const told = status
+      const status = statusFor(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
+      const updated = status
         ? await client.updateStatus(namespaces, { ...namespace, status }).catch(unlessGone)
         : namespace
-      if (!told) return
-      const troubles = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
-      if (troubles.length > 0) throw new Error(troubles.join('; '))
+      if (!updated) return
+      const problems = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
+      if (problems.length > 0) throw new Error(problems.join('; '))
       if (report.remaining.length > 0) {
-        const look = looks.get(uid) ?? 0
-        looks.set(uid, look + 1)
-        requeue(name, Math.min(firstLookMs * 2 ** look, (report.estimate / 2 + 1) * 1000))
+        const attempt = attempts.get(uid) ?? 0
+        attempts.set(uid, attempt + 1)
+        requeue(name, Math.min(firstRetryMs * 2 ** attempt, (report.estimate / 2 + 1) * 1000))
       } else if (started - deletedAt < settleMs) requeue(name, settleMs - (started - deletedAt))
-      else await letGo(client, told).catch(unlessGone)
+      else await finalize(client, updated).catch(unlessGone)
     },
     async run({ caches, requeue }, signal) {
       for (;;) {
@@ -69,7 +67,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
   }
 }
 
-const letGo = (client: RestClient, namespace: Namespace): Promise<Namespace> => {
+const finalize = (client: RestClient, namespace: Namespace): Promise<Namespace> => {
   const finalizers = namespace.spec?.finalizers?.filter((name) => name !== finalizer) ?? []
   return client.update(namespaces, { ...namespace, spec: { ...namespace.spec, finalizers } }, 'finalize')
 }

@@ -21,7 +21,11 @@ test('pods go a while after their node, and those that have ended when there are
   const logged: string[] = []
   const log = (line: string) => void logged.push(line)
   const informers = new SharedInformers(client, log)
-  const running = runController(podGarbage({ maxEnded: 1, quarantineMs: 300, periodMs: 100 }), { informers, client }, log)
+  const running = runController(
+    podGarbage({ maxEnded: 1, quarantineMs: 300, periodMs: 100 }),
+    { informers, client },
+    log,
+  )
   t.after(async () => {
     await Promise.all([running.stop(), informers.stop()])
     connection.close()

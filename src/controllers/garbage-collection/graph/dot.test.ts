@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dotOf } from './dot.ts'
-import { notingGraph, ownedBy } from './graph-fixture.ts'
+import { ownedBy, recordingGraph } from './graph-fixture.ts'
 
-test('the graph is drawn with what is tied together, owners that were not seen too', () => {
-  const { graph, observe } = notingGraph()
+test('dotOf draws connected objects, including unobserved owners', () => {
+  const { graph, observe } = recordingGraph()
   observe('alone')
   observe('child', [ownedBy('unseen')])
   const dot = dotOf(graph)
@@ -15,8 +15,8 @@ test('the graph is drawn with what is tied together, owners that were not seen t
   assert.doesNotMatch(dot, /alone/)
 })
 
-test('with uids it is drawn with what they are tied to alone; names cannot break out', () => {
-  const { graph, observe } = notingGraph()
+test('dotOf with uids draws only their components, and escapes names', () => {
+  const { graph, observe } = recordingGraph()
   observe('owner')
   observe('child', [ownedBy('owner')])
   observe('stranger', [ownedBy('x"]; y')])

@@ -1,7 +1,4 @@
-/**
- * The graph as Graphviz' dot, with the attributes that kube-controller-manager's page gives it: an edge goes from a
- * dependent to its owner.
- */
+/** Formats the graph as Graphviz dot with kube-controller-manager's attributes. Edges go from dependent to owner. */
 import type { OwnerReference } from '../../../machinery/object.ts'
 import type { Graph } from './graph.ts'
 import { type Identity, isDeletingDependents, type Node } from './node.ts'
@@ -14,9 +11,9 @@ interface Vertex {
   readonly virtual?: boolean
 }
 
-/** All that own or are owned; with uids, only these and what is tied to them over any number of steps. */
+/** Formats all objects with owners or dependents; with uids, only their connected components. */
 export function dotOf(graph: Graph, uids: readonly string[] = []): string {
-  const nodes = (uids.length > 0 ? tiedTo(graph, uids) : [...graph.nodes()]).filter(
+  const nodes = (uids.length > 0 ? connectedTo(graph, uids) : [...graph.nodes()]).filter(
     ({ state, dependents }) => state.owners.length > 0 || dependents.size > 0,
   )
   const numbers = new Map<string, number>()
@@ -34,7 +31,7 @@ export function dotOf(graph: Graph, uids: readonly string[] = []): string {
     })
   }
   for (const { state } of nodes)
-    for (const owner of state.owners) if (!numbers.has(owner.uid)) add({ identity: named(owner), missing: true })
+    for (const owner of state.owners) if (!numbers.has(owner.uid)) add({ identity: identityOf(owner), missing: true })
   const edges = nodes.flatMap(({ identity, state }) =>
     state.owners.map(({ uid }) => `  ${numbers.get(identity.uid)} -> ${numbers.get(uid)};`),
   )
@@ -49,7 +46,7 @@ export function dotOf(graph: Graph, uids: readonly string[] = []): string {
   ].join('\n')
 }
 
-function tiedTo(graph: Graph, uids: readonly string[]): Node[] {
+function connectedTo(graph: Graph, uids: readonly string[]): Node[] {
   const found = new Set<Node>()
   const next = [...uids]
   for (let uid = next.pop(); uid !== undefined; uid = next.pop()) {
@@ -62,7 +59,7 @@ function tiedTo(graph: Graph, uids: readonly string[]): Node[] {
   return [...found]
 }
 
-const named = ({ apiVersion, kind, name, uid }: OwnerReference): Identity => ({
+const identityOf = ({ apiVersion, kind, name, uid }: OwnerReference): Identity => ({
   apiVersion,
   kind,
   namespace: '',
@@ -106,5 +103,5 @@ function vertexLines(
   ]
 }
 
-/** Names in references are whatever somebody wrote. */
+/** Escapes names, which are arbitrary in references. */
 const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

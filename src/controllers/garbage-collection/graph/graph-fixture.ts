@@ -1,4 +1,4 @@
-/** A graph for tests, which notes what it says. */
+/** A graph for tests, which records calls of its handlers. */
 import { resource } from '../../../client/resource.ts'
 import type { ObjectMeta, OwnerReference } from '../../../machinery/object.ts'
 import { Graph } from './graph.ts'
@@ -13,14 +13,14 @@ export const ownedBy = (uid: string, more: Partial<OwnerReference> = {}): OwnerR
   ...more,
 })
 
-export function notingGraph() {
-  const said: string[] = []
+export function recordingGraph() {
+  const calls: string[] = []
   const graph = new Graph({
-    attemptToDelete: (uid) => said.push(`look at ${uid}`),
-    attemptToOrphan: (uid) => said.push(`release what ${uid} owns`),
-    absent: ({ name }) => said.push(`${name} is absent`),
+    attemptToDelete: (uid) => calls.push(`delete? ${uid}`),
+    attemptToOrphan: (uid) => calls.push(`orphan ${uid}`),
+    absent: ({ name }) => calls.push(`absent ${name}`),
     invalidNamespace: (dependent, { name }) =>
-      said.push(`${dependent.namespace}/${dependent.name} names ${name} of another namespace`),
+      calls.push(`invalid namespace ${dependent.namespace}/${dependent.name} -> ${name}`),
   })
   return {
     graph,
@@ -34,7 +34,7 @@ export function notingGraph() {
         ownerReferences: owners,
         ...more,
       }),
-    /** What was said since it was last asked. */
-    said: () => said.splice(0),
+    /** Returns and clears the recorded calls. */
+    calls: () => calls.splice(0),
   }
 }

@@ -1,76 +1,71 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { notingGraph, ownedBy } from './graph-fixture.ts'
+import { ownedBy, recordingGraph } from './graph-fixture.ts'
 import { blockingDependents, waitsForItself } from './node.ts'
 
 const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }
 
-test('an owner that nobody has seen is looked at once, and its dependents when it is not there', () => {
-  const { graph, observe, said } = notingGraph()
+test('an unobserved owner is enqueued once, and its dependents when it is absent', () => {
+  const { graph, observe, calls } = recordingGraph()
   observe('first', [ownedBy('owner')])
   observe('second', [ownedBy('owner')])
-  assert.deepEqual(said(), ['look at owner'])
+  assert.deepEqual(calls(), ['delete? owner'])
   graph.remove('owner')
-  assert.deepEqual(said(), ['owner is absent', 'look at first', 'look at second'])
+  assert.deepEqual(calls(), ['absent owner', 'delete? first', 'delete? second'])
   assert.equal(graph.get('owner'), undefined)
 })
 
-test('a dependent of an owner that was seen needs no look', () => {
-  const { observe, said } = notingGraph()
+test('a dependent of an observed owner is not enqueued', () => {
+  const { observe, calls } = recordingGraph()
   observe('owner')
   observe('dependent', [ownedBy('owner')])
-  assert.deepEqual(said(), [])
+  assert.deepEqual(calls(), [])
 })
 
-test('who names an owner wrongly is looked at, whichever of both is seen first', () => {
-  const { observe, said } = notingGraph()
+test('a dependent with a wrong reference is enqueued, in either order of observation', () => {
+  const { observe, calls } = recordingGraph()
   observe('owner')
   observe('misnamed', [ownedBy('owner', { name: 'other' })])
   observe('elsewhere', [ownedBy('owner')], { namespace: 'b' })
-  assert.deepEqual(said(), ['look at misnamed', 'b/elsewhere names owner of another namespace', 'look at elsewhere'])
+  assert.deepEqual(calls(), ['delete? misnamed', 'invalid namespace b/elsewhere -> owner', 'delete? elsewhere'])
 
   observe('early', [ownedBy('late', { kind: 'Secret' })])
   observe('far', [ownedBy('late')], { namespace: 'b' })
-  assert.deepEqual(said(), ['look at late', 'look at late'])
+  assert.deepEqual(calls(), ['delete? late', 'delete? late'])
   observe('late')
-  assert.deepEqual(said(), ['look at early', 'b/far names late of another namespace', 'look at far'])
+  assert.deepEqual(calls(), ['delete? early', 'invalid namespace b/far -> late', 'delete? far'])
 })
 
-test('an owner of the whole cluster reaches every namespace', () => {
-  const { observe, said } = notingGraph()
+test('a cluster-scoped owner may own objects in any namespace', () => {
+  const { observe, calls } = recordingGraph()
   observe('wide', [], { namespace: undefined })
   observe('dependent', [ownedBy('wide')], { namespace: 'b' })
-  assert.deepEqual(said(), [])
+  assert.deepEqual(calls(), [])
 })
 
-test(
-  'a foreground deletion brings up all dependents, and the owner when the last that blocks it goes, lets it go ' +
-    'or no longer blocks',
-  () => {
-    const { graph, observe, said } = notingGraph()
-    observe('owner')
-    for (const name of ['goes', 'released', 'unblocked'])
-      observe(name, [ownedBy('owner', { blockOwnerDeletion: true })])
-    observe('free', [ownedBy('owner')])
-    observe('owner', [], { ...deleted, finalizers: ['foregroundDeletion'] })
-    assert.deepEqual(said(), ['look at goes', 'look at released', 'look at unblocked', 'look at free', 'look at owner'])
-    graph.remove('goes')
-    observe('released', [])
-    observe('unblocked', [ownedBy('owner', { blockOwnerDeletion: false })])
-    assert.deepEqual(said(), ['look at owner', 'look at owner', 'look at owner'])
-    assert.deepEqual(blockingDependents(graph.get('owner')!), [])
-  },
-)
+test('a foreground deletion enqueues all dependents, and the owner when a blocking dependent is removed or unblocked', () => {
+  const { graph, observe, calls } = recordingGraph()
+  observe('owner')
+  for (const name of ['goes', 'released', 'unblocked']) observe(name, [ownedBy('owner', { blockOwnerDeletion: true })])
+  observe('free', [ownedBy('owner')])
+  observe('owner', [], { ...deleted, finalizers: ['foregroundDeletion'] })
+  assert.deepEqual(calls(), ['delete? goes', 'delete? released', 'delete? unblocked', 'delete? free', 'delete? owner'])
+  graph.remove('goes')
+  observe('released', [])
+  observe('unblocked', [ownedBy('owner', { blockOwnerDeletion: false })])
+  assert.deepEqual(calls(), ['delete? owner', 'delete? owner', 'delete? owner'])
+  assert.deepEqual(blockingDependents(graph.get('owner')!), [])
+})
 
-test('the finalizer orphan has dependents released, once', () => {
-  const { observe, said } = notingGraph()
+test('the orphan finalizer causes one attemptToOrphan', () => {
+  const { observe, calls } = recordingGraph()
   observe('owner', [], { ...deleted, finalizers: ['orphan'] })
   observe('owner', [], { ...deleted, finalizers: ['orphan'], resourceVersion: '2' })
-  assert.deepEqual(said(), ['release what owner owns'])
+  assert.deepEqual(calls(), ['orphan owner'])
 })
 
-test('a circle of owners that wait for each other is noticed, a chain is not', () => {
-  const { graph, observe } = notingGraph()
+test('waitsForItself detects cycles of waiting owners', () => {
+  const { graph, observe } = recordingGraph()
   const waiting = { ...deleted, finalizers: ['foregroundDeletion'] }
   observe('a', [ownedBy('c', { blockOwnerDeletion: true })], waiting)
   observe('b', [ownedBy('a', { blockOwnerDeletion: true })], waiting)
@@ -82,8 +77,8 @@ test('a circle of owners that wait for each other is noticed, a chain is not', (
   assert.equal(waitsForItself(graph.get('a')!), false)
 })
 
-test('one that owns itself does not wait for itself', () => {
-  const { graph, observe } = notingGraph()
+test('an object that owns itself does not block itself', () => {
+  const { graph, observe } = recordingGraph()
   observe('self', [ownedBy('self', { blockOwnerDeletion: true })])
   assert.deepEqual(blockingDependents(graph.get('self')!), [])
 })

@@ -1,8 +1,8 @@
-/** An object in the graph of owners and dependents: as much of it as the collector needs, and no more. */
+/** An object in the graph, reduced to what the collector needs. */
 import type { Resource } from '../../../client/resource.ts'
 import type { ObjectMeta, OwnerReference } from '../../../machinery/object.ts'
 
-/** Which object is meant, in full. `namespace` is empty for what has none. */
+/** Identifies an object. `namespace` is empty if it is cluster-scoped. */
 export interface Identity {
   readonly apiVersion: string
   readonly kind: string
@@ -11,7 +11,7 @@ export interface Identity {
   readonly uid: string
 }
 
-/** What is known of an object's state, from a watch or from a look at it. */
+/** The state of an object from a watch or a read. */
 export interface ObjectState {
   readonly resourceVersion: string
   readonly owners: readonly OwnerReference[]
@@ -21,10 +21,10 @@ export interface ObjectState {
 
 export interface Node {
   identity: Identity
-  /** Undefined for an object that was named as an owner, but not seen: a virtual node. */
+  /** Undefined for a virtual node: an owner that was referenced but not observed. */
   resource: Resource | undefined
   state: ObjectState
-  /** Of what owns nothing it is `noDependents`: `addDependent` knows. */
+  /** `noDependents` if empty: add with `addDependent`. */
   dependents: Set<Node>
 }
 
@@ -32,9 +32,9 @@ export const foregroundFinalizer = 'foregroundDeletion'
 export const orphanFinalizer = 'orphan'
 
 const none: readonly never[] = []
-/** Most objects own nothing: one empty set is enough for all of them. */
+/** The shared empty set of the many objects without dependents. */
 export const noDependents = new Set<Node>()
-export const unseen: ObjectState = { resourceVersion: '', owners: none, finalizers: none, beingDeleted: false }
+export const unobserved: ObjectState = { resourceVersion: '', owners: none, finalizers: none, beingDeleted: false }
 
 export const stateOf = ({
   resourceVersion = '',
@@ -53,22 +53,22 @@ export function addDependent(owner: Node, dependent: Node): void {
   owner.dependents.add(dependent)
 }
 
-/** Whether it waits for its dependents to go first. */
+/** Returns true if the object waits for the deletion of its dependents. */
 export const isDeletingDependents = ({ beingDeleted, finalizers }: ObjectState): boolean =>
   beingDeleted && finalizers.includes(foregroundFinalizer)
-/** Whether it waits for its dependents to be released. */
+/** Returns true if the object waits for its dependents to be orphaned. */
 export const isOrphaning = ({ beingDeleted, finalizers }: ObjectState): boolean =>
   beingDeleted && finalizers.includes(orphanFinalizer)
 
-/** Whether a reference names the object by its kind and name: uids alone say nothing of where to look. */
-export const names = (reference: OwnerReference, { apiVersion, kind, name }: Identity): boolean =>
+/** Returns true if a reference has the kind and name of the object, as look-ups need more than the uid. */
+export const matchesReference = (reference: OwnerReference, { apiVersion, kind, name }: Identity): boolean =>
   reference.apiVersion === apiVersion && reference.kind === kind && reference.name === name
 
-/** Whether an object may own what is in a namespace: one of the same, or of the whole cluster. */
-export const reaches = (owner: Identity, namespace: string): boolean =>
+/** Returns true if an object may own objects in a namespace: it is in the same one or cluster-scoped. */
+export const canOwnIn = (owner: Identity, namespace: string): boolean =>
   owner.namespace === '' || owner.namespace === namespace
 
-/** The dependents that an owner waits for. One that owns itself does not wait for itself. */
+/** The dependents that block an owner's deletion, except itself. */
 export const blockingDependents = (owner: Node): Node[] =>
   [...owner.dependents].filter(
     (dependent) =>
@@ -78,14 +78,14 @@ export const blockingDependents = (owner: Node): Node[] =>
       ),
   )
 
-/** Whether an owner that waits for its dependents waits, by way of them, for itself. */
+/** Returns true if an owner waits for itself through its dependents. */
 export function waitsForItself(owner: Node): boolean {
-  const seen = new Set<Node>()
+  const visited = new Set<Node>()
   const next = blockingDependents(owner)
   for (let node = next.pop(); node; node = next.pop()) {
     if (node === owner) return true
-    if (seen.has(node) || !isDeletingDependents(node.state)) continue
-    seen.add(node)
+    if (visited.has(node) || !isDeletingDependents(node.state)) continue
+    visited.add(node)
     next.push(...blockingDependents(node))
   }
   return false

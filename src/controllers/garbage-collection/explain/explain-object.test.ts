@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ObjectState, stateOf } from '../graph/node.ts'
-import { explain, type ObjectFacts, type OwnerFound } from './explain.ts'
+import { explainObject, type ObjectFacts, type OwnerFound } from './explain-object.ts'
 
 const alive: ObjectState = stateOf({})
 const waiting: ObjectState = stateOf({ deletionTimestamp: 'then', finalizers: ['foregroundDeletion'] })
@@ -16,24 +16,24 @@ const facts = (more: Partial<ObjectFacts>): ObjectFacts => ({
   dependents: [],
   ...more,
 })
-const text = (more: Partial<ObjectFacts>) => explain(facts(more)).lines.join('\n')
+const text = (more: Partial<ObjectFacts>) => explainObject(facts(more)).lines.join('\n')
 
-test('what is kept says by whom', () => {
-  assert.equal(text({}), 'ConfigMap default/c is kept: it has no owner, and nobody has deleted it')
+test('a kept object lists its owners', () => {
+  assert.equal(text({}), 'ConfigMap default/c is kept: it has no owner and is not deleted')
   assert.equal(
     text({ owners: [owner(alive)] }),
-    'ConfigMap default/c is kept: its owner is there\n  owner ConfigMap o is there',
+    'ConfigMap default/c is kept: its owner exists\n  owner ConfigMap o exists',
   )
   assert.match(
     text({ owners: [owner(alive), owner('absent')] }),
-    /loses its references to the others\n.* is there\n.* is not there$/,
+    /references to other owners are removed\n.* exists\n.* does not exist$/,
   )
-  assert.match(text({ owners: [owner('unknown kind')] }), /left alone\n.* does not know: v1$/)
-  assert.equal(explain(facts({ owners: [owner('out of reach')] })).isKept, true)
+  assert.match(text({ owners: [owner('unknown kind')] }), /it is not collected\n.* does not know: v1$/)
+  assert.equal(explainObject(facts({ owners: [owner('out of reach')] })).isKept, true)
 })
 
-test('garbage says what became of its owners', () => {
-  const { isKept, lines } = explain(facts({ owners: [owner('another uid'), owner(waiting)] }))
+test('garbage lists the state of its owners', () => {
+  const { isKept, lines } = explainObject(facts({ owners: [owner('another uid'), owner(waiting)] }))
   assert.equal(isKept, false)
   assert.match(
     lines.join('\n'),
@@ -41,14 +41,14 @@ test('garbage says what became of its owners', () => {
   )
 })
 
-test('what is being deleted says what holds it', () => {
+test('an object being deleted lists what blocks its deletion', () => {
   const dependents = Array.from({ length: 12 }, (_, i) => ({ title: `Pod default/p${i}`, blocks: true }))
   const state = stateOf({ deletionTimestamp: 'then', finalizers: ['foregroundDeletion', 'example.com/mine'] })
-  const said = text({ state, deletedAt: 'then', dependents })
-  assert.match(said, /being deleted since then\n.*12 of them block it\n {4}Pod default\/p0\n/)
-  assert.match(said, /and 2 more\n.*finalizer example.com\/mine holds it/)
+  const output = text({ state, deletedAt: 'then', dependents })
+  assert.match(output, /being deleted since then\n.*12 of them block it\n {4}Pod default\/p0\n/)
+  assert.match(output, /and 2 more\n.*finalizer example.com\/mine blocks its deletion/)
   assert.match(
     text({ state: stateOf({ deletionTimestamp: 'then', finalizers: ['orphan'] }), deletedAt: 'then', dependents }),
-    /12 still name it as their owner/,
+    /12 still have it as owner/,
   )
 })

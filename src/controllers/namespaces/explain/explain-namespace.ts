@@ -1,10 +1,10 @@
-/** Says why a namespace does not go away, and what to do about it. */
+/** Explains why a namespace is not deleted and what to do about it. */
 
 export interface NamespaceFacts {
   readonly name: string
-  /** RFC 3339, where it is being deleted. */
+  /** RFC 3339; undefined if it is not being deleted. */
   readonly deletedAt?: string
-  /** Finalizers of the metadata, and of the spec but for Kubernetes' own. */
+  /** Finalizers in the metadata and in the spec, except `kubernetes`. */
   readonly finalizers: readonly string[]
   readonly content: readonly ContentFacts[]
   readonly apiServices: readonly ApiServiceFacts[]
@@ -12,33 +12,33 @@ export interface NamespaceFacts {
 
 /** Objects of one kind in the namespace. */
 export interface ContentFacts {
-  /** As kubectl takes it: `deployments.apps`. */
+  /** As in kubectl commands: `deployments.apps`. */
   readonly resource: string
   readonly objects: readonly {
     readonly name: string
     readonly finalizers: readonly string[]
     readonly isBeingDeleted: boolean
   }[]
-  /** Why one that nobody has deleted yet cannot be deleted, in the server's words. */
+  /** The server's error for deleting an object that is not deleted yet. */
   readonly refusal?: string
 }
 
-/** A server of other APIs that is not available. */
+/** An unavailable aggregated API. */
 export interface ApiServiceFacts {
   readonly name: string
   readonly message: string
-  /** `namespace/name` of its Service, and whether that is there. */
+  /** `namespace/name` of its Service. `hasService`: true if that exists. */
   readonly service?: string
   readonly hasService: boolean
 }
 
 export interface NamespaceExplanation {
   readonly lines: readonly string[]
-  /** APIServices that can be deleted without losing anything: what they point to is not there. */
+  /** APIServices that can be deleted safely: their Service does not exist. */
   readonly deletable: readonly string[]
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
 export function explainNamespace({
   name,
@@ -47,21 +47,21 @@ export function explainNamespace({
   content,
   apiServices,
 }: NamespaceFacts): NamespaceExplanation {
-  if (deletedAt === undefined) return { lines: [`namespace ${name} stays: nobody has deleted it`], deletable: [] }
+  if (deletedAt === undefined) return { lines: [`namespace ${name} is not being deleted`], deletable: [] }
   const lines = [`namespace ${name} is being deleted since ${deletedAt}`]
   const todo: string[] = []
   for (const { resource, objects, refusal } of content) {
     lines.push(
-      `  ${objects.length} ${resource} ${objects.length === 1 ? 'is' : 'are'} left: ` +
+      `  ${objects.length} ${resource} ${objects.length === 1 ? 'remains' : 'remain'}: ` +
         `${named(objects.map((object) => object.name))}`,
     )
     for (const [finalizer, holding] of byFinalizer(objects)) {
-      lines.push(`    the finalizer ${finalizer} holds ${named(holding)}`)
+      lines.push(`    the finalizer ${finalizer} blocks the deletion of ${named(holding)}`)
       todo.push(
-        `find out who takes ${finalizer} away and why they do not; if nobody will any more, what they would have ` +
-          'cleaned up stays behind:',
+        `find out which controller removes ${finalizer} and why it does not. If none will, remove it by hand, which ` +
+          'skips its clean-up:',
         ...holding
-          .slice(0, mostNamed)
+          .slice(0, maxNamed)
           .map((object) => `  kubectl edit -n ${name} ${resource} ${object}    (and remove ${finalizer})`),
       )
     }
@@ -70,31 +70,31 @@ export function explainNamespace({
       const [, webhook] = /failed calling webhook "([^"]+)"/.exec(refusal) ?? []
       todo.push(
         webhook
-          ? `the webhook ${webhook} does not answer: bring its server back, or delete its configuration (kubectl ` +
+          ? `the webhook ${webhook} does not answer: restore its server or delete its configuration (kubectl ` +
               'get validatingwebhookconfigurations,mutatingwebhookconfigurations)'
-          : `allow that ${resource} are deleted`,
+          : `allow the deletion of ${resource}`,
       )
     }
   }
   for (const { name: service, message } of apiServices)
-    lines.push(`  APIService ${service} is not available, so nobody knows what it has here: ${message}`)
+    lines.push(`  APIService ${service} is not available, so its objects here are unknown: ${message}`)
   for (const { name: service, service: behind, hasService } of apiServices) {
     todo.push(
       hasService || !behind
-        ? `bring the server of APIService ${service} back`
-        : `APIService ${service} points to the Service ${behind}, which is not there: kubectl delete apiservice ` +
+        ? `restore the server of APIService ${service}`
+        : `APIService ${service} points to the Service ${behind}, which does not exist: kubectl delete apiservice ` +
             `${service}    (--fix does it)`,
     )
   }
   for (const finalizer of finalizers) {
-    lines.push(`  the finalizer ${finalizer} of the namespace itself holds it`)
-    todo.push(`find out who takes ${finalizer} away from the namespace and why they do not`)
+    lines.push(`  the finalizer ${finalizer} of the namespace itself blocks its deletion`)
+    todo.push(`find out which controller removes ${finalizer} from the namespace and why it does not`)
   }
   if (todo.length === 0)
     lines.push(
       content.length > 0
-        ? '  nothing holds what is left: it is on its way'
-        : '  nothing is left in it: it goes at any moment',
+        ? '  nothing blocks the remaining objects: they are being deleted'
+        : '  it is empty: it will be deleted soon',
     )
   else lines.push('', 'What to do:', ...todo.map((line) => `  ${line}`))
   return {
@@ -106,7 +106,7 @@ export function explainNamespace({
 }
 
 const named = (all: readonly string[]): string =>
-  `${all.slice(0, mostNamed).join(', ')}${all.length > mostNamed ? ` and ${all.length - mostNamed} more` : ''}`
+  `${all.slice(0, maxNamed).join(', ')}${all.length > maxNamed ? ` and ${all.length - maxNamed} more` : ''}`
 
 function byFinalizer(objects: ContentFacts['objects']): Map<string, string[]> {
   const held = new Map<string, string[]>()
