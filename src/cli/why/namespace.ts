@@ -6,7 +6,11 @@ import { type DiscoveredResource, supports } from '../../client/discovery/discov
 import type { APIService, Namespace } from '../../client/kinds.ts'
 import { apiServices, namespaces, services } from '../../client/kinds.ts'
 import { collectionPath, objectPath } from '../../client/resource.ts'
-import type { ApiServiceFacts, ContentFacts, NamespaceFacts } from '../../controllers/namespaces/explain/explain-namespace.ts'
+import type {
+  ApiServiceFacts,
+  ContentFacts,
+  NamespaceFacts,
+} from '../../controllers/namespaces/explain/explain-namespace.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import type { WhyServer } from './server.ts'
 

@@ -1,8 +1,8 @@
 /** What `t8s why kept` and `t8s why deleted` ask a server about an object, its owners and its dependents. */
 import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../../client/resource.ts'
-import { stateOf } from '../../controllers/garbage-collection/graph/node.ts'
 import type { ObjectFacts, OwnerFound } from '../../controllers/garbage-collection/explain/explain-object.ts'
+import { stateOf } from '../../controllers/garbage-collection/graph/node.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { KubeObject, OwnerReference } from '../../machinery/object.ts'
 import type { WhyServer } from './server.ts'

@@ -4,7 +4,7 @@
  */
 import { type Controller, type ReconcileContext, reads, watch } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
-import { isGoneOrChanged, messageOf } from '../refusals.ts'
+import { isNotFoundOrConflict, messageOf } from '../api-errors.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
@@ -221,7 +221,7 @@ async function writeStatus(
     await client.updateStatus(horizontalPodAutoscalers, next)
   } catch (error) {
     // Who changes or deletes it meanwhile, is seen with the next look.
-    if (isGoneOrChanged(error)) return
+    if (isNotFoundOrConflict(error)) return
     events.record(scaler, 'Warning', 'FailedUpdateStatus', messageOf(error))
   }
 }

@@ -1,6 +1,6 @@
 /** Refusals in the words of Kubernetes' own client: not all that answers does so with a Status. */
 import { StatusError } from '../../machinery/status-error.ts'
-import { messageOf } from '../refusals.ts'
+import { messageOf } from '../api-errors.ts'
 
 /** `what` is the resource that was asked for: `pods.metrics.k8s.io`. */
 export function refusalText(error: unknown, what: string): string {

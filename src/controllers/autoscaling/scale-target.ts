@@ -3,7 +3,7 @@ import type { V1Scale } from '@kubernetes/client-node'
 import { objectPath, type Resource, resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { Model } from '../../machinery/object.ts'
-import { isConflict, isNotFound } from '../refusals.ts'
+import { isConflict, isNotFound } from '../api-errors.ts'
 import { refusalText } from './refusal-text.ts'
 
 export type Scale = Model<V1Scale>

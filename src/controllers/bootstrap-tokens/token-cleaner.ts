@@ -1,8 +1,8 @@
 /** Deletes expired bootstrap tokens. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { secrets } from '../../client/kinds.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 import { maxDelayMs } from '../max-delay.ts'
-import { unlessGone } from '../refusals.ts'
 import { expiration, tokenSelection } from './token.ts'
 
 export const tokenCleaner = (now: () => number = Date.now): Controller => ({
@@ -14,7 +14,7 @@ export const tokenCleaner = (now: () => number = Date.now): Controller => ({
     if (!secret) return
     const remainingMs = expiration(secret) - now()
     const { uid, resourceVersion } = secret.metadata
-    if (remainingMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(unlessGone)
+    if (remainingMs <= 0) await client.delete(secrets, namespace, name, { uid, resourceVersion }).catch(ignoreNotFound)
     else if (remainingMs !== Number.POSITIVE_INFINITY) requeue(key, Math.min(remainingMs, maxDelayMs))
   },
 })

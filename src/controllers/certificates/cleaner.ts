@@ -3,7 +3,7 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { type Controller, watch } from '../../client/controller/controller.ts'
-import { unlessGone } from '../refusals.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 import { hasCondition, type SigningRequest, signingRequests } from './signing-request.ts'
 
 const hourMs = 3600 * 1000
@@ -17,7 +17,7 @@ export const csrCleaner = (now: () => number = Date.now): Controller => ({
     const request = caches.get(signingRequests, '', name)
     if (!request) return
     const leftMs = endOf(request) - now()
-    if (leftMs < 0) await client.delete(signingRequests, '', name, { uid: request.metadata.uid }).catch(unlessGone)
+    if (leftMs < 0) await client.delete(signingRequests, '', name, { uid: request.metadata.uid }).catch(ignoreNotFound)
     // Both ends are in whole seconds, and it has to be past them.
     else if (leftMs !== Number.POSITIVE_INFINITY) requeue(name, Math.min(leftMs + 1, pendingMs))
   },

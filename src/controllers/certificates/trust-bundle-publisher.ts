@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type ClusterTrustBundle, clusterTrustBundles } from '../../client/kinds.ts'
-import { unlessGone } from '../refusals.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 
 const signerName = 'kubernetes.io/kube-apiserver-serving'
 const selection = { fieldSelector: `spec.signerName=${signerName}` }
@@ -31,7 +31,8 @@ export function trustBundlePublisher(trustBundle: string): Controller {
       if (!present) await client.create(clusterTrustBundles, bundle)
       else if (present.spec?.trustBundle !== trustBundle) await client.update(clusterTrustBundles, { ...present, spec })
       for (const { metadata } of caches.all(clusterTrustBundles))
-        if (metadata.name !== name) await client.delete(clusterTrustBundles, '', metadata.name ?? '').catch(unlessGone)
+        if (metadata.name !== name)
+          await client.delete(clusterTrustBundles, '', metadata.name ?? '').catch(ignoreNotFound)
     },
     async run({ requeue }) {
       requeue(all)

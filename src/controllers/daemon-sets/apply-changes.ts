@@ -1,10 +1,10 @@
 /** Creates and deletes a DaemonSet's pods. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
+import { isNamespaceTerminating, isNotFound } from '../api-errors.ts'
 import { attemptEach } from '../pods/writes/attempt-each.ts'
 import type { Outstanding } from '../pods/writes/outstanding.ts'
 import { createPod, deletePod } from '../pods/writes/pod-control.ts'
 import { slowStart } from '../pods/writes/slow-start.ts'
-import { isNamespaceTerminating, isNotFound } from '../refusals.ts'
 import { daemonPod } from './daemon-pod.ts'
 import type { PodChanges } from './decisions/manage.ts'
 import type { DaemonSituation } from './decisions/situation.ts'

@@ -14,13 +14,13 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
+import { ignoreNamespaceTerminating } from '../api-errors.ts'
 import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/revision-history.ts'
 import { watchedRevisions } from '../histories/revision-watch.ts'
 import { claimCandidates, claimObjects } from '../pods/owners/claim.ts'
 import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { hasEnded, nextAvailableMs } from '../pods/phase.ts'
 import { Outstanding } from '../pods/writes/outstanding.ts'
-import { unlessNamespaceTerminating } from '../refusals.ts'
 import { applyChanges } from './apply-changes.ts'
 import { hashLabel, targetNode } from './daemon-pod.ts'
 import { type DaemonPlan, manage, type PodChanges } from './decisions/manage.ts'
@@ -57,7 +57,7 @@ export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOp
       const [namespace = '', name = ''] = key.split('/')
       const set = context.caches.get(daemonSets, namespace, name)
       if (!set || set.metadata.deletionTimestamp || !outstanding.satisfied(set)) return
-      await syncDaemonSet(set, outstanding, backoff, now(), context).catch(unlessNamespaceTerminating)
+      await syncDaemonSet(set, outstanding, backoff, now(), context).catch(ignoreNamespaceTerminating)
     },
   }
 }

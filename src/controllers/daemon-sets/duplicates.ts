@@ -1,9 +1,9 @@
 /** Deletes revisions equal to the newest one of a DaemonSet, after relabelling their pods to the newest one. */
 import { type ControllerRevision, type DaemonSet, type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { isNotFound } from '../api-errors.ts'
 import { isRevisionOf } from '../histories/revision.ts'
 import { removeRevision } from '../histories/revision-history.ts'
-import { isNotFound } from '../refusals.ts'
 import { hashLabel } from './daemon-pod.ts'
 
 /** The value of hashLabel on pods of a revision. */

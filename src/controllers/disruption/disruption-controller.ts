@@ -20,7 +20,7 @@ import {
 import { controllerOf } from '../../client/objects/owners.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { isConflict, isNotFound, messageOf } from '../refusals.ts'
+import { isConflict, isNotFound, messageOf } from '../api-errors.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
 import { goSelectorString } from './go-selector.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'

@@ -2,7 +2,7 @@
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Job, jobs } from '../../client/kinds.ts'
 import type { HistogramSeries } from '../../lib/metrics/registry.ts'
-import { unlessGone } from '../refusals.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 import { Alarms } from './alarms.ts'
 import { finishedCondition } from './finished.ts'
 import { deletionDelay } from './time-metrics.ts'
@@ -25,12 +25,12 @@ export function ttlAfterFinished(
       if (wait === undefined) return alarms.forget(key)
       if (wait > 0) return alarms.set(key, wait, context)
       // The cache may be stale and the TTL may have been extended.
-      const fresh = await context.client.get(jobs, namespace, name).catch(unlessGone)
+      const fresh = await context.client.get(jobs, namespace, name).catch(ignoreNotFound)
       const freshWait = fresh && expiresInMs(fresh, now())
       if (!fresh || freshWait === undefined || freshWait > 0) return
       await context.client
         .delete(jobs, namespace, name, { uid: fresh.metadata.uid, propagationPolicy: 'Foreground' })
-        .catch(unlessGone)
+        .catch(ignoreNotFound)
       delay.observe(-freshWait / 1000)
     },
   }

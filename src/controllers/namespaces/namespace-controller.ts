@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { type Namespace, namespaces } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
-import { unlessGone } from '../refusals.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 import { statusFor } from './conditions.ts'
 import { deleteContent } from './content.ts'
 
@@ -37,7 +37,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       }),
     ],
     async reconcile(name, { client, requeue }) {
-      const namespace = await client.get(namespaces, '', name).catch(unlessGone)
+      const namespace = await client.get(namespaces, '', name).catch(ignoreNotFound)
       const { deletionTimestamp, uid = '' } = namespace?.metadata ?? {}
       if (!namespace || !deletionTimestamp || !namespace.spec?.finalizers?.length) return
       const deletedAt = Date.parse(deletionTimestamp)
@@ -45,7 +45,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       const report = await deleteContent(client, name, deletedAt, Date.now)
       const status = statusFor(namespace.status, report, `${new Date().toISOString().slice(0, 19)}Z`)
       const updated = status
-        ? await client.updateStatus(namespaces, { ...namespace, status }).catch(unlessGone)
+        ? await client.updateStatus(namespaces, { ...namespace, status }).catch(ignoreNotFound)
         : namespace
       if (!updated) return
       const problems = [...(report.discoveryFailure ? [report.discoveryFailure] : []), ...report.failures]
@@ -55,7 +55,7 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
         attempts.set(uid, attempt + 1)
         requeue(name, Math.min(firstRetryMs * 2 ** attempt, (report.estimate / 2 + 1) * 1000))
       } else if (started - deletedAt < settleMs) requeue(name, settleMs - (started - deletedAt))
-      else await finalize(client, updated).catch(unlessGone)
+      else await finalize(client, updated).catch(ignoreNotFound)
     },
     async run({ caches, requeue }, signal) {
       for (;;) {

@@ -1,7 +1,7 @@
 /** Annotates nodes with the time for which kubelets cache secrets and config maps. It grows with the cluster. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { nodes } from '../../client/kinds.ts'
-import { unlessGone } from '../refusals.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 
@@ -41,7 +41,9 @@ export function timeToLive(): Controller {
       const node = caches.get(nodes, '', name)
       const desired = `${secondsOf(step)}`
       if (!node || node.metadata.annotations?.[annotation] === desired) return
-      await client.patch(nodes, '', name, { metadata: { annotations: { [annotation]: desired } } }).catch(unlessGone)
+      await client
+        .patch(nodes, '', name, { metadata: { annotations: { [annotation]: desired } } })
+        .catch(ignoreNotFound)
     },
   }
 }

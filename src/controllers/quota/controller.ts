@@ -10,8 +10,8 @@ import { persistentVolumeClaims, pods, type ResourceQuota, resourceQuotas, servi
 import type { Resource } from '../../client/resource.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 import { hasEnded } from '../pods/phase.ts'
-import { unlessGone } from '../refusals.ts'
 import { type CountedKind, CountedKinds, usageOfKind } from './counted-kinds.ts'
 import { DeletionInformers } from './deletion-informers.ts'
 
@@ -120,7 +120,7 @@ export function resourceQuotaController({
         used = { ...used, ...usageOfKind(quota, kind, await objectsOf(kind, namespace, context)) }
       const status = { ...quota.status, hard, used: onlyNamed(used, Object.keys(hard)) }
       if (!isCounted(quota) || !sameAmounts(status.used, quota.status?.used ?? {}))
-        await client.updateStatus(resourceQuotas, { ...quota, status }).catch(unlessGone)
+        await client.updateStatus(resourceQuotas, { ...quota, status }).catch(ignoreNotFound)
       due.delete(key)
     },
     async run({ caches, requeue }, signal) {

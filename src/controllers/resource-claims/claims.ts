@@ -5,8 +5,8 @@
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim } from '../../client/kinds.ts'
 import { controllerOf } from '../../client/objects/owners.ts'
+import { ignoreNotFound } from '../api-errors.ts'
 import { hasEnded } from '../pods/phase.ts'
-import { unlessGone } from '../refusals.ts'
 
 /** Keeps a claim that has devices from going. */
 const finalizer = 'resource.kubernetes.io/delete-protection'
@@ -30,13 +30,13 @@ export async function settleClaim(namespace: string, name: string, context: Reco
   if (valid.length < reserved.length || (isFreed && claim.status?.allocation)) {
     const { allocation, ...rest } = claim.status ?? {}
     const status = { ...rest, ...(allocation && !isFreed && { allocation }), reservedFor: valid }
-    const written = await client.updateStatus(claims, { ...claim, status }).catch(unlessGone)
+    const written = await client.updateStatus(claims, { ...claim, status }).catch(ignoreNotFound)
     if (!written) return
     claim = written
   }
   if (isFreed) {
     const finalizers = claim.metadata.finalizers?.filter((one) => one !== finalizer)
-    await client.update(claims, { ...claim, metadata: { ...claim.metadata, finalizers } }).catch(unlessGone)
+    await client.update(claims, { ...claim, metadata: { ...claim.metadata, finalizers } }).catch(ignoreNotFound)
   }
   if (valid.length === 0) await removeUnused(claim, context)
 }
@@ -75,5 +75,5 @@ async function removeUnused(claim: ResourceClaim, context: ReconcileContext): Pr
   // Where there is none of that name, the claim goes with its owner.
   if (!context.caches.get(pods, namespace, owner.name) || (await mayRun(namespace, owner.name, owner.uid, context)))
     return
-  await context.client.delete(claims, namespace, name, { uid }).catch(unlessGone)
+  await context.client.delete(claims, namespace, name, { uid }).catch(ignoreNotFound)
 }

@@ -20,8 +20,8 @@ import {
   type ResourceClaim,
   resourceClaimTemplates as templates,
 } from '../../client/kinds.ts'
+import { ignoreNotFound, messageOf } from '../api-errors.ts'
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
-import { messageOf, unlessGone } from '../refusals.ts'
 import { isDone, settleClaim } from './claims.ts'
 import { ClaimMetrics } from './metrics.ts'
 
@@ -93,7 +93,7 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
     if (statuses.length > 0) {
       await context.client
         .patch(pods, namespace, name, { status: { resourceClaimStatuses: statuses } }, 'strategic', 'status')
-        .catch(unlessGone)
+        .catch(ignoreNotFound)
     } else if (pod.spec?.nodeName) await reserve(pod, context)
   }
 
@@ -155,7 +155,7 @@ async function reserve(pod: Pod, { caches, client }: ReconcileContext): Promise<
       throw new Error(`claim ${claim.metadata.name} was not made for pod ${namespace}/${name}`)
     if (mayReserve(claim, uid)) {
       const reservedFor = [...(claim.status?.reservedFor ?? []), { resource: 'pods', name, uid }]
-      await client.updateStatus(claims, { ...claim, status: { ...claim.status, reservedFor } }).catch(unlessGone)
+      await client.updateStatus(claims, { ...claim, status: { ...claim.status, reservedFor } }).catch(ignoreNotFound)
     }
   }
 }

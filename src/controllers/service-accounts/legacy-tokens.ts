@@ -12,7 +12,7 @@ import {
   type ServiceAccount,
   secrets,
 } from '../../client/kinds.ts'
-import { isGoneOrChanged } from '../refusals.ts'
+import { isNotFoundOrConflict } from '../api-errors.ts'
 
 export interface LegacyTokensOptions {
   /** How long a Secret has to be unused, in ms (`--legacy-service-account-token-clean-up-period`). */
@@ -103,7 +103,7 @@ async function carryOut(
 
 /** Who has used or changed it meanwhile is asked again tomorrow. */
 function unlessChanged(error: unknown): void {
-  if (!isGoneOrChanged(error)) throw error
+  if (!isNotFoundOrConflict(error)) throw error
 }
 
 function accountOf({ metadata }: Secret, { caches }: ReconcileContext): ServiceAccount | undefined {

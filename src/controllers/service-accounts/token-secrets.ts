@@ -5,7 +5,7 @@
  */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
-import { isGoneOrChanged } from '../refusals.ts'
+import { isNotFoundOrConflict } from '../api-errors.ts'
 
 const tokenType = 'kubernetes.io/service-account-token'
 const nameAnnotation = 'kubernetes.io/service-account.name'
@@ -124,6 +124,6 @@ async function fill(
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 function ignoreMissing(error: unknown): undefined {
-  if (isGoneOrChanged(error)) return undefined
+  if (isNotFoundOrConflict(error)) return undefined
   throw error
 }

@@ -7,9 +7,9 @@ import {
   pods,
   type StatefulSet,
 } from '../../client/kinds.ts'
+import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound, messageOf } from '../api-errors.ts'
 import type { Outstanding } from '../pods/writes/outstanding.ts'
 import { slowStart } from '../pods/writes/slow-start.ts'
-import { isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound, messageOf } from '../refusals.ts'
 import type { ClaimChanges } from './claims/changes.ts'
 import type { Plan, Step } from './decisions/plan.ts'
 import { correctedMember } from './member.ts'

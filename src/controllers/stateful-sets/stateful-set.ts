@@ -16,6 +16,7 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
+import { ignoreNamespaceTerminating } from '../api-errors.ts'
 import { templateAt } from '../histories/revision.ts'
 import { historyLimit, latestRevision, revisionsOf, truncateHistory } from '../histories/revision-history.ts'
 import { watchedRevisions } from '../histories/revision-watch.ts'
@@ -23,7 +24,6 @@ import { claimCandidates, claimObjects } from '../pods/owners/claim.ts'
 import { ownerKeys } from '../pods/owners/owner-keys.ts'
 import { nextAvailableMs } from '../pods/phase.ts'
 import { Outstanding } from '../pods/writes/outstanding.ts'
-import { unlessNamespaceTerminating } from '../refusals.ts'
 import { claimTemplates, templateName } from './claims/claim.ts'
 import { claimFinder } from './claims/find.ts'
 import { planOf } from './decisions/plan.ts'
@@ -75,7 +75,7 @@ export function statefulSetController({
       const set = context.caches.get(statefulSets, namespace, name)
       if (!set || !outstanding.satisfied(set)) return
       await syncStatefulSet(set, outstanding, { now: now(), usesMaxUnavailable }, context).catch(
-        unlessNamespaceTerminating,
+        ignoreNamespaceTerminating,
       )
     },
   }

@@ -26,7 +26,7 @@ export interface Play {
 }
 
 const operations = 12
-const isGoneOrChanged = / (404|409) /
+const isNotFoundOrConflict = / (404|409) /
 
 /** Those that a Deployment needs. */
 export const replicaControllers = (): readonly Controller[] => [
@@ -48,7 +48,7 @@ export async function playDeployment(
     // It may have gone meanwhile.
     if (candidates.length > 0)
       await act(random.pick(candidates).metadata.name ?? '').catch((error) =>
-        assert.match(String(error), isGoneOrChanged),
+        assert.match(String(error), isNotFoundOrConflict),
       )
   }
   /** Widens the limits by what is about to be asked for, before anybody acts on it. */

@@ -153,7 +153,7 @@ export class Workloads {
     const play = async (): Promise<T | undefined | false> => {
       for (const { metadata, status } of await this.pods(app))
         if (!metadata.deletionTimestamp && !isReady({ status }) && status?.phase !== 'Failed')
-          await this.tell(metadata.name ?? '', 'Running', true).catch(unlessGone)
+          await this.tell(metadata.name ?? '', 'Running', true).catch(ignoreNotFound)
       return await done()
     }
     return await waitFor(what, play, { deadlineMs: 60_000 })
@@ -183,7 +183,7 @@ export function isRolledOut(deployment: Deployment): boolean {
 export const isReady = ({ status }: Pick<Pod, 'status'>): boolean =>
   status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
 
-function unlessGone(error: unknown): void {
+function ignoreNotFound(error: unknown): void {
   if (!String(error).includes(' 404 ')) throw error
 }
 

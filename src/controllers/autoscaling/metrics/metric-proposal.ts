@@ -2,7 +2,7 @@
 import type { HorizontalPodAutoscaler, Pod } from '../../../client/kinds.ts'
 import { type LabelSelector, labelSelectorOf, selectorText } from '../../../machinery/selectors/label-selector.ts'
 import { canonicalQuantity, milliValue } from '../../../machinery/values/quantity.ts'
-import { messageOf } from '../../refusals.ts'
+import { messageOf } from '../../api-errors.ts'
 import {
   averageMeasure,
   groupedPods,

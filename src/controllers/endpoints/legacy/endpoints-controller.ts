@@ -5,7 +5,7 @@
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { isConflict, isNamespaceTerminating, messageOf, unlessGone } from '../../refusals.ts'
+import { ignoreNotFound, isConflict, isNamespaceTerminating, messageOf } from '../../api-errors.ts'
 import { batches } from '../batches.ts'
 import { hasSelector, isHeadless, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
@@ -57,7 +57,7 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
         times.forget(key)
         const present = context.caches.get(endpoints, namespace, name)
         if (present && (gone.has(key) || present.metadata.labels?.[managedBy] === manager)) {
-          await context.client.delete(endpoints, namespace, name, { uid: present.metadata.uid }).catch(unlessGone)
+          await context.client.delete(endpoints, namespace, name, { uid: present.metadata.uid }).catch(ignoreNotFound)
         }
         gone.delete(key)
         return

@@ -4,7 +4,7 @@
  */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { endpoints, services } from '../../../client/kinds.ts'
-import { isNamespaceTerminating } from '../../refusals.ts'
+import { isNamespaceTerminating } from '../../api-errors.ts'
 import { batches } from '../batches.ts'
 import { recycled } from '../slices/slice.ts'
 import { WrittenSlices } from '../slices/written-slices.ts'

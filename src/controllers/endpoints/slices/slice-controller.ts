@@ -4,7 +4,7 @@
  */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, type Node, nodes, type Service, services } from '../../../client/kinds.ts'
-import { isConflict, isNamespaceTerminating, messageOf } from '../../refusals.ts'
+import { isConflict, isNamespaceTerminating, messageOf } from '../../api-errors.ts'
 import { batches } from '../batches.ts'
 import { hasSelector, podsOf, watchedPods } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'

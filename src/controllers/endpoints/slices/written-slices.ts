@@ -4,7 +4,7 @@
  */
 import { type Caches, type ReconcileContext, type WatchedKind, watch } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, endpointSlices } from '../../../client/kinds.ts'
-import { isNotFound } from '../../refusals.ts'
+import { isNotFound } from '../../api-errors.ts'
 import type { Notice } from '../batches.ts'
 import { byService, managerOf, type SlicePlan } from './slice.ts'
 import type { SliceMetrics } from './slice-metrics.ts'

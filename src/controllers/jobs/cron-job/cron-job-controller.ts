@@ -5,9 +5,9 @@ import { keyOf } from '../../../client/informers/informer.ts'
 import { type CronJob, cronJobs, jobs } from '../../../client/kinds.ts'
 import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
-import { unlessGone } from '../../refusals.ts'
 import { Alarms } from '../alarms.ts'
 import { finishedCondition } from '../finished.ts'
 import { creationSkew } from '../time-metrics.ts'
@@ -115,7 +115,7 @@ export function cronJobController(
     const status = statusOf(cron, run.active, run.lastScheduleTime, found.lastSuccessfulTime)
     const written = jsonEqual(status, cron.status ?? {})
       ? cron
-      : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(unlessGone)
+      : await context.client.updateStatus(cronJobs, { ...cron, status }).catch(ignoreNotFound)
     if (!written) return
     known.written = written.metadata.resourceVersion ?? ''
     if ('error' in run && run.error !== undefined) throw run.error
@@ -135,7 +135,7 @@ const hasOtherSchedule = (a: CronJob, b: CronJob): boolean =>
 const jobExists = ({ namespace = '', name = '' }: JobReference, { client }: ReconcileContext): Promise<boolean> =>
   client.get(jobs, namespace, name).then(
     () => true,
-    (error) => unlessGone(error) ?? false,
+    (error) => ignoreNotFound(error) ?? false,
   )
 
 function statusOf(

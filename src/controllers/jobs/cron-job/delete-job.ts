@@ -1,7 +1,7 @@
 /** Deletes Jobs of a CronJob and records events. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type CronJob, type Job, jobs } from '../../../client/kinds.ts'
-import { isNotFound, messageOf } from '../../refusals.ts'
+import { isNotFound, messageOf } from '../../api-errors.ts'
 
 /** Deletes a Job and its pods in the background. Rejects with the server's error. */
 export async function deleteJob(cron: CronJob, { metadata }: Job, { client, events }: ReconcileContext): Promise<void> {

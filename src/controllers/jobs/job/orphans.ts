@@ -3,7 +3,7 @@ import type { Caches, ReconcileContext } from '../../../client/controller/contro
 import { keyOf } from '../../../client/informers/informer.ts'
 import { jobs, type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
-import { unlessGone } from '../../refusals.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { finishedCondition } from '../finished.ts'
 import { isManagedExternally } from './decisions/state.ts'
 import { releasePod } from './pod-writes.ts'
@@ -41,7 +41,7 @@ export async function releaseOrphan(
   const reference = controllerOf(pod)
   // The Job may be newer than the cache.
   if (reference && caches.get(jobs, namespace, reference.name)?.metadata.uid !== reference.uid) {
-    const live = await client.get(jobs, namespace, reference.name).catch(unlessGone)
+    const live = await client.get(jobs, namespace, reference.name).catch(ignoreNotFound)
     if (live?.metadata.uid === reference.uid) return
   }
   await releasePod(pod, { client })

@@ -1,11 +1,11 @@
 /** Creates, deletes and releases a Job's pods. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Job, type Pod, pods } from '../../../client/kinds.ts'
+import { isNamespaceTerminating, isNotFound } from '../../api-errors.ts'
 import { type Attempts, attemptEach } from '../../pods/writes/attempt-each.ts'
 import type { Expectations } from '../../pods/writes/expectations.ts'
 import { createPod, deletePod } from '../../pods/writes/pod-control.ts'
 import { slowStart } from '../../pods/writes/slow-start.ts'
-import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { JobState } from './decisions/state.ts'
 import { podOfJob } from './pod-template.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'

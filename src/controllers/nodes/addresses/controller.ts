@@ -3,8 +3,8 @@ import { type Controller, watch } from '../../../client/controller/controller.ts
 import { type Node, nodes } from '../../../client/kinds.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
+import { ignoreNotFound, messageOf } from '../../api-errors.ts'
 import type { FlagValues } from '../../flags.ts'
-import { messageOf, unlessGone } from '../../refusals.ts'
 import { type ClusterRange, clusterRanges } from './flags.ts'
 import { RangeMetrics } from './metrics.ts'
 import { NodeRanges } from './ranges.ts'
@@ -55,7 +55,7 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
         spec: { podCIDR: taken[0], podCIDRs: taken },
       }
       try {
-        if (!(await client.patch(nodes, '', key, patch).catch(unlessGone))) releaseAll()
+        if (!(await client.patch(nodes, '', key, patch).catch(ignoreNotFound))) releaseAll()
       } catch (error) {
         releaseAll()
         throw error

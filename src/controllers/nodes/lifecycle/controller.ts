@@ -1,7 +1,7 @@
 /** Monitors nodes: silent ones become Unknown and get taints; their pods become unready and are evicted later. */
 import { type Controller, type ReconcileContext, reads, watch } from '../../../client/controller/controller.ts'
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
-import { unlessGone } from '../../refusals.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { byNode } from '../pods-of-node.ts'
 import { type GracePeriods, type NodeCondition, readyCondition, silentConditions } from './health.ts'
 import { olderLabels } from './labels.ts'
@@ -194,5 +194,5 @@ async function write(node: Node, { taints, labels }: Changes, { client }: Reconc
   if (!taints && !labels) return node
   const { name = '', resourceVersion } = node.metadata
   const patch = { metadata: { resourceVersion, ...(labels && { labels }) }, ...(taints && { spec: { taints } }) }
-  return (await client.patch(nodes, '', name, patch, 'merge').catch(unlessGone)) ?? node
+  return (await client.patch(nodes, '', name, patch, 'merge').catch(ignoreNotFound)) ?? node
 }

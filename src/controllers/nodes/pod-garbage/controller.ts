@@ -2,9 +2,9 @@
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
+import { ignoreNotFound, isNotFound } from '../../api-errors.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { isNotFound, unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { ended, isDeclaredLost, isOnLostNode, isUnscheduledAndDeleted, surplusEndedPods } from './garbage-pods.ts'
 import { PodGarbageMetrics, type RemovalReason } from './metrics.ts'
@@ -84,7 +84,7 @@ export function podGarbage({
       const remainingMs = since + quarantineMs - now()
       if (remainingMs > 0) return requeue(key, remainingMs)
       // A node missing in the cache may be new.
-      if (await client.get(nodes, '', nodeName).catch(unlessGone)) return
+      if (await client.get(nodes, '', nodeName).catch(ignoreNotFound)) return
       await remove(
         pod,
         'orphaned',
@@ -117,7 +117,7 @@ async function remove(
           'strategic',
           'status',
         )
-        .catch(unlessGone)
+        .catch(ignoreNotFound)
     }
     await client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 })
     metrics.countRemoval(namespace, reason)

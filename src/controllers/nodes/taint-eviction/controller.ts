@@ -2,10 +2,10 @@
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { nodes, type Pod, pods } from '../../../client/kinds.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { maxDelayMs } from '../../max-delay.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { type EvictionMetrics, nodeTaintMetrics } from '../../pods/eviction-metrics.ts'
-import { unlessGone } from '../../refusals.ts'
 import { byNode } from '../pods-of-node.ts'
 import { toleratedSeconds } from './tolerance.ts'
 
@@ -87,6 +87,6 @@ async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<vo
     `Marking for deletion Pod ${namespace}/${name}`,
   )
   const status = withDisruption(pod, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint')
-  await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(unlessGone)
-  await client.delete(pods, namespace, name, { uid }).catch(unlessGone)
+  await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(ignoreNotFound)
+  await client.delete(pods, namespace, name, { uid }).catch(ignoreNotFound)
 }

@@ -8,7 +8,7 @@ import type { Resource } from '../../../client/resource.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import { unlessGone } from '../../refusals.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { attemptEach } from '../writes/attempt-each.ts'
 import { byController, orphansOf } from './owner.ts'
 
@@ -86,7 +86,7 @@ async function ownerExists<Owner extends KubeObject, T extends KubeObject>(
   client: RestClient,
 ): Promise<boolean> {
   const { namespace = '', name = '', uid } = owner.metadata
-  const fresh = await client.get(owners, namespace, name).catch(unlessGone)
+  const fresh = await client.get(owners, namespace, name).catch(ignoreNotFound)
   return fresh !== undefined && fresh.metadata.uid === uid && !fresh.metadata.deletionTimestamp
 }
 
@@ -97,7 +97,7 @@ async function adopt<Owner extends KubeObject, T extends KubeObject>(
   client: RestClient,
 ): Promise<T | undefined> {
   const patch = { metadata: { uid, ownerReferences: [controllerReference(owner)], ...(finalizers && { finalizers }) } }
-  return await client.patch(resource, namespace, name, patch).catch(unlessGone)
+  return await client.patch(resource, namespace, name, patch).catch(ignoreNotFound)
 }
 
 async function release<Owner extends KubeObject, T extends KubeObject>(
@@ -114,6 +114,6 @@ async function release<Owner extends KubeObject, T extends KubeObject>(
   }
   await client.patch(resource, namespace, name, patch).catch((error) => {
     // Nothing to release: another object has that name, or it was already released.
-    if (!(error instanceof StatusError && error.code === 422)) unlessGone(error)
+    if (!(error instanceof StatusError && error.code === 422)) ignoreNotFound(error)
   })
 }

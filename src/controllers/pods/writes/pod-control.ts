@@ -2,7 +2,7 @@
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { isNamespaceTerminating, isNotFound, messageOf } from '../../refusals.ts'
+import { isNamespaceTerminating, isNotFound, messageOf } from '../../api-errors.ts'
 
 type Context = Pick<ReconcileContext, 'client' | 'events'>
 

@@ -6,7 +6,7 @@ import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
 import { type Deployment, deployments, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
-import { unlessGone } from '../../refusals.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import {
   conditionOf,
   type DeploymentCondition,
@@ -104,7 +104,7 @@ export class Rollout {
       !semanticallyEqual(cached.status, status) ||
       !semanticallyEqual(cached.metadata.annotations, changed.metadata.annotations)
     ) {
-      await client.updateStatus(deployments, changed).catch(unlessGone)
+      await client.updateStatus(deployments, changed).catch(ignoreNotFound)
       return
     }
     const checkInMs = progressCheckInMs(changed, status, this.now)

@@ -3,9 +3,9 @@ import { keyOf } from '../../../client/informers/informer.ts'
 import { pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import { labelSelectorOf, selectorText } from '../../../machinery/selectors/label-selector.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../refusals.ts'
 import { createNewSet } from './new-set.ts'
 import { isObserved } from './observed.ts'
 import { revisionOf } from './revisions.ts'
@@ -104,6 +104,6 @@ export async function cleanUp({ deployment, oldSets, context: { client } }: Roll
   for (const set of alive.slice(0, Math.max(0, alive.length - limit))) {
     const { namespace = '', name = '', uid } = set.metadata
     if (set.status?.replicas || set.spec?.replicas !== 0 || !isObserved(set)) continue
-    await client.delete(replicaSets, namespace, name, { uid }).catch(unlessGone)
+    await client.delete(replicaSets, namespace, name, { uid }).catch(ignoreNotFound)
   }
 }

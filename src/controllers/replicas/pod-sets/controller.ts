@@ -2,12 +2,12 @@
 import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { claimCandidates, claimObjects } from '../../pods/owners/claim.ts'
 import { byController } from '../../pods/owners/owner.ts'
 import { ownerKeys } from '../../pods/owners/owner-keys.ts'
 import { isActive, isTerminating, nextAvailableMs } from '../../pods/phase.ts'
 import { Expectations, expectationsExpireMs } from '../../pods/writes/expectations.ts'
-import { unlessGone } from '../../refusals.ts'
 import type { PodSet, PodSetKind } from './kind.ts'
 import { manage } from './manage.ts'
 import { type DeletionAges, deletionAges } from './metrics.ts'
@@ -75,7 +75,7 @@ export function podSetController<T extends PodSet>(
         ? [...caches.by(pods, byController, uid)].filter(isTerminating).length
         : undefined
       const status = statusOf(set, { active: remaining, terminating, failure, now })
-      if (!isStatusCurrent(set, status)) await client.updateStatus(resource, { ...set, status }).catch(unlessGone)
+      if (!isStatusCurrent(set, status)) await client.updateStatus(resource, { ...set, status }).catch(ignoreNotFound)
       const soonest = nextAvailableMs(remaining, set.spec?.minReadySeconds ?? 0, now)
       if (soonest !== undefined) requeue(key, soonest)
       if (failure !== undefined) throw failure

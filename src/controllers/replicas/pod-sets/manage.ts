@@ -1,13 +1,13 @@
 /** Creates missing pods of a set or deletes surplus ones. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod } from '../../../client/kinds.ts'
+import { isNamespaceTerminating, isNotFound } from '../../api-errors.ts'
 import { podsToDelete } from '../../pods/deletion-order.ts'
 import { attemptEach } from '../../pods/writes/attempt-each.ts'
 import type { Expectations } from '../../pods/writes/expectations.ts'
 import { createPod, deletePod } from '../../pods/writes/pod-control.ts'
 import { podFromTemplate } from '../../pods/writes/pod-from-template.ts'
 import { slowStart } from '../../pods/writes/slow-start.ts'
-import { isNamespaceTerminating, isNotFound } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 import type { DeletionAges } from './metrics.ts'
 

@@ -2,8 +2,8 @@
 import type { Pod, ReplicaSet } from '../../../client/kinds.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
+import { messageOf } from '../../api-errors.ts'
 import { isAvailable, isReady } from '../../pods/phase.ts'
-import { messageOf } from '../../refusals.ts'
 import type { PodSet } from './kind.ts'
 
 export type PodSetStatus = NonNullable<ReplicaSet['status']>

@@ -13,10 +13,10 @@ import {
   type ResourceClaim,
   resourceSlices as slices,
 } from '../../../client/kinds.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { maxDelayMs } from '../../max-delay.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
-import { unlessGone } from '../../refusals.ts'
 import { isDone } from '../claims.ts'
 import { byPool, evictionTime, isFor, poolKey, taintsOfDevice } from './eviction-time.ts'
 
@@ -115,8 +115,8 @@ async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<bo
   )
   const marked = await client
     .patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status')
-    .catch(unlessGone)
+    .catch(ignoreNotFound)
   if (!marked) return false
   events.record(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Marking for deletion')
-  return (await client.delete(pods, namespace, name, { uid }).then(() => true, unlessGone)) === true
+  return (await client.delete(pods, namespace, name, { uid }).then(() => true, ignoreNotFound)) === true
 }

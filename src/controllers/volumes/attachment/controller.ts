@@ -17,8 +17,8 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../refusals.ts'
 import { claimKey } from '../binder/indexes.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { AttachmentEvents } from './attachment-events.ts'
@@ -97,7 +97,9 @@ export function attachDetach({
     // The node's status is updated before volumes are detached: its kubelet uses the volumes listed there.
     await reportAttached(name, plan, context)
     for (const { metadata } of plan.detach) {
-      await context.client.delete(volumeAttachments, '', metadata.name ?? '', { uid: metadata.uid }).catch(unlessGone)
+      await context.client
+        .delete(volumeAttachments, '', metadata.name ?? '', { uid: metadata.uid })
+        .catch(ignoreNotFound)
       unusedSince.delete(metadata.name ?? '')
     }
     for (const reason of plan.forced) forced([reason]).add()
@@ -161,7 +163,7 @@ export function attachDetach({
     if (!node || isDeepStrictEqual(node.status?.volumesAttached ?? [], attached)) return
     const { resourceVersion } = node.metadata
     const patch = { metadata: { resourceVersion }, status: { volumesAttached: attached.length > 0 ? attached : null } }
-    await client.patch(nodes, '', name, patch, 'merge', 'status').catch(unlessGone)
+    await client.patch(nodes, '', name, patch, 'merge', 'status').catch(ignoreNotFound)
   }
 
   return {

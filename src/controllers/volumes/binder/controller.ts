@@ -15,8 +15,8 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { type ClaimLookups, type PlannedEvent, planClaim } from './claim-plan.ts'
 import { EventThrottle } from './event-throttle.ts'
@@ -221,7 +221,7 @@ export function volumeBinder({
     },
     // The deletion of a missing object causes its own watch event.
     reconcile: (key, context) =>
-      (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(unlessGone),
+      (key.includes('/') ? syncClaim(key, context) : syncVolume(key, context)).catch(ignoreNotFound),
   }
 }
 

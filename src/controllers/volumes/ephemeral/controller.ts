@@ -4,8 +4,8 @@ import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod,
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
+import { isAlreadyExists, isNamespaceTerminating, messageOf } from '../../api-errors.ts'
 import { isControlledBy } from '../../pods/owners/owner.ts'
-import { isAlreadyExists, isNamespaceTerminating, messageOf } from '../../refusals.ts'
 import { claimsOfPod, ephemeralClaimName } from '../pod-claims.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]

@@ -8,7 +8,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
-import { unlessGone } from '../../refusals.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { lacksFinalizer } from './finalizer.ts'
 
 const finalizer = 'kubernetes.io/vac-protection'
@@ -36,10 +36,10 @@ export const attributesClassProtection: Controller = {
   async reconcile(name, { client, caches }) {
     const found = caches.get(classes, '', name)
     if (found && lacksFinalizer(found, finalizer))
-      return void (await client.update(classes, withFinalizer(found, finalizer)).catch(unlessGone))
+      return void (await client.update(classes, withFinalizer(found, finalizer)).catch(ignoreNotFound))
     if (!found?.metadata.deletionTimestamp || !found.metadata.finalizers?.includes(finalizer)) return
     for (const _ of caches.by(claims, classesOfClaim, name)) return
     for (const _ of caches.by(volumes, classesOfVolume, name)) return
-    await client.update(classes, withoutFinalizer(found, finalizer)).catch(unlessGone)
+    await client.update(classes, withoutFinalizer(found, finalizer)).catch(ignoreNotFound)
   },
 }

@@ -2,8 +2,8 @@
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumeClaims as claims, type PersistentVolumeClaim, type Pod, pods } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { hasEnded } from '../../pods/phase.ts'
-import { unlessGone } from '../../refusals.ts'
 import { claimsOfPod } from '../pod-claims.ts'
 import { lacksFinalizer } from './finalizer.ts'
 
@@ -37,13 +37,13 @@ export const claimProtection: Controller = {
     const [namespace = '', name = ''] = key.split('/')
     const claim = caches.get(claims, namespace, name)
     if (claim && lacksFinalizer(claim, finalizer))
-      return void (await client.update(claims, withFinalizer(claim, finalizer)).catch(unlessGone))
+      return void (await client.update(claims, withFinalizer(claim, finalizer)).catch(ignoreNotFound))
     if (!claim || !isTerminating(claim)) return
     for (const pod of caches.by(pods, claimsOfPod, key)) if (usesClaims(pod)) return
     // A new pod may not be in the cache yet, and a deleted claim cannot be restored.
     const { items } = await client.list(pods, { namespace })
     if (items.some((pod) => claimsOfPod(pod).includes(key) && usesClaims(pod))) return
-    await client.update(claims, withoutFinalizer(claim, finalizer)).catch(unlessGone)
+    await client.update(claims, withoutFinalizer(claim, finalizer)).catch(ignoreNotFound)
   },
 }
 

@@ -2,7 +2,7 @@
 import { type Controller, watch } from '../../../client/controller/controller.ts'
 import { persistentVolumes as volumes } from '../../../client/kinds.ts'
 import { withFinalizer, withoutFinalizer } from '../../../client/objects/finalizers.ts'
-import { unlessGone } from '../../refusals.ts'
+import { ignoreNotFound } from '../../api-errors.ts'
 import { lacksFinalizer } from './finalizer.ts'
 
 const finalizer = 'kubernetes.io/pv-protection'
@@ -13,13 +13,13 @@ export const volumeProtection: Controller = {
   async reconcile(name, { client, caches }) {
     const volume = caches.get(volumes, '', name)
     if (volume && lacksFinalizer(volume, finalizer))
-      return void (await client.update(volumes, withFinalizer(volume, finalizer)).catch(unlessGone))
+      return void (await client.update(volumes, withFinalizer(volume, finalizer)).catch(ignoreNotFound))
     if (
       !volume?.metadata.deletionTimestamp ||
       volume.status?.phase === 'Bound' ||
       !volume.metadata.finalizers?.includes(finalizer)
     )
       return
-    await client.update(volumes, withoutFinalizer(volume, finalizer)).catch(unlessGone)
+    await client.update(volumes, withoutFinalizer(volume, finalizer)).catch(ignoreNotFound)
   },
 }

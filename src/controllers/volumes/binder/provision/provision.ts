@@ -7,7 +7,7 @@ import {
   type StorageClass,
   persistentVolumes as volumes,
 } from '../../../../client/kinds.ts'
-import { isAlreadyExists, isConflict, messageOf } from '../../../refusals.ts'
+import { isAlreadyExists, isConflict, messageOf } from '../../../api-errors.ts'
 import type { PlannedEvent } from '../claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'
 import { createHostPath, type HostPathOptions, hostPathProvisioner } from './host-path.ts'
@@ -56,7 +56,10 @@ async function requestProvisioning(
 ): Promise<PersistentVolumeClaim> {
   if (storageProvisioner.every((annotation) => claim.metadata.annotations?.[annotation] === driver)) return claim
   const annotations = Object.fromEntries(storageProvisioner.map((annotation) => [annotation, driver]))
-  return writes.claim(withAnnotations(claim, { ...annotations, ...(name !== driver && { [migratedTo]: driver }) }), context)
+  return writes.claim(
+    withAnnotations(claim, { ...annotations, ...(name !== driver && { [migratedTo]: driver }) }),
+    context,
+  )
 }
 
 async function createVolume(

@@ -4,7 +4,7 @@ import { deletionFinalizer, migratedTo, provisionedBy } from '../../../../api/co
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, persistentVolumes as volumes } from '../../../../client/kinds.ts'
 import { withoutFinalizer } from '../../../../client/objects/finalizers.ts'
-import { messageOf, unlessGone } from '../../../refusals.ts'
+import { ignoreNotFound, messageOf } from '../../../api-errors.ts'
 import { type HostPathOptions, hostPathProvisioner, removeHostPath } from '../provision/host-path.ts'
 import type { BinderWrites } from '../writes.ts'
 import { recycle } from './recycle.ts'
@@ -50,8 +50,8 @@ async function remove(
   const { name = '', uid, finalizers } = volume.metadata
   // The finalizer is removed first, as it would block the deletion.
   if (finalizers?.includes(deletionFinalizer))
-    await writes.volume(withoutFinalizer(volume, deletionFinalizer), context).catch(unlessGone)
-  await context.client.delete(volumes, '', name, { uid }).catch(unlessGone)
+    await writes.volume(withoutFinalizer(volume, deletionFinalizer), context).catch(ignoreNotFound)
+  await context.client.delete(volumes, '', name, { uid }).catch(ignoreNotFound)
   return false
 }
 

@@ -5,7 +5,7 @@
 import type { ReconcileContext } from '../../../../client/controller/controller.ts'
 import { type PersistentVolume, type Pod, pods } from '../../../../client/kinds.ts'
 import { parseQuantity } from '../../../../machinery/values/quantity.ts'
-import { unlessGone } from '../../../refusals.ts'
+import { ignoreNotFound } from '../../../api-errors.ts'
 import type { BinderWrites } from '../writes.ts'
 
 const namespace = 'default'
@@ -45,11 +45,11 @@ export async function recycle(
     await client.create(pods, recyclerOf(volume, name))
     events.record(volume, 'Normal', 'RecyclerPod', `Recycler pod: ${name}`)
   } else if (phase === 'Succeeded') {
-    await client.delete(pods, namespace, name).catch(unlessGone)
+    await client.delete(pods, namespace, name).catch(ignoreNotFound)
     await writes.unbind(volume, context)
     events.record(volume, 'Normal', 'VolumeRecycled', 'Volume recycled')
   } else if (phase === 'Failed') {
-    await client.delete(pods, namespace, name).catch(unlessGone)
+    await client.delete(pods, namespace, name).catch(ignoreNotFound)
     await fails(`Recycle failed: ${pod.status?.message ?? `pod ${name} failed`}`)
   }
 }

@@ -2,16 +2,16 @@
 import { isNamespaceTerminating } from '../client/rest/api-errors.ts'
 
 export {
-  ignoreNotFound as unlessGone,
+  ignoreNotFound,
   isAlreadyExists,
   isConflict,
   isNamespaceTerminating,
   isNotFound,
-  isNotFoundOrConflict as isGoneOrChanged,
+  isNotFoundOrConflict,
 } from '../client/rest/api-errors.ts'
 export { messageOf } from '../lib/message-of.ts'
 
 /** For `catch`: ignores errors due to a namespace that is being deleted; a retry or log line would not help. */
-export function unlessNamespaceTerminating(error: unknown): void {
+export function ignoreNamespaceTerminating(error: unknown): void {
   if (!isNamespaceTerminating(error)) throw error
 }
