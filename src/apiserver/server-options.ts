@@ -104,3 +104,9 @@ export interface StopOptions {
   /** In place of `shutdownDelayMs`. */
   readonly delayMs?: number
 }
+
+const defaultRequestTimeoutMs = 60_000
+
+/** The limit for requests other than watches and streams, in ms. */
+export const requestTimeoutOf = ({ requestTimeoutMs = defaultRequestTimeoutMs }: ApiServerOptions): number =>
+  requestTimeoutMs

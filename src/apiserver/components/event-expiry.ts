@@ -1,68 +1,14 @@
-/**
- * Removes events that nobody has written for a while: they tell of what is over. Where upstream leases keys of etcd,
- * the server looks now and then.
- */
-import { setTimeout as delay } from 'node:timers/promises'
-import type { KubeObject } from '../../machinery/object.ts'
-import { readStored } from '../registry/conversion/read-stored.ts'
-import type { Registry } from '../registry/registry.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+/** Removes old events. */
+import { component } from './component.ts'
+import { defaultEventTtlMs, expireEvents } from './expire-events.ts'
 
-export interface EventExpiryOptions {
-  readonly registry: Registry
-  /** The events as they are stored. */
-  readonly events: ServedResource
-  /** How long an event is kept after it was written last, ms. */
-  readonly ttlMs: number
-  readonly log: (line: string) => void
-}
-
-/** `--event-ttl` unless said: an hour, ms. */
-export const usualEventTtlMs = 3_600_000
-const mostPauseMs = 300_000
-const leastPauseMs = 500
-const pageSize = 200
-
-/** Runs until the function that it gives is called. */
-export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOptions): () => void {
-  const ending = new AbortController()
-  const { signal } = ending
-
-  /** Looks at all events once. */
-  async function sweep(): Promise<void> {
-    const { end } = events.range('')
-    let { start } = events.range('')
-    for (let more = true; more && !signal.aborted; ) {
-      const page = await registry.store.list({ start, end, limit: pageSize })
-      const last = page.entries.at(-1)
-      more = page.more && last !== undefined
-      if (last) start = `${last.key}\0`
-      for (const { key, value, revision } of page.entries) {
-        const isOver = lastWritten(readStored(events, key, value, revision).parse()) + ttlMs <= Date.now()
-        // Somebody may write it just now: then it stays.
-        if (isOver) await registry.remove(events, key, revision)
-      }
-    }
-  }
-
-  async function run(): Promise<void> {
-    const pauseMs = Math.min(Math.max(ttlMs / 10, leastPauseMs), mostPauseMs)
-    while (!signal.aborted) {
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
-      if (!signal.aborted)
-        await sweep().catch(
-          (error: Error) => !signal.aborted && log(`events cannot be removed that are over: ${error.message}`),
-        )
-    }
-  }
-
-  void run()
-  return () => ending.abort()
-}
-
-/** When an object was written last, ms since 1970, to the second. */
-function lastWritten({ metadata: { creationTimestamp = '', managedFields = [] } }: KubeObject): number {
-  return Math.max(
-    ...[creationTimestamp, ...managedFields.map(({ time = '' }) => time)].map((time) => Date.parse(time) || 0),
-  )
-}
+export const eventExpiry = component({
+  name: 'event expiry',
+  needs: ['options', 'registry', 'find', 'log'],
+  gives: [],
+  start({ options, registry, find, log }, lifetime) {
+    const ttlMs = options.eventTtlMs ?? defaultEventTtlMs
+    if (ttlMs > 0) lifetime.onEnd(expireEvents({ registry, events: find('v1/events'), ttlMs, log }))
+    return {}
+  },
+})

@@ -33,7 +33,10 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly port: number
-  /** Takes no new connections, lets requests finish, and cuts off what is left after `graceMs`. */
+  /**
+   * Accepts no new connections, lets requests finish, and closes the remaining connections after `graceMs`. A second
+   * call waits for the first.
+   */
   close(graceMs: number): Promise<void>
 }
 
@@ -131,23 +134,26 @@ export async function listen({
   }, sweepMs)
   sweeping.unref()
 
+  async function close(graceMs: number): Promise<void> {
+    const closed = once(secure, 'close')
+    secure.close()
+    http1.close()
+    http1.closeIdleConnections()
+    for (const session of sessions) session.close()
+    const cut = setTimeout(() => {
+      for (const session of sessions) session.destroy()
+      for (const socket of sockets) socket.destroy()
+    }, graceMs)
+    const idle = setInterval(() => http1.closeIdleConnections(), 20)
+    await closed
+    clearTimeout(cut)
+    clearInterval(idle)
+    clearInterval(sweeping)
+  }
+
+  let closing: Promise<void> | undefined
   return {
     port: (secure.address() as AddressInfo).port,
-    async close(graceMs) {
-      const closed = once(secure, 'close')
-      secure.close()
-      http1.close()
-      http1.closeIdleConnections()
-      for (const session of sessions) session.close()
-      const cut = setTimeout(() => {
-        for (const session of sessions) session.destroy()
-        for (const socket of sockets) socket.destroy()
-      }, graceMs)
-      const idle = setInterval(() => http1.closeIdleConnections(), 20)
-      await closed
-      clearTimeout(cut)
-      clearInterval(idle)
-      clearInterval(sweeping)
-    },
+    close: (graceMs) => (closing ??= close(graceMs)),
   }
 }

@@ -34,7 +34,10 @@ function readOnly(request: Request): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
 }
 
-export function nonResource(options: NonResourceOptions): (request: Request) => Promise<Response> | undefined {
+/** Answers paths that are no resources; undefined for a path that it does not know. */
+export type NonResourceHandler = (request: Request) => Promise<Response> | undefined
+
+export function nonResource(options: NonResourceOptions): NonResourceHandler {
   const { checks, version, metrics, issuer, serverUrl, documents, documentPaths } = options
   const healthPaths = Object.keys(checks) as HealthPath[]
   const results = healthMetrics()

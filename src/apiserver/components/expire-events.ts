@@ -1,0 +1,63 @@
+/** Removes events a while after their last write. Upstream leases their keys in etcd; this server lists them regularly. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { KubeObject } from '../../machinery/object.ts'
+import { readStored } from '../registry/conversion/read-stored.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { ServedResource } from '../registry/served-resource.ts'
+
+export interface EventExpiryOptions {
+  readonly registry: Registry
+  /** The events as they are stored. */
+  readonly events: ServedResource
+  /** The time from the last write of an event to its removal, in ms. */
+  readonly ttlMs: number
+  readonly log: (line: string) => void
+}
+
+/** The default of `--event-ttl`: an hour, in ms. */
+export const defaultEventTtlMs = 3_600_000
+const mostPauseMs = 300_000
+const leastPauseMs = 500
+const pageSize = 200
+
+/** Runs until the returned function is called. */
+export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOptions): () => void {
+  const ending = new AbortController()
+  const { signal } = ending
+
+  /** Checks all events once. */
+  async function sweep(): Promise<void> {
+    const { end } = events.range('')
+    let { start } = events.range('')
+    for (let more = true; more && !signal.aborted; ) {
+      const page = await registry.store.list({ start, end, limit: pageSize })
+      const last = page.entries.at(-1)
+      more = page.more && last !== undefined
+      if (last) start = `${last.key}\0`
+      for (const { key, value, revision } of page.entries) {
+        const isOver = lastWritten(readStored(events, key, value, revision).parse()) + ttlMs <= Date.now()
+        // The revision is a condition: an event that was just written again stays.
+        if (isOver) await registry.remove(events, key, revision)
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    const pauseMs = Math.min(Math.max(ttlMs / 10, leastPauseMs), mostPauseMs)
+    while (!signal.aborted) {
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
+      if (!signal.aborted)
+        await sweep().catch((error: Error) => !signal.aborted && log(`old events cannot be removed: ${error.message}`))
+    }
+  }
+
+  void run()
+  return () => ending.abort()
+}
+
+/** The last write of an object in ms since 1970, to the second. */
+function lastWritten({ metadata: { creationTimestamp = '', managedFields = [] } }: KubeObject): number {
+  return Math.max(
+    ...[creationTimestamp, ...managedFields.map(({ time = '' }) => time)].map((time) => Date.parse(time) || 0),
+  )
+}

@@ -1,0 +1,32 @@
+/** The components of the API server. To add one, write its file and put it into the list. */
+import type { Component } from '../../lib/lifetime/components.ts'
+import { access } from './access.ts'
+import { addedApis, policyStatus } from './added-apis.ts'
+import { boot } from './boot.ts'
+import type { ServerParts } from './component.ts'
+import { eventExpiry } from './event-expiry.ts'
+import { firstObjects } from './first-objects.ts'
+import { listener, ownService, serviceAddresses, warmth } from './listening.ts'
+import { auditLog, metrics } from './observability.ts'
+import { chain, documents, endpoints } from './requests.ts'
+import { resources } from './resources.ts'
+
+/** In the order of their start. */
+export const serverComponents: readonly Component<ServerParts>[] = [
+  metrics,
+  auditLog,
+  resources,
+  boot,
+  serviceAddresses,
+  access,
+  firstObjects,
+  addedApis,
+  policyStatus,
+  eventExpiry,
+  documents,
+  endpoints,
+  chain,
+  listener,
+  ownService,
+  warmth,
+]
