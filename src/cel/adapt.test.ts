@@ -35,7 +35,7 @@ function evaluate(source: string, json: unknown): unknown {
   return 'value' in outcome ? outcome.value : outcome.error
 }
 
-test('JSON is read by its declared type', () => {
+test('JSON is adapted by its declared type', () => {
   const json = {
     whole: 3,
     part: 3,
@@ -55,12 +55,12 @@ test('JSON is read by its declared type', () => {
   assert.equal(evaluate('self.a__dash__b == "x"', json), true)
 })
 
-test('a field that is null is absent', () => {
+test('a null field counts as absent', () => {
   assert.equal(evaluate('has(self.nothing)', { nothing: null }), false)
   assert.equal(evaluate('self.nothing == 1', { nothing: null }), 'no such key: nothing')
 })
 
-test('objects are equal if all their members are, declared or preserved', () => {
+test('objects are equal if all their members are equal, declared or preserved', () => {
   const compiled = environment({ variables: { self, oldSelf: self } }).compile('self == oldSelf')
   assert.ok('program' in compiled)
   const same = (a: unknown, b: unknown) => compiled.program.evaluate({ self: adapt(a, self), oldSelf: adapt(b, self) })

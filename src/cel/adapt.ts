@@ -1,16 +1,16 @@
 /**
- * JSON as CEL's values, by its declared type and without copying: elements and fields are adapted when they are read.
+ * Adapts JSON to CEL values by its declared type, without copying: elements and fields are adapted when they are read.
  */
 import { durationInWords } from '../machinery/structural-schema/index.ts'
-import { associated } from './associative-lists.ts'
+import { withIdentity } from './associative-lists.ts'
 import { parseDuration, parseTime } from './standard/time-text.ts'
 import { dynType, type ObjectType, type Type } from './types.ts'
 import { CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
 /**
- * The value of JSON declared as `type`. Numbers of type int are bigints, of type double doubles; of type dyn, whole
+ * Adapts JSON of a declared type. Numbers of type int become bigints, those of type double doubles; for type dyn, whole
  * numbers are ints, unless they are beyond int64. Strings become bytes (base64), timestamps (RFC 3339 times and dates)
- * or durations, if so declared. What does not fit its type is taken as it is.
+ * or durations, if so declared. A value that does not fit its type is adapted without it.
  */
 export function adapt(json: unknown, type: Type): Value {
   switch (typeof json) {
@@ -25,7 +25,7 @@ export function adapt(json: unknown, type: Type): Value {
     case 'object':
       if (json === null) return null
       if (Array.isArray(json))
-        return type.kind === 'list' ? associated(new JsonList(json, type.element), type) : new JsonList(json, dynType)
+        return type.kind === 'list' ? withIdentity(new JsonList(json, type.element), type) : new JsonList(json, dynType)
       return type.kind === 'object'
         ? new JsonObject(json as JsonMembers, type)
         : new JsonMap(json as JsonMembers, type.kind === 'map' ? type.value : dynType)
@@ -76,7 +76,7 @@ class JsonList extends CelList {
   }
 }
 
-/** A member whose key is not inherited; undefined: there is none. */
+/** Returns an own member, or undefined if there is none. */
 const member = (members: JsonMembers, key: string): unknown => (Object.hasOwn(members, key) ? members[key] : undefined)
 
 class JsonMap extends CelMap {
@@ -101,8 +101,8 @@ class JsonMap extends CelMap {
 }
 
 /**
- * An object of a declared type. A member that is null is not there; what is not declared is, for schemas may preserve
- * it.
+ * An object of a declared type. Null members are absent. Undeclared ones are present, because schemas may preserve
+ * them.
  */
 class JsonObject extends CelMap {
   private readonly members: JsonMembers

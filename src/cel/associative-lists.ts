@@ -1,13 +1,13 @@
 /**
- * Lists whose order does not count when they are compared: sets, and lists whose elements are known by keys
+ * Lists that are compared without regard to order: sets, and lists whose elements are identified by keys
  * (`x-kubernetes-list-type`).
  */
-import { equals, type Turns } from './evaluation/equality.ts'
+import { equals, type IterationLimit } from './evaluation/equality.ts'
 import type { ListType } from './types.ts'
 import { ArrayList, CelList, CelMap, Duration, Timestamp, UInt, type Value } from './values.ts'
 
-/** `list` with the identity that its type gives it. */
-export function associated(list: CelList, { identity }: ListType): CelList {
+/** Wraps a list with the identity of its type, if it has one. */
+export function withIdentity(list: CelList, { identity }: ListType): CelList {
   if (!identity) return list
   return identity.kind === 'set' ? new SetList(list) : new KeyedList(list, identity.keys)
 }
@@ -26,10 +26,10 @@ abstract class AssociativeList extends CelList {
   at(index: number): Value {
     return this.inner.at(index)
   }
-  /** The same for elements that are the same. */
+  /** Returns a key that is equal for equal elements. */
   protected abstract keyOf(value: Value): string
 
-  /** Where the elements stand, by their keys. */
+  /** The indexes of the elements by their keys. */
   protected places(): ReadonlyMap<string, number> {
     if (this.known) return this.known
     const known = new Map<string, number>()
@@ -45,7 +45,7 @@ class SetList extends AssociativeList {
     for (let place = 0; place < other.size; place++) if (!places.has(this.keyOf(other.at(place)))) return false
     return true
   }
-  /** The union; what is here keeps its place. */
+  /** Returns the union. Elements of this list retain their indexes. */
   override plus(other: CelList): CelList {
     const values = [...this]
     const keys = new Set(this.places().keys())
@@ -69,15 +69,15 @@ class KeyedList extends AssociativeList {
     super(inner)
     this.keys = keys
   }
-  override equals(other: CelList, turns?: Turns): boolean {
+  override equals(other: CelList, iterations?: IterationLimit): boolean {
     if (this.size !== other.size) return false
     return [...other].every((value) => {
-      turns?.turn()
+      iterations?.countIteration()
       const place = this.places().get(this.keyOf(value))
-      return place !== undefined && equals(this.at(place), value, turns)
+      return place !== undefined && equals(this.at(place), value, iterations)
     })
   }
-  /** Elements with keys that are here take their place, the others come after. */
+  /** Replaces elements with the same keys, and appends the others. */
   override plus(other: CelList): CelList {
     const values = [...this]
     const places = new Map(this.places())
@@ -94,7 +94,7 @@ class KeyedList extends AssociativeList {
   }
 }
 
-/** The same text for equal values of one type. */
+/** Returns a text that is equal for equal values of one type. */
 function identityText(value: Value): string {
   if (typeof value === 'string') return JSON.stringify(value)
   if (value === null || typeof value !== 'object') return String(value)

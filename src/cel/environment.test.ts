@@ -21,7 +21,7 @@ function errors(source: string): string {
 const anyExpression =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 
-/** Expression and what cel-go says, lines and pointers included. */
+/** Expression, and cel-go's message with lines and pointers. */
 const faults: readonly (readonly [string, string])[] = [
   [
     'self ==',
@@ -113,12 +113,12 @@ const faults: readonly (readonly [string, string])[] = [
   ['true &&\n  nope', "ERROR: <input>:2:3: undeclared reference to 'nope' (in container '')\n |   nope\n | ..^"],
 ]
 
-suite('what does not compile is told in the words of cel-go', () => {
+suite("an invalid expression fails with cel-go's message", () => {
   for (const [source, expected] of faults) test(source, () => assert.equal(errors(source), expected))
 })
 
-/** Expression and its value as JSON-like text; a fault begins with `!`. */
-const meanings: Readonly<Record<string, string>> = {
+/** Expression, and its value as JSON-like text, or its error after `!`. */
+const values: Readonly<Record<string, string>> = {
   '1 + 2 * 3': '7n',
   '-7 / 2': '-3n',
   '-7 % 2': '-1n',
@@ -205,8 +205,8 @@ const meanings: Readonly<Record<string, string>> = {
 
 const object = adapt({ a: 1, l: [1, 2], m: { x: 1 }, d: { q: [1], r: 1.5 } }, self)
 
-suite('what expressions mean', () => {
-  for (const [source, expected] of Object.entries(meanings))
+suite('the value of an expression', () => {
+  for (const [source, expected] of Object.entries(values))
     test(source, () => {
       const compiled = env.compile(source)
       assert.ok('program' in compiled, 'errors' in compiled ? compiled.errors : '')
@@ -222,7 +222,7 @@ function show(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }
 
-test('a program tells its type, and which variables and fields it uses', () => {
+test('a program has its type, and the variables and fields that it uses', () => {
   const compiled = environment({ variables: { self, oldSelf: self } }).compile(
     'self.l.map(e, e > oldSelf.a ? "x" : self.s)',
   )
@@ -232,13 +232,13 @@ test('a program tells its type, and which variables and fields it uses', () => {
   assert.deepEqual([...compiled.program.fields].sort(), ['oldSelf.a', 'self.l', 'self.s'])
 })
 
-test('an extended environment knows more, and the one below it does not', () => {
+test('extending an environment does not change the original', () => {
   const below = environment({ variables: { a: intType } })
   assert.ok('program' in below.extend({ variables: { b: intType } }).compile('a + b == 2'))
   assert.ok('errors' in below.compile('a + b == 2'))
 })
 
-test('only format takes lists of several types', () => {
+test('only format accepts lists of mixed types', () => {
   const format = environment({
     libraries: [
       {
@@ -265,7 +265,7 @@ test('only format takes lists of several types', () => {
   assert.match(errors('[1, dyn(2)]'), /expected type 'int' but found 'dyn'/)
 })
 
-test('expressions that nest too deep or are too long are refused', () => {
+test('expressions that are nested too deeply or too long are rejected', () => {
   assert.match(errors(`${'('.repeat(300)}1${')'.repeat(300)}`), /expression recursion limit exceeded: 250/)
   assert.equal(errors(Array(300).fill('1').join(' + ')), 'ERROR: <input>:-1:0: max recursion depth exceeded')
   assert.match(

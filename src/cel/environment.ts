@@ -1,6 +1,4 @@
-/**
- * Where expressions are compiled: the variables, functions, macros and types that they know. Environments never change.
- */
+/** An environment compiles expressions with its variables, functions, macros and types. Environments are immutable. */
 import { check } from './checker/check.ts'
 import { type Declaration, type Declarations, withFunctions } from './checker/declarations.ts'
 import { literalIssues } from './checker/literals.ts'
@@ -16,65 +14,72 @@ export interface EnvironmentOptions {
   readonly libraries?: readonly Library[]
   /** Variables and their types. */
   readonly variables?: Readonly<Record<string, Type>>
-  /** Objects that expressions can make by name: `Object{…}`. */
+  /** Object types that expressions can construct: `Object{…}`. */
   readonly types?: readonly ObjectType[]
-  /** Objects that expressions can make by names that nobody can list: asked for what `types` has not. */
-  readonly typeNamed?: (name: string) => ObjectType | undefined
   /**
-   * Where the sizes stand that estimates of costs go by, whatever a variable is; without it, those of each variable's
-   * type count.
+   * Returns further object types by name, for names that cannot be listed. Called for names that are not in `types`.
+   */
+  readonly resolveType?: (name: string) => ObjectType | undefined
+  /**
+   * The type whose declared sizes cost estimates use for all variables. Default: the sizes in each variable's type.
    */
   readonly sizes?: Type
 }
 
 export type Compiled =
   | { readonly program: Program }
-  /** `errors` as cel-go shows them, with lines and pointers; `issues` are what they were made of. */
+  /** `errors` is cel-go's text with lines and pointers, formatted from `issues`. */
   | { readonly errors: string; readonly issues: readonly Issue[] }
 
 export interface Environment {
-  /** Parses and checks an expression. What is wrong is told, never thrown. */
+  /** Parses and checks an expression. Returns errors, and never throws them. */
   compile(source: string): Compiled
-  /** The same and more; it shares what this one has. */
+  /** Returns an environment with additional declarations. It shares those of this one. */
   extend(options: EnvironmentOptions): Environment
 }
 
-interface Known extends Declarations {
+interface Definitions extends Declarations {
   readonly macros: ReadonlyMap<string, Macro>
   readonly sizes?: Type
-  readonly typeNamed?: (name: string) => ObjectType | undefined
+  readonly resolveType?: (name: string) => ObjectType | undefined
 }
 
-/** Known types, and those that are made up when they are asked for. */
+/** The listed types, and those that `resolveType` returns. */
 class OpenTypes extends Map<string, ObjectType> {
-  readonly #typeNamed: (name: string) => ObjectType | undefined
+  readonly #resolveType: (name: string) => ObjectType | undefined
 
-  constructor(known: ReadonlyMap<string, ObjectType>, typeNamed: (name: string) => ObjectType | undefined) {
-    super(known)
-    this.#typeNamed = typeNamed
+  constructor(definitions: ReadonlyMap<string, ObjectType>, resolveType: (name: string) => ObjectType | undefined) {
+    super(definitions)
+    this.#resolveType = resolveType
   }
   override get(name: string): ObjectType | undefined {
-    return super.get(name) ?? this.#typeNamed(name)
+    return super.get(name) ?? this.#resolveType(name)
   }
 }
 
-const nothing: Known = { names: new Map(), functions: new Map(), objects: new Map(), macros: new Map() }
+const noDefinitions: Definitions = { names: new Map(), functions: new Map(), objects: new Map(), macros: new Map() }
 
-/** An environment with the standard library and these. */
+/** Creates an environment with the standard library and the options. */
 export const environment = (options: EnvironmentOptions = {}): Environment =>
-  (standard ??= extended(nothing, { libraries: [standardLibrary] })).extend(options)
+  (standard ??= createEnvironment(noDefinitions, { libraries: [standardLibrary] })).extend(options)
 
 let standard: Environment | undefined
 
-function extended(base: Known, options: EnvironmentOptions): Environment {
-  const known = merge(base, options)
-  return { compile: (source) => compileIn(known, source), extend: (more) => extended(known, more) }
+function createEnvironment(base: Definitions, options: EnvironmentOptions): Environment {
+  const definitions = merge(base, options)
+  return { compile: (source) => compileIn(definitions, source), extend: (more) => createEnvironment(definitions, more) }
 }
 
 function merge(
-  base: Known,
-  { libraries = [], variables = {}, types = [], sizes = base.sizes, typeNamed = base.typeNamed }: EnvironmentOptions,
-): Known {
+  base: Definitions,
+  {
+    libraries = [],
+    variables = {},
+    types = [],
+    sizes = base.sizes,
+    resolveType = base.resolveType,
+  }: EnvironmentOptions,
+): Definitions {
   const functions = libraries.flatMap((library) => library.functions ?? [])
   const macros = libraries.flatMap((library) => library.macros ?? [])
   const names = new Map<string, Declaration>(base.names)
@@ -89,8 +94,8 @@ function merge(
   return {
     names,
     functions: functions.length > 0 ? withFunctions(base.functions, functions) : base.functions,
-    objects: typeNamed ? new OpenTypes(objects, typeNamed) : objects,
-    typeNamed,
+    objects: resolveType ? new OpenTypes(objects, resolveType) : objects,
+    resolveType,
     macros:
       macros.length > 0
         ? new Map([...base.macros, ...macros.map((macro) => [macroKey(macro), macro] as const)])
@@ -101,12 +106,12 @@ function merge(
 
 const typeName = (type: Type): Declaration => ({ type: typeType(type), value: new TypeValue(type) })
 
-function compileIn(known: Known, source: string): Compiled {
+function compileIn(definitions: Definitions, source: string): Compiled {
   const failed = (issues: readonly Issue[]): Compiled => ({ errors: formatIssues(source, issues), issues })
-  const parsed = parse(source, known.macros)
+  const parsed = parse(source, definitions.macros)
   if ('issues' in parsed) return failed(parsed.issues)
-  const checked = check(parsed.expr, known)
+  const checked = check(parsed.expr, definitions)
   if ('issues' in checked) return failed(checked.issues)
   const issues = literalIssues(checked, parsed.expr)
-  return issues.length > 0 ? failed(issues) : { program: program(source, parsed.expr, checked, known.sizes) }
+  return issues.length > 0 ? failed(issues) : { program: program(source, parsed.expr, checked, definitions.sizes) }
 }

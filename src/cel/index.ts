@@ -1,5 +1,5 @@
 /**
- * Kubernetes' CEL: compiles, checks and evaluates expressions, and knows what they cost.
+ * Kubernetes' CEL: compiles, checks and evaluates expressions, and estimates and limits their cost.
  *
  *     const rules = environment({ variables: { self: listType(intType) } })
  *     const compiled = rules.compile('self.all(x, x > 0)')

@@ -1,6 +1,6 @@
 /**
- * What a library is: data. Functions with their overloads, macros, constants and types; an environment is made of
- * libraries. Costs are those of cel-go: one for a call, unless an overload says otherwise.
+ * A library is data: functions with their overloads, macros, constants and types. An environment consists of libraries.
+ * Costs are those of cel-go: one per call by default.
  */
 import type { AstFactory, Expr } from './syntax/ast.ts'
 import type { Type } from './types.ts'
@@ -10,7 +10,7 @@ export interface Library {
   readonly name: string
   readonly functions?: readonly FunctionDeclaration[]
   readonly macros?: readonly Macro[]
-  /** Names with a value that is known beforehand. */
+  /** Names with a constant value. */
   readonly constants?: readonly Constant[]
   /** Types that expressions can name, such as `net.IP` in `type(x) == net.IP`. */
   readonly types?: readonly Type[]
@@ -25,15 +25,15 @@ export interface FunctionDeclaration {
 export interface Overload {
   /** Unique in an environment, as in cel-go: `string_contains_string`. */
   readonly id: string
-  /** Called as `x.f(y)`; the first parameter is `x`. */
+  /** True if it is called as `x.f(y)`; the first parameter is `x`. */
   readonly member?: boolean
   readonly parameters: readonly Type[]
   readonly result: Type
-  /** Gets as many arguments as there are parameters, each of its parameter's type (dyn: any value). Throws CelError. */
+  /** Evaluates a call. There is one argument of the right type (dyn: any value) per parameter. Throws CelError. */
   readonly evaluate: (...args: Value[]) => Value
-  /** What a call costs at run time, if it is not 1. A function without a second parameter is asked before the call. */
+  /** Returns the cost of a call. Default: 1. A function without a second parameter is called before the call. */
   readonly cost?: (args: readonly Value[], result: Value) => number
-  /** What a call may cost, if it is not 1, and how large its result may be. */
+  /** Estimates the cost of a call and the size of its result. Default: a cost of 1. */
   readonly estimate?: (args: readonly EstimatedNode[]) => CallEstimate
 }
 
@@ -43,7 +43,7 @@ export interface Constant {
   readonly value: Value
 }
 
-/** From the least to the most, both included. Unknown is { min: 0, max: 2 ** 64 }. */
+/** An inclusive range. Unknown is { min: 0, max: 2 ** 64 }. */
 export interface Estimate {
   readonly min: number
   readonly max: number
@@ -55,39 +55,38 @@ export interface CallEstimate {
   readonly size?: Estimate
 }
 
-/** An argument, as an estimate sees it. */
+/** An argument in an estimate. */
 export interface EstimatedNode {
   readonly type: Type
   /**
-   * The size, as `size()` tells it: computed from the expression, or else declared by a type, or else unknown; of
-   * scalars 1.
+   * The size as of `size()`: computed from the expression, or else declared by a type, or else unknown. 1 for scalars.
    */
   readonly size: Estimate
-  /** Of a list its elements, of a map its values. */
+  /** The elements of a list or the values of a map. */
   readonly elements: EstimatedNode
   /** The value, if the argument is a literal. */
   readonly literal: Value | undefined
-  /** Whether a size is known at all: computed or declared. */
+  /** True if the size is computed or declared. */
   readonly sizeKnown: boolean
 }
 
 export interface Macro {
   readonly name: string
-  /** Called as `x.name(…)`. */
+  /** True if it is called as `x.name(…)`. */
   readonly member?: boolean
-  /** How many arguments; `any` for whatever comes. */
+  /** The number of arguments, or `any`. */
   readonly arguments: number | 'any'
-  /** What the call becomes; undefined: it is an ordinary call after all. Throws MacroError. */
+  /** Expands a call. Returns undefined if it is an ordinary call. Throws MacroError. */
   readonly expand: (call: MacroCall, make: AstFactory) => Expr | undefined
 }
 
 export interface MacroCall {
-  /** What stands before the dot, for macros that are members. */
+  /** The expression before the dot, for member macros. */
   readonly target: Expr | undefined
   readonly arguments: readonly Expr[]
 }
 
-/** The arguments of a macro are not what it needs; told at the argument's place (or at the call's). */
+/** Invalid arguments of a macro. Reported at the position of the argument, or else of the call. */
 export class MacroError extends Error {
   readonly at: Expr | undefined
   constructor(message: string, at?: Expr) {

@@ -1,4 +1,6 @@
-/** A compiled expression: what it is, what it uses, what it may cost; and its evaluation. */
+/**
+ * A compiled expression with its type, the variables and fields that it uses, its estimated cost, and its evaluation.
+ */
 import type { Checked } from './checker/check.ts'
 import { nodes } from './checker/literals.ts'
 import { estimateCost } from './cost/estimate.ts'
@@ -9,12 +11,12 @@ import type { Expr } from './syntax/ast.ts'
 import type { Type } from './types.ts'
 import { CelError, CostLimitExceeded, type Value } from './values.ts'
 
-/** The most that one evaluation may cost, if nothing else is said: Kubernetes' limit of a call. */
+/** The default cost limit of one evaluation: Kubernetes' limit per call. */
 export const callCostLimit = 1_000_000
 
 export type Outcome =
   | { readonly value: Value; readonly cost: number }
-  /** `exceeded`: it was ended because it cost more than it may. */
+  /** `exceeded` is true if the evaluation reached its cost limit. */
   | { readonly error: string; readonly exceeded: boolean; readonly cost: number }
 
 export interface Program {
@@ -22,20 +24,18 @@ export interface Program {
   readonly type: Type
   /** The environment's variables that it reads, such as `oldSelf`. */
   readonly variables: ReadonlySet<string>
-  /**
-   * Paths of fields that it reads, from variables on: `object.spec.replicas`. Of a path its beginnings are left out.
-   */
+  /** Paths of fields that it reads, beginning with a variable: `object.spec.replicas`. Without their prefixes. */
   readonly fields: ReadonlySet<string>
-  /** Worked out when first asked for. */
+  /** Computed on first use. */
   readonly estimatedCost: Estimate
   /**
-   * Reads `bindings` by variable; may cost `limit` at most. Never throws for what an expression does. It may be kept
-   * alone.
+   * Evaluates the expression with the values of variables and a cost limit. Never throws errors of the expression. The
+   * function may outlive the program.
    */
   readonly evaluate: (bindings: Bindings, limit?: number) => Outcome
 }
 
-/** Values of variables, by name; what is absent is a fault where it is read. */
+/** Values of variables by name. Reading an absent one is an error of the expression. */
 export type Bindings = Readonly<Record<string, Value | undefined>>
 
 export function program(source: string, expr: Expr, checked: Checked, sizes: Type | undefined): Program {
@@ -54,7 +54,7 @@ export function program(source: string, expr: Expr, checked: Checked, sizes: Typ
   }
 }
 
-/** Made apart from the rest: who keeps it alone keeps neither the tree nor the types. */
+/** A function of its own, so that a reference to the evaluator does not retain the syntax tree and the types. */
 function evaluator(
   run: Evaluate,
   size: number,
@@ -72,7 +72,7 @@ function evaluator(
     } catch (error) {
       if (error instanceof CelError) return { error: error.message, exceeded: false, cost: frame.cost }
       if (error instanceof CostLimitExceeded) return { error: error.message, exceeded: true, cost: frame.cost }
-      // Values that nest without bound end here; nothing else may.
+      // Values that are nested too deeply exhaust the stack.
       if (error instanceof RangeError)
         return { error: `evaluation is too deep: ${error.message}`, exceeded: false, cost: frame.cost }
       throw error
@@ -91,7 +91,7 @@ function fieldsOf(expr: Expr, checked: Checked): Set<string> {
   return found
 }
 
-/** `object.spec.replicas` of a chain of selections from a variable; notes the nodes within. */
+/** Returns the path of a chain of selections from a variable, and adds its inner nodes to `inner`. */
 function fieldPath(expr: Expr, checked: Checked, inner: Set<number>): string | undefined {
   const name = checked.names.get(expr.id)
   if (name) return name.local || name.declaration.value !== undefined ? undefined : name.name
@@ -102,7 +102,7 @@ function fieldPath(expr: Expr, checked: Checked, inner: Set<number>): string | u
   return `${operand}.${field}`
 }
 
-/** What `x.field` and `x.?field` select. */
+/** Returns the operand and the field of `x.field` or `x.?field`. */
 function selection(expr: Expr): readonly [operand: Expr, field: string] | undefined {
   if (expr.kind === 'select') return [expr.operand, expr.field]
   if (expr.kind !== 'call' || expr.function !== '_?._') return undefined

@@ -1,7 +1,6 @@
 /**
  * CEL's types. A type is plain data; the simple ones are constants, so that the common comparison is `===`. Types may
- * carry the greatest size that their declaration allows (`maxLength`, `maxItems`, `maxProperties`): cost estimates read
- * it, nothing else does.
+ * have the maximum size of their declaration (`maxLength`, `maxItems`, `maxProperties`), which only cost estimates use.
  */
 
 export type Type = SimpleType | ListType | MapType | ObjectType | OpaqueType | TypeOfType | TypeParameter
@@ -22,11 +21,10 @@ export type SimpleKind =
 export interface SimpleType {
   readonly kind: SimpleKind
   /**
-   * Of strings and bytes, and of what may be either: the greatest length, in characters or bytes. Absent: nothing is
-   * known.
+   * The maximum length of strings, bytes, and values that may be either, in characters or bytes. Undefined: unknown.
    */
   readonly maxElements?: number
-  /** How messages call it, where that is not its kind. */
+  /** The name in messages. Default: the kind. */
   readonly shownAs?: string
 }
 
@@ -35,13 +33,13 @@ export interface ListType {
   readonly element: Type
   readonly maxElements?: number
   /**
-   * What makes two lists the same: nothing said, the order counts. Values know it, types that differ in it fit each
-   * other.
+   * The identity of elements, by which lists are compared. Default: lists are compared in order. Values have it, too;
+   * it does not affect assignability.
    */
   readonly identity?: ListIdentity
 }
 
-/** A set has everything once; a list with keys knows its elements by these fields (`x-kubernetes-list-type`). */
+/** A set, or a list whose elements are identified by fields (`x-kubernetes-list-type`). */
 export type ListIdentity = { readonly kind: 'set' } | { readonly kind: 'keys'; readonly keys: readonly string[] }
 
 export interface MapType {
@@ -50,44 +48,43 @@ export interface MapType {
   readonly value: Type
   readonly maxElements?: number
   /**
-   * Whether estimates know the size of a member also where it is picked like a field (`map.member`): upstream says so
-   * of devices alone.
+   * True if estimates use the size of members that are selected like fields (`map.member`), as upstream does for
+   * devices only.
    */
   readonly membersAsFields?: boolean
 }
 
 /**
- * Something with named fields, such as what a structural schema with `properties` declares. Two are the same if their
- * names are.
+ * A type with named fields, such as a structural schema with `properties`. Two are equal if their names are equal.
  */
 export interface ObjectType {
   readonly kind: 'object'
   readonly name: string
-  /** By the name that expressions use. A getter, if the type contains itself. */
+  /** Fields by their names in expressions. A getter for recursive types. */
   readonly fields: ReadonlyMap<string, Field>
   readonly maxElements?: number
 }
 
 export interface Field {
   readonly type: Type
-  /** The member of the JSON object, if expressions spell it otherwise (`__dash__`). */
+  /** The member of the JSON object, if its name in expressions differs (`__dash__`). */
   readonly property?: string
 }
 
-/** A type that only its library looks into: `kubernetes.Quantity`, `net.IP`, `optional_type(T)`. */
+/** A type whose values only its library can access: `kubernetes.Quantity`, `net.IP`, `optional_type(T)`. */
 export interface OpaqueType {
   readonly kind: 'opaque'
   readonly name: string
   readonly parameters: readonly Type[]
 }
 
-/** The type of a type: `type(1)` is of `type(int)`. */
+/** The type of a type: `type(1)` has the type `type(int)`. */
 export interface TypeOfType {
   readonly kind: 'type'
   readonly of: Type
 }
 
-/** Stands for any type in the signature of an overload: the same name, the same type. */
+/** A placeholder for any type in the signature of an overload. The same name means the same type. */
 export interface TypeParameter {
   readonly kind: 'parameter'
   readonly name: string
@@ -103,7 +100,7 @@ export const stringType: SimpleType = { kind: 'string' }
 export const bytesType: SimpleType = { kind: 'bytes' }
 export const durationType: SimpleType = { kind: 'duration' }
 export const timestampType: SimpleType = { kind: 'timestamp' }
-/** What a faulty sub-expression has: it fits everywhere, so that one fault is told once. */
+/** The type of an invalid sub-expression. It is assignable to all types, so that an error is reported once. */
 export const errorType: SimpleType = { kind: 'error' }
 
 export const listType = (element: Type, maxElements?: number): ListType => ({ kind: 'list', element, maxElements })
@@ -122,7 +119,7 @@ export const opaqueType = (name: string, ...parameters: Type[]): OpaqueType => (
 export const optionalType = (of: Type): OpaqueType => opaqueType('optional_type', of)
 export const typeType = (of: Type): TypeOfType => ({ kind: 'type', of })
 export const typeParameter = (name: string): TypeParameter => ({ kind: 'parameter', name })
-/** A string or bytes type with a greatest length. */
+/** Returns a string or bytes type with a maximum length. */
 export const sized = (type: SimpleType, maxElements: number | undefined): SimpleType =>
   maxElements === undefined ? type : { ...type, maxElements }
 
@@ -135,7 +132,7 @@ const wellKnown: Partial<Record<Type['kind'], string>> = {
   error: '!error!',
 }
 
-/** As error messages show a type: `list(string)`, `map(string, dyn)`, `google.protobuf.Timestamp` is `timestamp`. */
+/** Formats a type for error messages: `list(string)`, `map(string, dyn)`, `timestamp`. */
 export function formatType(type: Type): string {
   switch (type.kind) {
     case 'list':
@@ -155,7 +152,7 @@ export function formatType(type: Type): string {
   }
 }
 
-/** The name of a type at run time, without parameters: what `string(type(x))` and `no such overload` tell. */
+/** Returns the name of a type at run time, without parameters, as in `string(type(x))`. */
 export function runtimeTypeName(type: Type): string {
   switch (type.kind) {
     case 'object':

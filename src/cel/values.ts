@@ -1,7 +1,7 @@
 /**
  * CEL's values at run time. Booleans, strings and doubles are JavaScript's, an int is a bigint, bytes are a Uint8Array;
- * the rest are the classes below. Lists and maps are narrow, so that JSON can be looked at through them without being
- * copied (adapt.ts).
+ * the others are the classes below. Lists and maps are narrow interfaces, so that they can wrap JSON without copying
+ * (adapt.ts).
  */
 import type { ObjectType, OpaqueType, Type } from './types.ts'
 
@@ -29,7 +29,7 @@ export class UInt {
   }
 }
 
-/** A length of time in nanoseconds. */
+/** A duration in nanoseconds. */
 export class Duration {
   readonly nanoseconds: bigint
   constructor(nanoseconds: bigint) {
@@ -38,8 +38,7 @@ export class Duration {
 }
 
 /**
- * A moment: nanoseconds since 1970. It is told in the zone in which it was written, which is `offset` minutes ahead of
- * UTC.
+ * A timestamp in nanoseconds since 1970. It is printed in its original zone, `offset` minutes east of UTC.
  */
 export class Timestamp {
   readonly nanoseconds: bigint
@@ -54,9 +53,9 @@ export class Timestamp {
 export abstract class CelList {
   abstract readonly size: number
   abstract at(index: number): Value
-  /** Of lists that are the same in any order: whether this is `other`. */
-  equals?(other: CelList, turns?: { turn(): void }): boolean
-  /** Of lists that hold nothing twice: `this + other`. */
+  /** Returns true if this list equals `other`. For lists that are compared without regard to order. */
+  equals?(other: CelList, iterations?: { countIteration(): void }): boolean
+  /** Returns `this + other`. For lists without duplicates. */
   plus?(other: CelList): CelList
 
   *[Symbol.iterator](): Generator<Value> {
@@ -65,15 +64,15 @@ export abstract class CelList {
 }
 
 /**
- * A map, or an object with fields. Keys are bool, int, uint or string. Equal numbers are the same key: `get(1n)` finds
- * what stands at `1u` or `1.0`.
+ * A map, or an object with fields. Keys are bool, int, uint or string. Equal numbers are the same key: `get(1n)` also
+ * finds `1u` and `1.0`.
  */
 export abstract class CelMap {
   abstract readonly size: number
-  /** Undefined: there is no such key. */
+  /** Returns the value of a key, or undefined if there is none. */
   abstract get(key: Value): Value | undefined
   abstract keys(): Iterable<Value>
-  /** What `key in map` tells. */
+  /** Returns the value of `key in map`. */
   has(key: Value): boolean {
     return this.get(key) !== undefined
   }
@@ -93,7 +92,7 @@ export class OptionalValue {
 /** A value of a library's own type. */
 export abstract class OpaqueValue {
   abstract readonly type: OpaqueType
-  /** Whether `other`, an opaque value of the same type, is the same. */
+  /** Returns true if `other`, an opaque value of the same type, is equal. */
   abstract equals(other: OpaqueValue): boolean
 }
 
@@ -106,8 +105,9 @@ export class TypeValue {
 }
 
 /**
- * A fault while an expression is evaluated, such as `division by zero`; it is thrown, and `&&` and `||` may absorb it.
- * It is no Error, because faults are ordinary here (`has()`-less rules over optional fields) and stack traces are dear.
+ * An error of evaluating an expression, such as `division by zero`. It is thrown, and `&&` and `||` may absorb it. It
+ * does not extend Error, because such errors are common (rules on optional fields without `has()`) and stack traces are
+ * slow.
  */
 export class CelError {
   readonly message: string
@@ -116,12 +116,12 @@ export class CelError {
   }
 }
 
-/** Evaluation has cost more than it may. Nothing absorbs this. */
+/** The evaluation exceeded its cost limit. No operator absorbs this error. */
 export class CostLimitExceeded {
   readonly message = 'operation cancelled: actual cost limit exceeded'
 }
 
-/** The list of these values. */
+/** A list of values in an array. */
 export class ArrayList extends CelList {
   readonly values: readonly Value[]
   constructor(values: readonly Value[]) {
@@ -136,7 +136,7 @@ export class ArrayList extends CelList {
   }
 }
 
-/** What a map's keys are compared by: equal numbers of different types have the same. Undefined: this can be no key. */
+/** Returns a key for lookups, which equal numbers of different types share. Undefined if the value cannot be a key. */
 export function mapKey(key: Value): string | bigint | boolean | undefined {
   if (typeof key === 'string' || typeof key === 'bigint' || typeof key === 'boolean') return key
   if (key instanceof UInt) return key.value
@@ -144,11 +144,11 @@ export function mapKey(key: Value): string | bigint | boolean | undefined {
   return undefined
 }
 
-/** A map made of entries, in their order. */
+/** A map of entries in insertion order. */
 export class EntryMap extends CelMap {
   private readonly entries = new Map<string | bigint | boolean, { readonly key: Value; readonly value: Value }>()
 
-  /** Puts an entry in. Throws CelError for a key that is there already, or cannot be one. */
+  /** Adds an entry. Throws CelError for a duplicate or invalid key. */
   add(key: Value, value: Value): void {
     const known = mapKey(key)
     if (known === undefined || typeof key === 'number') throw new CelError('unsupported key type')

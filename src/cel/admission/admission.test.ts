@@ -1,4 +1,4 @@
-/** Expressions of admission: budgets, variables, conditions, and what is made of objects. */
+/** Expressions of admission: budgets, variables, conditions, and object construction. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { adapt } from '../adapt.ts'
@@ -13,7 +13,7 @@ import { compileVariables, withVariables } from './variables.ts'
 const environment = admissionEnvironment({ params: false, authorizer: false, patches: true })
 const object = (value: unknown) => ({ object: adapt(value, dynType) })
 
-test('expressions share a budget; what variables cost counts', () => {
+test('expressions share a budget, which includes the cost of variables', () => {
   const variables = compileVariables(environment, [
     { name: 'sum', expression: 'object.list.map(x, x * 2).filter(x, x > 2).size()' },
   ])
@@ -23,7 +23,7 @@ test('expressions share a budget; what variables cost counts', () => {
   const costOf = (expressions: typeof twice): number => {
     const run = runExpressions(expressions, bindings, 10_000, variables)
     assert.ok('results' in run && run.results.every((result) => result && 'value' in result && result.value === true))
-    return 10_000 - run.left
+    return 10_000 - run.remainingBudget
   }
   assert.ok(costOf(twice) < costOf(twice.slice(1)) * 1.5, 'the variable is evaluated once')
   assert.deepEqual(runExpressions(twice, bindings, 100, variables), {
@@ -31,7 +31,7 @@ test('expressions share a budget; what variables cost counts', () => {
   })
 })
 
-test('a variable that fails is told where it is read, and by whom', () => {
+test('a failed variable is reported by the expression that reads it', () => {
   const variables = compileVariables(environment, [
     { name: 'bad', expression: 'object.nothing' },
     { name: 'worse', expression: '1 +' },
@@ -59,7 +59,7 @@ test('a variable that fails is told where it is read, and by whom', () => {
   assert.deepEqual(absorbed, { value: true })
 })
 
-test('a condition that is false outweighs faults; faults alone count as the failure policy says', () => {
+test('a false condition takes precedence over errors; errors alone follow the failure policy', () => {
   const match = (failurePolicy: string, ...sources: string[]) =>
     matchConditions(
       {
@@ -82,22 +82,22 @@ test('a condition that is false outweighs faults; faults alone count as the fail
   })
 })
 
-test('objects that are made become JSON, if they stand where their types say', () => {
-  const made = (source: string) => {
+test('constructed objects are converted to JSON, and must be in the fields that their types name', () => {
+  const evaluate = (source: string) => {
     const { program, fault } = compileExpression(environment, source)
     assert.equal(fault, '')
     const outcome = program!.evaluate(object({}))
     assert.ok('value' in outcome)
     return outcome.value
   }
-  const value = made(
+  const value = evaluate(
     "Object{spec: Object.spec{n: 1, list: [Object.spec.list{at: duration('90s'), b: b'x'}], ?no: " +
       "optional.none()}, labels: {'a/b': true}}",
   )
   assert.equal(misplacedType(value, 'Object'), undefined)
   assert.deepEqual(jsonValue(value), { spec: { n: 1, list: [{ at: '90s', b: 'eA==' }] }, labels: { 'a/b': true } })
   assert.match(
-    misplacedType(made('Object{spec: Object.spec{a: Object.a{}}}'), 'Object') ?? '',
+    misplacedType(evaluate('Object{spec: Object.spec{a: Object.a{}}}'), 'Object') ?? '',
     /unexpected type name "Object.a", expected "Object.spec.a"/,
   )
 })

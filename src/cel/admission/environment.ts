@@ -1,6 +1,4 @@
-/**
- * What expressions of admission (policies, match conditions of webhooks) see: their variables and the types of these.
- */
+/** The variables of admission expressions (policies, match conditions of webhooks) and their types. */
 import { type Environment, environment } from '../environment.ts'
 import { resourceCheckType } from '../libraries/authorizer.ts'
 import { authorizerType, jsonPatchLibrary, kubernetesLibraries } from '../libraries/index.ts'
@@ -82,7 +80,7 @@ export const namespaceType = objectType('kubernetes.Namespace', {
   status: objectType('kubernetes.NamespaceStatus', { conditions: listType(namespaceCondition), phase: stringType }),
 })
 
-/** What a change of a JSON patch is made of. */
+/** The type of an operation of a JSON patch. */
 export const jsonPatchType = objectType('JSONPatch', {
   op: stringType,
   path: stringType,
@@ -90,7 +88,7 @@ export const jsonPatchType = objectType('JSONPatch', {
   value: dynType,
 })
 
-/** Fields of any name, of any type. */
+/** Fields of any name, with type dyn. */
 class AnyFields extends Map<string, Field> {
   override get(): Field {
     return { type: dynType }
@@ -103,22 +101,22 @@ class AnyFields extends Map<string, Field> {
 const anyFields: ReadonlyMap<string, Field> = new AnyFields()
 
 /**
- * What apply configurations are made of: `Object`, `Object.spec`, `Object.spec.template`; whether the fields exist is
- * found out later.
+ * The types of apply configurations: `Object`, `Object.spec`, `Object.spec.template`. Whether the fields exist is
+ * checked later.
  */
 const objectNamed = (name: string): ObjectType | undefined =>
   name === 'Object' || name.startsWith('Object.') ? { kind: 'object', name, fields: anyFields } : undefined
 
 export interface AdmissionEnvironmentOptions {
-  /** There is a variable `params`. */
+  /** True if there is a variable `params`. */
   readonly params: boolean
-  /** There is a variable `authorizer`. */
+  /** True if there is a variable `authorizer`. */
   readonly authorizer: boolean
-  /** Expressions can make changes of objects: `Object{…}`, `JSONPatch{…}`. */
+  /** True if expressions can construct changes: `Object{…}`, `JSONPatch{…}`. Default: false. */
   readonly patches?: boolean
-  /** The type of `object` and `oldObject`, where it is known. */
+  /** The type of `object` and `oldObject`. Default: dyn. */
   readonly object?: Type
-  /** The type of `params`, where it is known. */
+  /** The type of `params`. Default: dyn. */
   readonly paramsType?: Type
 }
 
@@ -130,19 +128,19 @@ const baseEnvironment = (): Environment =>
     variables: { object: dynType, oldObject: dynType, request: requestType, namespaceObject: namespaceType },
   }))
 
-const usual = new Map<string, Environment>()
+const cache = new Map<string, Environment>()
 
-/** Environments without types of their own are made once. */
+/** Returns the environment for the options. Environments without types of their own are cached. */
 export function admissionEnvironment(options: AdmissionEnvironmentOptions): Environment {
   const { object, paramsType, params, authorizer, patches } = options
-  if (object || paramsType) return made(options)
+  if (object || paramsType) return createEnvironment(options)
   const key = `${params}/${authorizer}/${patches ?? false}`
-  let known = usual.get(key)
-  if (!known) usual.set(key, (known = made(options)))
+  let known = cache.get(key)
+  if (!known) cache.set(key, (known = createEnvironment(options)))
   return known
 }
 
-const made = ({
+const createEnvironment = ({
   params,
   authorizer,
   patches,
@@ -155,5 +153,5 @@ const made = ({
       ...(params && { params: paramsType }),
       ...(authorizer && { authorizer: authorizerType, 'authorizer.requestResource': resourceCheckType }),
     },
-    ...(patches && { libraries: [jsonPatchLibrary], types: [jsonPatchType], typeNamed: objectNamed }),
+    ...(patches && { libraries: [jsonPatchLibrary], types: [jsonPatchType], resolveType: objectNamed }),
   })

@@ -1,24 +1,24 @@
-/** One expression of admission, compiled: what it is, or why it is none. */
+/** A compiled admission expression, or the reason why it is invalid. */
 import type { Environment } from '../environment.ts'
 import type { Program } from '../program.ts'
 import { formatType, type Type } from '../types.ts'
 
 export interface Expression {
   readonly source: string
-  /** Absent for one that is faulty. */
+  /** Undefined if the expression is invalid. */
   readonly program?: Program
-  /** In upstream's words; empty if there is none. */
+  /** Upstream's error message; empty if the expression is valid. */
   readonly fault: string
 }
 
-/** `results` are the types that it may have; any, if nothing is said. */
+/** Compiles an expression. `results` are the allowed result types. Default: all. */
 export function compileExpression(environment: Environment, source: string, results: readonly Type[] = []): Expression {
   const compiled = environment.compile(source)
   if (!('program' in compiled)) return { source, fault: `compilation failed: ${compiled.errors}` }
   const { program } = compiled
-  const found = shown(program.type)
-  if (results.length === 0 || results.some((type) => shown(type) === found)) return { source, program, fault: '' }
-  const wanted = results.map(shown)
+  const found = typeText(program.type)
+  if (results.length === 0 || results.some((type) => typeText(type) === found)) return { source, program, fault: '' }
+  const wanted = results.map(typeText)
   const fault =
     wanted.length === 1
       ? `must evaluate to ${wanted[0]} but got ${found}`
@@ -26,4 +26,4 @@ export function compileExpression(environment: Environment, source: string, resu
   return { source, fault }
 }
 
-const shown = (type: Type): string => (type.kind === 'null' ? 'null_type' : formatType(type))
+const typeText = (type: Type): string => (type.kind === 'null' ? 'null_type' : formatType(type))

@@ -1,10 +1,10 @@
-/** Values of expressions as JSON, for what expressions make of objects. */
+/** Converts values of expressions to JSON, for the objects that expressions construct. */
 import { integer } from '../../lib/exact-json.ts'
 import { setOwn } from '../../lib/own.ts'
 import { formatDuration, formatTime } from '../standard/time-text.ts'
 import { CelError, CelList, CelMap, Duration, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
 
-/** Throws CelError for what JSON has no form for. */
+/** Converts a value to JSON. Throws CelError if it has no JSON form. */
 export function jsonValue(value: Value): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number')
     return value
@@ -30,8 +30,8 @@ function jsonMembers(map: CelMap): Record<string, unknown> {
 }
 
 /**
- * Whether objects stand where their types say: `Object.spec.template{…}` in the field `template` of the field `spec`.
- * Gives what is wrong; undefined if nothing is.
+ * Checks that objects are in the fields that their types name: `Object.spec.template{…}` in the field `template` of the
+ * field `spec`. Returns the error, or undefined.
  */
 export function misplacedType(value: Value, path: string): string | undefined {
   if (value instanceof CelList) {
@@ -42,7 +42,7 @@ export function misplacedType(value: Value, path: string): string | undefined {
     return undefined
   }
   const name = value instanceof CelMap ? value.objectType?.name : undefined
-  if (!(value instanceof CelMap) || name === undefined || !isMade(name)) return undefined
+  if (!(value instanceof CelMap) || name === undefined || !isConstructed(name)) return undefined
   if (name !== path)
     return (
       `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(path)}, which matches field name ` +
@@ -55,4 +55,4 @@ export function misplacedType(value: Value, path: string): string | undefined {
   return undefined
 }
 
-const isMade = (name: string): boolean => name === 'Object' || name.startsWith('Object.')
+const isConstructed = (name: string): boolean => name === 'Object' || name.startsWith('Object.')

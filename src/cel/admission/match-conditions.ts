@@ -1,4 +1,4 @@
-/** Match conditions of webhooks and policies: whether a request is meant at all (KEP-3716). */
+/** Match conditions of webhooks and policies, which select requests (KEP-3716). */
 import type { Environment } from '../environment.ts'
 import type { Bindings } from '../program.ts'
 import { boolType } from '../types.ts'
@@ -6,7 +6,7 @@ import { compileExpression, type Expression } from './expression.ts'
 import { matchCostLimit, runExpressions } from './run.ts'
 import type { NamedExpression, Variables } from './variables.ts'
 
-/** `faults`: how many conditions could not be evaluated. */
+/** `faults` is the number of conditions that failed to evaluate. */
 export type Match = { readonly faults: number } & ({ readonly matches: boolean } | { readonly error: string })
 
 export interface MatchConditions {
@@ -20,7 +20,9 @@ export const compileConditions = (
   conditions: readonly NamedExpression[] = [],
 ): Expression[] => conditions.map(({ expression }) => compileExpression(environment, expression, [boolType]))
 
-/** A condition that is false decides, whatever becomes of the others; faults count as the failure policy says. */
+/**
+ * Evaluates the conditions. A false condition decides, even if others fail; otherwise errors follow the failure policy.
+ */
 export function matchConditions({ conditions, failurePolicy, variables }: MatchConditions, bindings: Bindings): Match {
   const run = runExpressions(conditions, bindings, matchCostLimit, variables)
   const ignores = failurePolicy === 'Ignore'

@@ -1,7 +1,4 @@
-/**
- * The types of kinds for expressions that are checked against them: made of their schemas, field by field as they are
- * asked for.
- */
+/** CEL types of kinds, created from their schemas. Types of fields are created on first use. */
 import type { FieldType, Field as SchemaField, StructType } from '../../machinery/schema.ts'
 import { escapeFieldName } from '../syntax/escape.ts'
 import {
@@ -19,12 +16,12 @@ import {
   timestampType,
 } from '../types.ts'
 
-const made = new WeakMap<StructType, StructObject>()
+const cache = new WeakMap<StructType, StructObject>()
 
-/** The type of objects of a schema. */
+/** Returns the CEL type of a schema's objects. */
 export function objectTypeOf(struct: StructType): ObjectType {
-  let type = made.get(struct)
-  if (!type) made.set(struct, (type = new StructObject(struct)))
+  let type = cache.get(struct)
+  if (!type) cache.set(struct, (type = new StructObject(struct)))
   return type
 }
 
@@ -78,7 +75,7 @@ function typeOf(type: FieldType): Type {
     case 'map':
       return mapType(stringType, typeOf(type.values))
     case 'struct':
-      // What may hold more than its fields cannot be checked.
+      // An object that may have more than its fields cannot be checked.
       return type.others ? dynType : objectTypeOf(type)
     case 'quantity':
     case 'int-or-string':

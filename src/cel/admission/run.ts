@@ -1,20 +1,20 @@
-/** Evaluates expressions of admission one after the other, within a budget that they share. */
+/** Evaluates admission expressions one after the other, within a shared cost budget. */
 import type { Bindings } from '../program.ts'
 import { dynType } from '../types.ts'
 import type { Value } from '../values.ts'
 import type { Expression } from './expression.ts'
 import { type Variables, VariableValues } from './variables.ts'
 
-/** The most that a policy's expressions of one sort may cost for one request. */
+/** The cost limit for a policy's expressions of one kind per request. */
 export const requestCostLimit = 10_000_000
-/** The most that match conditions may cost. */
+/** The cost limit for match conditions. */
 export const matchCostLimit = 2_500_000
 
 export type Result = { readonly value: Value } | { readonly error: string }
 
-/** `exhausted`: nothing was found out, because all together cost too much. */
+/** `exhausted` is the error message if the expressions exceeded the budget. */
 export type Run =
-  | { readonly results: readonly (Result | undefined)[]; readonly left: number }
+  | { readonly results: readonly (Result | undefined)[]; readonly remainingBudget: number }
   | { readonly exhausted: string }
 
 const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run'
@@ -24,7 +24,7 @@ const noVariables: Variables = {
   compiled: new Map(),
 }
 
-/** Undefined expressions have undefined results. */
+/** Evaluates expressions. Undefined expressions have undefined results. */
 export function runExpressions(
   expressions: readonly (Expression | undefined)[],
   bindings: Bindings,
@@ -33,7 +33,7 @@ export function runExpressions(
 ): Run {
   const composed = variables.compiled.size > 0 ? new VariableValues(variables, bindings) : undefined
   const all = composed?.bindings ?? bindings
-  let left = budget
+  let remainingBudget = budget
   const results: (Result | undefined)[] = []
   for (const expression of expressions) {
     if (!expression) {
@@ -46,13 +46,13 @@ export function runExpressions(
       continue
     }
     const outcome = program.evaluate(all)
-    left -= outcome.cost + (composed?.takeCost() ?? 0)
-    if (left < 0) return { exhausted }
+    remainingBudget -= outcome.cost + (composed?.takeCost() ?? 0)
+    if (remainingBudget < 0) return { exhausted }
     results.push(
       'error' in outcome
         ? { error: `expression '${source}' resulted in error: ${outcome.error}` }
         : { value: outcome.value },
     )
   }
-  return { results, left }
+  return { results, remainingBudget }
 }

@@ -1,6 +1,5 @@
 /**
- * Variables that a policy makes up: `variables.x`. Each is evaluated when it is first read, and may read those before
- * it.
+ * Variables that a policy defines: `variables.x`. Each is evaluated on first use, and may use the variables before it.
  */
 import type { Environment } from '../environment.ts'
 import type { Bindings } from '../program.ts'
@@ -19,16 +18,16 @@ export interface Variables {
   readonly compiled: ReadonlyMap<string, Expression>
 }
 
-/** Compiles them one after the other; what `environment` knows must not have `variables` yet. */
+/** Compiles variables one after the other. `environment` must not have `variables` yet. */
 export function compileVariables(environment: Environment, variables: readonly NamedExpression[] = []): Variables {
   const fields = new Map<string, Field>()
   const type: ObjectType = { kind: 'object', name: 'kubernetes.variables', fields }
   const compiled = new Map<string, Expression>()
-  const known = withVariables(environment, type)
+  const withVariablesSoFar = withVariables(environment, type)
   for (const { name, expression } of variables) {
-    const made = compileExpression(known, expression)
+    const made = compileExpression(withVariablesSoFar, expression)
     compiled.set(name, made)
-    fields.set(name, { type: made.program ? declared(made.program.type) : dynType })
+    fields.set(name, { type: made.program ? toDeclaredType(made.program.type) : dynType })
   }
   return { type, compiled }
 }
@@ -36,13 +35,13 @@ export function compileVariables(environment: Environment, variables: readonly N
 export const withVariables = (environment: Environment, variables: Type): Environment =>
   environment.extend({ variables: { variables } })
 
-/** Objects, opaque values and types are looked into at run time only. */
-function declared(type: Type): Type {
+/** Replaces the types of objects, opaque values and types by dyn: they are checked at run time only. */
+function toDeclaredType(type: Type): Type {
   switch (type.kind) {
     case 'list':
-      return { kind: 'list', element: declared(type.element) }
+      return { kind: 'list', element: toDeclaredType(type.element) }
     case 'map':
-      return { kind: 'map', key: declared(type.key), value: declared(type.value) }
+      return { kind: 'map', key: toDeclaredType(type.key), value: toDeclaredType(type.value) }
     case 'object':
     case 'opaque':
     case 'type':
@@ -53,14 +52,14 @@ function declared(type: Type): Type {
   }
 }
 
-/** The value of `variables` during one run. */
+/** The value of `variables` during one evaluation. */
 export class VariableValues extends CelMap {
   override readonly objectType: ObjectType
-  /** What has been evaluated since this was last taken has cost. */
+  /** The cost of evaluations since the last takeCost. */
   #cost = 0
   readonly #compiled: Variables['compiled']
   readonly #bindings: Bindings
-  readonly #known = new Map<string, Value | CelError>()
+  readonly #withVariablesSoFar = new Map<string, Value | CelError>()
 
   constructor({ type, compiled }: Variables, bindings: Bindings) {
     super()
@@ -86,8 +85,8 @@ export class VariableValues extends CelMap {
     if (typeof key !== 'string') return undefined
     const expression = this.#compiled.get(key)
     if (!expression) return undefined
-    let value = this.#known.get(key)
-    if (value === undefined) this.#known.set(key, (value = this.#evaluate(key, expression)))
+    let value = this.#withVariablesSoFar.get(key)
+    if (value === undefined) this.#withVariablesSoFar.set(key, (value = this.#evaluate(key, expression)))
     if (value instanceof CelError) throw value
     return value
   }

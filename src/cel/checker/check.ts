@@ -1,6 +1,4 @@
-/**
- * Checks types: finds what every name and call means, and the type of every node. Faults are told in cel-go's words.
- */
+/** The type checker: resolves every name and call, and finds the type of every node. The messages are cel-go's. */
 import type { Overload } from '../library.ts'
 import type { Call, Comprehension, CreateList, CreateMap, CreateStruct, Expr, Select } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/issues.ts'
@@ -30,26 +28,26 @@ import { assignable, type Bindings, isDynamic, moreGeneral, sameType, substitute
 export interface Checked {
   readonly type: Type
   readonly types: ReadonlyMap<number, Type>
-  /** Identifiers and selections that are one name: the variable's name, or its value. */
+  /** The references of identifiers, and of selections that are one qualified name, by node id. */
   readonly names: ReadonlyMap<number, Reference>
-  /** Calls: the overloads that may be meant. */
+  /** The possible overloads of calls, by node id. */
   readonly calls: ReadonlyMap<number, ResolvedCall>
 }
 
 export interface Reference {
   readonly name: string
   readonly declaration: Declaration
-  /** A variable of a comprehension or a binding, not of the environment. */
+  /** True for a variable of a comprehension or a binding, false for one of the environment. */
   readonly local: boolean
 }
 
 export interface ResolvedCall {
   readonly overloads: readonly Overload[]
-  /** The target, if it is one, comes first. */
+  /** All arguments; the target of a member call is the first. */
   readonly arguments: readonly Expr[]
 }
 
-/** What `expr` means, or what is wrong with it. */
+/** Checks `expr`. Returns the types and references, or the errors. */
 export function check(expr: Expr, declarations: Declarations): Checked | { readonly issues: readonly Issue[] } {
   const checker = new Checker(declarations)
   const type = checker.check(expr)
@@ -117,7 +115,7 @@ class Checker {
     return this.issue(at, `undeclared reference to '${name.replace(/^\./, '')}' (in container '')`)
   }
 
-  /** The type of a name, and the note what it means; undefined: nothing of that name. */
+  /** Resolves a name and records the reference. Returns undefined if the name is not declared. */
   private name(at: Expr, name: string): Type | undefined {
     const local = this.scopes.findLast((scope) => scope.has(name))?.get(name)
     const declaration = local ? { type: local } : this.declarations.names.get(name.replace(/^\./, ''))
@@ -139,7 +137,7 @@ class Checker {
     return isOptionalType(operand) ? optionalType(field) : field
   }
 
-  /** Whether the first part of a dotted name is a variable of a comprehension. */
+  /** Returns true if the first part of a dotted name is a variable of a comprehension. */
   private isLocal(name: string): boolean {
     const [first = ''] = name.split('.')
     return this.scopes.some((scope) => scope.has(first))
@@ -212,7 +210,7 @@ class Checker {
     return result
   }
 
-  /** A signature's type with parameters of this call's own. */
+  /** Replaces the type parameters of a signature by fresh ones for this call. */
   private instantiate(type: Type, rename: Bindings): Type {
     switch (type.kind) {
       case 'parameter': {
@@ -278,7 +276,7 @@ class Checker {
       : this.issue(at, `expected type 'optional_type(dyn)' but found '${formatType(this.close(found))}'`)
   }
 
-  /** The type that elements have in common; whether they may differ is seen to elsewhere (literals.ts). */
+  /** Returns the common type of elements. Mixed types are rejected in literals.ts. */
   private join(previous: Type | undefined, next: Type): Type {
     if (!previous) return next
     return assignable(this.bindings, [next], [previous]) ? moreGeneral(previous, next) : dynType
@@ -329,7 +327,7 @@ class Checker {
     return this.resolved(result)
   }
 
-  /** The types of the two variables; with one variable the first counts. */
+  /** Returns the types of both variables. With one variable, the first applies. */
   private elements(expr: Comprehension, range: Type): readonly [Type, Type] {
     const two = expr.variable2 !== undefined
     switch (range.kind) {
@@ -370,7 +368,7 @@ function literalType(value: Value): Type {
   return value instanceof Uint8Array ? bytesType : dynType
 }
 
-/** `a.b.c`, if the expression is nothing but names and dots. */
+/** Returns `a.b.c` if the expression consists of names and dots only. */
 function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'identifier') return expr.name
   if (expr.kind !== 'select' || expr.testOnly) return undefined

@@ -1,22 +1,19 @@
-/**
- * What is declared: variables, constants, types and functions, by name. An environment that extends another shares what
- * it has.
- */
+/** Declared variables, constants, types and functions by name. An environment that extends another shares them. */
 import type { FunctionDeclaration, Overload } from '../library.ts'
 import type { ObjectType, Type } from '../types.ts'
 import type { Value } from '../values.ts'
 
-/** A name's meaning: a variable, or a value known beforehand (constants, types). */
+/** The declaration of a name: a variable, or a constant or type, which has a value. */
 export type Declaration = { readonly type: Type; readonly value?: Value }
 
 export interface Declarations {
   readonly names: ReadonlyMap<string, Declaration>
   readonly functions: ReadonlyMap<string, readonly Overload[]>
-  /** Types that expressions can make: `Object{field: value}`. */
+  /** Types that expressions can construct: `Object{field: value}`. */
   readonly objects: ReadonlyMap<string, ObjectType>
 }
 
-/** Adds functions; overloads of the same id replace those that were there. */
+/** Adds functions. Overloads replace existing ones with the same id. */
 export function withFunctions(
   base: Declarations['functions'],
   declared: readonly FunctionDeclaration[],

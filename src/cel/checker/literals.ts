@@ -1,6 +1,6 @@
 /**
- * What Kubernetes asks of literals when an expression is compiled: patterns, durations and times that a function would
- * refuse at run time are refused, and so are lists and maps whose elements are of several types.
+ * Kubernetes' checks of literals at compile time: rejects patterns, durations and times that a function would reject at
+ * run time, and lists and maps with elements of several types.
  */
 import type { Call, CreateList, CreateMap, Expr } from '../syntax/ast.ts'
 import type { Issue } from '../syntax/issues.ts'
@@ -9,7 +9,7 @@ import { CelError } from '../values.ts'
 import type { Checked } from './check.ts'
 import { sameType } from './unify.ts'
 
-/** The overloads whose argument (by its place) must be right, and the function's name in the message. */
+/** Overloads with a checked argument, and its index. */
 const checkedArguments: Readonly<Record<string, number>> = {
   matches: 1,
   matches_string: 1,
@@ -17,17 +17,17 @@ const checkedArguments: Readonly<Record<string, number>> = {
   string_to_timestamp: 0,
 }
 
-/** What is wrong with the literals of an expression. */
+/** Returns the errors of the literals in an expression. */
 export function literalIssues(checked: Checked, expr: Expr): Issue[] {
   const all = [...nodes(expr)]
   return [
-    ...mixed(checked, expr),
+    ...mixedTypeIssues(checked, expr),
     ...all.filter((node) => node.kind === 'call').flatMap((call) => argumentIssues(checked, call)),
   ]
 }
 
-/** Only what `format` takes may be of several types. */
-function mixed(checked: Checked, expr: Expr, exempt = false): Issue[] {
+/** Only the arguments of `format` may have mixedTypeIssues types. */
+function mixedTypeIssues(checked: Checked, expr: Expr, exempt = false): Issue[] {
   const own = exempt
     ? []
     : expr.kind === 'list'
@@ -37,7 +37,7 @@ function mixed(checked: Checked, expr: Expr, exempt = false): Issue[] {
         : []
   const inner =
     expr.kind === 'call' ? expr.function === 'format' : exempt && (expr.kind === 'list' || expr.kind === 'map')
-  return [...own, ...children(expr).flatMap((child) => mixed(checked, child, inner))]
+  return [...own, ...children(expr).flatMap((child) => mixedTypeIssues(checked, child, inner))]
 }
 
 function mixedList(checked: Checked, { elements, optional }: CreateList): Issue[] {
@@ -76,7 +76,7 @@ function argumentIssues(checked: Checked, call: Call): Issue[] {
   const argument = place === undefined ? undefined : resolved?.arguments[place]
   if (!overload || argument?.kind !== 'literal' || typeof argument.value !== 'string') return []
   try {
-    // Only the argument counts: an empty text is matched, or the literal converted.
+    // Matches an empty text with the pattern, or converts the literal, to validate the argument.
     overload.evaluate(...(place === 0 ? [argument.value] : ['', argument.value]))
     return []
   } catch (error) {
@@ -86,13 +86,13 @@ function argumentIssues(checked: Checked, call: Call): Issue[] {
   }
 }
 
-/** All nodes of a tree, outer ones first. */
+/** Yields all nodes of a tree, outer ones first. */
 export function* nodes(expr: Expr): Generator<Expr> {
-  const ahead: Expr[] = [expr]
-  for (let node = ahead.pop(); node; node = ahead.pop()) {
+  const pending: Expr[] = [expr]
+  for (let node = pending.pop(); node; node = pending.pop()) {
     yield node
     const below = children(node)
-    for (let i = below.length - 1; i >= 0; i--) ahead.push(below[i] as Expr)
+    for (let i = below.length - 1; i >= 0; i--) pending.push(below[i] as Expr)
   }
 }
 

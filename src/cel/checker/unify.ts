@@ -1,10 +1,10 @@
-/** Whether a type fits another, with type parameters found on the way: cel-go's rules of assignability. */
+/** Assignability of types with inference of type parameters, by cel-go's rules. */
 import { dynType, isOptionalType, type Type } from '../types.ts'
 
-/** What type parameters stand for so far. */
+/** The inferred types of type parameters. */
 export type Bindings = Map<string, Type>
 
-/** `type` with its parameters replaced; those that stand for nothing become dyn if `close`. */
+/** Replaces the type parameters in `type`. With `close`, unbound ones become dyn. */
 export function substitute(bindings: Bindings, type: Type, close = false): Type {
   switch (type.kind) {
     case 'parameter': {
@@ -31,23 +31,23 @@ export function substitute(bindings: Bindings, type: Type, close = false): Type 
   }
 }
 
-/** Whether all of `from` fit `to`; if so `bindings` has grown, else it is as before. */
+/** Returns true if all of `from` are assignable to `to`. Adds to `bindings` only then. */
 export function assignable(bindings: Bindings, from: readonly Type[], to: readonly Type[]): boolean {
   if (from.length !== to.length) return false
-  const plain = fitsPlainly(from, to)
+  const plain = compareKinds(from, to)
   if (plain !== undefined) return plain
   const before = bindings.size
   if (from.every((type, index) => fits(bindings, type, to[index] as Type))) return true
-  // Parameters are bound once: what is new comes last.
+  // Parameters are bound once, so the new bindings are the last ones.
   if (bindings.size > before) for (const name of [...bindings.keys()].slice(before)) bindings.delete(name)
   return false
 }
 
-/** Types that are nothing but a kind. */
+/** Types without further properties. */
 const plainKinds = new Set<Type['kind']>(['bool', 'int', 'uint', 'double', 'string', 'bytes', 'duration', 'timestamp'])
 
-/** Most calls are decided by kinds alone; undefined: this one is not. */
-function fitsPlainly(from: readonly Type[], to: readonly Type[]): boolean | undefined {
+/** Compares kinds only, which decides most calls. Returns undefined if that is not enough. */
+function compareKinds(from: readonly Type[], to: readonly Type[]): boolean | undefined {
   let decided: true | undefined = true
   for (let i = 0; i < from.length; i++) {
     const [a, b] = [from[i] as Type, to[i] as Type]
@@ -112,14 +112,14 @@ const nullable = (type: Type): boolean =>
   (type.kind === 'opaque' && !isOptionalType(type)) ||
   isOptionalType(type)
 
-/** Of two types that fit each other the one that says less. */
+/** Returns the more general of two types that are assignable to each other. */
 export function moreGeneral(a: Type, b: Type): Type {
   if (isDynamic(a)) return a
   if (isDynamic(b)) return b
   return a.kind === 'null' && b.kind !== 'null' ? b : a
 }
 
-/** The same type, sizes apart. */
+/** Returns true if the types are equal, without regard to sizes. */
 export function sameType(a: Type, b: Type): boolean {
   if (a === b) return true
   if (a.kind !== b.kind) return false

@@ -8,7 +8,7 @@ const text = (length: number): Type => sized(stringType, length)
 const maps = (outer: number, keys: number, inner: number): Type =>
   mapType(text(keys), mapType(stringType, thing, inner), outer)
 
-/** Expression, variables, least and most: what cel-go estimates. */
+/** Expression, variables, and cel-go's minimum and maximum estimate. */
 const known: readonly (readonly [string, Readonly<Record<string, Type>>, number, number])[] = [
   ['"Hello World!"', {}, 0, 0],
   ['input', { input: listType(intType) }, 1, 1],
@@ -48,7 +48,7 @@ const known: readonly (readonly [string, Readonly<Record<string, Type>>, number,
   ['"abcdefg".contains(str1 + str2)', { str1: text(10), str2: text(10) }, 2, 6],
 ]
 
-suite('what evaluating may cost', () => {
+suite('the estimated cost', () => {
   for (const [source, variables, min, max] of known)
     test(source, () => {
       const compiled = environment({ variables }).compile(source)
@@ -57,7 +57,7 @@ suite('what evaluating may cost', () => {
     })
 })
 
-test('without declared sizes there is no bound', () => {
+test('the estimate is unbounded without declared sizes', () => {
   const compiled = environment({ variables: { input: listType(listType(stringType)) } }).compile(
     'input.all(x, x.all(y, y == "a"))',
   )

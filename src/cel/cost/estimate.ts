@@ -1,7 +1,4 @@
-/**
- * What an expression may cost, worked out beforehand from the sizes that types declare: cel-go's rules, number for
- * number.
- */
+/** Estimates the cost of an expression from the sizes that types declare, with the same rules and numbers as cel-go. */
 import type { Checked } from '../checker/check.ts'
 import { stringSize } from '../evaluation/sizes.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Overload } from '../library.ts'
@@ -12,29 +9,29 @@ import { dynType, isOptionalType, stringType, type Type } from '../types.ts'
 const none: Estimate = fixed(0)
 const unknownSize: Estimate = { min: 0, max: unbounded }
 
-/** The sizes of what a list or map holds. */
+/** The sizes of the keys and values of a list or map. */
 interface EntrySizes {
   readonly key: Estimate
   readonly value: Estimate
 }
 
-/** Where a chain of fields and elements leads. */
+/** The declared type at the end of a chain of fields and elements. */
 interface Place {
-  /** Undefined: to nothing that is declared. */
+  /** Undefined if it is not declared. */
   readonly type: Type | undefined
 }
 
 interface Local {
-  /** Absent for values that were worked out. */
+  /** Undefined for computed values. */
   readonly place?: Place
   readonly size?: Estimate
   readonly entries?: EntrySizes
 }
 
 /**
- * The least and the most that evaluating `expr` costs. With a `root`, sizes are those declared below it, whichever name
- * a chain of fields begins with: so Kubernetes estimates rules, and chains that begin at a name of a type or at a value
- * that was worked out are taken for chains from the root as well, less their first step.
+ * Estimates the minimum and maximum cost of `expr`. With a `root`, every chain of fields uses the sizes declared below
+ * it, regardless of the name at its start. Kubernetes estimates rules in this way: chains that begin at a type name or
+ * a computed value are treated as chains from the root without their first step.
  */
 export const estimateCost = (expr: Expr, checked: Checked, root?: Type): Estimate =>
   new Estimator(checked, root).cost(expr)
@@ -45,7 +42,7 @@ class Estimator {
   private readonly entries = new Map<number, EntrySizes>()
   private readonly places = new Map<number, Place>()
   private readonly locals = new Map<string, Local[]>()
-  /** Where chains lead that begin anywhere. */
+  /** The start of all chains, if sizes are declared below a root. */
   private readonly root: Place | undefined
 
   constructor(checked: Checked, root: Type | undefined) {
@@ -93,36 +90,36 @@ class Estimator {
     return this.checked.types.get(expr.id) ?? dynType
   }
 
-  private reach(expr: Expr, place: Place | undefined): void {
+  private setPlace(expr: Expr, place: Place | undefined): void {
     if (place) this.places.set(expr.id, place)
   }
 
-  /** One step on; a first step leads to the root. */
-  private onward(from: Place | undefined, next: (type: Type | undefined) => Type | undefined): Place | undefined {
+  /** Follows one step of a chain. The first step leads to the root. */
+  private follow(from: Place | undefined, next: (type: Type | undefined) => Type | undefined): Place | undefined {
     return from ? { type: next(from.type) } : this.root
   }
 
   private identifier(expr: Extract<Expr, { kind: 'identifier' }>): Estimate {
     const local = this.local(expr.name)
-    this.reach(expr, local ? local.place : this.beginning(expr))
+    this.setPlace(expr, local ? local.place : this.startOf(expr))
     return fixed(1)
   }
 
-  private beginning(expr: Expr): Place | undefined {
+  private startOf(expr: Expr): Place | undefined {
     return this.root ?? { type: this.checked.names.get(expr.id)?.declaration.type }
   }
 
   private select(expr: Extract<Expr, { kind: 'select' }>): Estimate {
     if (this.checked.names.has(expr.id)) {
-      this.reach(expr, this.beginning(expr))
+      this.setPlace(expr, this.startOf(expr))
       return fixed(1)
     }
     const operand = this.cost(expr.operand)
-    // A presence test costs what reading the operand does.
+    // A presence test costs as much as its operand.
     if (expr.testOnly) return operand
-    this.reach(
+    this.setPlace(
       expr,
-      this.onward(this.places.get(expr.operand.id), (type) => fieldOf(type, expr.field)),
+      this.follow(this.places.get(expr.operand.id), (type) => fieldOf(type, expr.field)),
     )
     const { kind } = this.typeOf(expr.operand)
     return kind === 'map' || kind === 'object' ? plus(operand, fixed(1)) : operand
@@ -148,7 +145,7 @@ class Estimator {
       if (overload.id === 'index_list' || overload.id === 'index_map') {
         const [container] = args as [Expr]
         size = this.entrySizes(container)?.value
-        this.reach(expr, this.onward(this.places.get(container.id), items))
+        this.setPlace(expr, this.follow(this.places.get(container.id), items))
       }
       size ??= this.size(expr)
     }
@@ -219,35 +216,35 @@ class Estimator {
     const before = plus(this.cost(expr.range), this.cost(expr.initial))
     const accumulated: Local = { size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
     return this.within(expr.accumulator, accumulated, () => {
-      const turn = this.loop(expr, () => plus(this.cost(expr.condition), this.cost(expr.step)))
+      const iteration = this.loop(expr, () => plus(this.cost(expr.condition), this.cost(expr.step)))
       const result = this.cost(expr.result)
       const count = this.sizeOrUnknown(expr.range)
-      if (expr.initial.kind === 'literal') this.keep(expr, this.size(expr.initial))
+      if (expr.initial.kind === 'literal') this.setSize(expr, this.size(expr.initial))
       else if (expr.initial.kind === 'list' || expr.initial.kind === 'map') {
-        this.keep(expr, count)
+        this.setSize(expr, count)
         const sizes = this.entrySizes(expr.step)
         if (sizes) this.entries.set(expr.id, sizes)
       }
-      return plus(plus(before, result), times(count, turn))
+      return plus(plus(before, result), times(count, iteration))
     })
   }
 
-  /** Evaluates `inner` where the loop's variables are known. */
+  /** Runs `inner` with the loop's variables in scope. */
   private loop(expr: Comprehension, inner: () => Estimate): Estimate {
     const range = this.places.get(expr.range.id)
     const sizes = this.entrySizes(expr.range)
     const isList = this.typeOf(expr.range).kind === 'list'
     const keys: Local = {
-      place: this.onward(range, (type) => (isList ? undefined : keysOf(type))),
+      place: this.follow(range, (type) => (isList ? undefined : keysOf(type))),
       size: isList ? fixed(1) : sizes?.key,
     }
-    const values: Local = { place: this.onward(range, items), size: sizes?.value }
+    const values: Local = { place: this.follow(range, items), size: sizes?.value }
     if (expr.variable2 === undefined) return this.within(expr.variable, isList ? values : keys, inner)
     const second = expr.variable2
     return this.within(expr.variable, keys, () => this.within(second, values, inner))
   }
 
-  /** `cel.bind`: the value is worked out once. */
+  /** `cel.bind`: the value is evaluated once. */
   private binding(expr: Comprehension): Estimate {
     const before = plus(this.cost(expr.range), this.cost(expr.initial))
     const bound: Local = {
@@ -262,12 +259,12 @@ class Estimator {
     })
   }
 
-  private keep(expr: Expr, size: Estimate | undefined): void {
+  private setSize(expr: Expr, size: Estimate | undefined): void {
     if (size) this.sizes.set(expr.id, size)
   }
 
   private copy(to: Expr, from: Expr): void {
-    this.keep(to, this.size(from))
+    this.setSize(to, this.size(from))
     const sizes = this.entrySizes(from)
     if (sizes) this.entries.set(to.id, sizes)
   }
@@ -301,7 +298,7 @@ class Estimator {
   }
 }
 
-/** An argument, its size, and what is declared of what it holds. */
+/** Creates the node of an argument with its size and the declared type of its elements. */
 function estimated(
   type: Type,
   size: Estimate | undefined,
@@ -329,9 +326,7 @@ function estimated(
 const keysOf = (type: Type | undefined): Type | undefined =>
   type?.kind === 'map' ? type.key : type?.kind === 'object' ? stringType : undefined
 
-/**
- * The type of a field. Of members of maps that are picked like fields upstream knows no size, unless the type says so.
- */
+/** Returns the type of a field. Upstream ignores the sizes of map members that are selected like fields, by default. */
 function fieldOf(type: Type | undefined, field: string): Type | undefined {
   if (type?.kind === 'map' && type.membersAsFields) return type.value
   return type?.kind === 'object' ? type.fields.get(field)?.type : undefined

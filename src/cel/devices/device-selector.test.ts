@@ -32,7 +32,7 @@ test('expressions select devices by driver, attributes and capacity', () => {
     assert.equal(deviceSelector(expression).matches(device, 'gpu.example.com'), expected, expression)
 })
 
-test('what is wrong is told when it is compiled, or when it is asked', () => {
+test('invalid expressions fail at compile time or at evaluation', () => {
   assert.throws(() => deviceSelector('device.nothing'), /^Error: compilation failed: ERROR/)
   assert.throws(
     () => deviceSelector('device.attributes[true].model'),
@@ -49,7 +49,7 @@ test('what is wrong is told when it is compiled, or when it is asked', () => {
   )
 })
 
-test('estimates know how long names and values of devices may be', () => {
+test('estimates use the maximum lengths of names and values of devices', () => {
   const cases: [string, number][] = [
     ['device.driver == "gpu.example.com"', 4],
     ['device.attributes["gpu.example.com"].model.matches("^[a-z]+$")', 18],
@@ -61,7 +61,7 @@ test('estimates know how long names and values of devices may be', () => {
     assert.equal(deviceSelector(expression).estimatedCost, expected, expression)
 })
 
-test('what cannot be gone through is told by its type', () => {
+test('the error for a range that is not iterable names its type', () => {
   const cases: [string, string][] = [
     ['model', 'types.String'],
     ['cores', 'types.Int'],

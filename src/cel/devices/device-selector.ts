@@ -1,13 +1,10 @@
-/**
- * Expressions that select devices (dynamic resource allocation, KEP-4381): what they see, and whether a device is
- * meant.
- */
+/** CEL expressions that select devices (dynamic resource allocation, KEP-4381). */
 import { type Environment, environment } from '../environment.ts'
 import { typeOf } from '../evaluation/type-of.ts'
 import { bindingsLibrary } from '../libraries/bindings.ts'
 import { kubernetesLibraries } from '../libraries/index.ts'
-import { quantityOf, quantityType } from '../libraries/quantity.ts'
-import { semverOf } from '../libraries/semver.ts'
+import { parseQuantityValue, quantityType } from '../libraries/quantity.ts'
+import { parseSemver } from '../libraries/semver.ts'
 import type { Program } from '../program.ts'
 import {
   boolType,
@@ -22,14 +19,14 @@ import {
 } from '../types.ts'
 import { CelMap, type Value } from '../values.ts'
 
-/** A device, as slices tell of it. */
+/** A device in a ResourceSlice. */
 export interface SelectedDevice {
   readonly attributes?: Readonly<Record<string, DeviceAttribute>>
   readonly capacity?: Readonly<Record<string, { readonly value: string }>>
   readonly allowMultipleAllocations?: boolean
 }
 
-/** One of its members is set. */
+/** Exactly one of the members is set. */
 export interface DeviceAttribute {
   readonly bool?: boolean
   readonly int?: number
@@ -38,17 +35,17 @@ export interface DeviceAttribute {
 }
 
 export interface DeviceSelector {
-  /** What the evaluation for one device costs at most, by estimate. */
+  /** The maximum estimated cost of an evaluation for one device. */
   readonly estimatedCost: number
-  /** Throws an Error where the expression fails for this device. */
+  /** Returns true if the device matches. Throws an Error if the expression fails for this device. */
   matches(device: SelectedDevice, driver: string): boolean
 }
 
-/** What the evaluation for one device may cost. */
+/** The cost limit of an evaluation for one device. */
 export const costLimit = 1_000_000
-const mostAttributes = 32
+const maxAttributes = 32
 
-/** How long names and values may be: slices with longer ones are refused, so estimates may count on it. */
+/** Estimates use the maximum lengths of names and values: slices with longer ones are rejected. */
 const domain = sized(stringType, 63)
 const identifier = sized(stringType, 32)
 const attribute = { ...sized(dynType, 64), shownAs: 'any' }
@@ -57,20 +54,20 @@ const deviceType = objectType('kubernetes.DRADevice', {
   driver: domain,
   attributes: mapType(
     domain,
-    { ...mapType(identifier, attribute, mostAttributes), membersAsFields: true },
-    mostAttributes,
+    { ...mapType(identifier, attribute, maxAttributes), membersAsFields: true },
+    maxAttributes,
   ),
-  capacity: mapType(domain, mapType(identifier, quantityType, mostAttributes), mostAttributes),
+  capacity: mapType(domain, mapType(identifier, quantityType, maxAttributes), maxAttributes),
   allowMultipleAllocations: boolType,
 })
 
-let shared: Environment | undefined
-const ofDevices = (): Environment =>
-  (shared ??= environment({ libraries: [...kubernetesLibraries, bindingsLibrary], variables: { device: deviceType } }))
+let cached: Environment | undefined
+const deviceEnvironment = (): Environment =>
+  (cached ??= environment({ libraries: [...kubernetesLibraries, bindingsLibrary], variables: { device: deviceType } }))
 
-/** Throws an Error in upstream's words where the expression is not valid. */
+/** Compiles an expression. Throws an Error with upstream's message if it is invalid. */
 export function deviceSelector(expression: string): DeviceSelector {
-  const compiled = ofDevices().compile(expression)
+  const compiled = deviceEnvironment().compile(expression)
   if (!('program' in compiled)) throw new Error(`compilation failed: ${compiled.errors}`)
   const { program } = compiled
   if (program.type.kind !== 'bool' && program.type.kind !== 'dyn')
@@ -105,7 +102,7 @@ class DeviceValue extends CelMap {
       case 'attributes':
         return byDomain(attributes, this.#driver, attributeValue)
       case 'capacity':
-        return byDomain(capacity, this.#driver, ({ value }) => quantityOf(value))
+        return byDomain(capacity, this.#driver, ({ value }) => parseQuantityValue(value))
       case 'allowMultipleAllocations':
         return allowMultipleAllocations
       default:
@@ -119,10 +116,10 @@ class DeviceValue extends CelMap {
 
 function attributeValue({ bool, int, string, version }: DeviceAttribute): Value {
   if (int !== undefined) return BigInt(int)
-  return bool ?? string ?? (version === undefined ? null : semverOf(version))
+  return bool ?? string ?? (version === undefined ? null : parseSemver(version))
 }
 
-/** A name without a domain is one of the driver's. */
+/** Groups members by domain. A name without a domain belongs to the driver. */
 function byDomain<T>(members: Readonly<Record<string, T>>, driver: string, toValue: (member: T) => Value): CelMap {
   const domains = new Map<string, Map<string, T>>()
   for (const [name, member] of Object.entries(members)) {
@@ -158,8 +155,7 @@ class Members<T> extends CelMap {
 const noMembers = new Members<null>(new Map(), () => null)
 
 /**
- * A domain that there is not has nothing: expressions need not ask for it first. Those that do are told that it is not
- * there.
+ * A missing domain is an empty map, so that expressions do not have to check that it exists; `in` returns false for it.
  */
 class Domains extends CelMap {
   readonly #domains: ReadonlyMap<string, CelMap>

@@ -1,6 +1,6 @@
 /**
- * Fields and elements: `x.f`, `x[i]`, and their optional forms. What holds nothing, such as null, has none: there is no
- * fault in asking whether.
+ * Access to fields and elements: `x.f`, `x[i]`, and their optional forms. Values that cannot have fields, such as null,
+ * have none: testing for their presence is not an error.
  */
 import { CelError, CelList, CelMap, OptionalValue, type Value } from '../values.ts'
 import { numeric } from './equality.ts'
@@ -13,11 +13,11 @@ export function select(container: Value, field: string): Value {
     return value
   }
   if (container instanceof OptionalValue) return selectOptional(container, field)
-  refuseList(container)
+  rejectList(container)
   throw new CelError(`no such key: ${field}`)
 }
 
-function refuseList(container: Value): void {
+function rejectList(container: Value): void {
   if (container instanceof CelList) throw new CelError("unsupported index type 'string' in list")
 }
 
@@ -25,7 +25,7 @@ function refuseList(container: Value): void {
 export function selectOptional(container: Value, field: string): OptionalValue {
   if (container instanceof OptionalValue)
     return container.value === undefined ? OptionalValue.none : selectOptional(container.value, field)
-  refuseList(container)
+  rejectList(container)
   const value = container instanceof CelMap ? container.get(field) : undefined
   return value === undefined ? OptionalValue.none : new OptionalValue(value)
 }
@@ -34,7 +34,7 @@ export function selectOptional(container: Value, field: string): OptionalValue {
 export function present(container: Value, field: string): boolean {
   if (container instanceof CelMap) return container.get(field) !== undefined
   if (container instanceof OptionalValue) return container.value !== undefined && present(container.value, field)
-  refuseList(container)
+  rejectList(container)
   return false
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls: the logical operators, which absorb faults, and functions, whose overload is chosen at run time only where
- * types do not tell.
+ * Compiles calls: logical operators, which absorb errors, and functions, whose overload is chosen at run time only if
+ * the types do not determine it.
  */
 import type { Overload } from '../library.ts'
 import type { Call, Expr } from '../syntax/ast.ts'
@@ -45,11 +45,11 @@ export function compileCall(expr: Call, to: Compilation): Evaluate {
   const args = resolved.arguments.map((argument) => to.compile(argument))
   const call = apply(args, overloads, needsDispatch(resolved.overloads, resolved.arguments, to))
   return foldable.has(expr.function) && resolved.arguments.every(({ kind }) => kind === 'literal')
-    ? folded(call, args, overloads)
+    ? foldConstant(call, args, overloads)
     : call
 }
 
-/** `&&` and `||`: a fault on one side does not matter if the other decides. They cost nothing. */
+/** `&&` and `||`: an error on one side is absorbed if the other side decides. They cost nothing. */
 function logical(left: Evaluate, right: Evaluate, decides: boolean): Evaluate {
   return (frame) => {
     let fault: CelError | undefined
@@ -99,7 +99,7 @@ function equality(left: Evaluate, right: Evaluate, wanted: boolean): Evaluate {
   }
 }
 
-/** `x in y`: every element of a list counts, whether it is looked at or not. */
+/** `x in y`: costs one per element of a list, even if not all are compared. */
 function contains(left: Evaluate, right: Evaluate): Evaluate {
   return (frame) => {
     const value = argument(left, frame)
@@ -112,12 +112,12 @@ function contains(left: Evaluate, right: Evaluate): Evaluate {
   }
 }
 
-/** `x in [1, 2]`, the list being constant, costs nothing. */
+/** `x in [1, 2]` with a constant list costs nothing. */
 function membership(left: Evaluate, members: Value, overload: Overload): Evaluate {
   return (frame) => overload.evaluate(left(frame), members)
 }
 
-/** `x.or(y)` and `x.orValue(y)`: y is looked at only where there is no x. They cost nothing. */
+/** `x.or(y)` and `x.orValue(y)`: y is evaluated only if x has no value. They cost nothing. */
 function alternative(left: Evaluate, right: Evaluate, unwraps: boolean): Evaluate {
   return (frame) => {
     const found = left(frame)
@@ -127,7 +127,7 @@ function alternative(left: Evaluate, right: Evaluate, unwraps: boolean): Evaluat
   }
 }
 
-/** Whether values must be looked at: there is a choice, or the type of an argument is not known beforehand. */
+/** Returns true if the overload depends on the values: there are several, or the type of an argument is unknown. */
 function needsDispatch(overloads: readonly Overload[], args: readonly Expr[], to: Compilation): boolean {
   if (overloads.length !== 1) return true
   return args.some((argument, index) => {
@@ -143,7 +143,8 @@ function apply(args: readonly Evaluate[], overloads: readonly Overload[], dispat
   const overload = overloads[0] as Overload
   const { evaluate } = overload
   const [first, second] = args
-  if (overload.cost || args.length > 2 || !first) return (frame) => charged(frame, overload, evaluateAll(args, frame))
+  if (overload.cost || args.length > 2 || !first)
+    return (frame) => callCharged(frame, overload, evaluateAll(args, frame))
   if (!second)
     return (frame) => {
       const value = argument(first, frame)
@@ -164,14 +165,16 @@ function dispatching(args: readonly Evaluate[], overloads: readonly Overload[]):
     const overload = overloads.find(({ parameters }) =>
       parameters.every((parameter, index) => isOfType(values[index] as Value, parameter)),
     )
-    if (overload) return charged(frame, overload, values)
+    if (overload) return callCharged(frame, overload, values)
     frame.spend(1)
     throw new CelError('no such overload')
   }
 }
 
-/** Calls, and spends before if the cost does not hang on the result: what is too dear does not begin. */
-function charged(frame: Frame, { cost, evaluate }: Overload, values: readonly Value[]): Value {
+/**
+ * Calls an overload. Charges before the call if the cost does not depend on the result, so that it can be prevented.
+ */
+function callCharged(frame: Frame, { cost, evaluate }: Overload, values: readonly Value[]): Value {
   if (!cost || cost.length < 2) frame.spend(cost ? cost(values, null) : 1)
   const result = evaluate(...values)
   if (cost && cost.length >= 2) frame.spend(cost(values, result))
@@ -181,7 +184,7 @@ function charged(frame: Frame, { cost, evaluate }: Overload, values: readonly Va
 const evaluateAll = (args: readonly Evaluate[], frame: Frame): Value[] =>
   args.map((evaluate) => argument(evaluate, frame))
 
-/** A call with a faulty argument costs one. */
+/** Evaluates an argument. A call with a failed argument costs one. */
 function argument(evaluate: Evaluate, frame: Frame): Value {
   try {
     return evaluate(frame)
@@ -191,10 +194,10 @@ function argument(evaluate: Evaluate, frame: Frame): Value {
   }
 }
 
-/** Conversions of literals are done once, and cost nothing. */
+/** Conversions of literals are evaluated at compile time, and cost nothing. */
 const foldable = new Set(['int', 'uint', 'double', 'string', 'bytes', 'bool', 'duration', 'timestamp'])
 
-function folded(call: Evaluate, args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
+function foldConstant(call: Evaluate, args: readonly Evaluate[], overloads: readonly Overload[]): Evaluate {
   const literals = args.map((argument) => (argument as () => Value)())
   const overload = overloads.find(({ parameters }) =>
     parameters.every((parameter, index) => isOfType(literals[index] as Value, parameter)),

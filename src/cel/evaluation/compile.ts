@@ -1,7 +1,4 @@
-/**
- * Turns a checked expression into closures. What each node costs at run time is counted as cel-go's interpreter counts
- * it.
- */
+/** Compiles a checked expression to closures. The cost of each node at run time is that of cel-go's interpreter. */
 import type { Checked } from '../checker/check.ts'
 import type { Call, CreateList, CreateMap, CreateStruct, Expr, Select } from '../syntax/ast.ts'
 import { ArrayList, CelError, EntryMap, type Value } from '../values.ts'
@@ -16,8 +13,7 @@ import { makeObject, unwrapElement } from './structures.ts'
 const costs = { list: 10, map: 30, struct: 40 } as const
 
 /**
- * The closure of a whole expression, whose frames have `size` places; the variables that it reads stand in some of
- * them.
+ * Compiles a whole expression. Its frames have `size` slots; `variables` are the slots of the variables that it reads.
  */
 export function compileExpression(
   expr: Expr,
@@ -66,7 +62,7 @@ const constant =
 const isPath = ({ function: name }: Call): boolean => name === '_[_]' || name === '_[?_]' || name === '_?._'
 
 /**
- * A variable and what is picked out of it: one for the whole, one for each step. Names with a known value cost nothing.
+ * Compiles a variable with its selections: costs one for the whole and one per step. Names of constants cost nothing.
  */
 function attribute(expr: Expr, to: Compilation): Evaluate {
   const known = to.checked.names.get(expr.id)?.declaration.value
@@ -79,7 +75,7 @@ function attribute(expr: Expr, to: Compilation): Evaluate {
   }
 }
 
-/** An operand whose own reading costs nothing: the branch of a conditional, or an index. Steps cost. */
+/** Compiles an operand whose own read is free: the branch of a conditional, or an index. Steps cost one each. */
 function compileFree(expr: Expr, to: Compilation): Evaluate {
   if (
     expr.kind !== 'identifier' &&
@@ -95,7 +91,7 @@ function compileFree(expr: Expr, to: Compilation): Evaluate {
   }
 }
 
-/** Reads without counting; `steps` is what it would count. */
+/** Compiles a path that does not charge. `steps` is its cost. */
 function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; readonly steps: number } {
   const reference = to.checked.names.get(expr.id)
   if (reference)
@@ -127,7 +123,7 @@ function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; reado
   return { evaluate: compile(expr, to), steps: 0 }
 }
 
-/** Reads a variable. An accumulator may hold a fault, which comes up again where it is read. */
+/** Reads a variable. An accumulator may hold an error, which is thrown when it is read. */
 function variable(name: string, local: boolean, to: Compilation): Evaluate {
   const slot =
     (local ? to.locals.findLast((scope) => scope.has(name))?.get(name) : undefined) ?? environmentSlot(name, to)
@@ -145,7 +141,7 @@ function environmentSlot(name: string, to: Compilation): number {
   return known
 }
 
-/** `has(x.f)`: reading x costs, looking for f does not. */
+/** `has(x.f)`: costs as much as x. */
 function presence({ operand, field }: Select, to: Compilation): Evaluate {
   const evaluate = compile(operand, to)
   return (frame) => present(evaluate(frame), field)

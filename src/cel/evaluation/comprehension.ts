@@ -1,6 +1,5 @@
 /**
- * Folds over lists and maps: what `all`, `exists`, `map`, `filter` and their kin become. Lists and maps are collected
- * in place.
+ * Compiles folds over lists and maps, to which `all`, `exists`, `map` and `filter` expand. Results are built in place.
  */
 import { accumulatorVariable, type Comprehension, type Expr } from '../syntax/ast.ts'
 import { ArrayList, CelError, CelList, CelMap, EntryMap, type Value } from '../values.ts'
@@ -55,8 +54,8 @@ interface Fold {
 }
 
 /**
- * A fault in a step stays in the accumulator, since a later step may absorb it; nobody absorbs it if the fold always
- * goes on.
+ * Compiles a fold. An error in a step is stored in the accumulator, because a later step may absorb it; if the
+ * condition is constant, nothing absorbs it, and it is thrown.
  */
 function fold(
   { range, variable, variable2 }: Loop,
@@ -82,8 +81,8 @@ function fold(
 }
 
 /**
- * What `map` and `filter` do costs as if each step made a new list: `append` is the accumulator, the addition, and a
- * list that is no constant.
+ * Compiles `map` and `filter`, which cost as much as if each step created a new list: `append` is the cost of the
+ * accumulator, the addition, and a list that is not constant.
  */
 function collect(
   { range, variable, variable2 }: Loop,
@@ -108,31 +107,31 @@ function collect(
   }
 }
 
-function each(values: Value, frame: Frame, variable: number, variable2: number | undefined, turn: () => boolean): void {
+function each(values: Value, frame: Frame, variable: number, variable2: number | undefined, body: () => boolean): void {
   const { slots } = frame
   if (values instanceof CelList) {
     const { size } = values
     for (let index = 0; index < size; index++) {
-      frame.turn()
+      frame.countIteration()
       if (variable2 === undefined) slots[variable] = values.at(index)
       else {
         slots[variable] = BigInt(index)
         slots[variable2] = values.at(index)
       }
-      if (!turn()) return
+      if (!body()) return
     }
     return
   }
   if (!(values instanceof CelMap)) throw new CelError(`got '${goTypeName(values)}', expected iterable type`)
   for (const key of values.keys()) {
-    frame.turn()
+    frame.countIteration()
     slots[variable] = key
     if (variable2 !== undefined) slots[variable2] = values.get(key) as Value
-    if (!turn()) return
+    if (!body()) return
   }
 }
 
-/** The parts of a fold that does nothing but append to a list. */
+/** Returns the parts of a fold that only appends to a list. */
 function collecting({
   initial,
   condition,

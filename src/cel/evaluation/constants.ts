@@ -1,8 +1,10 @@
-/** Lists and maps of literals only: they are made once, and cost nothing. */
+/** Lists and maps of literals: they are created once, and cost nothing. */
 import type { Expr } from '../syntax/ast.ts'
 import { ArrayList, CelError, EntryMap, type Value } from '../values.ts'
 
-/** The value of a constant expression; undefined if it is none (or faulty: that is told when it is evaluated). */
+/**
+ * Returns the value of a constant expression, or undefined if it is not constant or fails, which evaluation reports.
+ */
 export function constantValue(expr: Expr): Value | undefined {
   if (expr.kind === 'literal') return expr.value
   if (expr.kind === 'list' && expr.optional.size === 0) {

@@ -53,7 +53,7 @@ const object = adapt(
 )
 const env = environment({ variables: { self } })
 
-/** What upstream's interpreter counts, which it promises not to change. */
+/** The costs of upstream's interpreter, which it guarantees not to change. */
 const known: Readonly<Record<string, number>> = {
   'self.i == self.j': 5,
   'type(self.i) == int': 4,
@@ -121,7 +121,7 @@ const known: Readonly<Record<string, number>> = {
   "type(self.something) == string && self.something.matches(r'(\\d+(\\.\\d+)?%)')": 10,
 }
 
-suite('what evaluating costs', () => {
+suite('the cost of evaluation', () => {
   for (const [source, cost] of Object.entries(known))
     test(source, () => {
       const compiled = env.compile(source)
@@ -130,7 +130,7 @@ suite('what evaluating costs', () => {
     })
 })
 
-test('evaluation ends when its limit is reached, and nothing absorbs that', () => {
+test('evaluation stops at its cost limit, and no operator absorbs that error', () => {
   const many = adapt(Array(1000).fill(1), listType(intType))
   const compiled = environment({ variables: { many: listType(intType) } }).compile(
     'many.all(a, many.all(b, many.all(c, a + b + c > 0))) || true',
@@ -141,7 +141,7 @@ test('evaluation ends when its limit is reached, and nothing absorbs that', () =
   assert.equal(outcome.error, 'operation cancelled: actual cost limit exceeded')
 })
 
-test('loops whose turns cost nothing end, too', () => {
+test('loops whose iterations cost nothing are limited, too', () => {
   const many = adapt(Array(5000).fill(1), listType(intType))
   const compiled = environment({ variables: { many: listType(intType) } }).compile(
     'many.map(a, many.filter(b, false).size() + many.filter(c, false).size())',
@@ -151,7 +151,7 @@ test('loops whose turns cost nothing end, too', () => {
   assert.ok('error' in outcome && outcome.exceeded)
 })
 
-test('comparing values that share their parts ends, however often they do', () => {
+test('comparison of values with many shared parts is limited', () => {
   let source = 'a24 == b24'
   for (let depth = 24; depth > 0; depth--)
     for (const name of ['a', 'b'])

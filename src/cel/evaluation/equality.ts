@@ -1,7 +1,4 @@
-/**
- * Equality and order of values. Numbers of different types are equal if they are the same number; values of other types
- * are not.
- */
+/** Equality and order of values. Numbers of different types are compared by value; values of other types differ. */
 
 import { runtimeTypeName } from '../types.ts'
 import {
@@ -17,16 +14,16 @@ import {
   type Value,
 } from '../values.ts'
 
-/** Counts the elements that are compared; throws when they are too many. */
-export interface Turns {
-  turn(): void
+/** Counts compared elements, and throws at the limit. */
+export interface IterationLimit {
+  countIteration(): void
 }
 
 /**
- * CEL's `==`. Values that share parts may be far larger than what they cost: `turns` keeps an eye on that, and alone
- * may throw.
+ * CEL's `==`. Values with shared parts may be far larger than their cost: only `iterations` limits the comparison, and
+ * only it throws.
  */
-export function equals(a: Value, b: Value, turns?: Turns): boolean {
+export function equals(a: Value, b: Value, iterations?: IterationLimit): boolean {
   if (a === b) return true
   switch (typeof a) {
     case 'string':
@@ -40,55 +37,55 @@ export function equals(a: Value, b: Value, turns?: Turns): boolean {
     }
     default:
       return a !== null && b !== null && typeof b === 'object'
-        ? equalObjects(a, b, turns)
+        ? equalObjects(a, b, iterations)
         : a instanceof UInt && equals(a.value, b)
   }
 }
 
-/** The number in a value; undefined if it is none. */
+/** Returns the number of a value, or undefined if it is not a number. */
 export const numeric = (value: Value): bigint | number | undefined =>
   typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof UInt ? value.value : undefined
 
 function equalObjects(
   a: Exclude<Value, null | boolean | bigint | number | string>,
   b: typeof a,
-  turns: Turns | undefined,
+  iterations: IterationLimit | undefined,
 ): boolean {
   if (a instanceof UInt) return b instanceof UInt && a.value === b.value
-  if (a instanceof CelList) return b instanceof CelList && equalLists(a, b, turns)
-  if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b, turns)
+  if (a instanceof CelList) return b instanceof CelList && equalLists(a, b, iterations)
+  if (a instanceof CelMap) return b instanceof CelMap && equalMaps(a, b, iterations)
   if (a instanceof Timestamp) return b instanceof Timestamp && a.nanoseconds === b.nanoseconds
   if (a instanceof Duration) return b instanceof Duration && a.nanoseconds === b.nanoseconds
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0
   if (a instanceof TypeValue) return b instanceof TypeValue && runtimeTypeName(a.type) === runtimeTypeName(b.type)
   if (a instanceof OptionalValue) {
     if (!(b instanceof OptionalValue)) return false
-    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value, turns)
+    return a.value === undefined || b.value === undefined ? a.value === b.value : equals(a.value, b.value, iterations)
   }
   return a instanceof OpaqueValue && b instanceof OpaqueValue && a.type.name === b.type.name && a.equals(b)
 }
 
-function equalLists(a: CelList, b: CelList, turns: Turns | undefined): boolean {
-  if (a.equals) return a.equals(b, turns)
+function equalLists(a: CelList, b: CelList, iterations: IterationLimit | undefined): boolean {
+  if (a.equals) return a.equals(b, iterations)
   if (a.size !== b.size) return false
   for (let index = 0; index < a.size; index++) {
-    turns?.turn()
-    if (!equals(a.at(index), b.at(index), turns)) return false
+    iterations?.countIteration()
+    if (!equals(a.at(index), b.at(index), iterations)) return false
   }
   return true
 }
 
-function equalMaps(a: CelMap, b: CelMap, turns: Turns | undefined): boolean {
+function equalMaps(a: CelMap, b: CelMap, iterations: IterationLimit | undefined): boolean {
   if (a.size !== b.size) return false
   for (const key of a.keys()) {
-    turns?.turn()
+    iterations?.countIteration()
     const other = b.get(key)
-    if (other === undefined || !equals(a.get(key) as Value, other, turns)) return false
+    if (other === undefined || !equals(a.get(key) as Value, other, iterations)) return false
   }
   return true
 }
 
-/** Less than 0, 0, more than 0, or NaN if one is no number. Throws for values that have no order. */
+/** Returns a number less than 0, 0, more than 0, or NaN if one is NaN. Throws CelError for values without an order. */
 export function compare(a: Value, b: Value): number {
   const [left, right] = [numeric(a), numeric(b)]
   if (left !== undefined && right !== undefined)
@@ -103,7 +100,7 @@ export function compare(a: Value, b: Value): number {
 
 const surrogate = /[\ud800-\udfff]/
 
-/** By code points, as Go compares UTF-8; JavaScript's own order differs beyond the basic plane. */
+/** Compares by code points, as Go compares UTF-8. JavaScript's order differs beyond the basic plane. */
 export function compareStrings(a: string, b: string): number {
   if (a === b) return 0
   if (surrogate.test(a) || surrogate.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))

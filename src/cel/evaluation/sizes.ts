@@ -1,9 +1,9 @@
-/** The size of a value, as `size()` and costs count it. */
+/** The size of a value for `size()` and costs. */
 import { CelList, CelMap, type Value } from '../values.ts'
 
 const surrogate = /[\ud800-\udbff]/
 
-/** The number of code points. */
+/** Returns the number of code points. */
 export function stringSize(text: string): number {
   if (!surrogate.test(text)) return text.length
   let size = 0
@@ -11,7 +11,7 @@ export function stringSize(text: string): number {
   return size
 }
 
-/** The size of strings, bytes, lists and maps; of all else 1. */
+/** Returns the size of strings, bytes, lists and maps, and 1 for other values. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return stringSize(value)
   if (value instanceof CelList || value instanceof CelMap) return value.size

@@ -1,14 +1,14 @@
-/** What expressions build: optional elements, and objects with fields. */
+/** Construction of optional elements and objects. */
 import type { ObjectType, Type } from '../types.ts'
 import { CelError, CelMap, OptionalValue, type Value } from '../values.ts'
 
-/** The value of `?x` in a list, a map or an object; undefined: it is left out. */
+/** Returns the value of `?x` in a list, map or object, or undefined if it is omitted. */
 export function unwrapElement(value: Value): Value | undefined {
   if (!(value instanceof OptionalValue)) throw new CelError('no such overload')
   return value.value
 }
 
-class MadeObject extends CelMap {
+class ConstructedObject extends CelMap {
   private readonly fields: ReadonlyMap<string, Value>
   override readonly objectType: ObjectType | undefined
 
@@ -28,6 +28,6 @@ class MadeObject extends CelMap {
   }
 }
 
-/** An object of `type` with these fields. */
+/** Creates an object of `type` with these fields. */
 export const makeObject = (type: Type | undefined, fields: ReadonlyMap<string, Value>): CelMap =>
-  new MadeObject(type, fields)
+  new ConstructedObject(type, fields)

@@ -34,7 +34,7 @@ const anyMap = mapType(dynType, dynType)
 const anyOptional = optionalType(dynType)
 const anyType = typeType(dynType)
 
-/** What `type(x)` tells: of lists and maps without what they hold. */
+/** Returns the type of a value for `type(x)`, without the element types of lists and maps. */
 export function typeOf(value: Value): Type {
   switch (typeof value) {
     case 'bigint':
@@ -60,7 +60,7 @@ export function typeOf(value: Value): Type {
 }
 
 /**
- * How cel-go calls its type of a value that is no list, map or object: some messages tell it, such as `types.Int` and
+ * Returns cel-go's type name of a value that is not a list, map or object, which some messages have: `types.Int`,
  * `cel.Quantity`.
  */
 export function goTypeName(value: Value): string {
@@ -72,8 +72,8 @@ export function goTypeName(value: Value): string {
 }
 
 /**
- * Whether a value may be an argument for a parameter, as far as is told at run time: of what a list holds only the
- * first is looked at.
+ * Returns true if a value may be an argument of a parameter's type, as far as is known at run time: only the first
+ * element of a list is checked.
  */
 export function isOfType(value: Value, type: Type): boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return true

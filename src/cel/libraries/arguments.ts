@@ -1,6 +1,4 @@
-/**
- * How libraries' functions take their arguments: checked, so that a wrong one is a fault of the expression, and typed.
- */
+/** Typed arguments of library functions. A wrong type is an error of the expression. */
 import { noSuchOverload } from '../evaluation/equality.ts'
 import { CelError, CelList, type OpaqueValue, type Value } from '../values.ts'
 
@@ -24,27 +22,30 @@ export function listOf(value: Value | undefined): CelList {
   return value
 }
 
-/** The value as one of a library's own. */
-export function own<T extends OpaqueValue>(kind: abstract new (...args: never[]) => T, value: Value | undefined): T {
+/** Returns the value as one of a library's own class. Throws CelError if it is not. */
+export function expectInstance<T extends OpaqueValue>(
+  kind: abstract new (...args: never[]) => T,
+  value: Value | undefined,
+): T {
   if (!(value instanceof kind)) throw noSuchOverload()
   return value
 }
 
-/** What `read` says is wrong with a text, of the kind `Fault`, becomes a fault of the expression. */
-export function readAs<T>(
+/** Runs `read`, and converts errors of the class `Fault` to CelErrors. */
+export function rethrowAsCelError<T>(
   Fault: abstract new (...args: never[]) => Error,
   read: () => T,
-  tell: (message: string) => string = (message) => message,
+  format: (message: string) => string = (message) => message,
 ): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof Fault) throw new CelError(tell(error.message))
+    if (error instanceof Fault) throw new CelError(format(error.message))
     throw error
   }
 }
 
-/** Whether `read` finds nothing wrong. */
+/** Returns true if `read` does not throw a CelError. */
 export function succeeds(read: () => unknown): boolean {
   try {
     read()

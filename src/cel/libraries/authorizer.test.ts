@@ -4,26 +4,26 @@ import type { Value } from '../values.ts'
 import { AuthorizerValue, type CheckAuthorizer } from './authorizer.ts'
 import { call, costOf, faultOf } from './call-for-tests.ts'
 
-/** Allows what the named one may do, and remembers what it was asked. */
-function recorder(user: string, asked: unknown[]): CheckAuthorizer {
-  const decide = (question: object) => {
-    asked.push({ user, ...question })
+/** An authorizer that allows everything for `admin` and records the checks. */
+function recorder(user: string, checks: unknown[]): CheckAuthorizer {
+  const decide = (check: object) => {
+    checks.push({ user, ...check })
     return user === 'broken'
       ? { allowed: false, reason: '', error: 'no answer' }
-      : { allowed: user === 'admin', reason: `${user} asked` }
+      : { allowed: user === 'admin', reason: `${user} checks` }
   }
   return {
     checkPath: (path, verb) => decide({ path, verb }),
     checkResource: (resource, verb) => decide({ ...resource, verb }),
-    serviceAccount: (namespace, name) => recorder(`${namespace}/${name}`, asked),
+    serviceAccount: (namespace, name) => recorder(`${namespace}/${name}`, checks),
   }
 }
 
-const authorizer = (user: string, asked: unknown[] = []): Value => new AuthorizerValue(recorder(user, asked))
+const authorizer = (user: string, checks: unknown[] = []): Value => new AuthorizerValue(recorder(user, checks))
 
-test('a resource is asked for with all that was said of it', () => {
-  const asked: unknown[] = []
-  let check = call('groupcheck_resource', call('authorizer_group', authorizer('admin', asked), 'apps'), 'deployments')
+test('a check of a resource has all attributes of the expression', () => {
+  const checks: unknown[] = []
+  let check = call('groupcheck_resource', call('authorizer_group', authorizer('admin', checks), 'apps'), 'deployments')
   check = call('resourcecheck_subresource', check, 'scale')
   check = call('resourcecheck_namespace', check, 'test')
   check = call('resourcecheck_name', check, 'backend')
@@ -39,21 +39,21 @@ test('a resource is asked for with all that was said of it', () => {
     fieldSelector: 'a=b',
     labelSelector: 'c=d',
   }
-  assert.deepEqual(asked, [{ user: 'admin', ...attributes, verb: 'update' }])
+  assert.deepEqual(checks, [{ user: 'admin', ...attributes, verb: 'update' }])
   assert.equal(call('decision_allowed', decision), true)
-  assert.equal(call('decision_reason', decision), 'admin asked')
+  assert.equal(call('decision_reason', decision), 'admin checks')
   assert.equal(call('decision_errored', decision), false)
   assert.equal(call('decision_error', decision), '')
 })
 
-test('paths, service accounts, and what goes wrong', () => {
-  const asked: unknown[] = []
-  const account = call('authorizer_serviceaccount', authorizer('admin', asked), 'default', 'builder')
+test('checks of paths and service accounts, and their errors', () => {
+  const checks: unknown[] = []
+  const account = call('authorizer_serviceaccount', authorizer('admin', checks), 'default', 'builder')
   assert.equal(
     call('decision_allowed', call('pathcheck_check', call('authorizer_path', account, '/healthz'), 'get')),
     false,
   )
-  assert.deepEqual(asked, [{ user: 'default/builder', path: '/healthz', verb: 'get' }])
+  assert.deepEqual(checks, [{ user: 'default/builder', path: '/healthz', verb: 'get' }])
   const broken = call('pathcheck_check', call('authorizer_path', authorizer('broken'), '/'), 'get')
   assert.equal(call('decision_errored', broken), true)
   assert.equal(call('decision_error', broken), 'no answer')
@@ -75,7 +75,7 @@ test('paths, service accounts, and what goes wrong', () => {
   for (const [run, message] of faults) assert.equal(faultOf(run), message)
 })
 
-test('an expression can afford two checks', () => {
+test('a check costs so much that an expression can have two', () => {
   const path = call('authorizer_path', authorizer('admin'), '/healthz')
   assert.equal(costOf('pathcheck_check', path, 'get'), 350_000)
 })

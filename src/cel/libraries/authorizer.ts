@@ -1,21 +1,21 @@
 /**
  * Kubernetes' libraries of authorization checks:
- * `authorizer.group('apps').resource('deployments').check('create').allowed()`. Who is asked, and who asks, is handed
- * in as the value of the variable `authorizer`.
+ * `authorizer.group('apps').resource('deployments').check('create').allowed()`. The authorizer and its user are passed
+ * as the value of the variable `authorizer`.
  */
 import { dnsLabel, dnsSubdomain } from '../../machinery/validation/names.ts'
 import type { Library } from '../library.ts'
 import { declare, fixed, member, plus, scaled } from '../standard/declare.ts'
 import { boolType, type OpaqueType, opaqueType, stringType } from '../types.ts'
 import { CelError, OpaqueValue, type Value } from '../values.ts'
-import { own, textOf } from './arguments.ts'
-import { type Costs, listCost, lookingAtEstimate, sizeEstimate, sizeOf } from './costs.ts'
+import { expectInstance, textOf } from './arguments.ts'
+import { type Costs, listCost, scanEstimate, sizeEstimate, sizeOf } from './costs.ts'
 
-/** Answers what somebody may do. */
+/** Authorizes requests of one user. */
 export interface CheckAuthorizer {
   checkPath(path: string, verb: string): CheckDecision
   checkResource(resource: ResourceAttributes, verb: string): CheckDecision
-  /** Answers for a service account instead. */
+  /** Returns the authorizer of a service account. */
   serviceAccount(namespace: string, name: string): CheckAuthorizer
 }
 
@@ -25,7 +25,7 @@ export interface ResourceAttributes {
   readonly subresource: string
   readonly namespace: string
   readonly name: string
-  /** As the expression gave it, empty if it did not: one that cannot be read is not taken into account. */
+  /** The selector of the expression, or empty. An invalid one is ignored. */
   readonly fieldSelector: string
   readonly labelSelector: string
 }
@@ -33,7 +33,7 @@ export interface ResourceAttributes {
 export interface CheckDecision {
   readonly allowed: boolean
   readonly reason: string
-  /** What went wrong while deciding, if anything did. */
+  /** The error of the decision, if any. */
   readonly error?: string
 }
 
@@ -42,11 +42,11 @@ const typeNamed = (name: string): OpaqueType => opaqueType(`kubernetes.authoriza
 export const authorizerType = typeNamed('Authorizer')
 const pathCheckType = typeNamed('PathCheck')
 const groupCheckType = typeNamed('GroupCheck')
-/** Also of the variable `authorizer.requestResource`. */
+/** Also the type of the variable `authorizer.requestResource`. */
 export const resourceCheckType = typeNamed('ResourceCheck')
 const decisionType = typeNamed('Decision')
 
-/** Nothing is the same as one of these but itself. */
+/** A value that is only equal to itself. */
 abstract class Receiver extends OpaqueValue {
   equals(other: OpaqueValue): boolean {
     return other === this
@@ -85,7 +85,7 @@ class GroupCheck extends Receiver {
   }
 }
 
-/** A check of a resource, and the value of `authorizer.requestResource`. */
+/** A check of a resource, also the value of `authorizer.requestResource`. */
 export class ResourceCheckValue extends Receiver {
   readonly type = resourceCheckType
   readonly authorizer: CheckAuthorizer
@@ -106,10 +106,10 @@ class DecisionValue extends Receiver {
   }
 }
 
-/** Two checks in an expression are all that its budget allows. */
+/** The budget of an expression is enough for two checks. */
 const checkCosts: Costs = { cost: () => 350_000, estimate: () => ({ cost: fixed(350_000) }) }
 
-function filled(text: Value | undefined, name: string): string {
+function nonEmpty(text: Value | undefined, name: string): string {
   const value = textOf(text)
   if (value.trim() === '') throw new CelError(`${name} must not be empty`)
   return value
@@ -118,13 +118,13 @@ function filled(text: Value | undefined, name: string): string {
 function serviceAccount(value: Value | undefined, namespace: string, name: string): AuthorizerValue {
   if (dnsSubdomain(name).length > 0) throw new CelError('Invalid service account name')
   if (dnsLabel(namespace).length > 0) throw new CelError('Invalid service account namespace')
-  return new AuthorizerValue(own(AuthorizerValue, value).authorizer.serviceAccount(namespace, name))
+  return new AuthorizerValue(expectInstance(AuthorizerValue, value).authorizer.serviceAccount(namespace, name))
 }
 
 function resource(value: Value | undefined, text: Value | undefined): ResourceCheckValue {
-  const { authorizer, group } = own(GroupCheck, value)
+  const { authorizer, group } = expectInstance(GroupCheck, value)
   const none = { subresource: '', namespace: '', name: '', fieldSelector: '', labelSelector: '' }
-  return new ResourceCheckValue(authorizer, { ...none, group, resource: filled(text, 'resource') })
+  return new ResourceCheckValue(authorizer, { ...none, group, resource: nonEmpty(text, 'resource') })
 }
 
 const attribute = (name: keyof ResourceAttributes, id: string, costs?: Costs) =>
@@ -135,7 +135,7 @@ const attribute = (name: keyof ResourceAttributes, id: string, costs?: Costs) =>
       [resourceCheckType, stringType],
       resourceCheckType,
       (value, text) => {
-        const { authorizer, attributes } = own(ResourceCheckValue, value)
+        const { authorizer, attributes } = expectInstance(ResourceCheckValue, value)
         return new ResourceCheckValue(authorizer, { ...attributes, [name]: textOf(text) })
       },
       costs,
@@ -143,16 +143,16 @@ const attribute = (name: keyof ResourceAttributes, id: string, costs?: Costs) =>
   )
 
 function checkPath(value: Value | undefined, verb: string): DecisionValue {
-  const { authorizer, path } = own(PathCheck, value)
+  const { authorizer, path } = expectInstance(PathCheck, value)
   return new DecisionValue(authorizer.checkPath(path, verb))
 }
 
 function checkResource(value: Value | undefined, verb: string): DecisionValue {
-  const { authorizer, attributes } = own(ResourceCheckValue, value)
+  const { authorizer, attributes } = expectInstance(ResourceCheckValue, value)
   return new DecisionValue(authorizer.checkResource(attributes, verb))
 }
 
-const decision = (value: Value | undefined): CheckDecision => own(DecisionValue, value).decision
+const decision = (value: Value | undefined): CheckDecision => expectInstance(DecisionValue, value).decision
 
 export const authorizerLibrary: Library = {
   name: 'kubernetes.authz',
@@ -164,7 +164,7 @@ export const authorizerLibrary: Library = {
         'authorizer_path',
         [authorizerType, stringType],
         pathCheckType,
-        (value, path) => new PathCheck(own(AuthorizerValue, value).authorizer, filled(path, 'path')),
+        (value, path) => new PathCheck(expectInstance(AuthorizerValue, value).authorizer, nonEmpty(path, 'path')),
       ),
     ),
     declare(
@@ -173,7 +173,7 @@ export const authorizerLibrary: Library = {
         'authorizer_group',
         [authorizerType, stringType],
         groupCheckType,
-        (value, group) => new GroupCheck(own(AuthorizerValue, value).authorizer, textOf(group)),
+        (value, group) => new GroupCheck(expectInstance(AuthorizerValue, value).authorizer, textOf(group)),
       ),
     ),
     declare(
@@ -225,7 +225,7 @@ export const authorizerLibrary: Library = {
   ],
 }
 
-/** A selector is read into requirements, of which there may be one for two characters; each has a list of values. */
+/** A selector is parsed to requirements, up to one per two characters, each with a list of values. */
 const requirementCost = 50
 
 const selectorCosts: Costs = {
@@ -235,7 +235,7 @@ const selectorCosts: Costs = {
   },
   estimate: ([, text]) => {
     const size = sizeEstimate(text)
-    return { cost: plus(plus(fixed(listCost), lookingAtEstimate(size)), scaled(scaled(size, 0.5), requirementCost)) }
+    return { cost: plus(plus(fixed(listCost), scanEstimate(size)), scaled(scaled(size, 0.5), requirementCost)) }
   },
 }
 

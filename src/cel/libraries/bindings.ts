@@ -1,7 +1,4 @@
-/**
- * `cel.bind(name, value, result)`: cel-go's extension that Kubernetes gives to expressions about devices, and to no
- * others.
- */
+/** `cel.bind(name, value, result)`: cel-go's extension, which Kubernetes enables for device expressions only. */
 import type { Library } from '../library.ts'
 import { bindMacro } from '../standard/macros.ts'
 

@@ -1,4 +1,4 @@
-/** Calls the libraries' functions by the ids of their overloads, without an expression around them. For tests. */
+/** Calls library functions by overload id, without an expression. For tests. */
 import type { Estimate, EstimatedNode, Overload } from '../library.ts'
 import { dynType, type Type } from '../types.ts'
 import {
@@ -24,24 +24,24 @@ export const overloads: ReadonlyMap<string, Overload> = new Map(
 
 function overloadOf(id: string): Overload {
   const found = overloads.get(id)
-  if (!found) throw new Error(`there is no overload ${id}`)
+  if (!found) throw new Error(`no overload with id ${id}`)
   return found
 }
 
 export const call = (id: string, ...args: Value[]): Value => overloadOf(id).evaluate(...args)
 
-/** What a call has cost; 1 if the overload does not say. */
+/** Returns the cost of a call. Default: 1. */
 export function costOf(id: string, ...args: Value[]): number {
   const { cost, evaluate } = overloadOf(id)
   return cost ? cost(args, evaluate(...args)) : 1
 }
 
-/** What is estimated for arguments of these types and sizes. */
+/** Returns the estimated cost for arguments of these types and sizes. */
 export function estimateOf(id: string, ...args: EstimatedNode[]): Estimate {
   return overloadOf(id).estimate?.(args).cost ?? { min: 1, max: 1 }
 }
 
-/** An argument whose size is known, and of a list also that of its elements. */
+/** Creates an argument with a known size and, for a list, its elements. */
 export const node = (type: Type, size: Estimate, elements?: EstimatedNode): EstimatedNode => ({
   type,
   size,
@@ -60,7 +60,7 @@ export function map(...entries: (readonly [Value, Value])[]): CelMap {
   return made
 }
 
-/** As JavaScript has it: lists are arrays, maps are arrays of pairs, optional values are what they hold. */
+/** Converts a value to JavaScript: lists to arrays, maps to arrays of pairs, optional values to their values. */
 export function plain(value: Value | undefined): unknown {
   if (value instanceof CelList) return [...value].map(plain)
   if (value instanceof CelMap) return [...value.keys()].map((key) => [plain(key), plain(value.get(key))])
@@ -70,7 +70,7 @@ export function plain(value: Value | undefined): unknown {
   return value
 }
 
-/** The fault of a call. */
+/** Returns the message of the CelError that `run` throws. */
 export function faultOf(run: () => unknown): string {
   try {
     run()
@@ -78,5 +78,5 @@ export function faultOf(run: () => unknown): string {
     if (error instanceof CelError) return error.message
     throw error
   }
-  throw new Error('there is no fault')
+  throw new Error('the call did not fail')
 }

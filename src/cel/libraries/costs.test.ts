@@ -7,7 +7,7 @@ import { Duration, type Value } from '../values.ts'
 import { call, costOf, estimateOf, list, node } from './call-for-tests.ts'
 import { traversal } from './costs.ts'
 
-/** The numbers are upstream's, of the calls alone. */
+/** The costs are upstream's, for the calls without their arguments. */
 const between = (min: number, max: number): Estimate => ({ min, max })
 const exact = (size: number): Estimate => between(size, size)
 const text = (value: string): EstimatedNode => node(stringType, exact(stringSize(value)))
@@ -16,7 +16,7 @@ const ip = (value: string): Value => call('string_to_ip', value)
 const cidr = (value: string): Value => call('string_to_cidr', value)
 const longIp = '2001:db8:3333:4444:5555:6666:7777:8888'
 
-test('reading a text costs a tenth of its characters', () => {
+test('parsing a text costs a tenth of its length', () => {
   const calls: readonly (readonly [string, string, number])[] = [
     ['string_to_ip', '192.168.0.1', 2],
     ['string_to_ip', longIp, 4],
@@ -36,7 +36,7 @@ test('reading a text costs a tenth of its characters', () => {
   }
 })
 
-test('functions of strings cost by the length of the texts', () => {
+test('the cost of string functions depends on the length of the strings', () => {
   const from = 'abc 123 def 123'
   assert.equal(costOf('string_replace_string_string', from, '123', '456'), 3)
   assert.deepEqual(estimateOf('string_replace_string_string', text(from), text('123'), text('456')), exact(3))
@@ -48,7 +48,7 @@ test('functions of strings cost by the length of the texts', () => {
   assert.equal(costOf('string_format', 'str is %s and some more', list('filler')), 3)
 })
 
-test('joining costs what comes out', () => {
+test('the cost of join depends on the length of the result', () => {
   const values = ['aa', 'bb', 'cc', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
   const texts = node(listType(stringType), exact(10), node(stringType, between(0, 12)))
   assert.equal(costOf('list_join_string', list(...values), ' '), 5)
@@ -57,7 +57,7 @@ test('joining costs what comes out', () => {
   assert.deepEqual(estimateOf('list_join', texts), between(0, 12))
 })
 
-test('lists are looked at once; estimates count texts in them', () => {
+test('list functions traverse a list once; estimates include the strings in it', () => {
   const five = (type: Type, size: Estimate): EstimatedNode => node(listType(type), exact(5), node(type, size))
   assert.equal(costOf('list_int_sum_int', list(1n, 2n, 3n, 4n, 5n)), 5)
   assert.deepEqual(estimateOf('list_int_sum_int', five(intType, exact(1))), exact(5))
@@ -67,7 +67,7 @@ test('lists are looked at once; estimates count texts in them', () => {
   assert.equal(traversal(list(new Duration(1n), list('0123456789', 1n))), 3)
 })
 
-test('functions of ranges of addresses cost by the length of their texts', () => {
+test('the cost of CIDR functions depends on the length of their texts', () => {
   const cases: readonly (readonly [string, string, Value, number, Estimate])[] = [
     ['cidr_contains_cidr', '192.168.0.0/16', cidr('192.0.0.0/30'), 3, between(3, 7)],
     ['cidr_contains_ip_ip', '192.168.0.0/16', ip('192.0.0.1'), 1, between(1, 4)],
@@ -84,7 +84,7 @@ test('functions of ranges of addresses cost by the length of their texts', () =>
   assert.deepEqual(estimateOf('cidr_contains_ip_string', scalar(), text(longIp)), between(5, 8))
 })
 
-test('sets compare each element with each', () => {
+test('set functions compare all pairs of elements', () => {
   const sized = (size: number): EstimatedNode => node(listType(dynType), exact(size))
   assert.equal(costOf('list_sets_contains_list', list(1n, 2n, 3n, 4n), list(2n, 3n)), 9)
   assert.deepEqual(estimateOf('list_sets_contains_list', sized(4), sized(2)), exact(9))
@@ -93,12 +93,12 @@ test('sets compare each element with each', () => {
   assert.equal(costOf('list_sets_intersects_list', list(), list()), 1)
 })
 
-test('a format is taken to have a long pattern', () => {
+test('the estimate for a format assumes a long pattern', () => {
   assert.equal(costOf('format-validate', call('format.dns1123Label'), 'my-label'), 8)
   assert.deepEqual(estimateOf('format-validate', scalar(), text('my-label')), exact(32))
 })
 
-test('what is not known is at most everything', () => {
+test('the estimate for unknown sizes is unbounded', () => {
   const anything = node(stringType, between(0, 2 ** 64))
   assert.deepEqual(
     estimateOf('string_replace_string_string', anything, anything, anything),
@@ -108,6 +108,6 @@ test('what is not known is at most everything', () => {
   assert.deepEqual(estimateOf('list_distinct', node(listType(dynType), between(0, 2 ** 64))), between(11, 2 ** 64))
 })
 
-test('selectors are read into requirements', () => {
+test('the cost of a selector includes its requirements', () => {
   assert.deepEqual(estimateOf('authorizer_labelselector', scalar(), text('app=example')), exact(10 + 2 + 6 * 50))
 })

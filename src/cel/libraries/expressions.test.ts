@@ -19,7 +19,7 @@ function programOf(source: string) {
 
 const outcomeOf = (source: string) => programOf(source).evaluate({ authorizer: new AuthorizerValue(always) })
 
-/** Expressions that are true. */
+/** Expressions whose value is true. */
 const truths: readonly string[] = [
   `[1, 2, 3].isSorted() && !['b', 'a'].isSorted() && [].isSorted()`,
   "[1, 3].sum() == 4 && [1.0, 3.0].sum() == 4.0 && [duration('1m'), duration('1s')].sum() == duration('1m1s') && " +
@@ -68,7 +68,7 @@ for (const source of truths) {
   })
 }
 
-test('faults are told in the words of the libraries', () => {
+test("errors have the libraries' messages", () => {
   const faults: readonly (readonly [string, string])[] = [
     ["ip('x')", 'IP Address "x" parse error during conversion from string: ParseAddr("x"): unable to parse IP'],
     ["semver('v1')", 'No Major.Minor.Patch elements found'],
@@ -87,7 +87,7 @@ test('faults are told in the words of the libraries', () => {
   }
 })
 
-test('functions that are not for a type do not compile', () => {
+test('calls with a wrong type do not compile', () => {
   for (const source of [
     'isSemver([1, 2, 3])',
     'cidr(192168)',
@@ -103,8 +103,8 @@ test('functions that are not for a type do not compile', () => {
 })
 
 /**
- * Expression, estimated least and most, and what it costs: upstream's numbers. Lists of constants are made beforehand,
- * for nothing.
+ * Expression, minimum and maximum estimate, and cost: upstream's numbers. Constant lists are created at compile time
+ * and cost nothing.
  */
 const costs: readonly (readonly [string, number, number, number])[] = [
   ['[1, 2, 3, 4, 5].sum()', 15, 15, 5],
@@ -131,7 +131,8 @@ const costs: readonly (readonly [string, number, number, number])[] = [
   ["'str is %s and some more'.format(['filler'])", 13, 13, 3],
   ["authorizer.path('/healthz').check('get').allowed()", 350003, 350003, 350003],
   [
-    "authorizer.group('apps').resource('deployments').subresource('status').namespace('test').name('backend').check('create').allowed()",
+    "authorizer.group('apps').resource('deployments').subresource('status').namespace('test').name('backend')" +
+      ".check('create').allowed()",
     350007,
     350007,
     350007,
@@ -149,14 +150,14 @@ const costs: readonly (readonly [string, number, number, number])[] = [
   ['!sets.intersects([1], [])', 22, 22, 2],
 ]
 
-for (const [source, least, most, cost] of costs) {
+for (const [source, min, max, cost] of costs) {
   test(`${source} costs ${cost}`, () => {
     const { estimatedCost } = programOf(source)
-    assert.deepEqual({ ...estimatedCost, cost: outcomeOf(source).cost }, { min: least, max: most, cost })
+    assert.deepEqual({ ...estimatedCost, cost: outcomeOf(source).cost }, { min, max, cost })
   })
 }
 
-test('what is joined is counted when it is run', () => {
+test('the cost of join at run time depends on the result', () => {
   const list = "['aa', 'bb', 'cc', 'd', 'e', 'f', 'g', 'h', 'i', 'j']"
   assert.equal(outcomeOf(`${list}.join(' ')`).cost, 5)
   assert.equal(outcomeOf(`${list}.join()`).cost, 3)

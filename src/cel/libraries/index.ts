@@ -1,4 +1,4 @@
-/** Kubernetes' libraries for CEL, beside the language's own: what every expression of 1.36 may use. */
+/** Kubernetes' CEL libraries beyond the standard one, as of 1.36. */
 import type { Library } from '../library.ts'
 import { authorizerLibrary, authorizerSelectorsLibrary } from './authorizer.ts'
 import { listExtensionsLibrary } from './lists/list-extensions.ts'
@@ -15,10 +15,10 @@ import { stringsLibrary } from './strings/strings.ts'
 
 export type { CheckAuthorizer } from './authorizer.ts'
 export { AuthorizerValue, authorizerType } from './authorizer.ts'
-/** Only mutating admission policies have this one, too. */
+/** Only for mutating admission policies. */
 export { jsonPatchLibrary } from './strings/jsonpatch.ts'
 
-/** The libraries of the base environment, in the order in which versions brought them. */
+/** The libraries of the base environment, in the order in which versions added them. */
 export const kubernetesLibraries: readonly Library[] = [
   urlLibrary,
   regexLibrary,

@@ -8,7 +8,7 @@ import { AuthorizerValue, type CheckAuthorizer } from './authorizer.ts'
 import { call, costOf, list, map, overloads } from './call-for-tests.ts'
 import { jsonPatchLibrary, kubernetesLibraries } from './index.ts'
 
-/** The same numbers in every run. */
+/** Returns a deterministic random generator. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -96,7 +96,7 @@ const authorizer: CheckAuthorizer = {
   serviceAccount: () => authorizer,
 }
 
-/** A value of each of the libraries' own types, where a text makes one. */
+/** Creates values of the libraries' own types. */
 const opaque: Readonly<Record<string, () => Value>> = {
   'net.IP': () => call('string_to_ip', pick(['127.0.0.1', '::1', 'fe80::1', '255.255.255.255'])),
   'net.CIDR': () => call('string_to_cidr', pick(['10.0.0.0/8', '::/0', '1.2.3.4/32', 'fe80::1/10'])),
@@ -111,7 +111,7 @@ const opaque: Readonly<Record<string, () => Value>> = {
     call('groupcheck_resource', call('authorizer_group', new AuthorizerValue(authorizer), ''), 'pods'),
 }
 
-/** A value that an argument of this type could be. */
+/** Creates a random value of a type. */
 function ofType(type: Type): Value {
   switch (type.kind) {
     case 'string':
@@ -139,7 +139,7 @@ function ofType(type: Type): Value {
   }
 }
 
-/** Runs; faults of the expression are fine, everything else is not. */
+/** Asserts that `run` throws nothing but CelErrors. */
 function survives(id: string, run: () => unknown): void {
   try {
     run()
@@ -148,7 +148,7 @@ function survives(id: string, run: () => unknown): void {
   }
 }
 
-test('whatever the arguments, there is a value or a fault of the expression', () => {
+test('calls with random arguments return a value or throw a CelError', () => {
   for (const [id, { parameters }] of overloads) {
     for (let i = 0; i < 60; i++) {
       const fitting = parameters.map(ofType)
@@ -162,7 +162,7 @@ test('whatever the arguments, there is a value or a fault of the expression', ()
   }
 })
 
-test('an address that was written is read as the same', () => {
+test('formatting and parsing an address returns the same address', () => {
   for (let i = 0; i < 2000; i++) {
     const family = pick([4, 6] as const)
     let value = 0n
@@ -173,7 +173,7 @@ test('an address that was written is read as the same', () => {
   }
 })
 
-test('the escaped path of a URL is the path of a URL', () => {
+test('escaping the path of a URL is idempotent', () => {
   for (let i = 0; i < 2000; i++) {
     const source = `https://host/${text()}`
     try {
@@ -185,7 +185,7 @@ test('the escaped path of a URL is the path of a URL', () => {
   }
 })
 
-test('what was split can be joined, and what was replaced can be put back', () => {
+test('join reverts split, and a second replace reverts the first', () => {
   for (let i = 0; i < 2000; i++) {
     const [value, separator] = [text(), text()]
     assert.equal(call('list_join_string', call('string_split_string', value, separator), separator), value)
@@ -196,7 +196,7 @@ test('what was split can be joined, and what was replaced can be put back', () =
   }
 })
 
-test('no two overloads have the same id', () => {
+test('overload ids are unique', () => {
   const ids = [...kubernetesLibraries, jsonPatchLibrary].flatMap(({ functions = [] }) =>
     functions.flatMap((it) => it.overloads.map(({ id }) => id)),
   )

@@ -6,7 +6,7 @@ import { call, faultOf } from './call-for-tests.ts'
 const quantity = (text: string): Value => call('string_to_quantity', text)
 const same = (a: Value, b: Value): boolean => a instanceof OpaqueValue && b instanceof OpaqueValue && a.equals(b)
 
-test('quantities are compared by what they amount to', () => {
+test('quantities are compared by amount', () => {
   assert.ok(same(quantity('200M'), quantity('0.2G')))
   assert.equal(call('quantity_compare_to', quantity('200M'), quantity('0.2G')), 0n)
   assert.equal(call('quantity_compare_to', quantity('50M'), quantity('50Mi')), -1n)
@@ -20,7 +20,7 @@ test('quantities are compared by what they amount to', () => {
   )
 })
 
-test('a text is a quantity when its suffix is one', () => {
+test('isQuantity checks the number and the suffix', () => {
   for (const text of ['1.3G', '1.3Gi', '10000k', '20']) assert.equal(call('is_quantity_string', text), true, text)
   for (const text of ['1,3G', '200K', 'Three', 'Mi', '']) assert.equal(call('is_quantity_string', text), false, text)
   assert.equal(
@@ -29,7 +29,7 @@ test('a text is a quantity when its suffix is one', () => {
   )
 })
 
-test('quantities and whole numbers are added and subtracted', () => {
+test('quantities and integers are added and subtracted', () => {
   assert.ok(same(call('quantity_add', quantity('50k'), quantity('20')), quantity('50.02k')))
   assert.ok(same(call('quantity_sub_int', quantity('50k'), 20n), quantity('49980')))
   const chained = call(
@@ -40,7 +40,7 @@ test('quantities and whole numbers are added and subtracted', () => {
   assert.equal(call('quantity_get_int', chained), 20n)
 })
 
-test('whole numbers are those that are kept as such', () => {
+test('isInteger is true for quantities that upstream stores as integers', () => {
   const whole: readonly (readonly [string, boolean])[] = [
     ['50', true],
     ['50k', true],
@@ -61,7 +61,7 @@ test('whole numbers are those that are kept as such', () => {
   )
 })
 
-test('approximations', () => {
+test('asApproximateFloat converts to a double', () => {
   const cases: readonly (readonly [string, number])[] = [
     ['50.703k', 50703],
     ['0.1', 0.1],

@@ -4,17 +4,17 @@ import type { Library } from '../library.ts'
 import { declare, member, overload } from '../standard/declare.ts'
 import { boolType, doubleType, intType, opaqueType, stringType } from '../types.ts'
 import { CelError, OpaqueValue, type Value } from '../values.ts'
-import { intOf, own, readAs, succeeds, textOf } from './arguments.ts'
-import { looksAtFirst } from './costs.ts'
+import { expectInstance, intOf, rethrowAsCelError, succeeds, textOf } from './arguments.ts'
+import { scanFirstCosts } from './costs.ts'
 
 export const quantityType = opaqueType('kubernetes.Quantity')
 
 const giga = 1_000_000_000n
 
 /**
- * An amount in billionths. `scale` is the power of ten upstream keeps it with as a number of 64 bits: only those that
- * are kept so, without a fraction's digits, count as integers (`1000m` does not). Undefined: it is kept with as many
- * digits as it has.
+ * An amount in billionths. Upstream stores it as a 64-bit number with the power of ten `scale`: only such amounts
+ * without fractional digits count as integers (`1000m` does not). Undefined: upstream stores it with arbitrary
+ * precision.
  */
 class QuantityValue extends OpaqueValue {
   readonly type = quantityType
@@ -32,11 +32,11 @@ class QuantityValue extends OpaqueValue {
 
 const shape = /^([+-]?)0*([0-9]*)(?:\.([0-9]*))?(?:([numkMGTPE])|([KMGTPE])i|[eE]([+-]?[0-9]+))?$/
 
-/** How many digits a number of 64 bits surely holds, and how many are left to binary suffixes. */
+/** The number of digits that always fit into 64 bits, with decimal and with binary suffixes. */
 const decimalDigits = 18
 const binaryDigits = 15
 
-/** What upstream reads as a number of 64 bits and a power of ten. Such amounts have no upper bound, as others do. */
+/** Parses amounts that upstream stores as a 64-bit number and a power of ten. Unlike others, they are not capped. */
 function shortAmount(text: string): QuantityValue | undefined {
   const match = shape.exec(text)
   if (!match) return undefined
@@ -54,25 +54,25 @@ function shortAmount(text: string): QuantityValue | undefined {
     return fraction === '' && room >= 0 ? new QuantityValue((digits << BigInt(exponent)) * giga, 0) : undefined
   }
   const scale = (power === undefined ? (decimalPowers[decimal ?? ''] ?? 0) : Number(power)) - fraction.length
-  return length <= decimalDigits && scale >= -9 && scale <= greatestScale
+  return length <= decimalDigits && scale >= -9 && scale <= maxScale
     ? new QuantityValue(digits * 10n ** BigInt(scale + 9), scale)
     : undefined
 }
 
-/** Powers beyond this are not worth their digits. */
-const greatestScale = 64
+/** Larger powers would need too many digits. */
+const maxScale = 64
 
 const decimalPowers: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
 
-/** The value of a quantity. Throws CelError. */
-export function quantityOf(text: string): QuantityValue {
-  const { nano } = readAs(QuantityError, () => parseQuantity(text))
+/** Parses a quantity. Throws CelError. */
+export function parseQuantityValue(text: string): QuantityValue {
+  const { nano } = rethrowAsCelError(QuantityError, () => parseQuantity(text))
   return shortAmount(text) ?? new QuantityValue(nano, undefined)
 }
 const ofInt = (value: Value | undefined): QuantityValue => new QuantityValue(intOf(value) * giga, 0)
-const quantity = (value: Value | undefined): QuantityValue => own(QuantityValue, value)
+const quantity = (value: Value | undefined): QuantityValue => expectInstance(QuantityValue, value)
 
-/** The value at a scale, if it is a number of 64 bits there. */
+/** Returns the amount at a scale, if it fits into 64 bits. */
 function amountAt({ nano }: QuantityValue, scale: number): bigint | undefined {
   const shift = BigInt(Math.abs(scale + 9))
   const amount = scale + 9 >= 0 ? nano / 10n ** shift : nano * 10n ** shift
@@ -120,7 +120,13 @@ export const quantityLibrary: Library = {
   functions: [
     declare(
       'quantity',
-      overload('string_to_quantity', [stringType], quantityType, (text) => quantityOf(textOf(text)), looksAtFirst()),
+      overload(
+        'string_to_quantity',
+        [stringType],
+        quantityType,
+        (text) => parseQuantityValue(textOf(text)),
+        scanFirstCosts(),
+      ),
     ),
     declare(
       'isQuantity',
@@ -128,11 +134,11 @@ export const quantityLibrary: Library = {
         'is_quantity_string',
         [stringType],
         boolType,
-        (text) => succeeds(() => quantityOf(textOf(text))),
-        looksAtFirst(),
+        (text) => succeeds(() => parseQuantityValue(textOf(text))),
+        scanFirstCosts(),
       ),
     ),
-    // No method, whatever the documentation says.
+    // Not a member function, unlike in the documentation.
     declare(
       'sign',
       overload('quantity_sign', [quantityType], intType, (value) =>

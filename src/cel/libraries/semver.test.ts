@@ -5,7 +5,7 @@ import { call, faultOf } from './call-for-tests.ts'
 
 const version = (text: string): Value => call('string_to_semver', text)
 
-test('versions have parts and an order', () => {
+test('versions have parts and are ordered', () => {
   assert.deepEqual(
     ['semver_major', 'semver_minor', 'semver_patch'].map((id) => call(id, version('1.2.3-beta.1+build.1'))),
     [1n, 2n, 3n],
@@ -15,7 +15,7 @@ test('versions have parts and an order', () => {
   assert.equal(call('semver_compare_to', version('1.2.3'), version('1.0.0')), 1n)
 })
 
-test('a text is a version when it has three numbers; leniently, when it can be made one', () => {
+test('isSemver requires three numbers, unless it normalizes', () => {
   for (const text of ['', 'v1.0.0', ' 1.0.0', '1. 0.0', '1.0.0 ', '01.01.01', '1', '1.1'])
     assert.equal(call('is_semver_string', text), false, text)
   for (const text of ['v1.0.0', '01.01.01', '1', '1.1'])

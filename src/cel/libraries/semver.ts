@@ -4,8 +4,8 @@ import type { Library } from '../library.ts'
 import { declare, member, overload } from '../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../types.ts'
 import { OpaqueValue, type Value } from '../values.ts'
-import { boolOf, own, readAs, succeeds, textOf } from './arguments.ts'
-import { looksAtFirst } from './costs.ts'
+import { boolOf, expectInstance, rethrowAsCelError, succeeds, textOf } from './arguments.ts'
+import { scanFirstCosts } from './costs.ts'
 
 export const semverType = opaqueType('kubernetes.Semver')
 
@@ -21,22 +21,22 @@ class SemverValue extends OpaqueValue {
   }
 }
 
-/** The value of a version. `normalize` completes versions such as `v1.2`. Throws CelError. */
-export const semverOf = (text: Value | undefined, normalize = false): SemverValue =>
+/** Parses a version. `normalize` completes versions such as `v1.2`. Throws CelError. */
+export const parseSemver = (text: Value | undefined, normalize = false): SemverValue =>
   new SemverValue(
-    readAs(versions.SemanticVersionError, () =>
+    rethrowAsCelError(versions.SemanticVersionError, () =>
       (normalize ? versions.parseTolerantVersion : versions.parseSemanticVersion)(textOf(text)),
     ),
   )
 
 const compare = (a: Value | undefined, b: Value | undefined): number =>
-  versions.compareVersions(own(SemverValue, a).version, own(SemverValue, b).version)
+  versions.compareVersions(expectInstance(SemverValue, a).version, expectInstance(SemverValue, b).version)
 
 const part = (name: 'major' | 'minor' | 'patch') =>
   declare(
     name,
     member(`semver_${name}`, [semverType], intType, (value) =>
-      BigInt.asIntN(64, own(SemverValue, value).version[name]),
+      BigInt.asIntN(64, expectInstance(SemverValue, value).version[name]),
     ),
   )
 
@@ -46,24 +46,30 @@ export const semverLibrary: Library = {
   functions: [
     declare(
       'semver',
-      overload('string_to_semver', [stringType], semverType, (text) => semverOf(text), looksAtFirst()),
+      overload('string_to_semver', [stringType], semverType, (text) => parseSemver(text), scanFirstCosts()),
       overload(
         'string_bool_to_semver',
         [stringType, boolType],
         semverType,
-        (text, normalize) => semverOf(text, boolOf(normalize)),
-        looksAtFirst(),
+        (text, normalize) => parseSemver(text, boolOf(normalize)),
+        scanFirstCosts(),
       ),
     ),
     declare(
       'isSemver',
-      overload('is_semver_string', [stringType], boolType, (text) => succeeds(() => semverOf(text)), looksAtFirst()),
+      overload(
+        'is_semver_string',
+        [stringType],
+        boolType,
+        (text) => succeeds(() => parseSemver(text)),
+        scanFirstCosts(),
+      ),
       overload(
         'is_semver_string_bool',
         [stringType, boolType],
         boolType,
-        (text, normalize) => succeeds(() => semverOf(text, boolOf(normalize))),
-        looksAtFirst(),
+        (text, normalize) => succeeds(() => parseSemver(text, boolOf(normalize))),
+        scanFirstCosts(),
       ),
     ),
     declare(

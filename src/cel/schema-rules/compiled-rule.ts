@@ -1,4 +1,4 @@
-/** Rules of one schema, compiled: what each is, or why it is none. */
+/** The compiled rules of one schema, with the errors of invalid ones. */
 import type { StructuralSchema, ValidationRule } from '../../machinery/structural-schema/index.ts'
 import { type Compiled, type Environment, environment, type Program } from '../index.ts'
 import { kubernetesLibraries } from '../libraries/index.ts'
@@ -7,21 +7,21 @@ import { normalizedFieldPath } from './field-path.ts'
 
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** Absent for rules that are empty or faulty. */
+  /** Undefined for empty or invalid rules. */
   readonly program?: Program
   readonly fault?: string
-  /** A transition rule: it compares with the value that was there before. */
+  /** True for a transition rule, which compares with the old value. */
   readonly usesOldSelf: boolean
   readonly message?: Program
   readonly messageFault?: string
-  /** Where its faults are told, below the value; empty: at the value itself. */
+  /** The path of its errors below the value. Empty: the value itself. */
   readonly fieldPath: string
 }
 
-/** The name of the type of values that rules look at. */
+/** The name of the type of `self`. */
 export const selfTypeName = 'selfType'
 
-/** What is written in a schema, for values of `type`. */
+/** Compiles the rules of a schema for values of `type`. */
 export function compiledRules(schema: StructuralSchema, type: Type): readonly CompiledRule[] {
   const rules = schema.keywords['x-kubernetes-validations'] ?? []
   const plain = lazily(() => base().extend({ variables: { self: type, oldSelf: type }, sizes: type }))

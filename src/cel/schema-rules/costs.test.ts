@@ -20,7 +20,7 @@ const values = <T>(...of: readonly T[]): Record<string, T> =>
 interface Case {
   readonly schema: SchemaSource
   readonly value: unknown
-  /** What upstream counts, by rule. All of them hold. */
+  /** Upstream's cost per rule. All rules are true. */
   readonly costs: Readonly<Record<string, number>>
 }
 
@@ -214,9 +214,9 @@ const cases: Readonly<Record<string, Case>> = {
   },
 }
 
-describe('what a rule costs at run time', () => {
+describe('the cost of a rule at run time', () => {
   for (const [what, { schema: source, value, costs }] of Object.entries(cases))
-    it(`is counted as upstream does, for ${what}`, () => {
+    it(`equals upstream's for ${what}`, () => {
       const schema = structuralSchema({
         ...source,
         'x-kubernetes-validations': Object.keys(costs).map((rule) => ({ rule })),

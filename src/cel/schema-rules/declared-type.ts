@@ -1,6 +1,6 @@
 /**
- * The types that rules see: those of CEL for a structural schema, with the sizes that its values can have in a request
- * of 3 MB at most. What a schema says nothing about (`x-kubernetes-preserve-unknown-fields`) is hidden.
+ * The CEL types of a structural schema for rules, with the maximum sizes of values in a request of at most 3 MB. Fields
+ * that the schema does not specify (`x-kubernetes-preserve-unknown-fields`) are hidden.
  */
 import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
 import { escapeFieldName } from '../index.ts'
@@ -22,12 +22,12 @@ import {
   timestampType,
 } from '../types.ts'
 
-/** The most that a request may bring, in bytes. */
+/** The limit of a request body, in bytes. */
 export const maxRequestBytes = 3 * 1024 * 1024
-/** Brackets and quotation marks are two of them. */
+/** The limit of the content without two brackets or quotation marks. */
 const maxContentBytes = maxRequestBytes - 2
 
-/** Upstream gives sizes to some types only; the others count as empty. */
+/** Upstream has sizes for some types only. The others count as empty. */
 const unsized = 0
 const int = sized(intType, unsized)
 const double = sized(doubleType, unsized)
@@ -37,7 +37,7 @@ const duration = sized(durationType, 32)
 const date = sized(timestampType, 12)
 const dateTime = sized(timestampType, 32)
 
-/** The fewest bytes that JSON of a type takes. */
+/** The minimum number of bytes of a type in JSON. */
 const bytes = {
   number: 1,
   boolean: 4,
@@ -51,11 +51,11 @@ const bytes = {
 } as const
 
 /**
- * The type of a schema's values; undefined if expressions cannot see them. `resource`: the root of a resource, which
- * has `apiVersion`, `kind` and names. Objects are named after `name`, as messages show them.
+ * Returns the type of a schema's values, or undefined if expressions cannot access them. `resource` is true for the
+ * root of a resource, which has `apiVersion`, `kind` and names. `name` is the type's name in messages.
  */
 export function declaredType(schema: StructuralSchema, resource: boolean, name: string): Type | undefined {
-  return leastBytes(schema, resource) === undefined
+  return minBytes(schema, resource) === undefined
     ? undefined
     : visibleType(resource ? withTypeAndNames(schema) : schema, name)
 }
@@ -68,16 +68,16 @@ function visibleType(schema: StructuralSchema, name: string): Type {
       const element = items && declaredType(items, items.embedded, `${name}.@idx`)
       const most =
         given(keywords.maxItems) ??
-        Math.floor(maxContentBytes / ((items ? (leastBytes(items, items.embedded) ?? 0) : 0) + 1))
+        Math.floor(maxContentBytes / ((items ? (minBytes(items, items.embedded) ?? 0) : 0) + 1))
       const list = listType(element ?? dynType, most)
       const identity = identityOf(schema)
       return identity ? { ...list, identity } : list
     }
     case 'object': {
       if (typeof others !== 'object') return new DeclaredObject(name, schema)
-      // A key, its quotation marks, colon and comma, beside the value.
+      // The minimum of a member: a key with quotation marks, colon and comma, and the value.
       const most =
-        given(keywords.maxProperties) ?? Math.floor(maxContentBytes / ((leastBytes(others, others.embedded) ?? 0) + 6))
+        given(keywords.maxProperties) ?? Math.floor(maxContentBytes / ((minBytes(others, others.embedded) ?? 0) + 6))
       return mapType(mapKey, declaredType(others, others.embedded, `${name}.@elem`) ?? dynType, most)
     }
     case 'string':
@@ -102,12 +102,12 @@ function textType({ keywords }: StructuralSchema): Type {
     case 'date-time':
       return dateTime
     default:
-      // A character may take four bytes.
+      // A character has up to four bytes.
       return sized(stringType, given(keywords.maxLength, 4) ?? longestOf(keywords.enum) ?? maxContentBytes)
   }
 }
 
-/** A limit, if there is one; negative ones are none at all. */
+/** Returns a limit, at least 0, or undefined if there is none. */
 const given = (limit: number | null | undefined, factor = 1): number | undefined =>
   limit === undefined || limit === null ? undefined : Math.max(0, limit) * factor
 
@@ -122,7 +122,7 @@ function identityOf({ keywords }: StructuralSchema): ListIdentity | undefined {
   return listKind === 'map' ? { kind: 'keys', keys: keys.map((key) => escapeFieldName(key) ?? key) } : undefined
 }
 
-/** Makes the types of fields when they are asked for: expressions look at few of them. */
+/** An object type that creates the types of its fields on first use: expressions use few of them. */
 class DeclaredObject implements ObjectType {
   readonly kind = 'object'
   readonly name: string
@@ -147,7 +147,7 @@ function fieldsOf(schema: StructuralSchema | undefined, name: string): ReadonlyM
   const fields = new Map<string, Field>()
   for (const [property, below] of schema?.properties ?? []) {
     const escaped = escapeFieldName(property)
-    if (escaped !== undefined && leastBytes(below, below.embedded) !== undefined)
+    if (escaped !== undefined && minBytes(below, below.embedded) !== undefined)
       fields.set(escaped, new DeclaredField(below, `${name}.${escaped}`, property))
   }
   return fields
@@ -171,8 +171,8 @@ class DeclaredField implements Field {
 
 const sizes = new WeakMap<StructuralSchema, number | null>()
 
-/** The fewest bytes that a value takes in JSON; undefined for values that expressions cannot see. */
-export function leastBytes(schema: StructuralSchema, resource: boolean): number | undefined {
+/** Returns the minimum number of bytes of a value in JSON, or undefined if expressions cannot access it. */
+export function minBytes(schema: StructuralSchema, resource: boolean): number | undefined {
   const shown = resource ? withTypeAndNames(schema) : schema
   let known = sizes.get(shown)
   if (known === undefined) sizes.set(shown, (known = measured(shown) ?? null))
@@ -184,10 +184,9 @@ function measured(schema: StructuralSchema): number | undefined {
   if (schema.intOrString) return bytes.intOrString
   switch (schema.type) {
     case 'array':
-      return items && leastBytes(items, items.embedded) !== undefined ? bytes.list : undefined
+      return items && minBytes(items, items.embedded) !== undefined ? bytes.list : undefined
     case 'object':
-      if (typeof others === 'object')
-        return leastBytes(others, others.embedded) === undefined ? undefined : bytes.object
+      if (typeof others === 'object') return minBytes(others, others.embedded) === undefined ? undefined : bytes.object
       return objectBytes(schema)
     case 'string':
       if (keywords.format === 'duration') return bytes.duration
@@ -203,12 +202,12 @@ function measured(schema: StructuralSchema): number | undefined {
   }
 }
 
-/** What has to be there and is not filled in: the name, its quotation marks, colon, comma and the value. */
+/** Returns the minimum for the required fields without a default: name, quotation marks, colon, comma and value. */
 function objectBytes({ properties, keywords }: StructuralSchema): number {
   let sum: number = bytes.object
   for (const name of new Set(keywords.required)) {
     const below = properties?.get(name)
-    const least = below && below.default === undefined ? leastBytes(below, below.embedded) : undefined
+    const least = below && below.default === undefined ? minBytes(below, below.embedded) : undefined
     if (least !== undefined) sum += Buffer.byteLength(name) + least + 4
   }
   return sum
@@ -240,8 +239,8 @@ const names: StructuralSchema = {
 const resources = new WeakMap<StructuralSchema, StructuralSchema>()
 
 /**
- * The schema of a resource, with what all of them have. What a schema says about names counts only if it says it of
- * both.
+ * Adds `apiVersion`, `kind` and names to the schema of a resource. The schema's own properties for them are used only
+ * if all of them are specified.
  */
 function withTypeAndNames(schema: StructuralSchema): StructuralSchema {
   const known = resources.get(schema)

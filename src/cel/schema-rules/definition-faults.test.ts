@@ -12,7 +12,7 @@ const object = (properties: Record<string, SchemaSource>, more: SchemaSource = {
   ...more,
 })
 
-/** What is wrong with a schema for the field `x` of a resource: paths begin below the field. */
+/** Returns the errors of a schema for the field `x` of a resource, with paths below the field. */
 function faultsOf(schema: SchemaSource, unchanged = false): string[] {
   const found = structuralFaults(object({ x: schema }), 's', {
     ruleFaults: (source, path, faulty) => definitionFaults(source, path, { faulty, unchanged }),
@@ -22,13 +22,14 @@ function faultsOf(schema: SchemaSource, unchanged = false): string[] {
 
 const shown = (rule: string, more = ''): string =>
   'Invalid value: ' +
-  `{"Rule":${JSON.stringify(rule).replaceAll('>', '\\u003e')},"Message":"","MessageExpression":"${more}","Reason":null,"FieldPath":"","OptionalOldSelf":null}`
+  `{"Rule":${JSON.stringify(rule).replaceAll('>', '\\u003e')},"Message":"","MessageExpression":"${more}",` +
+  '"Reason":null,"FieldPath":"","OptionalOldSelf":null}'
 const remedy =
   '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings ' +
   'are declared)'
 
 describe('rules of a definition', () => {
-  it('compile, or the fault is told with its place', () => {
+  it('compile, or the error has the position', () => {
     assert.deepEqual(
       faultsOf({ type: 'integer', ...rules('self ==') })[0]
         ?.split('\n')[0]
@@ -48,7 +49,7 @@ describe('rules of a definition', () => {
     ])
   })
 
-  it('evaluate to a bool, and messages to a string', () => {
+  it('must evaluate to a bool, and message expressions to a string', () => {
     assert.deepEqual(faultsOf({ type: 'integer', ...rules('self + 1') }), [
       `FieldValueInvalid .x-kubernetes-validations[0].rule: ${shown('self + 1')}: cel expression must evaluate ` +
         'to a bool',
@@ -59,7 +60,7 @@ describe('rules of a definition', () => {
     ])
   })
 
-  it('see fields by their escaped names, and no field that cannot be one', () => {
+  it('access fields by their escaped names', () => {
     const schema = object({
       'a-b': { type: 'string' },
       'c.d': { type: 'string' },
@@ -70,7 +71,7 @@ describe('rules of a definition', () => {
     assert.equal(faultsOf({ ...schema, ...rules('self.a__dash__c == ""') }).length, 1)
   })
 
-  it('see nothing of what is preserved without being declared', () => {
+  it('cannot access fields that are preserved but not declared', () => {
     const free: SchemaSource = { 'x-kubernetes-preserve-unknown-fields': true }
     assert.equal(
       faultsOf(object({ a: free, l: { type: 'array', items: free } }, rules('has(self.a)', 'has(self.l)'))).length,
@@ -82,7 +83,7 @@ describe('rules of a definition', () => {
     ])
   })
 
-  it('know names, kind and version of resources, embedded ones too', () => {
+  it('can access names, kind and apiVersion of resources, also of embedded ones', () => {
     const embedded = object({ spec: { type: 'string' } }, { 'x-kubernetes-embedded-resource': true })
     assert.deepEqual(
       faultsOf({
@@ -94,7 +95,7 @@ describe('rules of a definition', () => {
     assert.equal(faultsOf({ ...embedded, ...rules('self.metadata.labels.size() == 0') }).length, 1)
   })
 
-  it('have types by the format of texts', () => {
+  it('use the types of string formats', () => {
     const of = (format: string, rule: string) => faultsOf({ type: 'string', format, ...rules(rule) })
     assert.deepEqual(of('byte', "self == b'x'"), [])
     assert.deepEqual(of('date', 'self.getFullYear() > 2000'), [])
@@ -104,7 +105,7 @@ describe('rules of a definition', () => {
     assert.equal(of('duration', "self == '1h'").length, 1)
   })
 
-  it('are not compiled where the schema itself is faulty, at or below', () => {
+  it('are not compiled if the schema or one below is invalid', () => {
     assert.deepEqual(
       faultsOf(
         object(
@@ -119,7 +120,7 @@ describe('rules of a definition', () => {
     )
   })
 
-  it('may use oldSelf only where old and new values are known to belong together', () => {
+  it('may use oldSelf only where old and new values can be correlated', () => {
     const transition = { type: 'string', maxLength: 9, ...rules('self == oldSelf') }
     assert.deepEqual(faultsOf(object({ a: transition })), [])
     assert.deepEqual(faultsOf({ type: 'object', maxProperties: 9, additionalProperties: transition }), [])
@@ -144,7 +145,7 @@ describe('rules of a definition', () => {
     )
   })
 
-  it('use oldSelf if they say that it is optional', () => {
+  it('must use oldSelf if they set optionalOldSelf', () => {
     assert.deepEqual(
       faultsOf({ type: 'string', ...rules({ rule: 'oldSelf.orValue("") == self', optionalOldSelf: true }) }),
       [],
@@ -156,10 +157,10 @@ describe('rules of a definition', () => {
   })
 })
 
-describe('what rules of a definition may cost', () => {
+describe('the estimated cost of rules of a definition', () => {
   const costly = { type: 'array', items: { type: 'integer' }, ...rules('self.all(a, self.all(b, a != b))') }
 
-  it('is bounded by rule and in sum, and the dearest are named', () => {
+  it('is limited per rule and in total, and the most expensive rules are named', () => {
     assert.deepEqual(faultsOf(costly), [
       'FieldValueForbidden .x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by ' +
         `factor of more than 100x ${remedy}`,
@@ -171,14 +172,14 @@ describe('what rules of a definition may cost', () => {
     assert.deepEqual(faultsOf({ ...costly, maxItems: 100 }), [])
   })
 
-  it('is told exactly where it is a little too much', () => {
-    const told = (maxItems: number) =>
+  it('is reported exactly if it slightly exceeds the limit', () => {
+    const factors = (maxItems: number) =>
       faultsOf({ ...costly, maxItems }).map((fault) => /by factor of (\S+)/.exec(fault)?.[1])
-    assert.deepEqual(told(1600), ['1.280800x'])
-    assert.deepEqual(told(3000), ['4.5x'])
+    assert.deepEqual(factors(1600), ['1.280800x'])
+    assert.deepEqual(factors(3000), ['4.5x'])
   })
 
-  it('grows with the number of values that there can be', () => {
+  it('grows with the possible number of values', () => {
     const item = { type: 'string', ...rules("self.contains('x')") }
     assert.equal(faultsOf({ type: 'array', items: { ...item, maxLength: 1000 } }).length, 3)
     assert.deepEqual(faultsOf({ type: 'array', maxItems: 10, items: { ...item, maxLength: 1000 } }), [])
@@ -188,7 +189,7 @@ describe('what rules of a definition may cost', () => {
     )
   })
 
-  it('is not asked by rule of a schema that was accepted before', () => {
+  it('is not limited per rule for an unchanged schema', () => {
     assert.deepEqual(faultsOf({ ...costly, maxItems: 1600 }, true), [])
   })
 })

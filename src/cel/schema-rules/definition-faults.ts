@@ -1,4 +1,4 @@
-/** What is wrong with the rules of a schema when it is defined: they do not compile, or may cost too much. */
+/** Validation of rules when a schema is defined: they have to compile, and their estimated cost is limited. */
 import {
   anySchema,
   itemsOf,
@@ -12,27 +12,27 @@ import {
 import { type FieldError, fieldError, forbiddenField, invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Type } from '../types.ts'
 import { type CompiledRule, compiledRules, selfTypeName } from './compiled-rule.ts'
-import { declaredType, leastBytes, maxRequestBytes } from './declared-type.ts'
+import { declaredType, maxRequestBytes, minBytes } from './declared-type.ts'
 
-/** The most that a rule, times how often its value can occur, may cost by estimate. */
+/** The limit for the estimated cost of a rule, multiplied by the possible number of its values. */
 const ruleCostLimit = 10_000_000
-/** The most for all rules and messages of a schema. */
+/** The limit for all rules and messages of a schema. */
 const totalCostLimit = 100_000_000
-/** So many of the dearest rules are told. */
-const mostDear = 4
-/** Where Go's counting ends. */
-const most = 2 ** 64
+/** The number of maxCost expensive rules that are reported. */
+const maxReportedRules = 4
+/** The cap of costs: Go's uint64. */
+const maxCost = 2 ** 64
 
 export interface RuleChecks {
-  /** Schemas that are faulty in or below them: their rules are not compiled. */
+  /** Schemas with errors in or below them: their rules are not compiled. */
   readonly faulty: ReadonlySet<SchemaSource>
-  /** The schema was accepted before as it is: what one rule may cost is not asked again. */
+  /** True if the schema has not changed: the limit per rule is not checked then. */
   readonly unchanged?: boolean
-  /** What the versions of a definition share. */
+  /** The compiled rules that the versions of a definition share. */
   readonly shared?: SharedRules
 }
 
-/** Compiled rules: parts of a definition that are equal are compiled once. */
+/** A cache of compiled rules: equal parts of a definition are compiled once. */
 export class SharedRules {
   readonly schemaOf = structuralSchemas()
   private readonly made = new Map<StructuralSchema, readonly CompiledRule[]>()
@@ -44,7 +44,7 @@ export class SharedRules {
   }
 }
 
-/** What is wrong with the rules in a sound schema; `path` leads to it. */
+/** Returns the errors of the rules in a valid schema at `path`. */
 export function definitionFaults(source: SchemaSource, path: string, checks: RuleChecks): FieldError[] {
   if (!anySchema(source, ({ 'x-kubernetes-validations': rules }) => (rules?.length ?? 0) > 0)) return []
   const shared = checks.shared ?? new SharedRules()
@@ -59,9 +59,9 @@ interface Place {
   readonly schema: StructuralSchema
   readonly path: string
   readonly resource: boolean
-  /** How many values of the schema there can be in an object; undefined: nothing limits them. */
+  /** The maximum number of values of the schema in an object. Undefined: unlimited. */
   readonly cardinality: number | undefined
-  /** The list that keeps old and new values below it from being told apart. */
+  /** The path of the list below which old and new values cannot be correlated. */
   readonly uncorrelatable: string | undefined
 }
 
@@ -77,14 +77,14 @@ class Walk {
     this.shared = shared
   }
 
-  /** Schemas below come first. */
+  /** Visits a schema after those below it. */
   visit(place: Place): void {
     const { source, schema, path, cardinality } = place
     if (!schema.has.rules) return
     const elements = maxElements(source)
     const inner = {
       cardinality:
-        cardinality === undefined || elements === undefined ? undefined : Math.min(most, cardinality * elements),
+        cardinality === undefined || elements === undefined ? undefined : Math.min(maxCost, cardinality * elements),
     }
     const others = othersOf(source)
     if (others && typeof schema.others === 'object')
@@ -95,7 +95,7 @@ class Walk {
     }
     const items = itemsOf(source)
     if (items && schema.items) {
-      // Only lists with keys tell which item was which.
+      // Only items of lists with keys can be correlated.
       const uncorrelatable = place.uncorrelatable ?? (source['x-kubernetes-list-type'] === 'map' ? undefined : path)
       this.below({ ...place, uncorrelatable }, inner, items, schema.items, `${path}.items`)
     }
@@ -121,8 +121,8 @@ class Walk {
       this.faults.push(fieldError('InternalError', `${path}.x-kubernetes-validations`, `Internal error: ${detail}`))
       return
     }
-    const times = cardinality ?? Math.floor(maxRequestBytes / ((leastBytes(schema, resource) ?? 0) + 1))
-    // The root has fields that the same schema elsewhere has not.
+    const times = cardinality ?? Math.floor(maxRequestBytes / ((minBytes(schema, resource) ?? 0) + 1))
+    // The root has fields that an equal schema elsewhere does not have.
     const compiled = resource === schema.embedded ? this.shared.compiled(schema, type) : compiledRules(schema, type)
     for (const [index, rule] of compiled.entries())
       this.rule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
@@ -134,7 +134,7 @@ class Walk {
     times: number,
     uncorrelatable: string | undefined,
   ): void {
-    this.cost('estimated rule cost', Math.min(most, (program?.estimatedCost.max ?? 0) * times), `${path}.rule`)
+    this.cost('estimated rule cost', Math.min(maxCost, (program?.estimatedCost.max ?? 0) * times), `${path}.rule`)
     if (fault !== undefined) this.faults.push(invalidRule(`${path}.rule`, rule, fault))
     if (messageFault !== undefined) this.faults.push(invalidRule(`${path}.messageExpression`, rule, messageFault))
     else if (message)
@@ -156,15 +156,15 @@ class Walk {
   private cost(what: string, cost: number, path: string): void {
     if (cost > ruleCostLimit && !this.checks.unchanged)
       this.faults.push(forbiddenField(path, exceeds(what, cost, ruleCostLimit)))
-    this.total = Math.min(most, this.total + cost)
+    this.total = Math.min(maxCost, this.total + cost)
     if (cost >= totalCostLimit / 100) this.expensive.push({ path, cost })
   }
 
   totalFaults(path: string): FieldError[] {
     if (this.total <= totalCostLimit) return []
-    const dear = this.expensive.sort((a, b) => b.cost - a.cost).slice(0, mostDear)
+    const mostExpensive = this.expensive.sort((a, b) => b.cost - a.cost).slice(0, maxReportedRules)
     return [
-      ...dear.map((rule) =>
+      ...mostExpensive.map((rule) =>
         forbiddenField(
           rule.path,
           'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
@@ -182,7 +182,7 @@ class Walk {
   }
 }
 
-/** How many values there can be directly in one value of the schema. */
+/** Returns the maximum number of values directly in one value of the schema. */
 function maxElements({ type, additionalProperties, maxProperties, maxItems }: SchemaSource): number | undefined {
   const given = (limit: number | null | undefined): number | undefined =>
     limit === undefined || limit === null ? undefined : Math.max(0, Number(limit))
@@ -194,7 +194,7 @@ function maxElements({ type, additionalProperties, maxProperties, maxItems }: Sc
 
 function exceeds(what: string, cost: number, limit: number): string {
   const times = cost / limit
-  // Small excess is told exactly, lest it reads 1.0x.
+  // A small excess is shown exactly, because it would be 1.0x.
   const factor = times > 100 ? 'more than 100x' : times < 1.5 ? `${times.toFixed(6)}x` : `${times.toFixed(1)}x`
   const remedy =
     'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings ' +
@@ -202,7 +202,7 @@ function exceeds(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${factor} (${remedy})`
 }
 
-/** Shows the rule with the names that upstream's internal type has. */
+/** Creates the error with the rule in the form of upstream's internal type. */
 function invalidRule(
   path: string,
   { rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: ValidationRule,

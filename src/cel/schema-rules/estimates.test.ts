@@ -40,7 +40,7 @@ const replacing: Make = (limit) => ({
   properties: { str: text()(limit), before: text()(2), after: text()(4) },
 })
 
-/** What upstream estimates: without limits, and with one. */
+/** Upstream's estimates without limits, and with one. */
 const cases: readonly (readonly [
   what: string,
   make: Make,
@@ -150,14 +150,14 @@ function estimate(source: SchemaSource, rule: string): number {
   return compiled.program.estimatedCost.max
 }
 
-describe('what a rule may cost by estimate', () => {
+describe('the estimated cost of a rule', () => {
   for (const [what, make, rule, cost, limit, limitedCost] of cases)
     it(`${what}: ${rule}`, () => {
       assert.equal(estimate(make(), rule), cost, 'without limits')
       assert.equal(estimate(make(limit), rule), limitedCost, `with a limit of ${limit}`)
     })
 
-  it('chains that begin at a type, or at what was worked out, have the sizes of the schema with the rule', () => {
+  it('chains that begin at a type or a computed value use the sizes of the schema with the rule', () => {
     const source: SchemaSource = {
       type: 'object',
       properties: { words: list(scalar('string'))(), port: scalar('int-or-string') },
@@ -167,14 +167,14 @@ describe('what a rule may cost by estimate', () => {
     assert.equal(estimate(source, "self.words.map(w, w).exists(w, w == 'a')"), 18_874_364)
   })
 
-  it('a pattern costs by the length of the text where the text comes before the dot', () => {
+  it('the cost of a pattern depends on the text only if matches is called as a member', () => {
     const pattern = "'^([0-9]{1,5}(h|m|s|ms)){1,4}$'"
     assert.equal(estimate({ type: 'string' }, `matches(self, ${pattern})`), 2)
     assert.equal(estimate({ type: 'string' }, `self.matches(${pattern})`), 2_516_585)
     assert.equal(estimate({ type: 'string', maxLength: 10 }, `self.matches(${pattern})`), 41)
   })
 
-  it('names that differ are looked for among 304 at most', () => {
+  it('a rule for unique names is within the limit for at most 304 items', () => {
     const named = (count: number) => list({ type: 'object', properties: { name: text()(253) } })(count)
     const unique = 'self.all(one, self.exists_one(other, one.name == other.name))'
     assert.equal(estimate(named(304), unique), 9_982_754)

@@ -1,10 +1,10 @@
-/** The path that a rule names (`.spec.names['first']`), as field errors spell it. */
+/** Converts a rule's fieldPath (`.spec.names['first']`) to the form of field errors. */
 import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
 
 const step = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y
 const escapes: Readonly<Record<string, string>> = { a: '\u0007', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 
-/** `spec.names[first]`; undefined if the schema has no such field. */
+/** Returns `spec.names[first]`, or undefined if the schema does not have the field. */
 export function normalizedFieldPath(path: string, root: StructuralSchema): string | undefined {
   let schema: StructuralSchema | undefined = root
   let normalized = ''

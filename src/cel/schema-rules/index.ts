@@ -1,6 +1,3 @@
-/**
- * Validation rules of structural schemas (`x-kubernetes-validations`, KEP-2876): what is wrong with them when a schema
- * is defined, and what they say of values.
- */
+/** Validation rules of structural schemas (`x-kubernetes-validations`, KEP-2876): their validation and evaluation. */
 export { definitionFaults, SharedRules } from './definition-faults.ts'
 export { SchemaRules } from './value-faults.ts'

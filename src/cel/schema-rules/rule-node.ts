@@ -1,9 +1,9 @@
-/** The schemas that have rules in or below them, as a tree; rules are compiled when the first value comes by. */
+/** The tree of schemas that have rules in or below them. Rules are compiled for the first value. */
 import type { StructuralSchema } from '../../machinery/structural-schema/index.ts'
 import type { Program } from '../index.ts'
 import type { Type } from '../types.ts'
 import { type CompiledRule, compiledRules, selfTypeName } from './compiled-rule.ts'
-import { declaredType, leastBytes } from './declared-type.ts'
+import { declaredType, minBytes } from './declared-type.ts'
 
 export class RuleNode {
   readonly schema: StructuralSchema
@@ -25,14 +25,14 @@ export class RuleNode {
     this.properties = properties.length > 0 ? new Map(properties) : undefined
   }
 
-  /** Undefined if there are none in the schema itself. */
+  /** The rules of the schema itself, or undefined if there are none. */
   get rules(): NodeRules | undefined {
     if (!this.schema.keywords['x-kubernetes-validations']?.length) return undefined
     return (this.made ??= nodeRules(this.schema, this.resource))
   }
 }
 
-/** A rule without what only its definition asks for. */
+/** A rule without the parts that only its validation uses. */
 export interface EvaluatedRule extends Omit<CompiledRule, 'program' | 'message'> {
   readonly evaluate: Program['evaluate'] | undefined
   readonly message: Program['evaluate'] | undefined
@@ -63,9 +63,9 @@ function nodeRules(schema: StructuralSchema, resource: boolean): NodeRules | und
 
 const nodes = new WeakMap<StructuralSchema, RuleNode>()
 
-/** The node of a schema; undefined if it has no rules in or below it, or none that could see its values. */
+/** Returns the node of a schema, or undefined if it has no rules in or below it, or they cannot access its values. */
 function ruleNode(schema: StructuralSchema): RuleNode | undefined {
-  if (!schema.has.rules || leastBytes(schema, schema.embedded) === undefined) return undefined
+  if (!schema.has.rules || minBytes(schema, schema.embedded) === undefined) return undefined
   let node = nodes.get(schema)
   if (!node) nodes.set(schema, (node = new RuleNode(schema, schema.embedded)))
   return node

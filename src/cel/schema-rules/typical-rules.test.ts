@@ -5,26 +5,26 @@ import { definitionFaults, SchemaRules } from './index.ts'
 
 const text: SchemaSource = { type: 'string' }
 const whole: SchemaSource = { type: 'integer' }
-const moment: SchemaSource = { type: 'string', format: 'date-time' }
+const timestamp: SchemaSource = { type: 'string', format: 'date-time' }
 const record = (properties: Record<string, SchemaSource>, more: SchemaSource = {}): SchemaSource => ({
   type: 'object',
   properties,
   ...more,
 })
 
-/** What a rule says of a value (that replaces an old one): nothing, if it holds. */
-function said(schema: SchemaSource, rule: string | ValidationRule, value: unknown, old?: unknown): string {
+/** Returns the messages of a rule for a value and its old value. Empty if the rule is true. */
+function messagesOf(schema: SchemaSource, rule: string | ValidationRule, value: unknown, old?: unknown): string {
   const source = { ...schema, 'x-kubernetes-validations': [typeof rule === 'string' ? { rule } : rule] }
   const faults = definitionFaults(source, 'schema', { faulty: new Set() })
   const found = faults.length > 0 ? faults : new SchemaRules(structuralSchema(source), false).faults(value, old)
   return found.map(({ message }) => message).join('\n')
 }
 
-/** A schema, a value, and rules that hold. */
-const holding: readonly (readonly [string, SchemaSource, unknown, readonly string[]])[] = [
+/** A schema, a value, and rules that are true. */
+const trueRules: readonly (readonly [string, SchemaSource, unknown, readonly string[]])[] = [
   [
-    'moments keep the zone in which they were written, but their parts are those in UTC',
-    moment,
+    'timestamps retain their time zone, but their parts are in UTC',
+    timestamp,
     '2024-05-06T07:08:09.5+02:00',
     [
       'self.getHours() == 5',
@@ -37,7 +37,7 @@ const holding: readonly (readonly [string, SchemaSource, unknown, readonly strin
     ],
   ],
   [
-    'what stands in for a missing value is looked at only if it is missing',
+    'alternatives to a missing value are evaluated only if it is missing',
     record({ here: text, gone: text, also: text }),
     { here: 'x' },
     [
@@ -48,7 +48,7 @@ const holding: readonly (readonly [string, SchemaSource, unknown, readonly strin
     ],
   ],
   [
-    'lists of an unknown type are taken by their first element',
+    'the overload for a list of type dyn depends on its first element',
     whole,
     1,
     [
@@ -59,7 +59,7 @@ const holding: readonly (readonly [string, SchemaSource, unknown, readonly strin
     ],
   ],
   [
-    'the zero of moments is the first of year 1',
+    'the zero timestamp is the start of year 1',
     whole,
     1,
     [
@@ -70,7 +70,7 @@ const holding: readonly (readonly [string, SchemaSource, unknown, readonly strin
 ]
 
 const short: SchemaSource = { type: 'string', maxLength: 63 }
-const portion: SchemaSource = { 'x-kubernetes-int-or-string': true, maxLength: 20 }
+const percentage: SchemaSource = { 'x-kubernetes-int-or-string': true, maxLength: 20 }
 const list = (items: SchemaSource, more: SchemaSource = {}): SchemaSource => ({
   type: 'array',
   maxItems: 16,
@@ -87,9 +87,9 @@ const named = list(record({ name: short, weight: whole }, { required: ['name'] }
   'x-kubernetes-list-map-keys': ['name'],
 })
 
-/** Schemas, a rule, values for which it holds, and values for which it does not. */
-const judged: readonly (readonly [SchemaSource, string, readonly unknown[], readonly unknown[]])[] = [
-  // Which fields go together.
+/** A schema, a rule, values for which it is true, and values for which it is false. */
+const valueCases: readonly (readonly [SchemaSource, string, readonly unknown[], readonly unknown[]])[] = [
+  // Combinations of fields.
   [
     record({ a: text, b: text }),
     '[has(self.a), has(self.b)].filter(x, x).size() == 1',
@@ -116,16 +116,16 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
     [{}, { a: {} }, { a: { on: false } }],
   ],
   [record({ a: { type: 'string', nullable: true } }), 'has(self.a)', [{ a: '' }], [{}, { a: null }]],
-  // Numbers, portions and quantities.
+  // Numbers, percentages and quantities.
   [
     record({ min: whole, max: whole }),
     '!has(self.min) || !has(self.max) || self.min <= self.max',
     [{}, { min: 1 }, { min: 1, max: 1 }],
     [{ min: 2, max: 1 }],
   ],
-  [portion, "type(self) == int ? self >= 0 : self.matches('^[0-9]+%$')", [0, '10%'], [-1, '10', '%']],
+  [percentage, "type(self) == int ? self >= 0 : self.matches('^[0-9]+%$')", [0, '10%'], [-1, '10', '%']],
   [
-    portion,
+    percentage,
     'type(self) == int ? int(self) > 0 : quantity(string(self)).isGreaterThan(quantity("0"))',
     [1, '1Gi', '1m'],
     [0, '0', '-1k'],
@@ -133,7 +133,7 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
   [short, "isQuantity(self) && quantity(self).compareTo(quantity('1Gi')) >= 0", ['1Gi', '2000M'], ['1G', 'much']],
   [{ type: 'number' }, 'self > 0.0 && self <= 1.0', [1, 0.5], [0, 1.5]],
   [{ type: 'number' }, 'self * 4.0 == double(int(self * 4.0))', [1, 0.25], [0.3]],
-  // Text and its formats.
+  // Strings and their formats.
   [short, "self.split('.').all(s, size(s) > 0 && size(s) <= 5)", ['a.b', 'short'], ['a..b', 'longer.x']],
   [
     short,
@@ -164,7 +164,7 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
     ['1s', '0s'],
   ],
   [
-    record({ from: moment, to: moment }),
+    record({ from: timestamp, to: timestamp }),
     "self.to - self.from <= duration('24h')",
     [{ from: '2024-01-01T00:00:00Z', to: '2024-01-02T01:00:00+01:00' }],
     [{ from: '2024-01-01T00:00:00Z', to: '2024-01-02T00:00:01Z' }],
@@ -212,7 +212,7 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
     [{ longer: '' }, { a: 'B' }],
   ],
   [map(short), "self.all(k, v, k.startsWith('x-') || v != '')", [{ 'x-a': '' }, { a: 'b' }], [{ a: '' }]],
-  [map(portion), "!('cpu' in self) || !('gpu' in self)", [{ cpu: 1 }, { gpu: '1' }], [{ cpu: 1, gpu: 1 }]],
+  [map(percentage), "!('cpu' in self) || !('gpu' in self)", [{ cpu: 1 }, { gpu: '1' }], [{ cpu: 1, gpu: 1 }]],
   [
     record({ metadata: record({ name: text }), spec: record({ size: whole }) }),
     "self.?spec.size.orValue(1) == 1 || self.metadata.name.endsWith('-big')",
@@ -221,8 +221,8 @@ const judged: readonly (readonly [SchemaSource, string, readonly unknown[], read
   ],
 ]
 
-/** Schemas, a rule, and old and new values for which it holds, and for which it does not. */
-const changes: readonly (readonly [
+/** A schema, a rule, old and new values for which it is true, and those for which it is false. */
+const changeCases: readonly (readonly [
   SchemaSource,
   string | ValidationRule,
   readonly (readonly [unknown, unknown])[],
@@ -284,30 +284,34 @@ const changes: readonly (readonly [
   ],
 ]
 
-suite('rules as projects write them', () => {
-  for (const [name, schema, value, rules] of holding)
+suite('typical rules of projects', () => {
+  for (const [name, schema, value, rules] of trueRules)
     test(name, () => {
-      for (const rule of rules) assert.equal(said(schema, rule, value), '', rule)
+      for (const rule of rules) assert.equal(messagesOf(schema, rule, value), '', rule)
     })
 
-  test('values and changes are judged by them', () => {
-    for (const [schema, rule, good, bad] of judged) {
-      for (const value of good) assert.equal(said(schema, rule, value), '', `${rule}: ${JSON.stringify(value)}`)
+  test('accept valid values and changeCases, and reject invalid ones', () => {
+    for (const [schema, rule, good, bad] of valueCases) {
+      for (const value of good) assert.equal(messagesOf(schema, rule, value), '', `${rule}: ${JSON.stringify(value)}`)
       for (const value of bad)
-        assert.match(said(schema, rule, value), /failed rule: |evaluating rule: /, `${rule}: ${JSON.stringify(value)}`)
+        assert.match(
+          messagesOf(schema, rule, value),
+          /failed rule: |evaluating rule: /,
+          `${rule}: ${JSON.stringify(value)}`,
+        )
     }
-    for (const [schema, rule, good, bad] of changes) {
+    for (const [schema, rule, good, bad] of changeCases) {
       for (const [old, value] of good)
-        assert.equal(said(schema, rule, value, old), '', `${JSON.stringify([rule, old, value])}`)
+        assert.equal(messagesOf(schema, rule, value, old), '', `${JSON.stringify([rule, old, value])}`)
       for (const [old, value] of bad)
-        assert.match(said(schema, rule, value, old), /failed rule: /, `${JSON.stringify([rule, old, value])}`)
+        assert.match(messagesOf(schema, rule, value, old), /failed rule: /, `${JSON.stringify([rule, old, value])}`)
     }
   })
 
-  test('words of the language are no fields, but their escaped forms are', () => {
+  test('access fields with reserved names only by their escaped names', () => {
     const schema = record({ true: whole, in: whole, namespace: text })
     assert.equal(
-      said(schema, "self.__true__ == 1 && self.__in__ == 2 && self.__namespace__ == 'a'", {
+      messagesOf(schema, "self.__true__ == 1 && self.__in__ == 2 && self.__namespace__ == 'a'", {
         true: 1,
         in: 2,
         namespace: 'a',
@@ -315,18 +319,18 @@ suite('rules as projects write them', () => {
       '',
     )
     assert.match(
-      said(schema, 'self.true == 1', {}),
+      messagesOf(schema, 'self.true == 1', {}),
       /ERROR: <input>:1:6: Syntax error: mismatched input 'true' expecting IDENTIFIER/,
     )
-    assert.match(said(schema, 'self.in == 1', {}), /mismatched input 'in' expecting IDENTIFIER/)
-    assert.match(said(schema, "self.namespace == 'a'", {}), /undefined field 'namespace'/)
+    assert.match(messagesOf(schema, 'self.in == 1', {}), /mismatched input 'in' expecting IDENTIFIER/)
+    assert.match(messagesOf(schema, "self.namespace == 'a'", {}), /undefined field 'namespace'/)
   })
 
-  test('rules with too many operators are refused without a place', () => {
+  test('with too many operators are rejected without a position', () => {
     const chain = (length: number) => Array(length).fill('self').join(' == ')
-    assert.equal(said({ type: 'boolean' }, chain(250), true), '')
+    assert.equal(messagesOf({ type: 'boolean' }, chain(250), true), '')
     assert.match(
-      said({ type: 'boolean' }, chain(251), true),
+      messagesOf({ type: 'boolean' }, chain(251), true),
       /compilation failed: ERROR: <input>:-1:0: max recursion depth exceeded$/,
     )
   })

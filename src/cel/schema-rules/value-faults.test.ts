@@ -19,7 +19,7 @@ const keyed: SchemaSource = {
   'x-kubernetes-list-map-keys': ['k'],
 }
 
-/** What rules say of the field `x` of a resource, and, if `old` is given, of its change. */
+/** Returns the errors of rules for the field `x` of a resource, or, with `old`, for its update. */
 function faultsOf(schema: SchemaSource, value: unknown, ...old: unknown[]): string[] {
   const of = new SchemaRules(structuralSchema(object({ x: schema })), true)
   const found =
@@ -27,8 +27,8 @@ function faultsOf(schema: SchemaSource, value: unknown, ...old: unknown[]): stri
   return found.map(({ reason, field, message }) => `${reason} ${field}: ${message}`)
 }
 
-describe('a rule that does not hold', () => {
-  it('is told at the value, which is shown', () => {
+describe('the error of a failed rule', () => {
+  it('has the path of the value and shows the value', () => {
     assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 3), [
       'FieldValueInvalid x: Invalid value: 3: failed rule: self > 5',
     ])
@@ -38,7 +38,7 @@ describe('a rule that does not hold', () => {
     assert.deepEqual(faultsOf({ ...integer, ...rules('self > 5') }, 6), [])
   })
 
-  it('is told in its own words', () => {
+  it('has the message of the rule', () => {
     assert.deepEqual(faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: ' too small ' }) }, 3), [
       'FieldValueInvalid x: Invalid value: 3: too small',
     ])
@@ -48,7 +48,7 @@ describe('a rule that does not hold', () => {
     ])
   })
 
-  it('is told in the other words when the message cannot be made', () => {
+  it('has the static message if the message expression fails', () => {
     for (const messageExpression of ['string(1 / (self - 3))', "'  '", "'two\\nlines'", "['x'].map(a, a)[self]"])
       assert.deepEqual(
         faultsOf({ ...integer, ...rules({ rule: 'self > 5', message: 'too small', messageExpression }) }, 3),
@@ -56,7 +56,7 @@ describe('a rule that does not hold', () => {
       )
   })
 
-  it('is told for its reason, and at its field', () => {
+  it('has the reason and the fieldPath of the rule', () => {
     const because = (reason: string) =>
       faultsOf({ ...object({ a: integer }), ...rules({ rule: 'false', message: 'm', reason, fieldPath: '.a' }) }, {})
     assert.deepEqual(because('FieldValueForbidden'), ['FieldValueForbidden x.a: Forbidden: m'])
@@ -70,7 +70,7 @@ describe('a rule that does not hold', () => {
     assert.deepEqual(faultsOf(map, {}), ['FieldValueInvalid x.m[k].a.b: Invalid value: failed rule: false'])
   })
 
-  it('is told at the root without a field', () => {
+  it('has no field at the root', () => {
     const root = new SchemaRules(structuralSchema({ type: 'object', ...rules('self.metadata.name == "a"') }), true)
     assert.deepEqual(
       root.faults({ apiVersion: 'g/v1', kind: 'K', metadata: { name: 'b' } }).map(({ field }) => field),
@@ -80,7 +80,7 @@ describe('a rule that does not hold', () => {
 })
 
 describe('rules', () => {
-  it('of values come before those of what is in them', () => {
+  it('of a value are evaluated before those of nested values', () => {
     const schema = object(
       {
         l: { type: 'array', items: { ...integer, ...rules('self == 0') }, ...rules('size(self) == 0') },
@@ -94,7 +94,7 @@ describe('rules', () => {
     )
   })
 
-  it('are not asked of null, which counts as absent', () => {
+  it('are not evaluated for null, which counts as absent', () => {
     assert.deepEqual(faultsOf({ ...integer, nullable: true, ...rules('false') }, null), [])
     assert.deepEqual(faultsOf(object({ a: { ...integer, nullable: true } }, rules('!has(self.a)')), { a: null }), [])
     assert.deepEqual(
@@ -103,7 +103,7 @@ describe('rules', () => {
     )
   })
 
-  it('see fields by their escaped names', () => {
+  it('access fields by their escaped names', () => {
     assert.deepEqual(
       faultsOf(object({ 'a-b': integer, for: integer }, rules('self.a__dash__b == 1 && self.__for__ == 2')), {
         'a-b': 1,
@@ -113,7 +113,7 @@ describe('rules', () => {
     )
   })
 
-  it('know durations as schemas take them, in words too', () => {
+  it('parse durations in all formats that schemas accept', () => {
     const schema: SchemaSource = {
       type: 'array',
       items: { type: 'string', format: 'duration' },
@@ -123,7 +123,7 @@ describe('rules', () => {
     assert.equal(faultsOf(schema, ['1 week']).length, 1)
   })
 
-  it('that fail are told with why', () => {
+  it('that fail to evaluate have the reason in their error', () => {
     assert.deepEqual(faultsOf(object({ a: integer }, rules('self.a > 1')), {}), [
       'FieldValueInvalid x: Invalid value: "object": no such key: a evaluating rule: self.a > 1',
     ])
@@ -136,7 +136,7 @@ describe('rules', () => {
     ])
   })
 
-  it('compare sets and lists with keys without their order', () => {
+  it('compare sets and lists with keys without regard to order', () => {
     const lists = (list: SchemaSource): SchemaSource => ({ type: 'array', items: list, ...rules('self[0] == self[1]') })
     const atomic: SchemaSource = { type: 'array', items: integer }
     const set: SchemaSource = { ...atomic, 'x-kubernetes-list-type': 'set' }
@@ -171,7 +171,7 @@ describe('rules', () => {
     assert.equal(faultsOf(lists(keyed), [[{ k: 1, v: 1 }], [{ k: 1, v: 2 }]]).length, 1)
   })
 
-  it('join sets and lists with keys without holding anything twice', () => {
+  it('join sets and lists with keys without duplicates', () => {
     const set: SchemaSource = { type: 'array', items: integer, 'x-kubernetes-list-type': 'set' }
     assert.deepEqual(faultsOf({ ...set, ...rules('self + [3, 1] == [3, 2, 1]', 'size(self + [1]) == 2') }, [1, 2]), [])
     const joined: SchemaSource = {
@@ -194,7 +194,7 @@ describe('rules', () => {
     )
   })
 
-  it('compare what is preserved without being declared', () => {
+  it('compare fields that are preserved but not declared', () => {
     const schema = object({}, { 'x-kubernetes-preserve-unknown-fields': true, ...rules('self == oldSelf') })
     assert.deepEqual(faultsOf(schema, { a: { b: [1] } }, { a: { b: [1] } }), [])
     assert.equal(faultsOf(schema, { a: { b: [1] } }, { a: { b: [2] } }).length, 1)
@@ -204,7 +204,7 @@ describe('rules', () => {
 describe('transition rules', () => {
   const grows: SchemaSource = { ...integer, ...rules('self >= oldSelf') }
 
-  it('are asked only where there was a value', () => {
+  it('are evaluated only if there is an old value', () => {
     assert.deepEqual(faultsOf(grows, 1), [])
     assert.deepEqual(faultsOf(grows, 1, undefined), [])
     assert.deepEqual(faultsOf(grows, 2, 1), [])
@@ -212,7 +212,7 @@ describe('transition rules', () => {
     assert.deepEqual(faultsOf({ ...grows, nullable: true }, 1, null), [])
   })
 
-  it('know members of maps and items with keys again', () => {
+  it('correlate members of maps and items with keys', () => {
     assert.deepEqual(faultsOf({ type: 'object', additionalProperties: grows }, { a: 1, b: 1 }, { a: 2 }), [
       'FieldValueInvalid x[a]: Invalid value: 1: failed rule: self >= oldSelf',
     ])
@@ -238,7 +238,7 @@ describe('transition rules', () => {
     )
   })
 
-  it('with an optional old value are always asked', () => {
+  it('with optionalOldSelf are always evaluated', () => {
     const schema: SchemaSource = {
       ...integer,
       ...rules({ rule: 'oldSelf.hasValue() ? self >= oldSelf.value() : self == 0', optionalOldSelf: true }),
@@ -250,8 +250,8 @@ describe('transition rules', () => {
   })
 })
 
-describe('values that have not changed', () => {
-  it('are let through, if the rule does not look at the change', () => {
+describe('unchanged values', () => {
+  it('are admitted, unless the rule is a transition rule', () => {
     const strict: SchemaSource = { ...integer, ...rules('self > 5') }
     assert.deepEqual(faultsOf(strict, 3, 3), [])
     assert.equal(faultsOf(strict, 3, 4).length, 1)
@@ -264,7 +264,7 @@ describe('values that have not changed', () => {
     assert.deepEqual(faultsOf(object({ a: integer, b: strict }), { a: 1, b: 2 }, { a: 2, b: 2 }), [])
   })
 
-  it('are known again in lists by their keys, or by their place if the list says nothing', () => {
+  it('are correlated in lists by keys, or by index without a list type', () => {
     const strict: SchemaSource = { ...integer, ...rules('self > 5') }
     assert.deepEqual(faultsOf({ type: 'array', items: strict }, [1, 9], [1]), [])
     assert.equal(faultsOf({ type: 'array', items: strict }, [9, 1], [1]).length, 1)
@@ -290,10 +290,10 @@ describe('values that have not changed', () => {
   })
 })
 
-describe('what rules cost at run time', () => {
+describe('the cost of rules at run time', () => {
   const many = Array.from({ length: 2000 }, (_, i) => i)
 
-  it('is bounded by rule: nothing more is evaluated then', () => {
+  it('is limited per rule, and evaluation stops at the limit', () => {
     const schema: SchemaSource = {
       type: 'array',
       items: { ...integer, ...rules('false') },
@@ -306,22 +306,23 @@ describe('what rules cost at run time', () => {
     ])
   })
 
-  it('is bounded by object', () => {
+  it('is limited per object', () => {
     const costly = object({ l: { type: 'array', items: integer } }, rules('self.l.all(a, self.l.all(b, b >= 0))'))
     const found = faultsOf(
       { type: 'array', items: costly },
       Array.from({ length: 100 }, () => ({ l: many.slice(0, 300) })),
     )
     assert.equal(found.length, 1)
-    assert.match(
-      found[0] ?? '',
-      /^FieldValueInvalid x\[\d+\]: Invalid value: "object": validation failed due to running out of cost budget, no further validation rules will be run$/,
+    assert.equal(
+      found[0]?.replace(/\d+/, 'N'),
+      'FieldValueInvalid x[N]: Invalid value: "object": validation failed due to running out of cost budget, no ' +
+        'further validation rules will be run',
     )
   })
 })
 
-describe('rules that do not compile any more', () => {
-  it('are told with every value', () => {
+describe('rules that no longer compile', () => {
+  it('cause an error for every value', () => {
     assert.match(
       faultsOf({ ...integer, ...rules('self ==', 'self > 5') }, 3).join('\n'),
       /"integer": rule compile error: compilation failed: ERROR: [\s\S]*failed rule: self > 5/,

@@ -1,6 +1,4 @@
-/**
- * Holds values against the rules of their schema: what is evaluated in which order, what it may cost, and what is told.
- */
+/** Evaluates the rules of a schema for values, in upstream's order and with its cost limits and messages. */
 import { isObject, sortMembers } from '../../machinery/fields/json.ts'
 import {
   correlatedItems,
@@ -19,55 +17,55 @@ import {
 } from '../../machinery/validation/field-error.ts'
 import { adapt, type Bindings, callCostLimit } from '../index.ts'
 import { OptionalValue } from '../values.ts'
-import { Place } from './place.ts'
 import { type EvaluatedRule, type NodeRules, RuleNode } from './rule-node.ts'
+import { ValueLocation } from './value-location.ts'
 
-/** The most that the rules of one object may cost. */
+/** The cost limit for the rules of one object. */
 const objectCostLimit = 10_000_000
-const longestMessageBytes = 5 * 1024
+const maxMessageBytes = 5 * 1024
 
-/** The rules of a schema; compiled as values need them. */
+/** The rules of a schema. They are compiled on first use. */
 export class SchemaRules {
   private readonly root: RuleNode
 
-  /** `resource`: objects are whole resources. */
+  /** `resource` is true if the objects are whole resources. */
   constructor(schema: StructuralSchema, resource: boolean) {
     this.root = new RuleNode(schema, resource)
   }
 
   /**
-   * What rules say of an object. `old` is the object that it replaces; what is let through, because it was so before,
-   * is told to `letThrough`.
+   * Returns the errors of an object. `old` is the old object. Errors that are ignored because the value has not changed
+   * are passed to `onIgnored`.
    */
-  faults(object: unknown, old?: unknown, letThrough?: (fault: string) => void): FieldError[] {
-    const run = new Run(objectCostLimit, letThrough)
-    run.visit(this.root, Place.root(object, this.root.schema, '', old ?? none), old)
+  faults(object: unknown, old?: unknown, onIgnored?: (fault: string) => void): FieldError[] {
+    const run = new Run(objectCostLimit, onIgnored)
+    run.visit(this.root, ValueLocation.root(object, this.root.schema, '', old ?? none), old)
     return run.faults
   }
 
-  /** What rules say of a default at `path`: it replaces itself. */
+  /** Returns the errors of a default at `path`. It is its own old value. */
   defaultFaults(value: unknown, path: string): FieldError[] {
     const run = new Run(objectCostLimit)
-    run.visit(this.root, Place.root(value, this.root.schema, path, none), value)
+    run.visit(this.root, ValueLocation.root(value, this.root.schema, path, none), value)
     return run.faults
   }
 }
 
-/** One walk over an object. Methods answer false when the budget is used up: nothing more is evaluated then. */
+/** One walk over an object. Methods return false if the budget is exhausted, which stops the evaluation. */
 class Run {
   readonly faults: FieldError[] = []
   private budget: number
-  private readonly letThrough: ((fault: string) => void) | undefined
+  private readonly onIgnored: ((fault: string) => void) | undefined
 
-  constructor(budget: number, letThrough?: (fault: string) => void) {
+  constructor(budget: number, onIgnored?: (fault: string) => void) {
     this.budget = budget
-    this.letThrough = letThrough
+    this.onIgnored = onIgnored
   }
 
-  /** `old` is undefined, or null, where there was no value, or it cannot be told which it was. */
-  visit(node: RuleNode, place: Place, old: unknown): boolean {
+  /** `old` is undefined or null if there is no old value, or it cannot be correlated. */
+  visit(node: RuleNode, place: ValueLocation, old: unknown): boolean {
     const { value } = place
-    // Whether a value is there is for the rules around it to say.
+    // Rules of parents may require a value; its own rules are not evaluated without one.
     if (value === null || value === undefined) return true
     const { rules } = node
     if (rules && rules.rules.length > 0 && !this.evaluateAll(rules, place, old ?? undefined)) return false
@@ -75,7 +73,12 @@ class Run {
     return !isObject(value) || this.visitMembers(node, place, value, old)
   }
 
-  private visitItems({ items, schema }: RuleNode, parent: Place, values: readonly unknown[], old: unknown): boolean {
+  private visitItems(
+    { items, schema }: RuleNode,
+    parent: ValueLocation,
+    values: readonly unknown[],
+    old: unknown,
+  ): boolean {
     if (!items) return true
     const find = correlatedItems(old, schema)
     for (let index = 0; index < values.length; index++) {
@@ -89,7 +92,7 @@ class Run {
 
   private visitMembers(
     { others, properties }: RuleNode,
-    parent: Place,
+    parent: ValueLocation,
     object: Record<string, unknown>,
     old: unknown,
   ): boolean {
@@ -111,7 +114,7 @@ class Run {
 
   private evaluateAll(
     { type, rules, usesOldSelf, hasOptionalOldSelf }: NodeRules,
-    place: Place,
+    place: ValueLocation,
     old: unknown,
   ): boolean {
     if (this.budget <= 0) return this.exhausted(place)
@@ -122,15 +125,20 @@ class Run {
       : bindings
     for (const compiled of rules) {
       if (compiled.fault !== undefined) this.invalid(place, `rule compile error: ${compiled.fault}`)
-      // Transition rules want a value to compare with.
-      const idle = compiled.usesOldSelf && old === undefined && !compiled.rule.optionalOldSelf
-      if (!idle && !this.evaluate(compiled, place, compiled.rule.optionalOldSelf ? optional : bindings, bindings))
+      // Transition rules need an old value.
+      const isSkipped = compiled.usesOldSelf && old === undefined && !compiled.rule.optionalOldSelf
+      if (!isSkipped && !this.evaluate(compiled, place, compiled.rule.optionalOldSelf ? optional : bindings, bindings))
         return false
     }
     return true
   }
 
-  private evaluate(compiled: EvaluatedRule, place: Place, bindings: Bindings, messageBindings: Bindings): boolean {
+  private evaluate(
+    compiled: EvaluatedRule,
+    place: ValueLocation,
+    bindings: Bindings,
+    messageBindings: Bindings,
+  ): boolean {
     const { evaluate, rule } = compiled
     if (!evaluate) return true
     const outcome = evaluate(bindings, callCostLimit)
@@ -152,11 +160,11 @@ class Run {
       this.invalid(place, mistyped ? mismatch : `${outcome.error} evaluating rule: ${shownRule(rule)}`)
       return true
     }
-    return outcome.value === true || this.broken(compiled, place, messageBindings)
+    return outcome.value === true || this.addFailure(compiled, place, messageBindings)
   }
 
-  /** Tells that a rule does not hold, unless it did not before either and nothing has changed. */
-  private broken(compiled: EvaluatedRule, place: Place, bindings: Bindings): boolean {
+  /** Adds the error of a failed rule, unless the value has not changed. */
+  private addFailure(compiled: EvaluatedRule, place: ValueLocation, bindings: Bindings): boolean {
     const { rule, usesOldSelf, fieldPath } = compiled
     const message = this.message(compiled, bindings)
     const { path } = place
@@ -165,14 +173,14 @@ class Run {
       typeof message === 'string'
         ? faultFor(rule.reason, field, place, message)
         : invalidValue(field, place.schema.type, message.exceeds)
-    if (usesOldSelf || !place.isAsBefore()) this.faults.push(fault())
-    // Faults that nobody is told do not count among those that are.
-    else if (this.letThrough)
-      for (const told of limitFaults(() => [fault()])) this.letThrough(`${told.field}: ${told.message}`)
+    if (usesOldSelf || !place.isUnchanged()) this.faults.push(fault())
+    // Ignored errors do not count towards the limit of errors.
+    else if (this.onIgnored)
+      for (const { field, message } of limitFaults(() => [fault()])) this.onIgnored(`${field}: ${message}`)
     return typeof message === 'string'
   }
 
-  /** What is told of a broken rule; an object if making the message cost too much. */
+  /** Returns the message of a failed rule, or an object if the message expression exceeded its cost limit. */
   private message({ rule, message }: EvaluatedRule, bindings: Bindings): string | { readonly exceeds: string } {
     const plain = rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`
     if (!message) return plain
@@ -191,23 +199,28 @@ class Run {
       }
     this.budget -= outcome.cost
     const text = 'value' in outcome && typeof outcome.value === 'string' ? outcome.value.trim() : ''
-    return text === '' || text.includes('\n') || Buffer.byteLength(text) > longestMessageBytes ? plain : text
+    return text === '' || text.includes('\n') || Buffer.byteLength(text) > maxMessageBytes ? plain : text
   }
 
-  private exhausted(place: Place): false {
+  private exhausted(place: ValueLocation): false {
     this.invalid(place, 'validation failed due to running out of cost budget, no further validation rules will be run')
     return false
   }
 
-  private invalid(place: Place, detail: string): void {
+  private invalid(place: ValueLocation, detail: string): void {
     this.faults.push(invalidValue(place.path || '<nil>', place.schema.type, detail))
   }
 }
 
 const shownRule = ({ rule, message }: ValidationRule): string => (message || rule).trim()
 
-/** Scalars are shown; of objects and arrays only what the rule says. */
-function faultFor(reason: string | undefined, field: string, { value, schema }: Place, detail: string): FieldError {
+/** Creates the error of a failed rule. It shows scalars, but not objects and arrays. */
+function faultFor(
+  reason: string | undefined,
+  field: string,
+  { value, schema }: ValueLocation,
+  detail: string,
+): FieldError {
   const isShown = schema.type !== 'object' && schema.type !== 'array'
   switch (reason) {
     case 'FieldValueForbidden':

@@ -1,5 +1,5 @@
 /**
- * Arithmetic: integers of 64 bits that never wrap around, doubles, and what `+` and `-` do with times, texts and lists.
+ * Arithmetic of 64-bit integers without overflow and of doubles, and `+` and `-` for times, strings, bytes and lists.
  */
 import { sizeOf } from '../evaluation/sizes.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
@@ -22,13 +22,13 @@ const maxInt = 2n ** 63n - 1n
 const minInt = -(2n ** 63n)
 const maxUint = 2n ** 64n - 1n
 
-/** `value` as an int of 64 bits. Throws CelError. */
+/** Checks that `value` fits an int64. Throws CelError. */
 export function int(value: bigint): bigint {
   if (value > maxInt || value < minInt) throw new CelError('integer overflow')
   return value
 }
 
-/** `value` as an unsigned int of 64 bits. Throws CelError. */
+/** Checks that `value` fits a uint64. Throws CelError. */
 export function uint(value: bigint): UInt {
   if (value > maxUint || value < 0n) throw new CelError('unsigned integer overflow')
   return new UInt(value)
@@ -43,7 +43,7 @@ const second = 1_000_000_000n
 export const firstMoment = -62_135_596_800n * second
 const lastMoment = 253_402_300_800n * second - 1n
 
-/** A moment of the years 1 to 9999. Throws CelError. */
+/** Creates a timestamp in the years 1 to 9999. Throws CelError. */
 export function timestamp(nanoseconds: bigint, offset = 0): Timestamp {
   if (nanoseconds < firstMoment || nanoseconds > lastMoment) throw new CelError('timestamp overflow')
   return new Timestamp(nanoseconds, offset)
@@ -54,7 +54,7 @@ const notZero = (divisor: bigint, what: string): bigint => {
   return divisor
 }
 
-/** Two lists, one after the other; neither is copied. */
+/** The concatenation of two lists, without copying. */
 class Concatenation extends CelList {
   private readonly first: CelList
   private readonly second: CelList
@@ -74,8 +74,8 @@ class Concatenation extends CelList {
 const pair = (id: string, type: Type, evaluate: Parameters<typeof overload>[3]): Overload =>
   overload(id, [type, type], type, evaluate)
 
-/** Texts are copied, lists are not. */
-const joining = (copied: boolean): Parameters<typeof overload>[4] => ({
+/** The cost of a concatenation. Strings and bytes are copied, lists are not. */
+const concatenationCosts = (copied: boolean): Parameters<typeof overload>[4] => ({
   cost: copied ? (args) => Math.ceil((sizeOf(args[0] as Value) + sizeOf(args[1] as Value)) * perCharacter) : undefined,
   estimate: (args) => {
     const size = plus(sizeAt(args, 0), sizeAt(args, 1))
@@ -91,20 +91,26 @@ export const arithmetic: readonly FunctionDeclaration[] = [
     pair('add_int64', intType, (a: bigint, b: bigint) => int(a + b)),
     pair('add_uint64', uintType, (a: UInt, b: UInt) => uint(a.value + b.value)),
     pair('add_double', doubleType, (a: number, b: number) => a + b),
-    overload('add_string', [stringType, stringType], stringType, (a: string, b: string) => a + b, joining(true)),
+    overload(
+      'add_string',
+      [stringType, stringType],
+      stringType,
+      (a: string, b: string) => a + b,
+      concatenationCosts(true),
+    ),
     overload(
       'add_bytes',
       [bytesType, bytesType],
       bytesType,
       (a: Uint8Array, b: Uint8Array) => new Uint8Array(Buffer.concat([a, b])),
-      joining(true),
+      concatenationCosts(true),
     ),
     overload(
       'add_list',
       [listOfA, listOfA],
       listOfA,
       (a: CelList, b: CelList) => a.plus?.(b) ?? new Concatenation(a, b),
-      joining(false),
+      concatenationCosts(false),
     ),
     pair('add_duration_duration', durationType, (a: Duration, b: Duration) => duration(a.nanoseconds + b.nanoseconds)),
     overload('add_duration_timestamp', [durationType, timestampType], timestampType, (a: Duration, b: Timestamp) =>

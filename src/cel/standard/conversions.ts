@@ -38,7 +38,7 @@ function parseInteger(text: string, parser: string): bigint {
 }
 
 function doubleToInt(value: number): bigint {
-  // Exactly 2^63 does not fit, and the doubles next to the limits are refused as well.
+  // 2^63 does not fit, and the doubles at the limits are rejected, too.
   return Number.isFinite(value) && value > -(2 ** 63) && value < 2 ** 63
     ? BigInt(Math.trunc(value))
     : fault('integer overflow')
@@ -54,7 +54,7 @@ function parseDouble(text: string): number {
   return /^[+-]?nan$/i.test(text) ? Number.NaN : fault(`strconv.ParseFloat: parsing "${text}": invalid syntax`)
 }
 
-const truths: Readonly<Record<string, boolean>> = {
+const booleans: Readonly<Record<string, boolean>> = {
   '1': true,
   t: true,
   T: true,
@@ -69,14 +69,14 @@ const truths: Readonly<Record<string, boolean>> = {
   FALSE: false,
 }
 
-/** The least and the most that conversions between texts and bytes can make of a size. */
-const traversing = (least: number, most: number): Pick<Overload, 'cost' | 'estimate'> => ({
+/** The cost of conversions between strings and bytes, with the minimum and maximum factor of the size. */
+const conversionCosts = (minFactor: number, maxFactor: number): Pick<Overload, 'cost' | 'estimate'> => ({
   cost: ([value]) => Math.ceil(sizeOf(value ?? null) * perCharacter),
   estimate: (args) => {
     const size = sizeAt(args, 0)
     return {
       cost: scaled(size, perCharacter),
-      size: { min: Math.floor(size.min * least), max: Math.min(size.max * most, unbounded) },
+      size: { min: Math.floor(size.min * minFactor), max: Math.min(size.max * maxFactor, unbounded) },
     }
   },
 })
@@ -133,8 +133,8 @@ export const conversions: readonly FunctionDeclaration[] = [
     'bool',
     identity('bool', boolType),
     overload('string_to_bool', [stringType], boolType, (value: string) =>
-      Object.hasOwn(truths, value)
-        ? (truths[value] as boolean)
+      Object.hasOwn(booleans, value)
+        ? (booleans[value] as boolean)
         : fault(`strconv.ParseBool: parsing "${value}": invalid syntax`),
     ),
   ),
@@ -146,14 +146,14 @@ export const conversions: readonly FunctionDeclaration[] = [
       [stringType],
       bytesType,
       (value: string) => new TextEncoder().encode(value),
-      traversing(1, 4),
+      conversionCosts(1, 4),
     ),
   ),
   declare(
     'string',
     identity('string', stringType),
     overload('bool_to_string', [boolType], stringType, String),
-    overload('bytes_to_string', [bytesType], stringType, decode, traversing(0.25, 1)),
+    overload('bytes_to_string', [bytesType], stringType, decode, conversionCosts(0.25, 1)),
     overload('double_to_string', [doubleType], stringType, formatDouble),
     overload('duration_to_string', [durationType], stringType, (value: Duration) => formatDuration(value.nanoseconds)),
     overload('int64_to_string', [intType], stringType, String),

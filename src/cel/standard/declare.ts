@@ -1,9 +1,9 @@
-/** How the standard library's overloads are declared, and what they cost. */
+/** Functions that declare overloads and compute with estimates. */
 import type { CallEstimate, Estimate, EstimatedNode, FunctionDeclaration, Overload } from '../library.ts'
 import type { Type } from '../types.ts'
 import type { Value } from '../values.ts'
 
-/** An implementation that names the types its parameters promise. */
+/** An implementation with specific parameter types. */
 type Implementation = (...args: never[]) => Value
 
 type Costs = Pick<Overload, 'cost' | 'estimate'>
@@ -18,7 +18,7 @@ export const overload = (
   id,
   parameters,
   result,
-  // The checker has seen to the types of the arguments.
+  // The checker guarantees the types of the arguments.
   evaluate: evaluate as Overload['evaluate'],
   ...costs,
 })
@@ -27,7 +27,7 @@ export const member: typeof overload = (...args) => ({ ...overload(...args), mem
 
 export const declare = (name: string, ...overloads: Overload[]): FunctionDeclaration => ({ name, overloads })
 
-/** Beyond this nothing is told apart; what is unknown may be as large. */
+/** The cap of estimates, also the maximum of unknown ones. */
 export const unbounded = 2 ** 64
 
 const capped = (value: number): number => Math.min(value, unbounded)
@@ -41,22 +41,22 @@ export const union = (a: Estimate, b: Estimate): Estimate => ({
   min: Math.min(a.min, b.min),
   max: Math.max(a.max, b.max),
 })
-/** Rounded up, as costs are. */
+/** Multiplies an estimate and rounds up, as all costs. */
 export const scaled = (a: Estimate, factor: number): Estimate => ({
   min: capped(Math.ceil(a.min * factor)),
   max: capped(Math.ceil(a.max * factor)),
 })
 
-/** For each character that is looked at. */
+/** The cost per scanned character. */
 export const perCharacter = 0.1
-/** For each character of a regular expression. */
+/** The cost per character of a regular expression. */
 export const perPatternCharacter = 0.25
 
 export const sizeAt = (args: readonly EstimatedNode[], index: number): Estimate =>
   args[index]?.size ?? { min: 0, max: unbounded }
 
-/** The smaller of two is looked at. */
-export const comparing = (args: readonly EstimatedNode[]): CallEstimate => {
+/** Estimates a comparison, which scans the smaller of two values. */
+export const comparisonEstimate = (args: readonly EstimatedNode[]): CallEstimate => {
   const most = Math.min(sizeAt(args, 0).max, sizeAt(args, 1).max)
   return { cost: scaled({ min: most > 0 ? 1 : 0, max: most }, perCharacter) }
 }

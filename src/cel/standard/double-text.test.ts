@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formatDouble } from './double-text.ts'
 
-test('doubles in their shortest form', () => {
+test('doubles are formatted in their shortest form', () => {
   const cases: readonly (readonly [number, string])[] = [
     [0, '0'],
     [-0, '-0'],

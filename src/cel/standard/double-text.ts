@@ -1,4 +1,4 @@
-/** Doubles as Go prints them with the fewest digits (`strconv.FormatFloat(x, 'g', -1, 64)`): `1e+06`, `0.1`, `+Inf`. */
+/** Formats a double like Go's `strconv.FormatFloat(x, 'g', -1, 64)`: `1e+06`, `0.1`, `+Inf`. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'

@@ -1,6 +1,5 @@
 /**
- * The language's own functions, types and macros, with what Kubernetes adds from cel-go: optionals, bindings,
- * two-variable loops.
+ * CEL's standard library, with cel-go's extensions that Kubernetes enables: optionals and two-variable comprehensions.
  */
 import type { FunctionDeclaration, Library } from '../library.ts'
 import {
@@ -32,7 +31,7 @@ import { times } from './times.ts'
 
 const map = mapType(typeParameter('K'), typeParameter('V'))
 
-/** What the macros for maps call: only they can, so that the map may be grown in place. */
+/** Called by the macros for maps only, so that the map may be changed in place. */
 const mapInsert: FunctionDeclaration = declare(
   'cel.@mapInsert',
   overload('@mapInsert_map_map', [map, map], map, (into: EntryMap, entries: CelMap) => {
@@ -48,7 +47,7 @@ function insert(into: EntryMap, key: Value, value: Value): EntryMap {
   return into
 }
 
-/** Every environment begins with this one. */
+/** The library of every environment. */
 export const standardLibrary: Library = {
   name: 'standard',
   functions: [...logic, ...arithmetic, ...strings, ...conversions, ...times, ...optionals, mapInsert],

@@ -1,7 +1,4 @@
-/**
- * Equality, order, membership and the logical operators. Numbers of different types compare by value, as Kubernetes has
- * it.
- */
+/** Equality, order, membership and the logical operators. Numbers of different types are compared by value. */
 import { compare, equals } from '../evaluation/equality.ts'
 import { sizeOf } from '../evaluation/sizes.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
@@ -22,20 +19,19 @@ import {
   uintType,
 } from '../types.ts'
 import { CelError, type CelList, type CelMap, type Value } from '../values.ts'
-import { comparing, declare, fixed, overload, perCharacter, sizeAt } from './declare.ts'
+import { comparisonEstimate, declare, fixed, overload, perCharacter, sizeAt } from './declare.ts'
 
 const a = typeParameter('A')
 const b = typeParameter('B')
 
 /**
- * Values of a library's own type are compared at once, unless they are as large as a text. Upstream does so for `==`
- * only.
+ * Comparing values of a library's own type costs 1, unless they have a size. Upstream's estimate does so for `==` only.
  */
-const comparingEqual: NonNullable<Overload['estimate']> = (args) => {
+const equalityEstimate: NonNullable<Overload['estimate']> = (args) => {
   const [left, right] = args
   if (left?.type.kind !== 'opaque' || right?.type.kind !== 'opaque' || left.type.name !== right.type.name)
-    return comparing(args)
-  return left.sizeKnown || isOptionalType(left.type) ? comparing(args) : { cost: fixed(1) }
+    return comparisonEstimate(args)
+  return left.sizeKnown || isOptionalType(left.type) ? comparisonEstimate(args) : { cost: fixed(1) }
 }
 
 const numbers: readonly (readonly [string, SimpleType])[] = [
@@ -52,12 +48,18 @@ const ordered: readonly (readonly [string, SimpleType])[] = [
   ['duration', durationType],
 ]
 
-/** `less_int64`, `less_int64_double`, … of one operator. */
+/** Declares one operator with its overloads: `less_int64`, `less_int64_double`, … */
 function order(name: string, operator: string, holds: (order: number) => boolean): FunctionDeclaration {
   const evaluate = (left: Value, right: Value) => holds(compare(left, right))
   const same = ordered.map(
     ([type, its]): Overload =>
-      overload(`${name}_${type}`, [its, its], boolType, evaluate, its === stringType || its === bytesType ? texts : {}),
+      overload(
+        `${name}_${type}`,
+        [its, its],
+        boolType,
+        evaluate,
+        its === stringType || its === bytesType ? textComparisonCosts : {},
+      ),
   )
   const mixed = numbers.flatMap(([left, its]) =>
     numbers
@@ -67,17 +69,17 @@ function order(name: string, operator: string, holds: (order: number) => boolean
   return declare(operator, ...same, ...mixed)
 }
 
-const texts: Pick<Overload, 'cost' | 'estimate'> = {
+const textComparisonCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: (args) => Math.ceil(Math.min(sizeOf(args[0] as Value), sizeOf(args[1] as Value)) * perCharacter),
-  estimate: comparing,
+  estimate: comparisonEstimate,
 }
 
-/** The operators that the evaluator knows itself have no implementation of their own. */
+/** The implementation of operators that the evaluator handles itself. */
 const builtIn = (): Value => {
   throw new CelError('no such overload')
 }
 
-const lookingThrough: Pick<Overload, 'cost' | 'estimate'> = {
+const membershipCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: (args) => sizeOf(args[1] as Value),
   estimate: (args) => ({ cost: sizeAt(args, 1) }),
 }
@@ -91,11 +93,11 @@ export const logic: readonly FunctionDeclaration[] = [
     overload('logical_not', [boolType], boolType, (value: boolean) => !value),
   ),
   declare('@not_strictly_false', overload('not_strictly_false', [boolType], boolType, builtIn)),
-  declare('_==_', overload('equals', [a, a], boolType, equals, { estimate: comparingEqual })),
+  declare('_==_', overload('equals', [a, a], boolType, equals, { estimate: equalityEstimate })),
   declare(
     '_!=_',
     overload('not_equals', [a, a], boolType, (left: Value, right: Value) => !equals(left, right), {
-      estimate: comparing,
+      estimate: comparisonEstimate,
     }),
   ),
   order('less', '_<_', (found) => found < 0),
@@ -109,7 +111,7 @@ export const logic: readonly FunctionDeclaration[] = [
       [a, listType(a)],
       boolType,
       (value: Value, list: CelList) => contains(list, value),
-      lookingThrough,
+      membershipCosts,
     ),
     overload('in_map', [a, mapType(a, b)], boolType, (key: Value, map: CelMap) => map.get(key) !== undefined),
   ),

@@ -7,7 +7,7 @@ type Expand = Macro['expand']
 const macro = (name: string, count: number, expand: Expand): Macro => ({ name, member: true, arguments: count, expand })
 const accumulator = (make: AstFactory): Expr => make.identifier(accumulatorVariable)
 
-/** An argument that names a variable. */
+/** Returns the name of an argument that must be a variable. */
 function variable(argument: Expr | undefined, message = 'argument must be a simple name'): string {
   if (argument?.kind !== 'identifier' || argument.name.startsWith('.')) throw new MacroError(message, argument)
   if (argument.name === accumulatorVariable || argument.name === '__result__')
@@ -15,7 +15,7 @@ function variable(argument: Expr | undefined, message = 'argument must be a simp
   return argument.name
 }
 
-/** The target and the variables before the `rest` last arguments: one or two of them. */
+/** Returns the target and the one or two variables before the last `rest` arguments. */
 function loop(
   { target, arguments: args }: MacroCall,
   rest: number,
@@ -59,7 +59,7 @@ const existsOne: Expand = (call, make) =>
     result: make.call('_==_', accumulator(make), make.literal(1n)),
   })
 
-/** Collects `element` of those that pass `filter` into a list. */
+/** Creates a fold that collects `element` into a list, if `filter` is true. */
 function collect(
   make: AstFactory,
   names: { range: Expr; variable: string; variable2?: string },
@@ -93,7 +93,7 @@ const transformList =
   (call, make) =>
     collect(make, loop(call, rest), last(call), rest === 2 ? call.arguments[2] : undefined)
 
-/** Collects entries into a map; `@mapInsert` refuses a key twice. */
+/** Creates a fold that collects entries into a map. `@mapInsert` fails for a duplicate key. */
 const transformMap =
   (rest: 1 | 2, entry: boolean): Expand =>
   (call, make) => {
@@ -117,7 +117,7 @@ const has: Expand = ({ arguments: [field] }, make) => {
   return make.presence(field.operand, field.field)
 }
 
-/** A fold over nothing: its initial value is the variable's. */
+/** Creates a binding: a fold over an empty list whose initial value is the variable's value. */
 const bound = (make: AstFactory, name: string, value: Expr, result: Expr): Expr =>
   make.fold({
     variable: '#unused',
@@ -129,7 +129,7 @@ const bound = (make: AstFactory, name: string, value: Expr, result: Expr): Expr 
     result,
   })
 
-/** Only on the namespace `cel`: `cel.bind(name, value, result)`. */
+/** `cel.bind(name, value, result)`. Applies only to the namespace `cel`. */
 const bind: Expand = ({ target, arguments: [name, value, result] }, make) => {
   if (target?.kind !== 'identifier' || target.name !== 'cel') return undefined
   return bound(
@@ -140,7 +140,7 @@ const bind: Expand = ({ target, arguments: [name, value, result] }, make) => {
   )
 }
 
-/** `x.optMap(v, f)` and `x.optFlatMap(v, f)`: x may be evaluated once only, so that it is bound if it is no name. */
+/** `x.optMap(v, f)` and `x.optFlatMap(v, f)`. x is bound unless it is a name, so that it is evaluated once. */
 const optional =
   (flat: boolean): Expand =>
   ({ target, arguments: [name, result] }, make) => {

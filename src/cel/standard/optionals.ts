@@ -1,4 +1,4 @@
-/** Optional values: `optional.of(x)`, `x.orValue(y)`, and the functions that lists and maps get with them. */
+/** Optional values: `optional.of(x)`, `x.orValue(y)`, and the functions of lists and maps that return them. */
 import type { FunctionDeclaration } from '../library.ts'
 import { boolType, dynType, intType, listType, mapType, optionalType, stringType, typeParameter } from '../types.ts'
 import {
@@ -24,12 +24,12 @@ function isZero(value: Value): boolean {
   if (value instanceof UInt) return value.value === 0n
   if (value instanceof CelList || value instanceof CelMap) return value.size === 0
   if (value instanceof Duration) return value.nanoseconds === 0n
-  // Go's zero time is the first moment of year 1, not that of 1970.
+  // Go's zero time is the start of year 1, not of 1970.
   if (value instanceof Timestamp) return value.nanoseconds === firstMoment
   return value instanceof Uint8Array && value.length === 0
 }
 
-/** The evaluator reads fields and elements itself. */
+/** The implementation of operators that the evaluator handles itself. */
 const builtIn = (): Value => {
   throw new CelError('no such overload')
 }

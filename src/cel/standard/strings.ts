@@ -1,4 +1,4 @@
-/** What the standard library does with strings, and `size`. */
+/** The standard functions of strings, and `size`. */
 
 import { type LinearRegexp, linearRegexp, RegexpSyntaxError } from '../../lib/linear-regexp/index.ts'
 import { sizeOf } from '../evaluation/sizes.ts'
@@ -21,18 +21,18 @@ import {
 const characters = (value: Value | undefined, factor = perCharacter): number =>
   Math.ceil(sizeOf(value ?? null) * factor)
 
-/** At run time the text is counted, beforehand the argument, as in cel-go. */
-const ends: Pick<Overload, 'cost' | 'estimate'> = {
+/** The cost depends on the text at run time, but on the argument in estimates, as in cel-go. */
+const affixCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([text]) => characters(text),
   estimate: (args) => ({ cost: scaled(sizeAt(args, 1), perCharacter) }),
 }
 
-const searching: Pick<Overload, 'cost' | 'estimate'> = {
+const containsCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([text, part]) => characters(text) * characters(part),
   estimate: (args) => ({ cost: times(scaled(sizeAt(args, 0), perCharacter), scaled(sizeAt(args, 1), perCharacter)) }),
 }
 
-const matching: Pick<Overload, 'cost' | 'estimate'> = {
+const matchCosts: Pick<Overload, 'cost' | 'estimate'> = {
   cost: ([text, pattern]) =>
     Math.ceil((1 + sizeOf(text ?? null)) * perCharacter) * characters(pattern, perPatternCharacter),
   estimate: (args) => ({
@@ -40,18 +40,18 @@ const matching: Pick<Overload, 'cost' | 'estimate'> = {
   }),
 }
 
-const remembered = new Map<string, LinearRegexp>()
-/** Patterns stand in rules; more than this are made up on the way. */
-const rememberedLimit = 512
+const cache = new Map<string, LinearRegexp>()
+/** The limit of cached patterns. Rules have fewer; more of them are computed ones. */
+const cacheLimit = 512
 
-/** An expression in RE2's syntax, matched in linear time. Throws CelError. */
+/** Compiles an expression in RE2's syntax, which matches in linear time. Throws CelError. */
 export function regexp(pattern: string): LinearRegexp {
-  const known = remembered.get(pattern)
+  const known = cache.get(pattern)
   if (known) return known
   try {
     const made = linearRegexp(pattern)
-    if (remembered.size >= rememberedLimit) remembered.clear()
-    remembered.set(pattern, made)
+    if (cache.size >= cacheLimit) cache.clear()
+    cache.set(pattern, made)
     return made
   } catch (error) {
     if (error instanceof RegexpSyntaxError) throw new CelError(error.message)
@@ -82,7 +82,7 @@ export const strings: readonly FunctionDeclaration[] = [
       [stringType, stringType],
       boolType,
       (text: string, part: string) => text.includes(part),
-      searching,
+      containsCosts,
     ),
   ),
   declare(
@@ -92,7 +92,7 @@ export const strings: readonly FunctionDeclaration[] = [
       [stringType, stringType],
       boolType,
       (text: string, part: string) => text.startsWith(part),
-      ends,
+      affixCosts,
     ),
   ),
   declare(
@@ -102,13 +102,13 @@ export const strings: readonly FunctionDeclaration[] = [
       [stringType, stringType],
       boolType,
       (text: string, part: string) => text.endsWith(part),
-      ends,
+      affixCosts,
     ),
   ),
   declare(
     'matches',
-    // Upstream's estimate knows the member only: definitions have rules of this form on strings of any length.
-    overload('matches', [stringType, stringType], boolType, matches, { cost: matching.cost }),
-    member('matches_string', [stringType, stringType], boolType, matches, matching),
+    // Upstream estimates the member only, so definitions may use this form for strings of any length.
+    overload('matches', [stringType, stringType], boolType, matches, { cost: matchCosts.cost }),
+    member('matches_string', [stringType, stringType], boolType, matches, matchCosts),
   ),
 ]

@@ -1,4 +1,4 @@
-/** Times and durations as text: RFC 3339, and Go's durations, in nanoseconds. */
+/** Parses and formats times (RFC 3339) and durations (Go's syntax), in nanoseconds. */
 
 const second = 1_000_000_000n
 const units: Readonly<Record<string, bigint>> = {
@@ -12,9 +12,9 @@ const units: Readonly<Record<string, bigint>> = {
   h: 3600n * second,
 }
 const part = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y
-const greatest = 2n ** 63n - 1n
+const maxNanoseconds = 2n ** 63n - 1n
 
-/** Nanoseconds of `1h2m3.5s`; undefined: it is no duration. */
+/** Parses `1h2m3.5s` to nanoseconds. Returns undefined if it is not a duration. */
 export function parseDuration(text: string): bigint | undefined {
   const negative = text.startsWith('-')
   const body = negative || text.startsWith('+') ? text.slice(1) : text
@@ -31,13 +31,13 @@ export function parseDuration(text: string): bigint | undefined {
     total +=
       BigInt(whole || '0') * size + (fraction === '' ? 0n : (BigInt(fraction) * size) / 10n ** BigInt(fraction.length))
   }
-  if (total > greatest + (negative ? 1n : 0n)) return undefined
+  if (total > maxNanoseconds + (negative ? 1n : 0n)) return undefined
   return negative ? -total : total
 }
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 
-/** Nanoseconds since 1970 of an RFC 3339 time, and how many minutes its zone is ahead of UTC; undefined: it is none. */
+/** Parses an RFC 3339 time to nanoseconds since 1970 and the zone's minutes east of UTC. Undefined if it is invalid. */
 export function parseTime(text: string): { readonly nanoseconds: bigint; readonly offset: number } | undefined {
   const found = rfc3339.exec(text)
   if (!found) return undefined
@@ -58,7 +58,7 @@ export function parseTime(text: string): { readonly nanoseconds: bigint; readonl
   return { nanoseconds: whole * second + BigInt(fraction.slice(0, 9).padEnd(9, '0')), offset }
 }
 
-/** Milliseconds since 1970, also of years before 100, which Date.UTC takes for 19xx. */
+/** Returns milliseconds since 1970. Date.UTC would read years before 100 as 19xx. */
 function utc(year: number, month: number, day: number, hour: number, minute: number, seconds: number): number {
   const date = new Date(0)
   date.setUTCFullYear(year, month, day)
@@ -68,7 +68,7 @@ function utc(year: number, month: number, day: number, hour: number, minute: num
 
 const daysIn = (year: number, month: number): number => new Date(utc(year, month, 0, 0, 0, 0)).getUTCDate()
 
-/** As Go prints RFC3339Nano, in the moment's own zone. */
+/** Formats a time like Go's RFC3339Nano, in its own zone. */
 export function formatTime({ nanoseconds, offset }: { readonly nanoseconds: bigint; readonly offset: number }): string {
   const local = nanoseconds + BigInt(offset) * 60n * second
   const rest = ((local % second) + second) % second
@@ -83,7 +83,7 @@ function zoneText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`
 }
 
-/** `3723.004s`, as CEL prints durations. */
+/** Formats a duration like CEL: `3723.004s`. */
 export function formatDuration(nanoseconds: bigint): string {
   const size = nanoseconds < 0n ? -nanoseconds : nanoseconds
   const fraction = (size % second).toString().padStart(9, '0').replace(/0+$/, '')

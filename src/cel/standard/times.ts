@@ -1,4 +1,4 @@
-/** What can be asked of moments and durations: `t.getHours("Europe/Berlin")`. Without a zone times are UTC's. */
+/** Functions of timestamps and durations: `t.getHours("Europe/Berlin")`. Default zone: UTC. */
 import type { FunctionDeclaration } from '../library.ts'
 import { durationType, intType, stringType, timestampType } from '../types.ts'
 import { CelError, type Duration, type Timestamp } from '../values.ts'
@@ -27,13 +27,13 @@ const clock: readonly (readonly [string, string, Part, bigint])[] = [
 const milliseconds = ({ nanoseconds }: Timestamp): number =>
   Number(nanoseconds / 1_000_000n) - (nanoseconds % 1_000_000n < 0n ? 1 : 0)
 
-/** A date whose UTC parts are those of the moment in `zone`. */
+/** Returns a date whose UTC parts are those of the timestamp in `zone`. */
 const inZone = (moment: Timestamp, zone: string): Date =>
   new Date(milliseconds(moment) + offset(milliseconds(moment), zone))
 
 const fixedOffset = /^([+-]?)(\d\d):(\d\d)$/
 
-/** How far a zone is ahead of UTC at a moment, in milliseconds. Throws CelError for an unknown one. */
+/** Returns the offset of a zone from UTC at a time, in ms. Throws CelError for an unknown zone. */
 function offset(at: number, zone: string): number {
   const found = fixedOffset.exec(zone)
   if (found) return (Number(found[2]) * 60 + Number(found[3])) * (found[1] === '-' ? -60_000 : 60_000)

@@ -1,14 +1,12 @@
-/**
- * The syntax tree of CEL, after macros have been expanded. Operators are calls (`_+_`, `_&&_`, `_[_]`), as in cel-go.
- */
+/** CEL's syntax tree after macro expansion. Operators are calls (`_+_`, `_&&_`, `_[_]`), as in cel-go. */
 import type { Value } from '../values.ts'
 
 export type Expr = Literal | Identifier | Select | Call | CreateList | CreateMap | CreateStruct | Comprehension
 
 interface Node {
-  /** Unique within an expression; the checker's results are kept by it. */
+  /** Unique within an expression. The checker's results refer to it. */
   readonly id: number
-  /** Where faults of this node are shown: an index into the source. Of a call with an operator, the operator's. */
+  /** The position of errors of this node: an index into the source, for operators that of the operator. */
   readonly position: number
 }
 
@@ -17,7 +15,7 @@ export interface Literal extends Node {
   readonly value: Value
 }
 
-/** A name; `.name` (absolute) keeps its dot. */
+/** A name. `.name` (absolute) includes its dot. */
 export interface Identifier extends Node {
   readonly kind: 'identifier'
   readonly name: string
@@ -27,7 +25,7 @@ export interface Select extends Node {
   readonly kind: 'select'
   readonly operand: Expr
   readonly field: string
-  /** What `has(operand.field)` becomes. */
+  /** True for the expansion of `has(operand.field)`. */
   readonly testOnly: boolean
 }
 
@@ -41,7 +39,7 @@ export interface Call extends Node {
 export interface CreateList extends Node {
   readonly kind: 'list'
   readonly elements: readonly Expr[]
-  /** Which elements are `?x`. */
+  /** The indexes of the elements of the form `?x`. */
   readonly optional: ReadonlySet<number>
 }
 
@@ -69,8 +67,8 @@ export interface CreateStruct extends Node {
 }
 
 /**
- * A fold: `accumulator` begins as `initial`; for each element (or key, and with a second variable index and element, or
- * key and value) while `condition` holds, it becomes `step`. The value is `result`.
+ * A fold: `accumulator` begins as `initial`. For each element or key (with a second variable: index and element, or key
+ * and value) it becomes `step`, as long as `condition` is true. The value is `result`.
  */
 export interface Comprehension extends Node {
   readonly kind: 'comprehension'
@@ -84,12 +82,12 @@ export interface Comprehension extends Node {
   readonly result: Expr
 }
 
-/** Makes nodes at the place of a macro's call, each with an id of its own. */
+/** Creates nodes at the position of a macro call, with unique ids. */
 export interface AstFactory {
   literal(value: Value): Literal
   identifier(name: string): Identifier
   select(operand: Expr, field: string): Select
-  /** What `has(operand.field)` becomes. */
+  /** The expansion of `has(operand.field)`. */
   presence(operand: Expr, field: string): Select
   call(name: string, ...args: Expr[]): Call
   memberCall(name: string, target: Expr, ...args: Expr[]): Call
@@ -98,5 +96,5 @@ export interface AstFactory {
   fold(fold: Omit<Comprehension, 'kind' | 'id' | 'position'>): Comprehension
 }
 
-/** The variable that macros accumulate in; no source can name it. */
+/** The accumulator variable of macros, a name that no source can contain. */
 export const accumulatorVariable = '@result'

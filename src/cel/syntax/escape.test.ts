@@ -15,7 +15,7 @@ const names: Readonly<Record<string, string | undefined>> = {
   '': undefined,
 }
 
-test('fields that are no identifiers are spelt so that they are, and back', () => {
+test('field names that are not identifiers are escaped and unescaped', () => {
   for (const [name, escaped] of Object.entries(names)) {
     assert.equal(escapeFieldName(name), escaped, name)
     if (escaped !== undefined) assert.equal(unescapeFieldName(escaped), name)

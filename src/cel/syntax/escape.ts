@@ -1,4 +1,4 @@
-/** How fields whose names are no CEL identifiers are spelt in expressions: `a-b` is `a__dash__b` (KEP-2876). */
+/** Escapes field names that are not CEL identifiers for expressions: `a-b` is `a__dash__b` (KEP-2876). */
 
 const reserved = new Set(
   (
@@ -13,7 +13,7 @@ const marks: Readonly<Record<string, string>> = {
   '/': '__slash__',
 }
 
-/** The name in expressions, or undefined for a field that expressions cannot reach. */
+/** Returns the name in expressions, or undefined for a field that expressions cannot access. */
 export function escapeFieldName(name: string): string | undefined {
   if (name === '' || /^[0-9]/.test(name) || name === '__') return name === '__' ? '__underscores__' : undefined
   if (reserved.has(name)) return `__${name}__`
@@ -21,7 +21,7 @@ export function escapeFieldName(name: string): string | undefined {
   return name.replace(/__|[.\-/]/g, (mark) => marks[mark] ?? mark)
 }
 
-/** The field that an escaped name stands for; undefined: it stands for none. */
+/** Returns the field of an escaped name, or undefined if the name is not a valid escape. */
 export function unescapeFieldName(name: string): string | undefined {
   const word = /^__([a-z]+)__$/.exec(name)?.[1]
   if (word !== undefined && reserved.has(word)) return word

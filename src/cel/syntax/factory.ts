@@ -1,7 +1,7 @@
-/** Makes the nodes of one expression, each with an id of its own. */
+/** Creates the nodes of one expression with unique ids. */
 import type { AstFactory, Comprehension, Expr } from './ast.ts'
 
-/** Counts the ids of one expression. */
+/** The ids of one expression. */
 export interface Ids {
   next(): number
 }
@@ -11,7 +11,7 @@ export function ids(): Ids {
   return { next: () => ++last }
 }
 
-/** A factory whose nodes stand at `position`. */
+/** Returns a factory for nodes at `position`. */
 export function astFactory(ids: Ids, position: number): AstFactory {
   const node = () => ({ id: ids.next(), position })
   return {
@@ -31,7 +31,7 @@ export function astFactory(ids: Ids, position: number): AstFactory {
   }
 }
 
-/** `a && b && c …` as a tree of little depth: long chains nest no deeper than their logarithm. */
+/** Builds a balanced tree of `a && b && c …`, so that the depth of long chains is logarithmic. */
 export function balanced(
   ids: Ids,
   name: string,

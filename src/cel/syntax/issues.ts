@@ -1,21 +1,20 @@
-/**
- * Faults that are found while an expression is compiled, shown as cel-go shows them: the place, the line, and a caret
- * below it.
- */
+/** Errors of compiling an expression, formatted like cel-go's: the position, the line, and a caret below it. */
 
 export interface Issue {
   readonly message: string
-  /** An index into the source; undefined: it is about the whole. */
+  /** An index into the source. Undefined: the whole expression. */
   readonly position: number | undefined
 }
 
-const most = 100
+const maxIssues = 100
 
-/** `ERROR: <input>:1:5: message`, the source's line and a pointer; one after the other by place, of the first 100. */
+/** Formats the first 100 issues by position: `ERROR: <input>:1:5: message`, the line of the source and a pointer. */
 export function formatIssues(source: string, issues: readonly Issue[]): string {
-  const placed = issues.slice(0, most).sort((a, b) => (a.position ?? -1) - (b.position ?? -1))
+  const placed = issues.slice(0, maxIssues).sort((a, b) => (a.position ?? -1) - (b.position ?? -1))
   const shown = placed.map((issue) => formatIssue(source, issue))
-  return (issues.length > most ? [...shown, `${issues.length - most} more errors were truncated`] : shown).join('\n')
+  return (
+    issues.length > maxIssues ? [...shown, `${issues.length - maxIssues} more errors were truncated`] : shown
+  ).join('\n')
 }
 
 function formatIssue(source: string, { message, position }: Issue): string {
@@ -33,5 +32,5 @@ function formatIssue(source: string, { message, position }: Issue): string {
   )
 }
 
-/** Characters that take more than one byte are shown wide, so that the pointer stands below them. */
+/** Returns true for characters of more than one byte, for which the pointer uses wide characters. */
 const wide = (character: string): boolean => (character.codePointAt(0) ?? 0) > 0x7f

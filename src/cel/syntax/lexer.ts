@@ -1,11 +1,11 @@
-/** Cuts an expression into tokens; what is no token is an issue, in ANTLR's words, and skipped. */
+/** Splits an expression into tokens. Unrecognized text is skipped and becomes an issue with ANTLR's message. */
 import type { Issue } from './issues.ts'
 
 export type TokenKind = 'end' | 'punctuation' | 'identifier' | 'escaped' | 'int' | 'uint' | 'float' | 'string' | 'bytes'
 
 export interface Token {
   readonly kind: TokenKind
-  /** As it stands in the source; `<EOF>` at its end. */
+  /** The text in the source; `<EOF>` at its end. */
   readonly text: string
   readonly position: number
 }
@@ -21,13 +21,14 @@ const escapeSequence = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][0-9a-fA-F]{2}|u[0
 const brokenEscape = String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?`
 const quoted = {
   cooked: new RegExp(
-    `"""(?:${escapeSequence}|[^\\\\])*?"""|'''(?:${escapeSequence}|[^\\\\])*?'''|"(?:${escapeSequence}|[^\\\\"\\n\\r])*"|'(?:${escapeSequence}|[^\\\\'\\n\\r])*'`,
+    `"""(?:${escapeSequence}|[^\\\\])*?"""|'''(?:${escapeSequence}|[^\\\\])*?'''|` +
+      `"(?:${escapeSequence}|[^\\\\"\\n\\r])*"|'(?:${escapeSequence}|[^\\\\'\\n\\r])*'`,
     'y',
   ),
   raw: /"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n\r]*"|'[^'\n\r]*'/y,
 }
 
-/** All tokens, the last of which is the end. */
+/** Returns all tokens. The last one is the end. */
 export function tokens(source: string): { readonly tokens: readonly Token[]; readonly issues: readonly Issue[] } {
   const found: Token[] = []
   const issues: Issue[] = []
@@ -79,15 +80,15 @@ function next(match: (pattern: RegExp, from?: number) => string | undefined, pos
   return mark === undefined ? undefined : { kind: 'punctuation', text: mark, position }
 }
 
-/** What could still become a string: up to where nothing fits any more, maybe in the midst of an escape. */
+/** Matches the start of a string up to the first character that cannot continue it, possibly inside an escape. */
 const begun = new RegExp(
   `(?:"(?:${escapeSequence}|[^\\\\"\\n\\r])*|'(?:${escapeSequence}|[^\\\\'\\n\\r])*)(?:${brokenEscape})?`,
   'y',
 )
 
 /**
- * What the error shows, up to the character that fits nothing: a string, a half of an operator, or a character by
- * itself.
+ * Returns the unrecognized text, up to the first invalid character: a string, half of an operator, or a single
+ * character.
  */
 function unrecognized(source: string, at: number): string {
   const [first = ''] = source.slice(at, at + 2)

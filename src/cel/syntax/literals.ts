@@ -1,4 +1,4 @@
-/** Reads the texts of literals: numbers with their limits, strings and bytes with their escapes. */
+/** Parses literals: numbers with their limits, strings and bytes with their escapes. */
 import { UInt, type Value } from '../values.ts'
 import type { Token } from './lexer.ts'
 
@@ -6,7 +6,7 @@ const maxInt = 2n ** 63n - 1n
 const minInt = -(2n ** 63n)
 const maxUint = 2n ** 64n - 1n
 
-/** The value of a literal's token, or what is wrong with it. */
+/** Returns the value of a literal's token, or the error. */
 export function literalValue(token: Token, negative: boolean): { readonly value: Value } | { readonly fault: string } {
   switch (token.kind) {
     case 'int': {
@@ -72,7 +72,7 @@ function bytesValue(text: string): { value: Value } | { fault: string } {
   if (raw || !body.includes('\\')) return { value: new TextEncoder().encode(body) }
   const parts: Uint8Array[] = []
   for (const [, hex, short, long, octal, other, plain] of body.matchAll(escapes)) {
-    // A byte has no code points beyond 255.
+    // Bytes have no code points beyond 255.
     if (short !== undefined || long !== undefined) return { fault: 'unable to unescape string' }
     if (hex !== undefined) parts.push(Uint8Array.of(Number.parseInt(hex, 16)))
     else if (octal !== undefined) parts.push(Uint8Array.of(Number.parseInt(octal, 8)))

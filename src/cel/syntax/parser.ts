@@ -1,7 +1,4 @@
-/**
- * Parses CEL: recursive descent over tokens. Faults are told in the words of cel-go's (ANTLR's) parser, the first fatal
- * one ends it.
- */
+/** A recursive descent parser of CEL with the messages of cel-go's (ANTLR's) parser. Stops at the first fatal error. */
 import { type Macro, MacroError } from '../library.ts'
 import type { Expr, FieldEntry, MapEntry } from './ast.ts'
 import { astFactory, balanced, ids } from './factory.ts'
@@ -9,18 +6,18 @@ import type { Issue } from './issues.ts'
 import { type Token, tokens } from './lexer.ts'
 import { literalValue } from './literals.ts'
 
-/** How deep expressions may nest, and how long they may be (in code points), as in cel-go. */
+/** The limits of nesting levels and of the length in code points, as in cel-go. */
 export const limits = { depth: 250, size: 100_000 } as const
 
 export type Macros = ReadonlyMap<string, Macro>
 
-/** How macros are found: by name, whether they are members, and the number of arguments. */
+/** Returns the key of a macro: its name, number of arguments, and whether it is a member. */
 export const macroKey = (macro: Pick<Macro, 'name' | 'member' | 'arguments'>): string =>
   `${macro.name}:${macro.arguments === 'any' ? '*' : macro.arguments}:${macro.member === true}`
 
 export type Parsed = { readonly expr: Expr } | { readonly issues: readonly Issue[] }
 
-/** The tree of `source`, macros expanded, or what is wrong with it. */
+/** Parses `source` and expands macros. Returns the tree or the errors. */
 export function parse(source: string, macros: Macros): Parsed {
   let size = 0
   for (const _ of source) size++
@@ -43,16 +40,16 @@ export function parse(source: string, macros: Macros): Parsed {
 
 const sorted = (issues: Issue[]): Issue[] => issues.sort((a, b) => (a.position ?? -1) - (b.position ?? -1))
 
-/** Parsing cannot go on; its issue has been told. */
+/** Stops parsing. The issue has been added already. */
 class Fatal extends Error {}
 
 const reserved = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
 )
-/** Names that are tokens of their own, even after a dot. */
+/** Names that are keywords, even after a dot. */
 const keywords = new Set(['true', 'false', 'null', 'in'])
 const relations = new Set(['==', '!=', '<', '<=', '>', '>=', 'in'])
-/** What an expression may begin with, in the order of the grammar's tokens. */
+/** The tokens that an expression may begin with, in the order of the grammar. */
 const beginnings = [
   "'['",
   "'{'",
@@ -87,7 +84,7 @@ const order = [
   "'null'",
 ]
 
-/** As ANTLR lists what it expects: one by itself, several in braces, in the order of the grammar. */
+/** Formats the expected tokens like ANTLR: in braces, in the order of the grammar. */
 function expecting(extra: readonly string[]): string {
   const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
   return `{${[...beginnings, ...extra].sort((a, b) => rank(a) - rank(b)).join(', ')}}`
@@ -113,7 +110,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   const begins = ({ kind, text }: Token): boolean =>
     kind === 'punctuation' ? '[{(.-!'.includes(text) : kind !== 'end' && kind !== 'escaped'
 
-  /** The current token must be `text`; one too many is skipped, a missing one taken as read, as ANTLR recovers. */
+  /** Takes the token `text`. Like ANTLR, recovers from an extraneous token before it. */
   function expect(text: string, follows: (token: Token) => boolean = () => true, among = `'${text}'`): Token {
     if (is(text)) return take()
     const token = current()
@@ -130,8 +127,8 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     return fatal(`Syntax error: mismatched input '${token.text}' expecting ${among}`, token.position)
   }
 
-  /** An expression must begin here. */
-  function beginning(extra: readonly string[] = []): void {
+  /** Checks that an expression begins here. */
+  function checkBeginning(extra: readonly string[] = []): void {
     const token = current()
     if (begins(token)) return
     if (begins(following()) && token.kind !== 'end') {
@@ -149,7 +146,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     return result
   }
 
-  /** Operators of one precedence, from the left; the tree grows with each, so their number is limited. */
+  /** Parses left-associative operators of one precedence. Their number is limited, because each deepens the tree. */
   function chain(operators: ReadonlySet<string>, operand: () => Expr): Expr {
     let left = operand()
     for (let length = 1; current().kind === 'punctuation' && operators.has(current().text); length++) {
@@ -186,7 +183,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
 
   function expression(extra: readonly string[] = []): Expr {
     return deeper(() => {
-      beginning(extra)
+      checkBeginning(extra)
       const condition = disjunction()
       const question = accept('?')
       if (!question) return condition
@@ -198,7 +195,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
   }
 
   function unary(): Expr {
-    beginning()
+    checkBeginning()
     const first = current()
     const operator = is('!') ? '!' : is('-') ? '-' : undefined
     if (operator === undefined) return member()
@@ -207,7 +204,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     while (accept(operator)) count++
     if (operator === '-' && !begins(current()))
       issue("Syntax error: no viable alternative at input '-'", current().position)
-    beginning()
+    checkBeginning()
     const operand = member()
     // Pairs cancel out.
     if (count % 2 === 0) return operand
@@ -258,7 +255,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     return call(name.text, operand, expressions(')'), open.position, id)
   }
 
-  /** The arguments up to `close`, which is taken. */
+  /** Parses arguments up to and including `close`. */
   function expressions(close: string): Expr[] {
     if (accept(close)) return []
     const found = [expression([`'${close}'`])]
@@ -339,7 +336,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     if (dotted) return dotted
     if (reserved.has(token.text)) {
       issue(`reserved identifier: ${token.text}`, token.position)
-      // Macros are told that it is no identifier.
+      // A macro then rejects the argument, because it is not an identifier.
       if (!open) return { ...node(token.position), kind: 'literal', value: null }
     }
     if (!open) return { ...node(token.position), kind: 'identifier', name: lead + token.text }
@@ -347,7 +344,7 @@ function parser(all: readonly Token[], macros: Macros, issues: Issue[]): Expr {
     return call(lead + token.text, undefined, expressions(')'), open.position, id)
   }
 
-  /** `a.b.C{…}`: looks ahead for names up to a brace. */
+  /** Parses `a.b.C{…}` by looking ahead for names up to a brace. */
   function dottedMessage(first: string): Expr | undefined {
     let ahead = at
     let name = first

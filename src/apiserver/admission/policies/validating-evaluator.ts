@@ -89,7 +89,7 @@ export function evaluateValidating(evaluator: ValidatingEvaluator, bindings: Bin
   const all = { ...bindings, ...authorizer }
   const run = runExpressions(validations, all, requestCostLimit, variables)
   if ('exhausted' in run) return { ...nothing, decisions: [failed(run.exhausted)] }
-  const messages = messagesOf(evaluator, run.results, bindings, run.left)
+  const messages = messagesOf(evaluator, run.results, bindings, run.remainingBudget)
   const decisions = run.results.map((result, at): Decision => {
     if (!result || 'error' in result) return failed(result?.error ?? '')
     if (result.value === true) return { action: 'admit', failed: false, message: '', reason: '' }

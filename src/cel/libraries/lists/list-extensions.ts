@@ -13,9 +13,9 @@ import { type Costs, listCost, one, sizeEstimate, sizeOf } from '../costs.ts'
 import { typeNameOf } from '../strings/value-text.ts'
 import { comparableTypes } from './lists.ts'
 
-/** A new list is made, with so much work for an element. */
-const making = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + listCost
-const makingEstimate = (size: Estimate, factor = 1): CallEstimate => ({
+/** The cost of creating a list, with `factor` per element. */
+const creationCost = (size: number, factor = 1): number => Math.floor(size * factor) + 1 + listCost
+const creationEstimate = (size: Estimate, factor = 1): CallEstimate => ({
   cost: plus(plus(scaled(size, factor), one), fixed(listCost)),
   size,
 })
@@ -24,15 +24,15 @@ const literalOr = (node: EstimatedNode | undefined, otherwise: number): number =
   typeof node?.literal === 'bigint' ? Number(node.literal) : otherwise
 const unknown = 2 ** 64
 
-const makesResult: Costs['cost'] = (_, result) => making(sizeOf(result))
+const resultCost: Costs['cost'] = (_, result) => creationCost(sizeOf(result))
 
-/** Sorting, and leaving out what repeats, compares each with each. */
+/** `sort` and `distinct` compare all pairs of elements. */
 const compareFactor = (kind: string): number => (kind === 'string' || kind === 'bytes' ? 2.1 : 2)
 const squared = (size: Estimate): Estimate => times(size, size)
 
-function comparing(list: Value | undefined): number {
+function comparisonCost(list: Value | undefined): number {
   const first = list instanceof CelList && list.size > 0 ? list.at(0) : null
-  return making(sizeOf(list) ** 2, typeof first === 'string' || first instanceof Uint8Array ? 2.1 : 2)
+  return creationCost(sizeOf(list) ** 2, typeof first === 'string' || first instanceof Uint8Array ? 2.1 : 2)
 }
 
 function slice(list: CelList, from: bigint, to: bigint): CelList {
@@ -44,8 +44,8 @@ function slice(list: CelList, from: bigint, to: bigint): CelList {
 }
 
 /**
- * Lists in lists are opened, so many levels deep. Not by recursion: objects of clients may be nested deeper than the
- * stack is.
+ * Flattens nested lists up to `depth` levels. Not recursive, because objects from clients may be nested deeper than the
+ * stack allows.
  */
 function flattened(list: CelList, depth: bigint): readonly Value[] {
   if (depth < 0n) throw new CelError('level must be non-negative')
@@ -69,7 +69,7 @@ function distinct(list: CelList): CelList {
   return new ArrayList(values)
 }
 
-/** The elements of `list` in the order of `keys`, of which there is one for each. */
+/** Sorts the elements of `list` by `keys`, which has one key per element. */
 function sorted(list: CelList, keys: CelList): CelList {
   if (list.size !== keys.size) {
     throw new CelError(
@@ -87,7 +87,7 @@ function sorted(list: CelList, keys: CelList): CelList {
   return new ArrayList(pairs.sort((a, b) => compare(a.key, b.key) || 0).map(({ value }) => value))
 }
 
-/** 0, 1, 2 … made when they are looked at. */
+/** The numbers 0, 1, 2 …, created when they are read. */
 class Range extends CelList {
   readonly size: number
   constructor(size: number) {
@@ -99,17 +99,17 @@ class Range extends CelList {
   }
 }
 
-const longestRange = 10_000_000n
+const maxRange = 10_000_000n
 
 function range(size: bigint): CelList {
   if (size < 0n) throw new CelError(`lists.range: size must be non-negative, got ${size}`)
-  if (size > longestRange) throw new CelError(`lists.range: size ${size} exceeds maximum allowed (${longestRange})`)
+  if (size > maxRange) throw new CelError(`lists.range: size ${size} exceeds maximum allowed (${maxRange})`)
   return new Range(Number(size))
 }
 
 const sortedInput = '@__sortBy_input__'
 
-/** `list.sortBy(x, key)`: the list is bound to a name, because it is used twice. */
+/** `list.sortBy(x, key)`. The list is bound to a name, because it is used twice. */
 const sortBy: Macro = {
   name: 'sortBy',
   member: true,
@@ -162,10 +162,10 @@ export const listExtensionsLibrary: Library = {
         list,
         (of, from, to) => slice(listOf(of), intOf(from), intOf(to)),
         {
-          cost: makesResult,
+          cost: resultCost,
           estimate: ([of, from, to]) => {
             const size = literalOr(to, sizeEstimate(of).max) - literalOr(from, 0)
-            return makingEstimate(fixed(size < 0 ? unknown : size))
+            return creationEstimate(fixed(size < 0 ? unknown : size))
           },
         },
       ),
@@ -173,8 +173,8 @@ export const listExtensionsLibrary: Library = {
     declare(
       'flatten',
       member('list_flatten', [listType(list)], list, (of) => new ArrayList(flattened(listOf(of), 1n)), {
-        cost: ([of]) => making(sizeOf(of)),
-        estimate: ([of]) => makingEstimate(sizeEstimate(of)),
+        cost: ([of]) => creationCost(sizeOf(of)),
+        estimate: ([of]) => creationEstimate(sizeEstimate(of)),
       }),
       member(
         'list_flatten_int',
@@ -182,8 +182,8 @@ export const listExtensionsLibrary: Library = {
         listType(dynType),
         (of, depth) => new ArrayList(flattened(listOf(of), intOf(depth))),
         {
-          cost: ([of, depth]) => making(sizeOf(of), Number(depth)),
-          estimate: ([of, depth]) => makingEstimate(sizeEstimate(of), literalOr(depth, unknown)),
+          cost: ([of, depth]) => creationCost(sizeOf(of), Number(depth)),
+          estimate: ([of, depth]) => creationEstimate(sizeEstimate(of), literalOr(depth, unknown)),
         },
       ),
     ),
@@ -196,8 +196,8 @@ export const listExtensionsLibrary: Library = {
           listType(type),
           (of) => sorted(listOf(of), listOf(of)),
           {
-            cost: ([of]) => comparing(of),
-            estimate: ([of]) => makingEstimate(squared(sizeEstimate(of)), compareFactor(type.kind)),
+            cost: ([of]) => comparisonCost(of),
+            estimate: ([of]) => creationEstimate(squared(sizeEstimate(of)), compareFactor(type.kind)),
           },
         ),
       ),
@@ -211,8 +211,8 @@ export const listExtensionsLibrary: Library = {
           list,
           (of, keys) => sorted(listOf(of), listOf(keys)),
           {
-            cost: ([, keys]) => comparing(keys),
-            estimate: ([, keys]) => makingEstimate(squared(sizeEstimate(keys)), compareFactor(type.kind)),
+            cost: ([, keys]) => comparisonCost(keys),
+            estimate: ([, keys]) => creationEstimate(squared(sizeEstimate(keys)), compareFactor(type.kind)),
           },
         ),
       ),
@@ -220,22 +220,22 @@ export const listExtensionsLibrary: Library = {
     declare(
       'lists.range',
       overload('lists_range', [intType], listType(intType), (size) => range(intOf(size)), {
-        cost: makesResult,
-        estimate: ([size]) => makingEstimate(fixed(literalOr(size, unknown))),
+        cost: resultCost,
+        estimate: ([size]) => creationEstimate(fixed(literalOr(size, unknown))),
       }),
     ),
     declare(
       'reverse',
       member('list_reverse', [list], list, (of) => reversed(listOf(of)), {
-        cost: makesResult,
-        estimate: ([of]) => makingEstimate(sizeEstimate(of)),
+        cost: resultCost,
+        estimate: ([of]) => creationEstimate(sizeEstimate(of)),
       }),
     ),
     declare(
       'distinct',
       member('list_distinct', [list], list, (of) => distinct(listOf(of)), {
-        cost: ([of]) => comparing(of),
-        estimate: ([of]) => makingEstimate(squared(sizeEstimate(of)), 2),
+        cost: ([of]) => comparisonCost(of),
+        estimate: ([of]) => creationEstimate(squared(sizeEstimate(of)), 2),
       }),
     ),
   ],

@@ -5,7 +5,7 @@ import { call, faultOf, list, map, plain } from '../call-for-tests.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-test('lists are sorted if no element is greater than the next', () => {
+test('isSorted is true if no element is greater than the next', () => {
   assert.equal(call('list_int_is_sorted_bool', list(1n, 2n, 2n, 3n)), true)
   assert.equal(call('list_double_is_sorted_bool', list(2, 1)), false)
   assert.equal(call('list_string_is_sorted_bool', list('a', '\uffff', '😀')), true)
@@ -15,7 +15,7 @@ test('lists are sorted if no element is greater than the next', () => {
   assert.equal(call('list_int_is_sorted_bool', list()), true)
 })
 
-test('sums are of the elements’ type, and zero for nothing', () => {
+test('sum has the type of the elements, and is zero for an empty list', () => {
   assert.equal(call('list_int_sum_int', list(1n, 3n)), 4n)
   assert.equal(call('list_double_sum_double', list(1, 3.5)), 4.5)
   assert.equal(plain(call('list_uint_sum_uint', list(new UInt(1n), new UInt(2n)))), '3u')
@@ -31,7 +31,7 @@ test('sums are of the elements’ type, and zero for nothing', () => {
   )
 })
 
-test('min and max are those of a list; an empty one has none', () => {
+test('min and max fail for an empty list', () => {
   assert.equal(call('list_int_min_int', list(2n, 1n, 3n)), 1n)
   assert.equal(call('list_string_max_string', list('a', 'c', 'b')), 'c')
   assert.equal(
@@ -44,7 +44,7 @@ test('min and max are those of a list; an empty one has none', () => {
   )
 })
 
-test('an element is found by its value; -1 where it is not', () => {
+test('indexOf finds an element by value, or returns -1', () => {
   assert.equal(call('list_a_index_of_int', list(1n, 2n, 2n, 3n), 2n), 1n)
   assert.equal(call('list_a_last_index_of_int', list('a', 'b', 'b', 'c'), 'b'), 2n)
   assert.equal(call('list_a_index_of_int', list(1), 1.1), -1n)
@@ -53,7 +53,7 @@ test('an element is found by its value; -1 where it is not', () => {
   assert.equal(call('list_a_index_of_int', list(map(['a', 1n]), map(['a', list(1n)])), map(['a', list(1)])), 1n)
 })
 
-test('sets compare numbers of all types', () => {
+test('set functions compare numbers of different types by value', () => {
   const cases: readonly (readonly [string, readonly Value[], readonly Value[], boolean])[] = [
     ['contains', [], [], true],
     ['contains', [], [1n], false],
@@ -71,7 +71,7 @@ test('sets compare numbers of all types', () => {
     assert.equal(call(`list_sets_${name}_list`, list(...a), list(...b)), expected, name)
 })
 
-test('lists are sliced and flattened, however deep they are', () => {
+test('lists of any depth are sliced, flattened and sorted', () => {
   assert.deepEqual(plain(call('list_slice', list(1n, 2n, 3n, 4n), 1n, 3n)), [2n, 3n])
   assert.deepEqual(plain(call('list_flatten', list(1n, list(2n, list(3n)), list()))), [1n, 2n, [3n]])
   assert.deepEqual(plain(call('list_flatten_int', list(1n, list(2n, list(3n, list(4n)))), 2n)), [1n, 2n, 3n, [4n]])
@@ -94,7 +94,7 @@ test('lists are sliced and flattened, however deep they are', () => {
   ])
 })
 
-test('slices, depths and sorts that cannot be are faults in words of CEL', () => {
+test("invalid slices, depths and sorts fail with CEL's messages", () => {
   const faults: readonly (readonly [() => Value, string])[] = [
     [() => call('list_slice', list(1n), 0n, 2n), 'cannot slice(0, 2), list is length 1'],
     [() => call('list_slice', list(1n), -1n, 1n), 'cannot slice(-1, 1), negative indexes not supported'],

@@ -17,7 +17,7 @@ import {
 } from '../../types.ts'
 import { CelError, type CelList, Duration, UInt, type Value } from '../../values.ts'
 import { listOf } from '../arguments.ts'
-import { type Costs, lookingAtEstimate, one, sizeEstimate, traversal } from '../costs.ts'
+import { type Costs, one, scanEstimate, sizeEstimate, traversal } from '../costs.ts'
 
 /** Types with an order. */
 export const comparableTypes: readonly SimpleType[] = [
@@ -31,13 +31,13 @@ export const comparableTypes: readonly SimpleType[] = [
   bytesType,
 ]
 
-/** A look at every element; of strings also as texts, in which one looks for another. */
-export const looksAtAll: Costs = {
+/** The cost of traversing a list with its strings, or of scanning a string. */
+export const traversalCosts: Costs = {
   cost: ([list]) => (list === undefined ? 0 : traversal(list)),
   estimate: ([list]) => {
-    if (list?.type.kind !== 'list') return { cost: lookingAtEstimate(sizeEstimate(list)) }
+    if (list?.type.kind !== 'list') return { cost: scanEstimate(sizeEstimate(list)) }
     const { kind } = list.type.element
-    const element = kind === 'string' || kind === 'bytes' ? plus(one, lookingAtEstimate(list.elements.size)) : one
+    const element = kind === 'string' || kind === 'bytes' ? plus(one, scanEstimate(list.elements.size)) : one
     return { cost: times(list.size, element) }
   },
 }
@@ -47,7 +47,7 @@ function isSorted(list: CelList): boolean {
   return true
 }
 
-/** The first of those that are less (`sign` -1) or more (1) than all others. */
+/** Returns the first minimum (`sign` -1) or maximum (1). */
 function best(list: CelList, name: string, sign: 1 | -1): Value {
   if (list.size === 0) throw new CelError(`${name} called on empty list`)
   let found = list.at(0)
@@ -61,7 +61,7 @@ function ranged(value: bigint, type: 'int' | 'uint'): bigint {
   return value
 }
 
-/** The sum so far, and one more. A double that is no fraction is still a double. */
+/** Adds an item to the sum. Throws CelError on overflow or for different types. */
 function added(sum: Value, item: Value): Value {
   if (typeof sum === 'bigint' && typeof item === 'bigint') return ranged(sum + item, 'int')
   if (sum instanceof UInt && item instanceof UInt) return new UInt(ranged(sum.value + item.value, 'uint'))
@@ -108,7 +108,7 @@ export const listsLibrary: Library = {
         [listType(type)],
         boolType,
         (list) => isSorted(listOf(list)),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
     forEach('min', (type) =>
@@ -117,7 +117,7 @@ export const listsLibrary: Library = {
         [listType(type)],
         type,
         (list) => best(listOf(list), 'min', -1),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
     forEach('max', (type) =>
@@ -126,7 +126,7 @@ export const listsLibrary: Library = {
         [listType(type)],
         type,
         (list) => best(listOf(list), 'max', 1),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
     declare(
@@ -137,7 +137,7 @@ export const listsLibrary: Library = {
           [listType(type)],
           type,
           (list) => sumOf(listOf(list), zero),
-          looksAtAll,
+          traversalCosts,
         ),
       ),
     ),
@@ -148,7 +148,7 @@ export const listsLibrary: Library = {
         [listType(anything), anything],
         intType,
         (list, wanted) => indexOf(listOf(list), wanted ?? null),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
     declare(
@@ -158,7 +158,7 @@ export const listsLibrary: Library = {
         [listType(anything), anything],
         intType,
         (list, wanted) => lastIndexOf(listOf(list), wanted ?? null),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
   ],

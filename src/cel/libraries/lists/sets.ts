@@ -1,4 +1,4 @@
-/** cel-go's library of sets (`ext.Sets`): lists compared without regard to order and repetition. */
+/** cel-go's library of sets (`ext.Sets`): compares lists without regard to order and duplicates. */
 import { equals } from '../../evaluation/equality.ts'
 import type { Library } from '../../library.ts'
 import { declare, overload, plus, scaled, times } from '../../standard/declare.ts'
@@ -7,8 +7,8 @@ import type { CelList, Value } from '../../values.ts'
 import { listOf } from '../arguments.ts'
 import { type Costs, one, sizeEstimate, sizeOf } from '../costs.ts'
 
-/** Each element is compared with each, `rounds` times. */
-const comparesAll = (rounds: number): Costs => ({
+/** The cost of comparing all pairs of elements, `rounds` times. */
+const pairwiseCosts = (rounds: number): Costs => ({
   cost: ([a, b]) => 1 + sizeOf(a) * sizeOf(b) * rounds,
   estimate: ([a, b]) => ({ cost: plus(scaled(times(sizeEstimate(a), sizeEstimate(b)), rounds), one) }),
 })
@@ -35,7 +35,7 @@ export const setsLibrary: Library = {
   functions: [
     declare(
       'sets.contains',
-      overload('list_sets_contains_list', lists, boolType, (a, b) => contains(listOf(a), listOf(b)), comparesAll(1)),
+      overload('list_sets_contains_list', lists, boolType, (a, b) => contains(listOf(a), listOf(b)), pairwiseCosts(1)),
     ),
     declare(
       'sets.intersects',
@@ -44,7 +44,7 @@ export const setsLibrary: Library = {
         lists,
         boolType,
         (a, b) => intersects(listOf(a), listOf(b)),
-        comparesAll(1),
+        pairwiseCosts(1),
       ),
     ),
     declare(
@@ -54,7 +54,7 @@ export const setsLibrary: Library = {
         lists,
         boolType,
         (a, b) => contains(listOf(a), listOf(b)) && contains(listOf(b), listOf(a)),
-        comparesAll(2),
+        pairwiseCosts(2),
       ),
     ),
   ],

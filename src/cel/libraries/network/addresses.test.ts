@@ -6,7 +6,7 @@ import { call, faultOf, plain } from '../call-for-tests.ts'
 const ip = (text: string) => call('string_to_ip', text)
 const cidr = (text: string) => call('string_to_cidr', text)
 
-test('addresses: what they are', () => {
+test('addresses are classified', () => {
   assert.equal(call('ip_to_string', ip('2001:DB8::ABCD')), '2001:db8::abcd')
   assert.equal(call('ip_family', ip('127.0.0.1')), 4n)
   assert.equal(call('ip_family', ip('::1')), 6n)
@@ -19,7 +19,7 @@ test('addresses: what they are', () => {
   assert.equal(call('ip_is_global_unicast', ip('192.168.0.1')), true)
 })
 
-test('addresses: which texts are none', () => {
+test('invalid addresses, zones and IPv4-mapped addresses are rejected', () => {
   for (const text of ['127.0.0.256', ':::1', '', 'fe80::1%eth0', '::ffff:1.2.3.4', '01.2.3.4'])
     assert.equal(call('is_ip', text), false, text)
   assert.equal(
@@ -37,7 +37,7 @@ test('addresses: which texts are none', () => {
   )
 })
 
-test('a range has addresses, and ranges of its own family, in it', () => {
+test('a range contains addresses and ranges of its own family', () => {
   assert.equal(call('cidr_contains_ip_string', cidr('192.168.0.0/24'), '192.168.0.1'), true)
   assert.equal(call('cidr_contains_ip_ip', cidr('192.168.0.0/24'), ip('192.168.1.1')), false)
   assert.equal(call('cidr_contains_cidr_string', cidr('192.168.0.0/16'), '192.168.10.0/24'), true)
@@ -47,7 +47,7 @@ test('a range has addresses, and ranges of its own family, in it', () => {
   assert.equal(call('cidr_contains_cidr_string', cidr('::/0'), '1.2.3.4/32'), false)
 })
 
-test('a range has an address, a mask and a length; ranges are equal by all of them', () => {
+test('a range has an address, a mask and a prefix length, and ranges are compared by all of them', () => {
   assert.equal(call('cidr_to_string', cidr('192.168.0.1/24')), '192.168.0.1/24')
   assert.equal(call('cidr_to_string', call('cidr_masked', cidr('192.168.0.1/24'))), '192.168.0.0/24')
   assert.equal(call('ip_to_string', call('cidr_ip', cidr('192.168.0.1/24'))), '192.168.0.1')
@@ -60,7 +60,7 @@ test('a range has an address, a mask and a length; ranges are equal by all of th
   assert.ok(!same('192.168.0.1/24', '192.168.0.0/24'))
 })
 
-test('texts that are no ranges are told as Go tells them', () => {
+test("invalid ranges fail with Go's messages", () => {
   for (const text of ['192.168.0.0/33', '::1/129', '192.168.0.0', '192.168.0.0/', '::ffff:1.2.3.4/120'])
     assert.equal(call('is_cidr', text), false, text)
   const failed = 'network address parse error during conversion from string: '
@@ -74,7 +74,7 @@ test('texts that are no ranges are told as Go tells them', () => {
   )
 })
 
-test('URLs: their parts', () => {
+test('a URL is split into its parts', () => {
   const url = call('string_to_url', 'https://user:pass@example.com:80/path with spaces/?k1=a&k2=b&k2=c#fragment')
   assert.equal(call('url_get_scheme', url), 'https')
   assert.equal(call('url_get_host', url), 'example.com:80')

@@ -5,22 +5,13 @@ import type { Library } from '../../library.ts'
 import { declare, member, overload, plus } from '../../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../../types.ts'
 import { CelError, OpaqueValue, type Value } from '../../values.ts'
-import { own, readAs, succeeds, textOf } from '../arguments.ts'
-import {
-  type Costs,
-  lookingAt,
-  lookingAtEstimate,
-  looksAtFirst,
-  one,
-  type Sized,
-  sizeEstimate,
-  sizeOf,
-} from '../costs.ts'
-import { IpValue, ipOf, ipType } from './ip.ts'
+import { expectInstance, rethrowAsCelError, succeeds, textOf } from '../arguments.ts'
+import { type Costs, one, type Sized, scanCost, scanEstimate, scanFirstCosts, sizeEstimate, sizeOf } from '../costs.ts'
+import { IpValue, ipType, parseIp } from './ip.ts'
 
 export const cidrType = opaqueType('net.CIDR')
 
-/** A range as a value; the bits behind the prefix count when two are compared. */
+/** A range as a value. Comparisons include the bits after the prefix. */
 export class CidrValue extends OpaqueValue implements Sized {
   readonly type = cidrType
   readonly range: net.IpRange
@@ -28,7 +19,7 @@ export class CidrValue extends OpaqueValue implements Sized {
     super()
     this.range = range
   }
-  /** Of the prefix, not of the address. */
+  /** The size of the prefix, not of the address. */
   get sizeInBytes(): number {
     return Math.ceil(this.range.bits / 8)
   }
@@ -39,9 +30,9 @@ export class CidrValue extends OpaqueValue implements Sized {
 
 const failed = 'network address parse error during conversion from string: '
 
-function cidrOf(text: string): CidrValue {
-  // Upstream says it twice.
-  const range = readAs(
+function parseCidr(text: string): CidrValue {
+  // Upstream repeats the prefix.
+  const range = rethrowAsCelError(
     net.IpError,
     () => net.parseIpRange(text),
     (message) => `${failed}${failed}${message}`,
@@ -51,29 +42,29 @@ function cidrOf(text: string): CidrValue {
   return new CidrValue(range)
 }
 
-const rangeOf = (value: Value | undefined): net.IpRange => own(CidrValue, value).range
+const rangeOf = (value: Value | undefined): net.IpRange => expectInstance(CidrValue, value).range
 
 function contains(outer: net.IpRange, inner: net.IpRange): boolean {
   return outer.bits <= inner.bits && net.rangeContains(outer, inner.address)
 }
 
-/** The bytes of an address: of IPv4 to IPv6. */
+/** The size of an address in bytes: 4 for IPv4, 16 for IPv6. */
 const addressBytes = { min: 4, max: 16 }
 
-/** Two addresses are compared as far as the prefix goes; a text is read before. */
+/** The cost of comparing two addresses up to the prefix, and of parsing a text argument. */
 const containsCosts = (argument: 'text' | 'value', more: 'ip' | 'cidr'): Costs => ({
   cost: ([range, other]) => {
     const bytes = sizeOf(range)
     return (
-      lookingAt(bytes + bytes) +
-      (more === 'cidr' ? lookingAt(bytes) + 1 : 0) +
-      (argument === 'text' ? lookingAt(sizeOf(other)) : 0)
+      scanCost(bytes + bytes) +
+      (more === 'cidr' ? scanCost(bytes) + 1 : 0) +
+      (argument === 'text' ? scanCost(sizeOf(other)) : 0)
     )
   },
   estimate: ([, other]) => {
-    const compared = lookingAtEstimate(plus(addressBytes, addressBytes))
-    const masked = more === 'cidr' ? plus(plus(compared, lookingAtEstimate(addressBytes)), one) : compared
-    return { cost: argument === 'text' ? plus(masked, lookingAtEstimate(sizeEstimate(other))) : masked }
+    const compared = scanEstimate(plus(addressBytes, addressBytes))
+    const masked = more === 'cidr' ? plus(plus(compared, scanEstimate(addressBytes)), one) : compared
+    return { cost: argument === 'text' ? plus(masked, scanEstimate(sizeEstimate(other))) : masked }
   },
 })
 
@@ -83,11 +74,11 @@ export const cidrLibrary: Library = {
   functions: [
     declare(
       'cidr',
-      overload('string_to_cidr', [stringType], cidrType, (text) => cidrOf(textOf(text)), looksAtFirst()),
+      overload('string_to_cidr', [stringType], cidrType, (text) => parseCidr(textOf(text)), scanFirstCosts()),
     ),
     declare(
       'isCIDR',
-      overload('is_cidr', [stringType], boolType, (text) => succeeds(() => cidrOf(textOf(text))), looksAtFirst()),
+      overload('is_cidr', [stringType], boolType, (text) => succeeds(() => parseCidr(textOf(text))), scanFirstCosts()),
     ),
     declare(
       'containsIP',
@@ -95,14 +86,14 @@ export const cidrLibrary: Library = {
         'cidr_contains_ip_string',
         [cidrType, stringType],
         boolType,
-        (range, text) => net.rangeContains(rangeOf(range), ipOf(textOf(text)).address),
+        (range, text) => net.rangeContains(rangeOf(range), parseIp(textOf(text)).address),
         containsCosts('text', 'ip'),
       ),
       member(
         'cidr_contains_ip_ip',
         [cidrType, ipType],
         boolType,
-        (range, address) => net.rangeContains(rangeOf(range), own(IpValue, address).address),
+        (range, address) => net.rangeContains(rangeOf(range), expectInstance(IpValue, address).address),
         containsCosts('value', 'ip'),
       ),
     ),
@@ -112,7 +103,7 @@ export const cidrLibrary: Library = {
         'cidr_contains_cidr_string',
         [cidrType, stringType],
         boolType,
-        (range, text) => contains(rangeOf(range), cidrOf(textOf(text)).range),
+        (range, text) => contains(rangeOf(range), parseCidr(textOf(text)).range),
         containsCosts('text', 'cidr'),
       ),
       member(

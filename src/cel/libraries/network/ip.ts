@@ -5,8 +5,8 @@ import type { Library } from '../../library.ts'
 import { declare, member, overload } from '../../standard/declare.ts'
 import { boolType, intType, opaqueType, stringType } from '../../types.ts'
 import { CelError, OpaqueValue } from '../../values.ts'
-import { own, readAs, succeeds, textOf } from '../arguments.ts'
-import { looksAtFirst, type Sized } from '../costs.ts'
+import { expectInstance, rethrowAsCelError, succeeds, textOf } from '../arguments.ts'
+import { type Sized, scanFirstCosts } from '../costs.ts'
 
 export const ipType = opaqueType('net.IP')
 
@@ -30,9 +30,9 @@ export class IpValue extends OpaqueValue implements Sized {
   }
 }
 
-/** Reads an address. Those with a zone, and IPv4 written as IPv6, are refused. Throws CelError. */
-export function ipOf(text: string): IpValue {
-  const address = readAs(
+/** Parses an address. Throws CelError, also for addresses with a zone and IPv4-mapped ones. */
+export function parseIp(text: string): IpValue {
+  const address = rethrowAsCelError(
     net.IpError,
     () => net.parseIpAddress(text),
     (message) => `IP Address ${goQuote(text)} parse error during conversion from string: ${message}`,
@@ -45,7 +45,7 @@ export function ipOf(text: string): IpValue {
 const kind = (name: string, id: string, rule: (address: net.IpAddress) => boolean) =>
   declare(
     name,
-    member(id, [ipType], boolType, (value) => rule(own(IpValue, value).address)),
+    member(id, [ipType], boolType, (value) => rule(expectInstance(IpValue, value).address)),
   )
 
 export const ipLibrary: Library = {
@@ -54,11 +54,11 @@ export const ipLibrary: Library = {
   functions: [
     declare(
       'ip',
-      overload('string_to_ip', [stringType], ipType, (text) => ipOf(textOf(text)), looksAtFirst()),
+      overload('string_to_ip', [stringType], ipType, (text) => parseIp(textOf(text)), scanFirstCosts()),
     ),
     declare(
       'isIP',
-      overload('is_ip', [stringType], boolType, (text) => succeeds(() => ipOf(textOf(text))), looksAtFirst()),
+      overload('is_ip', [stringType], boolType, (text) => succeeds(() => parseIp(textOf(text))), scanFirstCosts()),
     ),
     declare(
       'ip.isCanonical',
@@ -66,17 +66,17 @@ export const ipLibrary: Library = {
         'ip_is_canonical',
         [stringType],
         boolType,
-        (text) => net.ipText(ipOf(textOf(text)).address) === text,
-        looksAtFirst(2),
+        (text) => net.ipText(parseIp(textOf(text)).address) === text,
+        scanFirstCosts(2),
       ),
     ),
     declare(
       'string',
-      overload('ip_to_string', [ipType], stringType, (value) => net.ipText(own(IpValue, value).address)),
+      overload('ip_to_string', [ipType], stringType, (value) => net.ipText(expectInstance(IpValue, value).address)),
     ),
     declare(
       'family',
-      member('ip_family', [ipType], intType, (value) => BigInt(own(IpValue, value).address.family)),
+      member('ip_family', [ipType], intType, (value) => BigInt(expectInstance(IpValue, value).address.family)),
     ),
     kind('isUnspecified', 'ip_is_unspecified', net.isUnspecified),
     kind('isLoopback', 'ip_is_loopback', net.isLoopback),

@@ -4,8 +4,8 @@ import type { Library } from '../../library.ts'
 import { declare, member, overload } from '../../standard/declare.ts'
 import { boolType, listType, mapType, opaqueType, stringType } from '../../types.ts'
 import { ArrayList, EntryMap, OpaqueValue, type Value } from '../../values.ts'
-import { own, readAs, succeeds, textOf } from '../arguments.ts'
-import { looksAtFirst } from '../costs.ts'
+import { expectInstance, rethrowAsCelError, succeeds, textOf } from '../arguments.ts'
+import { scanFirstCosts } from '../costs.ts'
 
 export const urlType = opaqueType('kubernetes.URL')
 
@@ -21,9 +21,9 @@ class UrlValue extends OpaqueValue {
   }
 }
 
-/** It has to be an absolute URI or path; a fragment is read then, which requests do not have. */
+/** Parses an absolute URI or path. Unlike request URIs, it may have a fragment. */
 const urlOf = (text: string): UrlValue =>
-  readAs(
+  rethrowAsCelError(
     UrlError,
     () => {
       checkRequestUri(text)
@@ -34,14 +34,14 @@ const urlOf = (text: string): UrlValue =>
 
 function queryOf(value: Value | undefined): EntryMap {
   const query = new EntryMap()
-  for (const [key, values] of own(UrlValue, value).url.query) query.add(key, new ArrayList(values))
+  for (const [key, values] of expectInstance(UrlValue, value).url.query) query.add(key, new ArrayList(values))
   return query
 }
 
 const part = (name: string, id: string, key: 'scheme' | 'host' | 'hostname' | 'port' | 'escapedPath') =>
   declare(
     name,
-    member(id, [urlType], stringType, (value) => own(UrlValue, value).url[key]),
+    member(id, [urlType], stringType, (value) => expectInstance(UrlValue, value).url[key]),
   )
 
 export const urlLibrary: Library = {
@@ -50,12 +50,12 @@ export const urlLibrary: Library = {
   functions: [
     declare(
       'url',
-      overload('string_to_url', [stringType], urlType, (text) => urlOf(textOf(text)), looksAtFirst(1, true)),
+      overload('string_to_url', [stringType], urlType, (text) => urlOf(textOf(text)), scanFirstCosts(1, true)),
     ),
     declare(
       'isURL',
       overload('is_url_string', [stringType], boolType, (text) =>
-        succeeds(() => readAs(UrlError, () => checkRequestUri(textOf(text)))),
+        succeeds(() => rethrowAsCelError(UrlError, () => checkRequestUri(textOf(text)))),
       ),
     ),
     part('getScheme', 'url_get_scheme', 'scheme'),

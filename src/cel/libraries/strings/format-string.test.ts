@@ -100,7 +100,7 @@ for (const [text, args, expected] of faults) {
   })
 }
 
-test('a short expression cannot make a text of any length', () => {
+test('the length of a formatted text is limited', () => {
   assert.match(format('%.1000001f', 1), /^%!\(BADPREC\)1\.000000$/)
   assert.match(
     faultOf(() => format('%.1000000f'.repeat(100), ...Array<Value>(100).fill(1))),

@@ -1,7 +1,4 @@
-/**
- * `'%s has %d'.format([x, y])`, as cel-go's first formatter does it: which clauses there are, what each takes, and what
- * is told.
- */
+/** `'%s has %d'.format([x, y])` with the clauses and messages of cel-go's first formatter. */
 import { Buffer } from 'node:buffer'
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { compareStrings } from '../../evaluation/equality.ts'
@@ -11,12 +8,12 @@ import { fixedText, plainFixedText, scientificText } from './number-text.ts'
 import { scalarText, typeNameOf } from './value-text.ts'
 
 const defaultPrecision = 6
-/** Go's bound; more is told in the text, not as a fault. */
-const greatestPrecision = 1_000_000
-/** No bound of upstream's: what a short expression may not make out of itself. */
-const longestText = 16 * 1024 * 1024
+/** Go's limit. Larger ones are reported in the text, not as an error. */
+const maxPrecision = 1_000_000
+/** Our own limit, in characters: upstream has none, and a short expression could create a huge text. */
+const maxTextLength = 16 * 1024 * 1024
 
-/** The text with its clauses filled in. Throws CelError. */
+/** Formats the text. Throws CelError. */
 export function formatString(format: string, args: CelList): string {
   let text = ''
   let used = 0
@@ -32,8 +29,8 @@ export function formatString(format: string, args: CelList): string {
     if (used >= args.size) throw new CelError(`index ${used} out of range`)
     if (percent + 1 >= format.length) throw new CelError('unexpected end of string')
     const { verb, precision, end } = clauseAt(format, percent + 1)
-    text += filled(verb, precision, args.at(used++))
-    if (text.length > longestText) throw new CelError(`formatted text is longer than ${longestText} characters`)
+    text += formatValue(verb, precision, args.at(used++))
+    if (text.length > maxTextLength) throw new CelError(`formatted text is longer than ${maxTextLength} characters`)
     i = end
   }
   return text
@@ -68,7 +65,7 @@ function clauseAt(format: string, start: number): Clause {
       )
     precision = Number(digits)
   }
-  // Go looks at bytes: of a character that has several it tells the first.
+  // Go reads bytes: its message has the first byte of a character.
   const verb = String.fromCharCode(Buffer.from(String.fromCodePoint(format.codePointAt(at) ?? 0))[0] ?? 0)
   if (!isVerb(verb)) throw unreadable(`unrecognized formatting clause "${verb}"`)
   return { verb, precision, end: at + 1 }
@@ -77,7 +74,7 @@ function clauseAt(format: string, start: number): Clause {
 const wrong = (what: string, value: Value): CelError =>
   new CelError(`error during formatting: ${what}, was given ${typeNameOf(value)}`)
 
-function filled(verb: Verb, precision: number | undefined, value: Value): string {
+function formatValue(verb: Verb, precision: number | undefined, value: Value): string {
   switch (verb) {
     case 's':
       return stringText(value)
@@ -108,7 +105,7 @@ const precise = (
   write: (value: number, precision: number) => string,
   value: number,
   precision = defaultPrecision,
-): string => (precision > greatestPrecision ? `%!(BADPREC)${write(value, defaultPrecision)}` : write(value, precision))
+): string => (precision > maxPrecision ? `%!(BADPREC)${write(value, defaultPrecision)}` : write(value, precision))
 
 function integerOf(value: Value, what: string): bigint {
   if (typeof value === 'bigint') return value
@@ -159,7 +156,7 @@ function mapText(map: CelMap): string {
     .join(', ')}}`
 }
 
-/** What stands in a list or a map: nearly as one would write it in an expression. */
+/** Formats a value in a list or map, similar to its form in an expression. */
 function literalText(value: Value): string {
   if (typeof value === 'string') return goQuote(value)
   if (value instanceof Uint8Array) return `b${goQuote(scalarText(value) ?? '')}`

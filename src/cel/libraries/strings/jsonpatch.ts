@@ -1,12 +1,9 @@
-/**
- * Kubernetes' library for JSON patches, which mutating admission policies have:
- * `jsonpatch.escapeKey('example.com/label')`.
- */
+/** Kubernetes' JSON patch library for mutating admission policies: `jsonpatch.escapeKey('example.com/label')`. */
 import type { Library } from '../../library.ts'
 import { declare, overload } from '../../standard/declare.ts'
 import { stringType } from '../../types.ts'
 import { textOf } from '../arguments.ts'
-import { looksAtFirst } from '../costs.ts'
+import { scanFirstCosts } from '../costs.ts'
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
@@ -20,7 +17,7 @@ export const jsonPatchLibrary: Library = {
         [stringType],
         stringType,
         (key) => escaped(textOf(key)),
-        looksAtFirst(1, true),
+        scanFirstCosts(1, true),
       ),
     ),
   ],

@@ -5,7 +5,7 @@ import { call, plain } from '../call-for-tests.ts'
 
 const wrong = (name: string, text: string): unknown => plain(call('format-validate', call(`format.${name}`), text))
 
-test('texts of their format have no faults', () => {
+test('valid texts have no errors', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['dns1123Label', 'my-label-name'],
     ['dns1123Subdomain', 'apiextensions.k8s.io'],
@@ -24,7 +24,7 @@ test('texts of their format have no faults', () => {
   for (const [name, text] of cases) assert.equal(wrong(name, text), undefined, name)
 })
 
-test('faults are told', () => {
+test('invalid texts have error messages', () => {
   assert.deepEqual(wrong('dns1123Label', 'contains a space'), [
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and " +
       "end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
@@ -42,7 +42,7 @@ test('faults are told', () => {
   assert.deepEqual(wrong('datetime', '2020-01-32T00:00:00Z'), ['invalid datetime'])
 })
 
-test('formats are found by their names', () => {
+test('formats are found by name', () => {
   const named = call('format-named', 'dns1123Label')
   const format = call('format.dns1123Label')
   assert.ok(

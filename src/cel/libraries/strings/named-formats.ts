@@ -1,7 +1,4 @@
-/**
- * Kubernetes' library of named formats: `format.dns1123Label().validate(name)` is a list of what is wrong, if anything
- * is.
- */
+/** Kubernetes' library of named formats: `format.dns1123Label().validate(name)` returns an optional list of errors. */
 
 import { formatCheck } from '../../../machinery/structural-schema/formats/index.ts'
 import { dns1035Label, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../machinery/validation/names.ts'
@@ -10,19 +7,19 @@ import type { Library } from '../../library.ts'
 import { declare, member, overload, scaled } from '../../standard/declare.ts'
 import { listType, opaqueType, optionalType, stringType } from '../../types.ts'
 import { ArrayList, OpaqueValue, OptionalValue } from '../../values.ts'
-import { own, textOf } from '../arguments.ts'
-import { type Costs, lookingAtEstimate, matching, sizeEstimate, sizeOf } from '../costs.ts'
+import { expectInstance, textOf } from '../arguments.ts'
+import { type Costs, matchCost, scanEstimate, sizeEstimate, sizeOf } from '../costs.ts'
 
 export const formatType = opaqueType('kubernetes.NamedFormat')
 
-/** What is wrong with a text; the empty list means nothing. */
+/** Returns the errors of a text. Empty if it is valid. */
 type Rule = (text: string) => readonly string[]
 
 class FormatValue extends OpaqueValue {
   readonly type = formatType
   readonly name: string
   readonly rule: Rule
-  /** The length of the pattern that upstream checks with (or takes to be as costly). */
+  /** The length of upstream's pattern, or the length that it assumes for costs. */
   readonly patternLength: number
   constructor(name: string, rule: Rule, patternLength: number) {
     super()
@@ -35,7 +32,7 @@ class FormatValue extends OpaqueValue {
   }
 }
 
-/** A format of schemas, with what is told about texts that are not of it. */
+/** A format of schemas with its error message. */
 const schemaFormat =
   (name: string, message: string): Rule =>
   (text) =>
@@ -67,12 +64,12 @@ const formats: ReadonlyMap<string, FormatValue> = new Map([
   ['datetime', new FormatValue('datetime', schemaFormat('datetime', 'invalid datetime'), 71)],
 ])
 
-/** Estimates do not know which format it will be: one with a pattern of this length, at a quarter for a character. */
-const longestPattern = 128
+/** Estimates assume a pattern of this length, because the format is unknown. A character costs a quarter. */
+const maxPatternLength = 128
 
 const validateCosts: Costs = {
-  cost: ([format, text]) => matching(sizeOf(text), own(FormatValue, format).patternLength),
-  estimate: ([, text]) => ({ cost: scaled(lookingAtEstimate(sizeEstimate(text)), longestPattern / 4) }),
+  cost: ([format, text]) => matchCost(sizeOf(text), expectInstance(FormatValue, format).patternLength),
+  estimate: ([, text]) => ({ cost: scaled(scanEstimate(sizeEstimate(text)), maxPatternLength / 4) }),
 }
 
 function validate(format: FormatValue, text: string): OptionalValue {
@@ -105,7 +102,7 @@ export const namedFormatsLibrary: Library = {
         'format-validate',
         [formatType, stringType],
         optionalType(listType(stringType)),
-        (format, text) => validate(own(FormatValue, format), textOf(text)),
+        (format, text) => validate(expectInstance(FormatValue, format), textOf(text)),
         validateCosts,
       ),
     ),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fixedText, plainFixedText, scientificText } from './number-text.ts'
 
-test('doubles with a fixed number of digits', () => {
+test('doubles are formatted with a fixed number of digits', () => {
   const cases: readonly (readonly [number, number, string])[] = [
     [3.14, 6, '3.140000'],
     [1.2345, 3, '1.234'],
@@ -27,7 +27,7 @@ test('doubles with a fixed number of digits', () => {
   assert.equal(fixedText(1, 5000).length, 5002)
 })
 
-test('doubles in scientific notation', () => {
+test('doubles are formatted in scientific notation', () => {
   const cases: readonly (readonly [number, number, string])[] = [
     [2.71929, 6, '2.719290\u202f×\u202f10⁰⁰'],
     [1052.032911275, 6, '1.052033\u202f×\u202f10⁰³'],

@@ -1,7 +1,7 @@
-/** Doubles as `format()` writes them: `%f` and `%e` in English notation, and what stands in lists and maps. */
+/** The doubles of `format()`: `%f` and `%e` in English notation, and the form in lists and maps. */
 import { formatDouble } from '../../standard/double-text.ts'
 
-/** With `precision` digits behind the point, and commas between thousands: `1,234.50`. */
+/** Formats with `precision` digits after the point, and commas between thousands: `1,234.50`. */
 export function fixedText(value: number, precision: number): string {
   const special = specialText(value)
   if (special !== undefined) return special
@@ -10,13 +10,13 @@ export function fixedText(value: number, precision: number): string {
   return `${sign(value)}${whole}${precision === 0 ? '' : `.${digits.slice(digits.length - precision)}`}`
 }
 
-/** As fixedText, without commas: how doubles stand in lists and maps. */
+/** Formats like fixedText, but without commas: the form of doubles in lists and maps. */
 export function plainFixedText(value: number, precision: number): string {
   if (Number.isFinite(value)) return fixedText(value, precision).replaceAll(',', '')
   return formatDouble(value)
 }
 
-/** With `precision` digits behind the point, and a power of ten in small digits: `1.05 × 10⁰³`, with narrow spaces. */
+/** Formats with `precision` digits and a superscript power of ten, with narrow spaces: `1.05 × 10⁰³`. */
 export function scientificText(value: number, precision: number): string {
   const special = specialText(value)
   if (special !== undefined) return special
@@ -24,7 +24,8 @@ export function scientificText(value: number, precision: number): string {
   const small = String(Math.abs(exponent))
     .padStart(2, '0')
     .replace(/\d/g, (digit) => superscript[Number(digit)] ?? '')
-  return `${sign(value)}${digits[0]}${precision === 0 ? '' : `.${digits.slice(1)}`}\u202f×\u202f10${exponent < 0 ? '⁻' : ''}${small}`
+  const fraction = precision === 0 ? '' : `.${digits.slice(1)}`
+  return `${sign(value)}${digits[0]}${fraction}\u202f×\u202f10${exponent < 0 ? '⁻' : ''}${small}`
 }
 
 const superscript = '⁰¹²³⁴⁵⁶⁷⁸⁹'
@@ -36,7 +37,7 @@ function specialText(value: number): string | undefined {
   return Number.isFinite(value) ? undefined : `${sign(value)}∞`
 }
 
-/** A double is this whole number times a power of two, exactly. */
+/** Returns the exact mantissa and power of two of a double. */
 function exact(value: number): { readonly mantissa: bigint; readonly power: number } {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, Math.abs(value))
@@ -48,32 +49,32 @@ function exact(value: number): { readonly mantissa: bigint; readonly power: numb
     : { mantissa: fraction | (2n ** 52n), power: exponent - 1075 }
 }
 
-/** `above / below`, rounded; what is exactly between two goes to the even one. */
+/** Returns `above / below`, rounded half to even. */
 function divided(above: bigint, below: bigint): bigint {
   const quotient = above / below
   const twice = (above % below) * 2n
   return twice > below || (twice === below && quotient % 2n === 1n) ? quotient + 1n : quotient
 }
 
-/** Beyond this many digits behind the point a double has only zeros. */
-const finest = 1074
+/** A double has at most this many digits after the point. */
+const maxFractionDigits = 1074
 
-/** The digits of |value|, rounded to `precision` behind the point, with at least one before it. */
+/** Returns the digits of |value|, rounded to `precision` after the point, with at least one before it. */
 function roundedDigits(value: number, precision: number): string {
-  const places = Math.min(precision, finest)
+  const places = Math.min(precision, maxFractionDigits)
   const { mantissa, power } = exact(value)
   const tens = mantissa * 10n ** BigInt(places)
   const rounded = power >= 0 ? tens << BigInt(power) : divided(tens, 1n << BigInt(-power))
   return rounded.toString().padStart(places + 1, '0') + '0'.repeat(precision - places)
 }
 
-/** The first `count` digits of |value|, rounded, and its power of ten. */
+/** Returns the first `count` digits of |value|, rounded, and its power of ten. */
 function significant(value: number, count: number): { readonly digits: string; readonly exponent: number } {
   if (value === 0) return { digits: '0'.repeat(count), exponent: 0 }
-  const kept = Math.min(count, finest)
+  const digitCount = Math.min(count, maxFractionDigits)
   const { mantissa, power } = exact(value)
   let exponent = Number(Math.abs(value).toExponential().split('e')[1])
-  const shift = kept - 1 - exponent
+  const shift = digitCount - 1 - exponent
   let above = mantissa
   let below = 1n
   if (shift >= 0) above *= 10n ** BigInt(shift)
@@ -81,9 +82,9 @@ function significant(value: number, count: number): { readonly digits: string; r
   if (power >= 0) above <<= BigInt(power)
   else below <<= BigInt(-power)
   let digits = divided(above, below).toString()
-  // 9.99 rounds up to 10.0: one digit more.
-  if (digits.length > kept) {
-    digits = digits.slice(0, kept)
+  // 9.99 rounds up to 10.0, which has one digit more.
+  if (digits.length > digitCount) {
+    digits = digits.slice(0, digitCount)
     exponent++
   }
   return { digits: digits.padEnd(count, '0'), exponent }

@@ -4,39 +4,39 @@ import type { Library } from '../../library.ts'
 import { declare, member } from '../../standard/declare.ts'
 import { intType, listType, stringType } from '../../types.ts'
 import { ArrayList } from '../../values.ts'
-import { intOf, readAs, textOf } from '../arguments.ts'
-import { type Costs, matching, matchingEstimate, sizeEstimate, sizeOf } from '../costs.ts'
+import { intOf, rethrowAsCelError, textOf } from '../arguments.ts'
+import { type Costs, matchCost, matchEstimate, sizeEstimate, sizeOf } from '../costs.ts'
 
 type Finder = ReturnType<typeof regexpFinder>
 
-/** Patterns come from rules, of which there are few, and are used again and again. */
-const remembered = new Map<string, Finder>()
-const rememberedLimit = 256
+/** Compiled patterns: rules are few, and use the same patterns repeatedly. */
+const cache = new Map<string, Finder>()
+const cacheLimit = 256
 
 function finderOf(pattern: string): Finder {
-  const known = remembered.get(pattern)
+  const known = cache.get(pattern)
   if (known) return known
-  const finder = readAs(
+  const finder = rethrowAsCelError(
     RegexpSyntaxError,
     () => regexpFinder(pattern),
     (message) => `Illegal regex: ${message}`,
   )
-  if (remembered.size >= rememberedLimit) remembered.clear()
-  remembered.set(pattern, finder)
+  if (cache.size >= cacheLimit) cache.clear()
+  cache.set(pattern, finder)
   return finder
 }
 
 const findAll = (text: string, pattern: string, limit: number): readonly string[] =>
-  readAs(TooMuchWork, () => finderOf(pattern).findAll(text, limit))
+  rethrowAsCelError(TooMuchWork, () => finderOf(pattern).findAll(text, limit))
 
-/** A limit beyond all numbers of matches is none. */
+/** Converts the limit. One beyond any number of matches is no limit (-1). */
 const countOf = (limit: bigint): number => (limit < 0n || limit > 2n ** 31n ? -1 : Number(limit))
 
-/** At worst every character is found by itself. */
+/** In the worst case, every character is a match. */
 const costs: Costs = {
-  cost: ([text, pattern]) => matching(sizeOf(text), sizeOf(pattern)),
+  cost: ([text, pattern]) => matchCost(sizeOf(text), sizeOf(pattern)),
   estimate: ([text, pattern]) => ({
-    cost: matchingEstimate(sizeEstimate(text), sizeEstimate(pattern)),
+    cost: matchEstimate(sizeEstimate(text), sizeEstimate(pattern)),
     size: { min: 0, max: sizeEstimate(text).max },
   }),
 }

@@ -56,7 +56,7 @@ for (const [id, args, expected] of cases) {
   })
 }
 
-test('positions out of range are told', () => {
+test('positions out of range fail', () => {
   assert.equal(
     faultOf(() => call('string_char_at_int', 'hello', -1n)),
     'index out of range: -1',

@@ -1,6 +1,5 @@
 /**
- * cel-go's library of strings (`ext.Strings`, version 2, as Kubernetes has it): positions count characters, not UTF-16
- * units.
+ * cel-go's library of strings (`ext.Strings`, Kubernetes' version 2). Positions are in characters, not UTF-16 units.
  */
 import { goEscapes } from '../../../lib/go/go-quote.ts'
 import type { CallEstimate, Estimate, EstimatedNode, Library } from '../../library.ts'
@@ -8,24 +7,24 @@ import { declare, member, overload, plus, scaled, times } from '../../standard/d
 import { dynType, intType, listType, stringType } from '../../types.ts'
 import { ArrayList, CelError, type CelList } from '../../values.ts'
 import { intOf, listOf, textOf } from '../arguments.ts'
-import { type Costs, lookingAt, lookingAtEstimate, looksAtFirst, sizeEstimate, sizeOf } from '../costs.ts'
-import { looksAtAll } from '../lists/lists.ts'
+import { type Costs, scanCost, scanEstimate, scanFirstCosts, sizeEstimate, sizeOf } from '../costs.ts'
+import { traversalCosts } from '../lists/lists.ts'
 import { formatString } from './format-string.ts'
 
 const outOfRange = (index: bigint | number): CelError => new CelError(`index out of range: ${index}`)
 
 const surrogate = /[\ud800-\udfff]/
 
-/** A text whose characters can be counted and cut: by its own units, where each is a character, as nearly always. */
-interface Counted {
+/** A text that is indexed by characters. Fast for texts without surrogates, which nearly all are. */
+interface CharacterText {
   readonly length: number
-  /** From one character to another; from there to the end. */
+  /** Returns the characters from `from` up to `to`. Default: up to the end. */
   cut(from: bigint | number, to?: bigint | number): string
-  /** How many characters stand before a place in the text; -1 for no place. */
+  /** Returns the number of characters before an index of the text, or -1 for index -1. */
   before(place: number): bigint
 }
 
-function counted(text: string): Counted {
+function byCharacters(text: string): CharacterText {
   if (!surrogate.test(text)) {
     return {
       length: text.length,
@@ -41,17 +40,17 @@ function counted(text: string): Counted {
   }
 }
 
-/** A text's characters; half of a surrogate pair counts as one. */
+/** Returns a text's characters. Half of a surrogate pair counts as one. */
 const charactersOf = (text: string): readonly string[] => Array.from(text)
 
 function charAt(text: string, index: bigint): string {
-  const characters = counted(text)
+  const characters = byCharacters(text)
   if (index < 0n || index > characters.length) throw outOfRange(index)
   return characters.cut(index, index + 1n)
 }
 
 function substring(text: string, from: bigint, to?: bigint): string {
-  const characters = counted(text)
+  const characters = byCharacters(text)
   const end = to ?? BigInt(characters.length)
   if (to !== undefined && from > to) throw new CelError(`invalid substring range. start: ${from}, end: ${to}`)
   if (from < 0n || from > characters.length) throw outOfRange(from)
@@ -62,13 +61,13 @@ function substring(text: string, from: bigint, to?: bigint): string {
 function indexOf(text: string, wanted: string, offset = 0n): bigint {
   if (wanted === '') return offset
   if (offset < 0n) throw outOfRange(offset)
-  const characters = counted(text)
+  const characters = byCharacters(text)
   if (offset >= characters.length) return -1n
   return characters.before(text.indexOf(wanted, characters.cut(0, offset).length))
 }
 
 function lastIndexOf(text: string, wanted: string, offset?: bigint): bigint {
-  const characters = counted(text)
+  const characters = byCharacters(text)
   if (wanted === '') return offset ?? BigInt(characters.length)
   if (offset !== undefined && offset < 0n) throw outOfRange(offset)
   if (offset !== undefined && offset >= characters.length) return -1n
@@ -78,8 +77,8 @@ function lastIndexOf(text: string, wanted: string, offset?: bigint): bigint {
 }
 
 /**
- * The first `limit` (if it is not negative) of `old` replaced; an empty one stands before every character and at the
- * end.
+ * Replaces the first `limit` occurrences of `old`, or all if it is negative. An empty `old` occurs before every
+ * character and at the end.
  */
 function replace(text: string, old: string, by: string, limit = -1n): string {
   if (limit === 0n) return text
@@ -93,7 +92,7 @@ function replace(text: string, old: string, by: string, limit = -1n): string {
   return `${pieces.slice(0, count + 1).join(by)}${old}${pieces.slice(count + 1).join(old)}`
 }
 
-/** At most `limit` pieces, if it is not negative; the last one is all that is left. */
+/** Splits into at most `limit` pieces, if it is not negative. The last one is the rest. */
 function split(text: string, separator: string, limit = -1n): readonly string[] {
   if (limit === 0n) return []
   const pieces = separator === '' ? charactersOf(text) : text.split(separator)
@@ -104,7 +103,7 @@ function split(text: string, separator: string, limit = -1n): readonly string[] 
 
 const join = (list: CelList, separator = ''): string => Array.from(list, textOf).join(separator)
 
-/** White space as Unicode has it: not JavaScript's, which counts the byte order mark and forgets U+0085. */
+/** Unicode's white space. JavaScript's includes the byte order mark and lacks U+0085. */
 const space = '[\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]'
 const leading = new RegExp(`^${space}+`)
 const isSpace = new RegExp(`^${space}$`)
@@ -115,14 +114,14 @@ function trim(text: string): string {
   return text.slice(0, end).replace(leading, '')
 }
 
-/** In double quotes, with CEL's escapes. */
+/** Quotes a text with CEL's escapes. */
 const quote = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are escaped
   `"${text.toWellFormed().replace(/[\x07-\r\\"]/g, (character) => goEscapes[character] ?? character)}"`
 
-const lookedThrough = looksAtFirst(1, true)
+const scanCosts = scanFirstCosts(1, true)
 
-/** How large a text can get when parts of it are replaced. */
+/** Estimates the size of a text after a replacement. */
 function replacedSize(size: Estimate, old: Estimate, by: Estimate): Estimate {
   const most =
     old.min === 0
@@ -140,19 +139,19 @@ function replacedSize(size: Estimate, old: Estimate, by: Estimate): Estimate {
 }
 
 const replaceCosts: Costs = {
-  cost: ([text]) => lookingAt(sizeOf(text), 2),
+  cost: ([text]) => scanCost(sizeOf(text), 2),
   estimate: ([text, old, by]) => {
     const size = sizeEstimate(text)
-    return { cost: lookingAtEstimate(size, 2), size: replacedSize(size, sizeEstimate(old), sizeEstimate(by)) }
+    return { cost: scanEstimate(size, 2), size: replacedSize(size, sizeEstimate(old), sizeEstimate(by)) }
   },
 }
 
 const splitCosts: Costs = {
-  cost: ([text]) => lookingAt(sizeOf(text), 2),
+  cost: ([text]) => scanCost(sizeOf(text), 2),
   estimate: ([text, , limit]) => {
     const size = sizeEstimate(text)
     const most = typeof limit?.literal === 'bigint' ? Number(BigInt.asUintN(64, limit.literal)) : size.max
-    return { cost: lookingAtEstimate(size, 2), size: { min: 0, max: most } }
+    return { cost: scanEstimate(size, 2), size: { min: 0, max: most } }
   },
 }
 
@@ -161,16 +160,16 @@ function joinedEstimate([list, separator]: readonly EstimatedNode[]): CallEstima
   const elements = list === undefined ? count : times(count, list.elements.size)
   const between = { min: Math.max(0, count.min - 1), max: Math.max(0, count.max - 1) }
   const size = separator === undefined ? elements : plus(elements, times(separator.size, between))
-  return { cost: lookingAtEstimate(size), size }
+  return { cost: scanEstimate(size), size }
 }
 
-const joinCosts: Costs = { cost: (_, result) => lookingAt(sizeOf(result), 2), estimate: joinedEstimate }
+const joinCosts: Costs = { cost: (_, result) => scanCost(sizeOf(result), 2), estimate: joinedEstimate }
 
 const quoteCosts: Costs = {
-  cost: ([text]) => lookingAt(sizeOf(text)),
+  cost: ([text]) => scanCost(sizeOf(text)),
   estimate: ([text]) => {
     const size = sizeEstimate(text)
-    return { cost: lookingAtEstimate(size), size: scaled({ min: size.min + 2, max: size.max * 2 + 2 }, 1) }
+    return { cost: scanEstimate(size), size: scaled({ min: size.min + 2, max: size.max * 2 + 2 }, 1) }
   },
 }
 
@@ -192,14 +191,14 @@ export const stringsLibrary: Library = {
         [stringType, stringType],
         intType,
         (text, wanted) => indexOf(textOf(text), textOf(wanted)),
-        looksAtAll,
+        traversalCosts,
       ),
       member(
         'string_index_of_string_int',
         [stringType, stringType, intType],
         intType,
         (text, wanted, offset) => indexOf(textOf(text), textOf(wanted), intOf(offset)),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
     declare(
@@ -209,14 +208,14 @@ export const stringsLibrary: Library = {
         [stringType, stringType],
         intType,
         (text, wanted) => lastIndexOf(textOf(text), textOf(wanted)),
-        looksAtAll,
+        traversalCosts,
       ),
       member(
         'string_last_index_of_string_int',
         [stringType, stringType, intType],
         intType,
         (text, wanted, offset) => lastIndexOf(textOf(text), textOf(wanted), intOf(offset)),
-        looksAtAll,
+        traversalCosts,
       ),
     ),
     declare(
@@ -237,7 +236,7 @@ export const stringsLibrary: Library = {
         [stringType],
         stringType,
         (text) => textOf(text).replace(/[A-Z]+/g, (it) => it.toLowerCase()),
-        lookedThrough,
+        scanCosts,
       ),
     ),
     declare(
@@ -247,7 +246,7 @@ export const stringsLibrary: Library = {
         [stringType],
         stringType,
         (text) => textOf(text).replace(/[a-z]+/g, (it) => it.toUpperCase()),
-        lookedThrough,
+        scanCosts,
       ),
     ),
     declare(
@@ -291,19 +290,19 @@ export const stringsLibrary: Library = {
         [stringType, intType],
         stringType,
         (text, from) => substring(textOf(text), intOf(from)),
-        lookedThrough,
+        scanCosts,
       ),
       member(
         'string_substring_int_int',
         [stringType, intType, intType],
         stringType,
         (text, from, to) => substring(textOf(text), intOf(from), intOf(to)),
-        lookedThrough,
+        scanCosts,
       ),
     ),
     declare(
       'trim',
-      member('string_trim', [stringType], stringType, (text) => trim(textOf(text)), lookedThrough),
+      member('string_trim', [stringType], stringType, (text) => trim(textOf(text)), scanCosts),
     ),
     declare(
       'format',
@@ -312,7 +311,7 @@ export const stringsLibrary: Library = {
         [stringType, listType(dynType)],
         stringType,
         (text, args) => formatString(textOf(text), listOf(args)),
-        looksAtFirst(),
+        scanFirstCosts(),
       ),
     ),
     declare(

@@ -1,14 +1,14 @@
-/** Values as `string()` writes them, and the names of their types as messages tell them. */
+/** The text of values for `string()`, and the names of their types for messages. */
 import { typeOf } from '../../evaluation/type-of.ts'
 import { formatDouble } from '../../standard/double-text.ts'
 import { formatDuration, formatTime } from '../../standard/time-text.ts'
 import { runtimeTypeName } from '../../types.ts'
 import { CelError, Duration, Timestamp, TypeValue, UInt, type Value } from '../../values.ts'
 
-/** The name of a value's type at run time: `int`, `google.protobuf.Timestamp`, `kubernetes.Quantity`. */
+/** Returns the name of a value's type at run time: `int`, `google.protobuf.Timestamp`, `kubernetes.Quantity`. */
 export const typeNameOf = (value: Value): string => runtimeTypeName(typeOf(value))
 
-/** A scalar's text; undefined for values that have none. Throws CelError for bytes that are no UTF-8. */
+/** Returns a scalar's text, or undefined for other values. Throws CelError for bytes that are not UTF-8. */
 export function scalarText(value: Value): string | undefined {
   if (value === null) return 'null'
   if (typeof value === 'string') return value

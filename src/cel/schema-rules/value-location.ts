@@ -1,41 +1,38 @@
-/**
- * Where a value stands in an object, and which old value it replaces. Worked out when a fault has to be told, not
- * before.
- */
+/** The location of a value in an object and the old value at it, computed only if there is an error to report. */
 import { isObject } from '../../machinery/fields/json.ts'
 import { correlatedItems, isUnchanged, none, type StructuralSchema } from '../../machinery/structural-schema/index.ts'
 
-export class Place {
+export class ValueLocation {
   readonly value: unknown
   readonly schema: StructuralSchema
   /** Undefined at the root. */
-  private readonly parent: Place | undefined
-  /** The way from the parent: `.field`, `[key]` of a map, `[index]`. */
+  private readonly parent: ValueLocation | undefined
+  /** The step from the parent: `.field`, `[key]` of a map, `[index]`. */
   private readonly step: string
-  // Many values of one list may have faults: what is found out about the list is kept.
+  // Cached, because many values of one list may have errors.
   private known: Correlated | undefined
   private unchanged: boolean | undefined
   private finder: ((item: unknown) => unknown) | undefined
 
-  private constructor(value: unknown, schema: StructuralSchema, parent: Place | undefined, step: string) {
+  private constructor(value: unknown, schema: StructuralSchema, parent: ValueLocation | undefined, step: string) {
     this.value = value
     this.schema = schema
     this.parent = parent
     this.step = step
   }
 
-  /** Of a whole object or a default, whose path is `path`; `old` is what it replaces, or `none`. */
-  static root(value: unknown, schema: StructuralSchema, path: string, old: unknown): Place {
-    const root = new Place(value, schema, undefined, path)
+  /** Creates the location of a whole object or a default at `path`. `old` is the old value, or `none`. */
+  static root(value: unknown, schema: StructuralSchema, path: string, old: unknown): ValueLocation {
+    const root = new ValueLocation(value, schema, undefined, path)
     root.known = old === none ? unknown : { place: root, old, exact: true }
     return root
   }
 
-  below(step: string, value: unknown, schema: StructuralSchema): Place {
-    return new Place(value, schema, this, step)
+  below(step: string, value: unknown, schema: StructuralSchema): ValueLocation {
+    return new ValueLocation(value, schema, this, step)
   }
 
-  /** `spec.parts[0].labels[app]`; empty at the root. */
+  /** The path: `spec.parts[0].labels[app]`. Empty at the root. */
   get path(): string {
     if (!this.parent) return this.step
     const before = this.parent.path
@@ -43,10 +40,10 @@ export class Place {
   }
 
   /**
-   * Whether the value, or else the nearest one around it that is known again, is what it was before: its faults are let
-   * through (KEP-4008). Unlike transition rules this knows items of plain lists again, by their index.
+   * Returns true if the value, or the nearest parent that can be correlated, has not changed: its errors are ignored
+   * then (KEP-4008). Unlike for transition rules, items of plain lists are correlated by index.
    */
-  isAsBefore(): boolean {
+  isUnchanged(): boolean {
     const { place, old } = this.correlated()
     if (!place) return false
     return (place.unchanged ??= isUnchanged(place.value, old, place.schema))
@@ -61,13 +58,13 @@ export class Place {
     if (!parent) return unknown
     const around = parent.correlated()
     if (!around.exact) return around
-    // Converted objects differ in these, though nobody changed them.
+    // Converted objects differ in these without a change.
     if (!parent.parent && (step === '.apiVersion' || step === '.kind')) return unknown
     const old = parent.oldBelow(step, around.old)
     return old === none ? { ...around, exact: false } : { place: this, old, exact: true }
   }
 
-  /** What stood in `old`, which this value replaces, where a step leads. */
+  /** Returns the value at a step in `old`, the old value of this one. */
   private oldBelow(step: string, old: unknown): unknown {
     const { value, schema } = this
     const key = step.startsWith('[') ? step.slice(1, -1) : step.slice(1)
@@ -82,8 +79,8 @@ export class Place {
 }
 
 interface Correlated {
-  /** The value that is known again: itself, or one around it; undefined if there is none. */
-  readonly place: Place | undefined
+  /** The correlated location: itself or a parent. Undefined if there is none. */
+  readonly place: ValueLocation | undefined
   readonly old: unknown
   readonly exact: boolean
 }
