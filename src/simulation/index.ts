@@ -1,7 +1,7 @@
-/** Simulated nodes: nodes and pods as kubelets would write them, by the thousand, and nothing runs. */
+/** Simulated nodes: writes nodes and pods as kubelets would, by the thousand, without running anything. */
 
 export { failureAnnotation, fleetConfigMapOf, fleetSizeKey, nodeLabel, ownerLabel, upOwner } from './names.ts'
 export { parseNodeConfig } from './nodes/node-config.ts'
-export { type NodeGroup, usualGroup } from './nodes/node-shape.ts'
+export { defaultGroup as usualGroup, type NodeGroup } from './nodes/node-shape.ts'
 export { type RunningSimulation, runSimulation, type SimulationOptions } from './simulation.ts'
 export { parseStages } from './stages/stage.ts'

@@ -1,56 +1,50 @@
-/**
- * Simulated nodes: puts the fleet, what keeps its nodes alive, what runs their pods and what answers for them together.
- * They know nothing but the API.
- */
+/** Simulated nodes: assembles the fleet, the node and pod runners, and the kubelet server. They use only the API. */
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
 import { configMaps } from '../client/kinds.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
 import { KubeletServer } from './kubelet/kubelet-server.ts'
 import { kubeletPage } from './kubelet/pages.ts'
+import { KubeletEvents } from './kubelet-events.ts'
 import { agentName } from './names.ts'
 import { Adoption } from './nodes/adoption.ts'
 import { Fleet, type WantedFleet } from './nodes/fleet.ts'
-import { NodeKeeper, type NodeStages } from './nodes/node-keeper.ts'
-import type { KubeletPlace } from './nodes/node-object.ts'
+import type { KubeletEndpoint } from './nodes/node-object.ts'
+import { NodeRunner, type NodeStages } from './nodes/node-runner.ts'
 import { Evictor } from './pods/eviction/evictor.ts'
 import { PodRunner, type PodStages } from './pods/pod-runner.ts'
 import { parseStages } from './stages/stage.ts'
 import { nodeStages, podStages } from './stages/stage-runner.ts'
-import { ToldEvents } from './told-events.ts'
 import { metricsApi } from './usage/metrics-api.ts'
 import { registerMetrics, unregisterMetrics } from './usage/register.ts'
 
 export interface SimulationOptions {
-  /** The name of the fleet: nodes of other owners are left alone. */
+  /** The name of the fleet. Nodes of other owners are ignored. */
   readonly owner: string
   readonly fleet: WantedFleet
   readonly kubelet: KubeletSettings
-  /** The text of a file of stages (`parseStages`). */
+  /** The text of a file of stages (see `parseStages`). */
   readonly stages?: string
 }
 
-/** Where the kubelets' server listens, and by what both sides know each other. */
+/** The addresses and certificates of the kubelets' server. */
 export interface KubeletSettings {
-  /** Where API servers reach it. */
+  /** The address at which API servers reach it. */
   readonly address: string
-  /** The address that it listens on; the same unless said. */
+  /** The address to listen on. Default: `address`. */
   readonly bindAddress?: string
-  /** Any free one unless said. */
+  /** Default: any free port. */
   readonly port?: number
   readonly tls: { readonly cert: string; readonly key: string }
-  /**
-   * PEM of the authority that has signed its certificate, which has to be good for `metrics-server.kube-system.svc`
-   * too.
-   */
+  /** The CA of its certificate in PEM. The certificate must also be valid for `metrics-server.kube-system.svc`. */
   readonly ca: string
-  /** PEM bundle of the authorities of those who call kubelets; what the API server publishes of its own unless said. */
+  /** A PEM bundle of CAs for client certificates. Default: the one that the API server publishes. */
   readonly clientCA?: string
 }
 
 export interface RunningSimulation {
-  /** Resolves when the nodes are there and their pods are looked after. Rejects when that cannot be. */
+  /** Resolves when the nodes exist and their pods run. Rejects if that fails. */
   readonly started: Promise<void>
-  /** Resolves when what is under way is done. The nodes stay, and are missed by controllers after a while. */
+  /** Resolves when work in progress has ended. The nodes remain, and become NotReady after a while. */
   stop(): Promise<void>
 }
 
@@ -76,7 +70,7 @@ async function start(
   client: RestClient,
   log: (line: string) => void,
 ): Promise<{ stop(): Promise<void> }> {
-  const events = new ToldEvents(client, log)
+  const events = new KubeletEvents(client, log)
   const published = await publishedAuthorities(client)
   const now = Date.now
   const defaults = (nodeName: string) => fleet.groupOf(nodeName)?.pods ?? {}
@@ -106,13 +100,13 @@ async function start(
     api: (path, query, accept) => metricsApi(sources, path, query, accept),
     log,
   })
-  const place: KubeletPlace = { address: kubelet.address, port: await http.listen() }
-  const changed: ConstructorParameters<typeof NodeKeeper>[0]['changed'] = (of, isGone) => {
-    if (!isGone) pods.nodeChanged(of)
-    evictor.nodeChanged(of, isGone)
+  const place: KubeletEndpoint = { address: kubelet.address, port: await http.listen() }
+  const changed: ConstructorParameters<typeof NodeRunner>[0]['onNodeChange'] = (of, isDeleted) => {
+    if (!isDeleted) pods.nodeChanged(of)
+    evictor.nodeChanged(of, isDeleted)
   }
   const evictor = new Evictor({ events, agent, podsOf, defaults, evict: (pod, message) => pods.evict(pod, message) })
-  const keeper = new NodeKeeper({ client, owner, events, place, changed, stages: stages.nodes, log })
+  const keeper = new NodeRunner({ client, owner, events, place, onNodeChange: changed, stages: stages.nodes, log })
   const fleet = new Fleet({ client, owner, place, wanted, log })
   const adoption = new Adoption({ client, owner, log })
   const stop = async (): Promise<void> => {
@@ -124,7 +118,7 @@ async function start(
     await adoption.start()
     await keeper.start()
     await Promise.all([fleet.start(), pods.start()])
-    await offerMetrics(client, owner, kubelet, place.port, wanted.size === 0, log)
+    await registerMetricsApi(client, owner, kubelet, place.port, wanted.size === 0, log)
   } catch (error) {
     await stop()
     throw error
@@ -135,19 +129,19 @@ async function start(
 function stagesOf(
   text: string | undefined,
   client: RestClient,
-  events: ToldEvents,
+  events: KubeletEvents,
   log: (line: string) => void,
 ): { readonly pods?: PodStages; readonly nodes?: NodeStages } {
   if (text === undefined) return {}
   const { pods, nodes, others } = parseStages(text)
-  if (others.length > 0) log(`stages of other kinds than Pod and Node are left out: ${others.join(', ')}`)
+  if (others.length > 0) log(`stages of other kinds than Pod and Node are ignored: ${others.join(', ')}`)
   return {
     ...(pods.length > 0 && { pods: podStages({ client, events, stages: pods, log }) }),
     ...(nodes.length > 0 && { nodes: nodeStages({ client, events, stages: nodes, log }) }),
   }
 }
 
-/** The authorities of users and of front proxies, which API servers publish for others; nothing where they do not. */
+/** The CAs of clients and of front proxies that API servers publish; empty if they do not. */
 async function publishedAuthorities(client: RestClient): Promise<Readonly<Record<string, string>>> {
   const published = await client
     .find(configMaps, 'kube-system', 'extension-apiserver-authentication')
@@ -155,7 +149,7 @@ async function publishedAuthorities(client: RestClient): Promise<Readonly<Record
   return published?.data ?? {}
 }
 
-async function offerMetrics(
+async function registerMetricsApi(
   client: RestClient,
   owner: string,
   { address, ca }: KubeletSettings,
@@ -168,8 +162,8 @@ async function offerMetrics(
     else if (
       !(await registerMetrics(client, owner, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca }))
     )
-      log('metrics.k8s.io is answered by somebody else: simulated usage is not shown')
+      log('metrics.k8s.io is served by another service: simulated usage is not available')
   } catch (error) {
-    log(`metrics.k8s.io is not answered: ${error instanceof Error ? error.message : String(error)}`)
+    log(`cannot register metrics.k8s.io: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

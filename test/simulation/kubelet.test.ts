@@ -44,7 +44,7 @@ test('streams of simulated pods say what they are', async (t) => {
       const kubectl = new Kubectl(program, kubeconfigFile, folder)
       await kubectl.ok(
         'logs web',
-        'container c of pod default/web is simulated on node-1: nothing runs, and nothing is written\nhello\nworld\n',
+        'container c of pod default/web is simulated on node-1: nothing runs and nothing is logged\nhello\nworld\n',
       )
       await kubectl.ok('logs web --tail 1', 'world\n')
       await kubectl.ok('logs web --tail 1 --timestamps', /^\d{4}-\d\d-\d\dT\S+Z world\n$/)
@@ -58,7 +58,7 @@ test('streams of simulated pods say what they are', async (t) => {
       assert.equal(executed.code, 3)
       assert.match(
         executed.stderr,
-        /pod default\/web is simulated on node-1: nothing runs in container c, and this was not executed: ls -l/,
+        /pod default\/web is simulated on node-1: nothing runs in container c, and this command was not executed: ls -l/,
       )
       const piped = await kubectl.run('exec -i web -- cat', { input: 'x\n' })
       assert.equal(piped.code, 3, piped.stderr)

@@ -129,7 +129,7 @@ test(
     await become(kubeconfig, 'node-1 simulated-nodes, old-1 , own simulated-nodes')
     await waitFor(
       'it names the others',
-      () => /1 simulated nodes of an older release have no owner: t8s up takes them/.test(beside.output()),
+      () => /1 simulated nodes of an older release have no owner: t8s up adopts them/.test(beside.output()),
       {
         deadlineMs: 10_000,
       },

@@ -1,6 +1,6 @@
 /**
- * Who calls a kubelet, and whether they may: by client certificates of the cluster's authority, or tokens, and by
- * asking the API server.
+ * Authenticates clients of a kubelet by client certificates of the cluster's CA, and authorizes them with
+ * SubjectAccessReviews.
  */
 import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -13,12 +13,12 @@ export interface Caller {
   readonly groups: readonly string[]
 }
 
-/** A kubelet remembers for this long that somebody may do something, and that they may not. Milliseconds. */
+/** How long decisions are cached, as by a kubelet. In ms. */
 const allowedMs = 300_000
 const deniedMs = 30_000
-const mostRemembered = 1_000
+const maxCached = 1_000
 
-/** Whether a certificate of a bundle (PEM) has signed this one. */
+/** Returns true if a certificate of a PEM bundle has signed this one. */
 export function signedBy(certificate: X509Certificate, bundle: string): boolean {
   const authorities = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return authorities.some((pem) => {
@@ -27,14 +27,14 @@ export function signedBy(certificate: X509Certificate, bundle: string): boolean 
   })
 }
 
-/** The certificate that the other side has shown, if it is good now. */
+/** The client's certificate, if it is valid now. */
 export function certificateOf(request: IncomingMessage): X509Certificate | undefined {
   const certificate = (request.socket as TLSSocket).getPeerX509Certificate?.()
   const now = new Date()
   return certificate && certificate.validFromDate <= now && now <= certificate.validToDate ? certificate : undefined
 }
 
-/** Whom a certificate's subject names. */
+/** The user and groups in a certificate's subject. */
 export function callerOf(certificate: X509Certificate): Caller {
   const subject = certificate.subject.split('\n').map((line) => line.split('=') as [string, string?])
   const values = (type: string): string[] => subject.flatMap(([name, value]) => (name === type && value ? [value] : []))
@@ -43,16 +43,16 @@ export function callerOf(certificate: X509Certificate): Caller {
 
 export class CallerReview {
   readonly #client: RestClient
-  readonly #remembered = new Map<string, { readonly isAllowed: boolean; readonly until: number }>()
+  readonly #decisions = new Map<string, { readonly isAllowed: boolean; readonly until: number }>()
 
   constructor(client: RestClient) {
     this.#client = client
   }
 
-  /** Whether a caller may do this with `nodes/SUBRESOURCE`. Rejects when the API server cannot be asked. */
-  async mayUse({ name: user, groups }: Caller, verb: string, subresource: string, node: string): Promise<boolean> {
+  /** Returns true if a user may use `nodes/SUBRESOURCE`. Rejects if the API server cannot be reached. */
+  async isAllowed({ name: user, groups }: Caller, verb: string, subresource: string, node: string): Promise<boolean> {
     const key = JSON.stringify([user, groups, verb, subresource])
-    const known = this.#remembered.get(key)
+    const known = this.#decisions.get(key)
     if (known && known.until > Date.now()) return known.isAllowed
     const { status } = await this.#client.create(subjectAccessReviews, {
       apiVersion: 'authorization.k8s.io/v1',
@@ -65,8 +65,8 @@ export class CallerReview {
       },
     })
     const isAllowed = status?.allowed === true
-    if (this.#remembered.size >= mostRemembered) this.#remembered.clear()
-    this.#remembered.set(key, { isAllowed, until: Date.now() + (isAllowed ? allowedMs : deniedMs) })
+    if (this.#decisions.size >= maxCached) this.#decisions.clear()
+    this.#decisions.set(key, { isAllowed, until: Date.now() + (isAllowed ? allowedMs : deniedMs) })
     return isAllowed
   }
 }

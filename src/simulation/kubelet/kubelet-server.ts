@@ -1,6 +1,6 @@
 /**
- * The kubelets' HTTPS server: one for all simulated nodes of a process. Paths name the pod; where one is about a node,
- * it is told by the header that API servers set when they pass a request on (`X-Forwarded-Uri:
+ * The kubelets' HTTPS server: one for all simulated nodes of a process. Paths name the pod. For requests about a node,
+ * the node is taken from the header that API servers set when they proxy a request (`X-Forwarded-Uri:
  * /api/v1/nodes/NAME/proxy/…`).
  */
 
@@ -14,24 +14,24 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import { writeJson } from '../../lib/exact-json.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import { CallerReview, callerOf, certificateOf, signedBy } from './callers.ts'
-import { logOptions, NoLog } from './logs.ts'
+import { logOptions, NoLogError } from './logs.ts'
 import { type LivePod, sendLog, serveAttach, serveExec, servePortForward } from './pod-streams.ts'
 
 export interface KubeletServerOptions {
   readonly client: RestClient
-  /** Where it listens; port 0 takes any free one. */
+  /** The address to listen on; port 0 is any free port. */
   readonly address: string
   readonly port: number
   readonly tls: { readonly cert: string; readonly key: string }
-  /** PEM bundle of authorities that sign the certificates of those who call kubelets. */
+  /** A PEM bundle of CAs for client certificates. */
   readonly clientCA: string
-  /** The same of front proxies; empty if there are none. */
+  /** The same for front proxies; empty if there are none. */
   readonly frontProxyCA: string
   readonly agent: (name: string) => NodeAgent | undefined
   readonly pods: PodSource
-  /** What else is answered about a node: its type and its text; undefined for a path that is not known. */
+  /** Other pages about a node; undefined for an unknown path. */
   readonly pages: (path: string, agent: NodeAgent) => Page | undefined
-  /** Answers an aggregated API's request, which the API server has authorized. */
+  /** Answers a request of an aggregated API, which the API server has authorized. */
   readonly api: (path: string, query: URLSearchParams, accept: string) => ApiAnswer
   readonly log: (line: string) => void
 }
@@ -51,8 +51,8 @@ export interface ApiAnswer {
   readonly body: object
 }
 
-/** A request that is refused, with a kubelet's status. */
-class Refusal extends Error {
+/** An error with an HTTP status, as of a kubelet. */
+class HttpError extends Error {
   readonly status: number
 
   constructor(status: number, message: string) {
@@ -79,11 +79,11 @@ export class KubeletServer {
     this.#server = createServer(
       { ...tls, ca: [clientCA, frontProxyCA].filter(Boolean), requestCert: true, rejectUnauthorized: false },
       (request, response) => {
-        this.#answer(request, response).catch((error) => refuse(response, error))
+        this.#answer(request, response).catch((error) => sendError(response, error))
       },
     )
     this.#server.on('upgrade', (request, socket, head) => {
-      this.#upgrade(request, socket, head).catch((error) => refuseUpgrade(socket, error))
+      this.#upgrade(request, socket, head).catch((error) => sendUpgradeError(socket, error))
     })
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket)
@@ -91,7 +91,7 @@ export class KubeletServer {
     })
   }
 
-  /** Resolves with the port. Rejects where the address cannot be had. */
+  /** Resolves with the port. Rejects if it cannot listen on the address. */
   async listen(): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#server.once('error', reject)
@@ -101,7 +101,7 @@ export class KubeletServer {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Ends what is under way. */
+  /** Stops the server and all connections. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const socket of this.#sockets) socket.destroy()
@@ -116,7 +116,7 @@ export class KubeletServer {
       return
     }
     if (call.path === '/apis' || call.path.startsWith('/apis/') || call.path.startsWith('/openapi')) {
-      if (!certificate || !this.#isFrontProxy(certificate)) throw new Refusal(401, 'Unauthorized')
+      if (!certificate || !this.#isFrontProxy(certificate)) throw new HttpError(401, 'Unauthorized')
       const { status, body } = this.#options.api(call.path, call.query, request.headers.accept ?? '')
       response.writeHead(status, { 'content-type': 'application/json' }).end(writeJson(body))
       return
@@ -124,19 +124,19 @@ export class KubeletServer {
     const [, what = '', namespace = '', name = '', container = ''] = call.path.split('/').map(decodeURIComponent)
     if (what === 'containerLogs') {
       const pod = this.#pod(namespace, name)
-      await this.#admit(request, certificate, 'proxy', pod.current()!.spec?.nodeName ?? '')
+      await this.#authorize(request, certificate, 'proxy', pod.current()!.spec?.nodeName ?? '')
       sendLog(response, pod, container, logOptions(call.query, Date.now()))
       return
     }
     const agent = this.#nodeOf(request)
-    await this.#admit(
+    await this.#authorize(
       request,
       certificate,
       what === 'stats' ? 'stats' : what === 'metrics' ? 'metrics' : 'proxy',
       agent.name,
     )
     const page = this.#options.pages(call.path, agent)
-    if (!page) throw new Refusal(404, '404 page not found')
+    if (!page) throw new HttpError(404, '404 page not found')
     response.writeHead(200, { 'content-type': page.type }).end(page.text)
   }
 
@@ -146,7 +146,7 @@ export class KubeletServer {
     const [, what = '', namespace = '', name = '', container = ''] = path.split('/').map(decodeURIComponent)
     const pod = this.#pod(namespace, name)
     const now = pod.current()!
-    await this.#admit(request, certificateOf(request), 'proxy', now.spec?.nodeName ?? '')
+    await this.#authorize(request, certificateOf(request), 'proxy', now.spec?.nodeName ?? '')
     const isServed =
       what === 'exec'
         ? await serveExec(request, socket, head, now, container, query)
@@ -154,9 +154,9 @@ export class KubeletServer {
           ? await serveAttach(request, socket, head, pod, container, query)
           : what === 'portForward' && servePortForward(request, socket, head, now)
     if (!isServed)
-      throw new Refusal(
+      throw new HttpError(
         what === 'exec' || what === 'attach' || what === 'portForward' ? 400 : 404,
-        'unable to upgrade: no protocol that is spoken here',
+        'unable to upgrade: unsupported protocol',
       )
   }
 
@@ -164,11 +164,11 @@ export class KubeletServer {
     const { pods, agent } = this.#options
     const found = pods.find(namespace, name)
     const node = agent(found?.spec?.nodeName ?? '')
-    if (!found || !node) throw new Refusal(404, `pod ${JSON.stringify(name)} not found\n`)
+    if (!found || !node) throw new HttpError(404, `pod ${JSON.stringify(name)} not found\n`)
     if (!node.isWorking)
-      throw new Refusal(
+      throw new HttpError(
         500,
-        `the container runtime of ${node.name} does not answer: the node was made to fail (${node.failure})`,
+        `the container runtime of ${node.name} is down: the node has the simulated failure ${node.failure}`,
       )
     const { uid = '' } = found.metadata
     return {
@@ -191,9 +191,9 @@ export class KubeletServer {
           .replace(/:\d*$/, ''),
       )
     if (!agent)
-      throw new Refusal(
+      throw new HttpError(
         404,
-        'ask for a node by /api/v1/nodes/NAME/proxy of the API server: many nodes share this address',
+        'request a node through /api/v1/nodes/NAME/proxy of the API server: many nodes share this address',
       )
     return agent
   }
@@ -203,17 +203,17 @@ export class KubeletServer {
     return frontProxyCA !== '' && signedBy(certificate, frontProxyCA)
   }
 
-  async #admit(
+  async #authorize(
     request: IncomingMessage,
     certificate: X509Certificate | undefined,
     subresource: string,
     node: string,
   ): Promise<void> {
-    if (!certificate || !signedBy(certificate, this.#options.clientCA)) throw new Refusal(401, 'Unauthorized')
+    if (!certificate || !signedBy(certificate, this.#options.clientCA)) throw new HttpError(401, 'Unauthorized')
     const caller = callerOf(certificate)
     const verb = request.method === 'GET' ? 'get' : 'create'
-    if (!(await this.#review.mayUse(caller, verb, subresource, node)))
-      throw new Refusal(
+    if (!(await this.#review.isAllowed(caller, verb, subresource, node)))
+      throw new HttpError(
         403,
         `Forbidden (user=${caller.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresource}])`,
       )
@@ -228,15 +228,15 @@ function callOf({ url = '/' }: IncomingMessage): Call {
 }
 
 const statusOf = (error: unknown): number =>
-  error instanceof Refusal ? error.status : error instanceof NoLog ? 400 : 500
+  error instanceof HttpError ? error.status : error instanceof NoLogError ? 400 : 500
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-function refuse(response: ServerResponse, error: unknown): void {
+function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) response.destroy()
   else response.writeHead(statusOf(error), { 'content-type': 'text/plain; charset=utf-8' }).end(textOf(error))
 }
 
-function refuseUpgrade(socket: Duplex, error: unknown): void {
+function sendUpgradeError(socket: Duplex, error: unknown): void {
   const text = textOf(error)
   const reason =
     { 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' }[statusOf(error)] ??

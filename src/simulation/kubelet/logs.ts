@@ -1,8 +1,8 @@
-/** Logs of containers that do not run: when they began and ended, and the lines that an annotation gives them. */
+/** Logs of simulated containers: their start and end, and the lines of an annotation. */
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
 import { annotationPrefix } from '../names.ts'
-import { statusOf, type Terminated } from '../pods/lifecycle/pod-parts.ts'
+import { statusOf, type Terminated } from '../pods/lifecycle/pod-types.ts'
 
 export interface LogLine {
   /** In ms since 1970. */
@@ -19,8 +19,8 @@ export interface LogOptions {
   readonly limitBytes: number | undefined
 }
 
-/** There is no log, for a reason in a kubelet's words. */
-export class NoLog extends Error {}
+/** There is no log; the message is that of a kubelet. */
+export class NoLogError extends Error {}
 
 export function logOptions(query: URLSearchParams, now: number): LogOptions {
   const number = (name: string): number | undefined =>
@@ -38,11 +38,11 @@ export function logOptions(query: URLSearchParams, now: number): LogOptions {
   }
 }
 
-/** Whether more lines may come. */
+/** Returns true if more lines may follow. */
 export const isRunning = (pod: Pod, container: string): boolean =>
   statusOf(pod, container)?.state?.running !== undefined
 
-/** The lines so far. Throws NoLog for a container that has not begun. */
+/** The lines so far. Throws NoLogError for a container that has not started. */
 export function logLines(pod: Pod, container: string, previous: boolean): LogLine[] {
   const { metadata } = pod
   const status = statusOf(pod, container)
@@ -50,18 +50,18 @@ export function logLines(pod: Pod, container: string, previous: boolean): LogLin
     ? status?.lastState?.terminated
     : (status?.state?.terminated ?? (status?.state?.running ? undefined : status?.lastState?.terminated))
   if (previous && !ended)
-    throw new NoLog(
+    throw new NoLogError(
       `previous terminated container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} not found`,
     )
   const startedAt = previous ? ended?.startedAt : (status?.state?.running?.startedAt ?? ended?.startedAt)
   if (!status || !startedAt) {
     const why = status?.state?.waiting?.reason ?? 'ContainerCreating'
-    throw new NoLog(
+    throw new NoLogError(
       `container ${JSON.stringify(container)} in pod ${JSON.stringify(metadata.name)} is waiting to start: ${why}`,
     )
   }
   const time = Date.parse(startedAt)
-  const said =
+  const annotated =
     own(metadata.annotations ?? {}, `${annotationPrefix}log.${container}`) ??
     own(metadata.annotations ?? {}, `${annotationPrefix}log`)
   return [
@@ -69,11 +69,11 @@ export function logLines(pod: Pod, container: string, previous: boolean): LogLin
       time,
       text:
         `container ${container} of pod ${metadata.namespace}/${metadata.name} is simulated on ` +
-        `${pod.spec?.nodeName}: nothing runs, and nothing is written`,
+        `${pod.spec?.nodeName}: nothing runs and nothing is logged`,
     },
-    ...(said === undefined
+    ...(annotated === undefined
       ? []
-      : said
+      : annotated
           .replace(/\n$/, '')
           .split('\n')
           .map((text) => ({ time, text }))),
@@ -86,7 +86,7 @@ const endLine = (container: string, { exitCode, reason, finishedAt }: Terminated
   text: `container ${container} has ended with exit code ${exitCode} (${reason})`,
 })
 
-/** The lines that the options want, as text. */
+/** The lines selected by the options, as text. */
 export function logText(lines: readonly LogLine[], { sinceMs, tailLines, timestamps }: LogOptions): string {
   const recent = sinceMs === undefined ? lines : lines.filter(({ time }) => time >= sinceMs)
   const wanted = tailLines === undefined ? recent : tailLines === 0 ? [] : recent.slice(-tailLines)

@@ -1,4 +1,4 @@
-/** What a kubelet tells of its node beside streams: its pods, its summary, its resource metrics. */
+/** Other endpoints of a kubelet: its pods, its stats summary, its resource metrics. */
 
 import type { Pod } from '../../client/kinds.ts'
 import { writeJson } from '../../lib/exact-json.ts'
@@ -16,7 +16,7 @@ export interface PageSources {
 
 const json = (body: object): Page => ({ type: 'application/json', text: writeJson(body) })
 
-/** Undefined for a path that no kubelet knows. */
+/** Undefined for an unknown path. */
 export function kubeletPage(sources: PageSources, path: string, agent: NodeAgent): Page | undefined {
   const pods = [...sources.podsOf(agent.name)]
   if (path === '/pods' || path === '/pods/' || path === '/runningpods/')
@@ -55,7 +55,7 @@ function summary({ defaults, now }: PageSources, { name, node }: NodeAgent, pods
   }
 }
 
-/** Seconds of processor time are what would have been used since the container began, at the rate of now. */
+/** CPU seconds are estimated: the run time at the current rate. */
 function resourceMetrics({ defaults, now }: PageSources, { name, node }: NodeAgent, pods: readonly Pod[]): string {
   const since = (time: string | undefined): number => Math.max(0, (now() - Date.parse(time ?? '')) / 1000) || 0
   const whole = usageOfPods(pods, defaults(name), now())

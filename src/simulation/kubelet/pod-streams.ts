@@ -1,22 +1,22 @@
-/** What streams to simulated pods answer: that they are simulated, and what would have been done. */
+/** Streams of simulated pods: they answer that the pod is simulated, and what would have been done. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
 import { annotationPrefix } from '../names.ts'
 import { isRunning, type LogOptions, logLines, logText } from './logs.ts'
-import { acceptCommand, settled, switchProtocols } from './streams/remote-command.ts'
+import { acceptCommand, negotiate, switchProtocols } from './streams/remote-command.ts'
 import { SpdyConnection, type SpdyStream } from './streams/spdy-connection.ts'
 
-/** A pod that may change while one looks at it. */
+/** A pod that may change while it is in use. */
 export interface LivePod {
-  /** Undefined when it has gone. */
+  /** Undefined after the pod was deleted. */
   current(): Pod | undefined
-  /** Told of changes, until what it returns is called. */
+  /** Calls `callback` on changes. Returns a function that stops it. */
   onChange(callback: () => void): () => void
 }
 
-/** Writes the log, and what comes to it while the container runs if that is wanted. Throws NoLog. */
+/** Writes the log, and with `follow` the lines added until the container ends. Throws NoLogError. */
 export function sendLog(response: ServerResponse, pod: LivePod, container: string, options: LogOptions): void {
   const lines = logLines(pod.current()!, container, options.previous)
   const text = logText(lines, options)
@@ -36,34 +36,34 @@ export function sendLog(response: ServerResponse, pod: LivePod, container: strin
   )
 }
 
-/** Tells lines that come, from the `told`-th on, until the container has ended or `whenLeft` calls. */
+/** Writes new lines, from the `written`-th on, until the container ends or the client leaves (`onClientClose`). */
 function follow(
   pod: LivePod,
   container: string,
-  told: number,
+  written: number,
   write: (lines: ReturnType<typeof logLines>) => void,
   end: () => void,
-  whenLeft: (left: () => void) => void,
+  onClientClose: (left: () => void) => void,
 ): void {
-  const look = (): void => {
+  const check = (): void => {
     const now = pod.current()
     if (now && isRunning(now, container)) return
     stop()
-    if (now) write(logLines(now, container, false).slice(told))
+    if (now) write(logLines(now, container, false).slice(written))
     end()
   }
-  const stop = pod.onChange(look)
-  whenLeft(stop)
-  look()
+  const stop = pod.onChange(check)
+  onClientClose(stop)
+  check()
 }
 
-const wantedStreams = (query: URLSearchParams) => ({
+const requestedStreams = (query: URLSearchParams) => ({
   stdin: query.get('input') === '1',
   stdout: query.get('output') === '1',
   stderr: query.get('error') === '1' && query.get('tty') !== '1',
 })
 
-/** Answers what was not executed, with the exit code that an annotation names (0 unless said). */
+/** Answers that the command was not executed, with the exit code of an annotation. Default: 0. */
 export async function serveExec(
   request: IncomingMessage,
   socket: Duplex,
@@ -72,14 +72,14 @@ export async function serveExec(
   container: string,
   query: URLSearchParams,
 ): Promise<boolean> {
-  const wanted = wantedStreams(query)
+  const wanted = requestedStreams(query)
   const command = await acceptCommand(request, socket, head, wanted)
   if (!command) return false
   const { namespace, name, annotations = {} } = pod.metadata
   const words = query.getAll('command').join(' ')
   const text =
     `pod ${namespace}/${name} is simulated on ${pod.spec?.nodeName}: nothing runs in container ${container}, and ` +
-    `this was not executed: ${words}`
+    `this command was not executed: ${words}`
   if (wanted.stderr) command.stderr(`${text}\n`)
   else command.stdout(`${text}\r\n`)
   const code =
@@ -87,13 +87,13 @@ export async function serveExec(
     own(annotations, `${annotationPrefix}exec-exit-code`) ??
     '0'
   const exit = (): void => command.exit(/^\d{1,3}$/.test(code) ? Number(code) : 0)
-  // What is piped in is taken to its end: whoever writes it would be cut off.
+  // The input is read to its end; otherwise the writer would get an error.
   if (wanted.stdin && query.get('tty') !== '1') command.onInput(() => {}, exit)
   else exit()
   return true
 }
 
-/** Shows the log of a container as it comes, until it ends or the client leaves. */
+/** Writes the log of a container until it ends or the client leaves. */
 export async function serveAttach(
   request: IncomingMessage,
   socket: Duplex,
@@ -102,7 +102,7 @@ export async function serveAttach(
   container: string,
   query: URLSearchParams,
 ): Promise<boolean> {
-  const command = await acceptCommand(request, socket, head, wantedStreams(query))
+  const command = await acceptCommand(request, socket, head, requestedStreams(query))
   if (!command) return false
   const options: LogOptions = {
     follow: true,
@@ -128,10 +128,10 @@ export async function serveAttach(
 
 const forwardProtocols = ['portforward.k8s.io']
 
-/** Each connection that is forwarded gets an answer that says what it has reached. */
+/** Answers each forwarded connection with a text about its target. */
 export function servePortForward(request: IncomingMessage, socket: Duplex, head: Buffer, pod: Pod): boolean {
   if (!request.headers.upgrade?.toLowerCase().startsWith('spdy/3.1')) return false
-  const version = settled(request.headers['x-stream-protocol-version'], forwardProtocols)
+  const version = negotiate(request.headers['x-stream-protocol-version'], forwardProtocols)
   switchProtocols(socket, { Upgrade: 'SPDY/3.1', ...(version && { 'X-Stream-Protocol-Version': version }) })
   new SpdyConnection(socket, head, (stream) => {
     if (stream.headers.streamtype === 'error') stream.end()

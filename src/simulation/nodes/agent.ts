@@ -1,25 +1,25 @@
-/** A simulated node while it runs: what its kubelet would know. It writes nothing; `NodeKeeper` does. */
+/** The state of a simulated node's kubelet. It writes nothing; `NodeRunner` does. */
 import type { Node } from '../../client/kinds.ts'
 import type { Cidr } from '../../lib/cidr.ts'
 import { failureAnnotation } from '../names.ts'
 import { type Failure, isFailure } from './conditions.ts'
 import { internalAddress } from './node-object.ts'
+import { NodeResources } from './node-resources.ts'
 import { PodAddresses, rangesOf } from './pod-addresses.ts'
-import { Room } from './room.ts'
 
 export class NodeAgent {
   readonly name: string
   /** The node's own address. */
   readonly address: string
-  readonly room = new Room()
+  readonly resources = new NodeResources()
   #node: Node
   #addresses: readonly PodAddresses[] = []
   #ranges = ''
-  /** Whether stages write its status. */
+  /** True if stages write its status. */
   isStaged = false
-  /** Whether it was made to fail until now: then it tells once itself that all is well again. */
+  /** True after a failure has ended: the kubelet then reports healthy conditions once, even with stages. */
   hasRecovered = false
-  /** Who wrote its lease last, and when that was seen. */
+  /** The resource version of its lease as last written or read. */
   lease: { readonly resourceVersion: string | undefined } | undefined
 
   constructor(node: Node) {
@@ -38,12 +38,12 @@ export class NodeAgent {
     return isFailure(value) ? value : undefined
   }
 
-  /** Whether pods have addresses to get. */
+  /** True if pods can get addresses. */
   get hasNetwork(): boolean {
     return this.#addresses.length > 0
   }
 
-  /** Whether its kubelet and its container runtime work. */
+  /** True if its kubelet and container runtime work. */
   get isWorking(): boolean {
     const { failure } = this
     return failure !== 'gone' && failure !== 'not-ready'
@@ -51,33 +51,33 @@ export class NodeAgent {
 
   update(node: Node): void {
     this.#node = node
-    this.room.allocatable = node.status?.allocatable ?? {}
+    this.resources.allocatable = node.status?.allocatable ?? {}
     const { podCIDRs, podCIDR } = node.spec ?? {}
     const given = podCIDRs ?? (podCIDR ? [podCIDR] : [])
     if (given.length > 0) this.setRanges(rangesOf(given), given.join())
   }
 
-  /** The ranges that addresses of pods are taken from; `key` tells them apart. */
+  /** Sets the ranges for pod addresses; `key` identifies them. */
   setRanges(ranges: readonly Cidr[], key: string): void {
     if (this.#ranges === key) return
     this.#ranges = key
     this.#addresses = ranges.map((range) => new PodAddresses(range))
   }
 
-  /** Addresses for a pod, one of each range; none when a range is used up. */
+  /** Allocates addresses for a pod, one of each range; none if a range is exhausted. */
   takeAddresses(uid: string): readonly string[] {
     const taken = this.#addresses.flatMap((addresses) => addresses.take(uid) ?? [])
-    // A copy has no room for more, which would be most of it.
+    // A copy without spare capacity, which would take most of the memory.
     if (taken.length === this.#addresses.length) return [...taken]
-    this.giveBackAddresses(taken, uid)
+    this.releaseAddresses(taken, uid)
     return []
   }
 
-  noteAddresses(addresses: readonly string[], uid: string): void {
-    for (const range of this.#addresses) for (const address of addresses) range.note(address, uid)
+  markAddressesUsed(addresses: readonly string[], uid: string): void {
+    for (const range of this.#addresses) for (const address of addresses) range.markUsed(address, uid)
   }
 
-  giveBackAddresses(addresses: readonly string[], uid: string): void {
-    for (const range of this.#addresses) for (const address of addresses) range.giveBack(address, uid)
+  releaseAddresses(addresses: readonly string[], uid: string): void {
+    for (const range of this.#addresses) for (const address of addresses) range.release(address, uid)
   }
 }

@@ -1,23 +1,23 @@
-/** The conditions of a simulated node, in a kubelet's words, and how they are when it fails. */
+/** The conditions of a simulated node, with a kubelet's messages, healthy or failing. */
 import type { Node } from '../../client/kinds.ts'
 import { parseQuantity } from '../../machinery/values/quantity.ts'
 import { timestamp } from '../timing/timestamp.ts'
 
 export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
 
-/** How a node may fail. `gone` says nothing any more, as a machine without power. */
+/** Failures of a node. `gone` stops all updates, as a machine without power. */
 export const failures = ['not-ready', 'gone', 'disk-pressure', 'memory-pressure', 'pid-pressure'] as const
 export type Failure = (typeof failures)[number]
 
 export const isFailure = (text: string | undefined): text is Failure => failures.includes(text as Failure)
 
-/** A resource that is short on a node. */
+/** A resource of which a node is short. */
 export interface Pressure {
   readonly condition: 'MemoryPressure' | 'DiskPressure' | 'PIDPressure'
   readonly resource: 'memory' | 'ephemeral-storage' | 'pids'
   /**
-   * How much there has to be, and is, on a node with this capacity: a kubelet's usual thresholds; undefined where it
-   * has none.
+   * The threshold and the available amount for a node with this capacity, as with a kubelet's default thresholds;
+   * undefined without a threshold.
    */
   readonly threshold?: (
     capacity: Readonly<Record<string, string>>,
@@ -39,7 +39,7 @@ const pressures: Readonly<Record<string, Pressure>> = {
     threshold: ({ 'ephemeral-storage': size }) => {
       if (size === undefined) return undefined
       const bytes = parseQuantity(size).nano / giga
-      // A tenth has to be free; half of that is.
+      // The threshold is a tenth; half of that is available.
       return { quantity: `${bytes / diskShare}`, available: `${bytes / diskShare / 2048n}Ki` }
     },
   },
@@ -49,28 +49,28 @@ const pressures: Readonly<Record<string, Pressure>> = {
 export const pressureOf = (failure: Failure | undefined): Pressure | undefined =>
   failure === undefined ? undefined : pressures[failure]
 
-interface Stated {
+interface ConditionState {
   readonly type: string
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
 }
 
-const state = (type: string, status: Stated['status'], reason: string, message: string): Stated => ({
+const state = (type: string, status: ConditionState['status'], reason: string, message: string): ConditionState => ({
   type,
   status,
   reason,
   message,
 })
 
-const healthy: readonly Stated[] = [
+const healthy: readonly ConditionState[] = [
   state('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
   state('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
   state('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
   state('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
 ]
 
-const failed: Readonly<Record<Exclude<Failure, 'gone'>, Stated>> = {
+const failed: Readonly<Record<Exclude<Failure, 'gone'>, ConditionState>> = {
   'not-ready': state(
     'Ready',
     'False',
@@ -95,7 +95,7 @@ const withoutNetwork = state(
     'returns error: cni plugin not initialized',
 )
 
-/** What a node tells of itself now. `hasNetwork` says whether it knows the range of its pods. */
+/** The conditions of a node. `hasNetwork`: the node has a range for its pods. */
 export function conditionsOf(
   before: readonly NodeCondition[],
   failure: Failure | undefined,
@@ -103,18 +103,19 @@ export function conditionsOf(
   now: number,
 ): NodeCondition[] {
   const time = timestamp(now)
-  const wrong = failure && failure !== 'gone' ? failed[failure] : undefined
+  const failing = failure && failure !== 'gone' ? failed[failure] : undefined
   return healthy.map((usual) => {
-    const stated = wrong?.type === usual.type ? wrong : usual.type === 'Ready' && !hasNetwork ? withoutNetwork : usual
-    const last = before.find(({ type }) => type === stated.type)
+    const current =
+      failing?.type === usual.type ? failing : usual.type === 'Ready' && !hasNetwork ? withoutNetwork : usual
+    const last = before.find(({ type }) => type === current.type)
     return {
-      ...stated,
+      ...current,
       lastHeartbeatTime: time,
-      lastTransitionTime: last?.status === stated.status ? (last.lastTransitionTime ?? time) : time,
+      lastTransitionTime: last?.status === current.status ? (last.lastTransitionTime ?? time) : time,
     }
   })
 }
 
-/** The event that a kubelet tells when a condition has changed: its reason, which is all that its message says. */
+/** The reason of the event that a kubelet records when a condition changes. */
 export const eventOfCondition = ({ type, status, reason = '' }: NodeCondition): string =>
   type === 'Ready' ? (status === 'True' ? 'NodeReady' : 'NodeNotReady') : reason.replace(/^Kubelet/, 'Node')

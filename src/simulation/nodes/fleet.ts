@@ -1,7 +1,6 @@
 /**
- * The fleet of one owner: as many nodes as its ConfigMap asks for, each as its group is. The ConfigMap is followed
- * while the simulation runs, so that a change of it changes the fleet (`t8s scale nodes`), and holds over restarts.
- * Nodes of other owners are left alone.
+ * The fleet of one owner: as many nodes as its ConfigMap requests, in groups. The ConfigMap is watched, so `t8s scale
+ * nodes` resizes the fleet, and it outlives restarts. Nodes of other owners are ignored.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type ConfigMap, configMaps, type Node, nodes } from '../../client/kinds.ts'
@@ -10,10 +9,10 @@ import { ignoreNotFound, isAlreadyExists } from '../../client/rest/api-errors.ts
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { fleetConfigMapOf, fleetGroupsKey, fleetLabelValue, fleetSizeKey, nodeLabel, ownerLabel } from '../names.ts'
-import { type KubeletPlace, newNode } from './node-object.ts'
-import { type NodeGroup, type PlannedNode, planNodes, usualGroup } from './node-shape.ts'
+import { type KubeletEndpoint, newNode } from './node-object.ts'
+import { defaultGroup, type NodeGroup, type PlannedNode, planNodes } from './node-shape.ts'
 
-/** What somebody wants now; what is not said stays as the ConfigMap has it. */
+/** The requested fleet. Default for both: the values in the ConfigMap. */
 export interface WantedFleet {
   readonly size?: number
   readonly groups?: readonly NodeGroup[]
@@ -22,17 +21,17 @@ export interface WantedFleet {
 export interface FleetOptions {
   readonly client: RestClient
   readonly owner: string
-  readonly place: KubeletPlace
+  readonly place: KubeletEndpoint
   readonly wanted: WantedFleet
   readonly log: (line: string) => void
 }
 
-const writesAtOnce = 16
-const usualSize = 1
-/** More nodes than this are a slip of the finger. */
-const mostNodes = 20_000
-/** How often a fleet looks for free names when others take those that it has chosen. */
-const mostPlans = 5
+const maxConcurrentWrites = 16
+const defaultSize = 1
+/** Larger numbers are probably a mistake. */
+const maxNodes = 20_000
+/** How often the names are planned once more after other nodes have taken them. */
+const maxPlans = 5
 
 export class Fleet {
   readonly #options: FleetOptions
@@ -40,7 +39,7 @@ export class Fleet {
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   #working: Promise<void> = Promise.resolve()
-  #groups: readonly NodeGroup[] = [usualGroup]
+  #groups: readonly NodeGroup[] = [defaultGroup]
 
   constructor(options: FleetOptions) {
     this.#options = options
@@ -55,18 +54,18 @@ export class Fleet {
     })
   }
 
-  /** The group that a node is of. */
+  /** The group of a node. */
   groupOf(nodeName: string): NodeGroup | undefined {
     return this.#groups.find(
       ({ name }) => nodeName.startsWith(`${name}-`) && /^\d+$/.test(nodeName.slice(name.length + 1)),
     )
   }
 
-  /** Resolves when the fleet's nodes are there. */
+  /** Resolves when the fleet's nodes exist. */
   async start(): Promise<void> {
     const { client, owner, wanted } = this.#options
     await createOrUpdate(client, configMaps, fleetConfigMapOf(owner), (object) => {
-      const { [fleetSizeKey]: size = `${usualSize}`, [fleetGroupsKey]: groups } = object.data ?? {}
+      const { [fleetSizeKey]: size = `${defaultSize}`, [fleetGroupsKey]: groups } = object.data ?? {}
       const data = {
         [fleetSizeKey]: wanted.size === undefined ? size : `${wanted.size}`,
         ...((wanted.groups || groups) && {
@@ -83,7 +82,7 @@ export class Fleet {
     this.#running = this.#informer.run(this.#stopping.signal, resolve)
     await promise
     this.#informer.onChange((configMap) => {
-      if (configMap) this.#working = this.#working.then(() => this.#follow(configMap))
+      if (configMap) this.#working = this.#working.then(() => this.#apply(configMap))
     })
     await this.#working
   }
@@ -94,32 +93,32 @@ export class Fleet {
     await this.#working
   }
 
-  /** Never rejects: what cannot be done is said. */
-  async #follow({ data = {} }: ConfigMap): Promise<void> {
+  /** Applies the ConfigMap. Logs errors and never rejects. */
+  async #apply({ data = {} }: ConfigMap): Promise<void> {
     const { log, owner } = this.#options
     const { namespace, name } = fleetConfigMapOf(owner)
     const where = `the ConfigMap ${namespace}/${name}`
     const text = data[fleetSizeKey] ?? ''
-    if (!/^\d{1,6}$/.test(text) || Number(text) > mostNodes) {
+    if (!/^\d{1,6}$/.test(text) || Number(text) > maxNodes) {
       log(
-        `${where} asks for ${JSON.stringify(text)} nodes: data.${fleetSizeKey} has to be a number from 0 to ` +
-          `${mostNodes}`,
+        `${where} requests ${JSON.stringify(text)} nodes: data.${fleetSizeKey} must be a number from 0 to ` +
+          `${maxNodes}`,
       )
       return
     }
     try {
       const groups = data[fleetGroupsKey]
       if (groups) this.#groups = JSON.parse(groups) as readonly NodeGroup[]
-      for (let plans = 1; !(await this.#make(Number(text))); plans++)
-        if (plans === mostPlans) throw new Error('other nodes took the names of its nodes: t8s scale nodes tries again')
+      for (let plans = 1; !(await this.#reconcile(Number(text))); plans++)
+        if (plans === maxPlans) throw new Error('other nodes took the names of its nodes: run t8s scale nodes to retry')
     } catch (error) {
       if (!this.#stopping.signal.aborted)
-        log(`the fleet is not as ${where} wants it: ${error instanceof Error ? error.message : String(error)}`)
+        log(`cannot resize the fleet to ${where}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
 
-  /** Creates, resizes and deletes nodes. Resolves with false if other nodes took names meanwhile. */
-  async #make(size: number): Promise<boolean> {
+  /** Creates, resizes and deletes nodes. Resolves with false if other nodes took some of the names. */
+  async #reconcile(size: number): Promise<boolean> {
     const { client, owner } = this.#options
     const { items } = await client.list(nodes)
     const isOwn = ({ metadata: { labels } }: Node): boolean =>
@@ -149,10 +148,10 @@ export class Fleet {
         await work(item)
       }
     }
-    await Promise.all(Array.from({ length: writesAtOnce }, worker))
+    await Promise.all(Array.from({ length: maxConcurrentWrites }, worker))
   }
 
-  /** Resolves with false if another node has the name. */
+  /** Resolves with false if the name is taken. */
   async #create(planned: PlannedNode): Promise<boolean> {
     const { client, owner, place } = this.#options
     try {
@@ -164,7 +163,7 @@ export class Fleet {
     }
   }
 
-  /** Nodes of an earlier start are made as large as this one wants them. */
+  /** Resizes a node of an earlier start. */
   async #resize({ metadata, status }: Node, { shape }: PlannedNode): Promise<void> {
     const { capacity } = shape
     const allocatable = { ...capacity, ...shape.allocatable }

@@ -5,7 +5,7 @@ import { planNodes } from './node-shape.ts'
 
 const head = 'apiVersion: simulation.typernetes.io/v1alpha1\nkind: SimulatedNodes\n'
 
-test('groups are read, and nodes planned from them: those with a count, and the rest', () => {
+test('nodes are planned from groups with a count and the group without', () => {
   const groups = parseNodeConfig(`${head}groups:
 - capacity: { cpu: 8 }
   zones: [west/a, b]
@@ -28,10 +28,10 @@ test('groups are read, and nodes planned from them: those with a count, and the 
   assert.equal(planned[3]?.shape.capacity['example.com/gpu'], '4')
 })
 
-test('mistakes are named, all at once', () => {
+test('a configuration is rejected with all of its errors', () => {
   assert.throws(
     () => parseNodeConfig(`${head}groups: [{ name: A, capacity: { cpu: much } }, { count: 1, pods: { fun: x } }]`),
-    /groups\[0\]\.name: "A" has to be .*groups\[0\]\.capacity\.cpu: "much" is no quantity.*groups\[1\]\.pods: "fun" is none of/,
+    /\[0\]\.name: "A" must .*\[0\]\.capacity\.cpu: "much" is not a quantity.*\[1\]\.pods: "fun" must be one of/,
   )
   assert.throws(() => parseNodeConfig(`${head}group: []`), /unknown field "group"/)
   assert.throws(() => parseNodeConfig('kind: Other\napiVersion: v1'), /no kind "Other"/)

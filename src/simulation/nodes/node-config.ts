@@ -1,10 +1,10 @@
-/** The file of `--node-config`: groups of simulated nodes, decoded strictly, with every mistake named. */
+/** The file of `--node-config`: groups of simulated nodes, decoded strictly, with all errors. */
 import { anything, decodeConfiguration, int32, listOf, structOf, text } from '../../machinery/decode/configuration.ts'
 import type { FieldType } from '../../machinery/schema.ts'
 import { isQuantity } from '../../machinery/values/quantity.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
 import { behaviourKeys } from '../pods/behaviour.ts'
-import { type NodeGroup, type Quantities, type Taint, usualCapacity } from './node-shape.ts'
+import { defaultCapacity, type NodeGroup, type Quantities, type Taint } from './node-shape.ts'
 
 interface FileGroup {
   readonly name?: string
@@ -47,7 +47,7 @@ const configuration = {
 const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$/
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-/** The groups of a file's text. Throws an Error that says what is wrong. */
+/** Parses the groups of a file. Throws an Error with all errors found. */
 export function parseNodeConfig(content: string): NodeGroup[] {
   const { groups = [] } = decodeConfiguration<{ readonly groups?: readonly FileGroup[] }>(
     fromYaml(content),
@@ -56,10 +56,9 @@ export function parseNodeConfig(content: string): NodeGroup[] {
   const errors = groups.flatMap((group, i) => groupErrors(group, `groups[${i}]`))
   const names = groups.map(({ name = 'node' }) => name)
   for (const name of new Set(names))
-    if (names.indexOf(name) !== names.lastIndexOf(name)) errors.push(`groups: there are two that are called ${name}`)
-  if (groups.length === 0) errors.push('groups: there has to be one at least')
-  if (groups.filter(({ count }) => count === undefined).length > 1)
-    errors.push('groups: one only may be without a count')
+    if (names.indexOf(name) !== names.lastIndexOf(name)) errors.push(`groups: the name ${name} is used twice`)
+  if (groups.length === 0) errors.push('groups: at least one is required')
+  if (groups.filter(({ count }) => count === undefined).length > 1) errors.push('groups: only one may have no count')
   if (errors.length > 0) throw new Error(errors.join('; '))
   return groups.map(groupOf)
 }
@@ -72,29 +71,27 @@ function groupErrors(
     Object.entries(amounts).flatMap(([resource, amount]) =>
       isQuantity(amount)
         ? []
-        : [`${where}.${what}.${resource}: ${JSON.stringify(amount)} is no quantity such as 500m or 16Gi`],
+        : [`${where}.${what}.${resource}: ${JSON.stringify(amount)} is not a quantity such as 500m or 16Gi`],
     )
   return [
     ...(dnsLabel.test(name)
       ? []
-      : [`${where}.name: ${JSON.stringify(name)} has to be of small letters, digits and dashes`]),
-    ...(count < 0 ? [`${where}.count: it has to be 0 or more`] : []),
+      : [`${where}.name: ${JSON.stringify(name)} must consist of lower case letters, digits and dashes`]),
+    ...(count < 0 ? [`${where}.count: must be 0 or more`] : []),
     ...wrong('capacity', capacity),
     ...wrong('allocatable', allocatable),
     ...taints.flatMap(({ key, effect }, i) =>
       key && effects.includes(effect)
         ? []
-        : [`${where}.taints[${i}]: it needs a key, and an effect that is one of ${effects.join(', ')}`],
+        : [`${where}.taints[${i}]: it needs a key, and an effect of ${effects.join(', ')}`],
     ),
     ...zones.flatMap((zone) =>
-      /^[\w.-]+(\/[\w.-]+)?$/.test(zone)
-        ? []
-        : [`${where}.zones: ${JSON.stringify(zone)} is neither a zone nor region/zone`],
+      /^[\w.-]+(\/[\w.-]+)?$/.test(zone) ? [] : [`${where}.zones: ${JSON.stringify(zone)} must be zone or region/zone`],
     ),
     ...Object.keys(pods).flatMap((key) =>
       (podKeys as readonly string[]).includes(key)
         ? []
-        : [`${where}.pods: ${JSON.stringify(key)} is none of ${podKeys.join(', ')}`],
+        : [`${where}.pods: ${JSON.stringify(key)} must be one of ${podKeys.join(', ')}`],
     ),
   ]
 }
@@ -118,7 +115,7 @@ function groupOf({
     ...(count !== undefined && { count }),
     shape: {
       architecture,
-      capacity: { ...usualCapacity, ...asText(capacity) },
+      capacity: { ...defaultCapacity, ...asText(capacity) },
       ...(allocatable && { allocatable: asText(allocatable) }),
       labels,
       annotations,
@@ -129,6 +126,6 @@ function groupOf({
   }
 }
 
-/** YAML reads `cpu: 4` as a number. */
+/** YAML parses `cpu: 4` as a number. */
 const asText = (amounts: Quantities = {}): Quantities =>
   Object.fromEntries(Object.entries(amounts).map(([resource, amount]) => [resource, `${amount}`]))

@@ -1,31 +1,31 @@
-/** A simulated node as an object: what a kubelet registers, and what it tells of itself later. */
+/** The Node object of a simulated node, as a kubelet registers and updates it. */
 import type { Node } from '../../client/kinds.ts'
 import { kubernetesVersion, release } from '../../lib/release.ts'
 import { fleetLabelValue, nodeLabel, ownerLabel } from '../names.ts'
 import { conditionsOf } from './conditions.ts'
-import { type NodeShape, type PlannedNode, usualCapacity, usualShape } from './node-shape.ts'
+import { defaultCapacity, defaultShape, type NodeShape, type PlannedNode } from './node-shape.ts'
 
-/** What a kubelet of 1.36 declares of itself, as it is set up unless said (KEP-5328). */
+/** The features that a kubelet of 1.36 declares with its default configuration (KEP-5328). */
 const declaredFeatures = [
   'GuaranteedQoSPodCPUResize',
   'InPlacePodLevelResourcesVerticalScaling',
   'RestartAllContainersOnContainerExits',
 ]
 
-/** The usual features where a node declares these: thousands of nodes share them. */
-export const keptFeatures = (features: readonly string[] | undefined): string[] | undefined =>
+/** Returns the shared array if a node declares exactly these features, to save memory with thousands of nodes. */
+export const sharedFeatures = (features: readonly string[] | undefined): string[] | undefined =>
   declaresAll(features) ? declaredFeatures : undefined
 
 const declaresAll = (features: readonly string[] | undefined): boolean => `${features}` === `${declaredFeatures}`
 
-/** Where the API server reaches a node's kubelet. */
-export interface KubeletPlace {
+/** The address of a node's kubelet for the API server. */
+export interface KubeletEndpoint {
   readonly address: string
   readonly port: number
 }
 
-/** The node that is created: not ready before it has a network. */
-export function newNode({ name, shape }: PlannedNode, owner: string, place: KubeletPlace, now: number): Node {
+/** The node to create. It is not ready until it has a network. */
+export function newNode({ name, shape }: PlannedNode, owner: string, place: KubeletEndpoint, now: number): Node {
   const { labels, annotations, taints, architecture } = shape
   return {
     apiVersion: 'v1',
@@ -49,13 +49,13 @@ export function newNode({ name, shape }: PlannedNode, owner: string, place: Kube
   }
 }
 
-/** What the status of a node lacks that somebody else has made, or that ran in another process before. */
-export function completeStatus(node: Node, place: KubeletPlace): NonNullable<Node['status']> {
+/** The missing parts of the status of a node that others created, or that ran in another process before. */
+export function completeStatus(node: Node, place: KubeletEndpoint): NonNullable<Node['status']> {
   const { name = '', labels } = node.metadata
-  const { capacity = usualCapacity, allocatable } = node.status ?? {}
-  const shape = { capacity, allocatable, architecture: labels?.['kubernetes.io/arch'] ?? usualShape.architecture }
+  const { capacity = defaultCapacity, allocatable } = node.status ?? {}
+  const shape = { capacity, allocatable, architecture: labels?.['kubernetes.io/arch'] ?? defaultShape.architecture }
   const status = statusOf(name, shape, place)
-  // What is right already is not written again.
+  // A complete status is not written.
   const { nodeInfo, daemonEndpoints, declaredFeatures: declared } = node.status ?? {}
   const isSame =
     nodeInfo?.kubeletVersion === status.nodeInfo?.kubeletVersion &&
@@ -64,16 +64,16 @@ export function completeStatus(node: Node, place: KubeletPlace): NonNullable<Nod
   return isSame ? {} : status
 }
 
-/** What does not change while the node runs. */
+/** The constant part of a node's status. */
 function statusOf(
   name: string,
   { capacity, allocatable, architecture }: NodeShape,
-  place: KubeletPlace,
+  place: KubeletEndpoint,
 ): NonNullable<Node['status']> {
   return {
     capacity: { ...capacity },
     allocatable: { ...capacity, ...allocatable },
-    ...placeOf(name, place),
+    ...endpointStatus(name, place),
     declaredFeatures: [...declaredFeatures],
     nodeInfo: {
       machineID: hexOf(name, 32),
@@ -91,12 +91,12 @@ function statusOf(
 }
 
 /**
- * Addresses and port: the name of the host is what API servers try first, so it is where the kubelet listens; the
- * internal address is the node's own, so that it is unlike that of others.
+ * Addresses and port. API servers try the hostname first, so it is the address on which the kubelet listens. The
+ * internal address is unique per node.
  */
-export const placeOf = (
+export const endpointStatus = (
   name: string,
-  { address, port }: KubeletPlace,
+  { address, port }: KubeletEndpoint,
 ): Pick<NonNullable<Node['status']>, 'addresses' | 'daemonEndpoints'> => ({
   addresses: [
     { type: 'InternalIP', address: internalAddress(name) },
@@ -108,7 +108,7 @@ export const placeOf = (
 const internalBase = 0xac10_0000
 const internalSize = 0xf_fff0
 
-/** Of 172.16.0.0/12, by the name: the same each time, and one after the other for nodes that are numbered. */
+/** An address in 172.16.0.0/12, derived from the name; consecutive for numbered nodes. */
 export function internalAddress(name: string): string {
   const [, group = name, number = '0'] = /^(.*)-(\d{1,7})$/.exec(name) ?? []
   const first = group === 'node' ? 1 : Number.parseInt(hexOf(group, 5), 16)
@@ -116,7 +116,7 @@ export function internalAddress(name: string): string {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.')
 }
 
-/** So many hexadecimal digits that follow from a text (FNV-1a, again and again). */
+/** Hexadecimal digits derived from a text (repeated FNV-1a). */
 export function hexOf(text: string, digits: number): string {
   let hash = 0x811c9dc5
   let hex = ''

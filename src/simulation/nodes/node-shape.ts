@@ -1,4 +1,4 @@
-/** What a simulated node is like: how large, where, with which labels and taints. */
+/** The shape of a simulated node: capacity, location, labels and taints. */
 
 export interface Taint {
   readonly key: string
@@ -10,7 +10,7 @@ export type Quantities = Readonly<Record<string, string>>
 
 export interface NodeShape {
   readonly capacity: Quantities
-  /** What pods get of it: all unless said. */
+  /** Default: the capacity. */
   readonly allocatable?: Quantities
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
@@ -18,8 +18,8 @@ export interface NodeShape {
   readonly architecture: string
 }
 
-/** A laptop's share; a kubelet's number of pods. */
-export const usualCapacity: Quantities = {
+/** The capacity of a laptop, with a kubelet's default number of pods. */
+export const defaultCapacity: Quantities = {
   cpu: '4',
   memory: '16Gi',
   'ephemeral-storage': '100Gi',
@@ -28,42 +28,42 @@ export const usualCapacity: Quantities = {
   'hugepages-2Mi': '0',
 }
 
-export const usualShape: NodeShape = { capacity: usualCapacity, architecture: 'amd64' }
+export const defaultShape: NodeShape = { capacity: defaultCapacity, architecture: 'amd64' }
 
-/** A group of nodes that are alike: `NAME-1`, `NAME-2`, … */
+/** A group of equal nodes: `NAME-1`, `NAME-2`, … */
 export interface NodeGroup {
   readonly name: string
-  /** How many of them; the group without a number takes as many as are asked for. */
+  /** Default: the rest of the fleet; allowed for one group. */
   readonly count?: number
   readonly shape: NodeShape
-  /** Nodes are spread over these by turns. */
+  /** The nodes are assigned to these zones in turns. */
   readonly zones?: readonly string[]
-  /** How pods on them behave that say nothing themselves, by the names of annotations without their prefix. */
+  /** Default behaviour of pods on these nodes: annotations without their prefix. */
   readonly pods?: Readonly<Record<string, string>>
 }
 
-export const usualGroup: NodeGroup = { name: 'node', shape: usualShape }
+export const defaultGroup: NodeGroup = { name: 'node', shape: defaultShape }
 
 const zoneLabel = 'topology.kubernetes.io/zone'
 const regionLabel = 'topology.kubernetes.io/region'
 
-/** A node that shall be there. */
+/** A node that should exist. */
 export interface PlannedNode {
   readonly name: string
   readonly shape: NodeShape
 }
 
-/** Names of nodes that are there already. */
+/** The names of existing nodes. */
 export interface PresentNames {
-  /** The fleet's own, which are kept before new ones are made. */
+  /** Nodes of the fleet, which are retained before new ones are created. */
   readonly own: readonly string[]
-  /** Those of all other nodes: their names are not given to new ones. */
+  /** All other nodes, whose names are not available. */
   readonly taken: ReadonlySet<string>
 }
 
 const nonePresent: PresentNames = { own: [], taken: new Set() }
 
-/** The nodes of groups: of those with a number so many, and of the last one without as many as are left of `size`. */
+/** Plans the nodes of all groups: as many as `count`, and for the group without a count the rest of `size`. */
 export function planNodes(
   groups: readonly NodeGroup[],
   size: number,
@@ -80,9 +80,7 @@ export function planNodes(
   return planned.slice(0, size)
 }
 
-/**
- * So many numbers for nodes of a group, in their order: those that its nodes have, then the lowest ones that are free.
- */
+/** The numbers of a group's nodes, ascending: existing nodes first, then the lowest free numbers. */
 function numbersOf(group: string, length: number, { own, taken }: PresentNames): number[] {
   const known = own.flatMap((name) =>
     name.startsWith(`${group}-`) && /^[1-9]\d*$/.test(name.slice(group.length + 1))

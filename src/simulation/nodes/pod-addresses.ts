@@ -1,10 +1,10 @@
-/** The addresses of a node's pods: of the range that the node has, the lowest that was not used last. */
+/** Allocates pod addresses from a node's range: the lowest one that was not used recently. */
 import { addressAt, type Cidr, parseCidr } from '../../lib/cidr.ts'
 
-/** The first address of a range is the range itself, the second the node's bridge. */
+/** The first address is the network, the second the node's bridge. */
 const reserved = 2
-/** Of larger ranges only so many addresses are used. */
-const most = 65_536
+/** The number of addresses used of larger ranges. */
+const maxSize = 65_536
 
 export class PodAddresses {
   readonly #range: Cidr
@@ -14,11 +14,11 @@ export class PodAddresses {
 
   constructor(range: Cidr) {
     this.#range = range
-    // The last address is everybody's (broadcast).
-    this.#size = Math.min(2 ** ((range.family === 4 ? 32 : 128) - range.prefix) - 1, most)
+    // The last address is the broadcast address.
+    this.#size = Math.min(2 ** ((range.family === 4 ? 32 : 128) - range.prefix) - 1, maxSize)
   }
 
-  /** An address for a pod, by its uid; undefined when all are taken. */
+  /** Allocates an address for a pod, by its uid; undefined if all are in use. */
   take(uid: string): string | undefined {
     for (let tried = reserved; tried < this.#size; tried++) {
       const address = addressAt(this.#range, this.#next)
@@ -30,17 +30,17 @@ export class PodAddresses {
     return undefined
   }
 
-  /** A pod has this address already. */
-  note(address: string, uid: string): void {
+  /** Marks the address of a pod as used. */
+  markUsed(address: string, uid: string): void {
     this.#owners.set(address, uid)
   }
 
-  giveBack(address: string, uid: string): void {
+  release(address: string, uid: string): void {
     if (this.#owners.get(address) === uid) this.#owners.delete(address)
   }
 }
 
-/** The ranges of a node: those that it was given. Empty for what is none. */
+/** Parses the ranges of a node. Skips invalid ones. */
 export const rangesOf = (podCIDRs: readonly string[] | undefined): Cidr[] =>
   (podCIDRs ?? []).flatMap((text) => {
     const range = parseCidr(text)
@@ -50,7 +50,7 @@ export const rangesOf = (podCIDRs: readonly string[] | undefined): Cidr[] =>
 const ownBase = 0x0ac0_0000n
 const ownPrefix = 24
 
-/** A range for a node that nobody gives one: the `index`-th /24 from 10.192.0.0 on. */
+/** A range for a node without podCIDRs: the `index`-th /24 from 10.192.0.0 on. */
 export const ownRange = (index: number): Cidr => ({
   family: 4,
   base: ownBase + (BigInt(index) << BigInt(32 - ownPrefix)),

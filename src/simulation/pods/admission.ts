@@ -1,21 +1,21 @@
-/** Whether a node takes a pod that was assigned to it, and how it refuses one: as a kubelet does. */
+/** The admission of a pod on its node, as a kubelet does it. */
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
 import { isTolerated } from '../../machinery/selectors/toleration.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import { pressureOf } from '../nodes/conditions.ts'
-import { requestsOf } from '../nodes/room.ts'
+import { requestsOf } from '../nodes/node-resources.ts'
 import { timestamp } from '../timing/timestamp.ts'
 import { isCritical } from './eviction/ranking.ts'
-import type { PodEvent, PodStatus } from './lifecycle/pod-parts.ts'
+import type { PodEvent, PodStatus } from './lifecycle/pod-types.ts'
 
-export interface Refusal {
+export interface Rejection {
   readonly reason: string
   readonly message: string
 }
 
-/** Undefined if there is nothing against it. */
-export function refusalOf(pod: Pod, { node, room, failure }: NodeAgent): Refusal | undefined {
+/** Returns the reason to reject the pod; undefined if it is admitted. */
+export function rejectionOf(pod: Pod, { node, resources: room, failure }: NodeAgent): Rejection | undefined {
   const { nodeSelector = {} } = pod.spec ?? {}
   const labels = node.metadata.labels ?? {}
   if (Object.entries(nodeSelector).some(([key, value]) => own(labels, key) !== value))
@@ -39,16 +39,14 @@ export function refusalOf(pod: Pod, { node, room, failure }: NodeAgent): Refusal
   return undefined
 }
 
-/**
- * Where memory is short, a node takes pods that say how much they need, and those that say that they can live with it.
- */
+/** Under memory pressure a node admits pods with memory requests and pods that tolerate it. */
 const toleratesShortMemory = ({ spec, status }: Pod): boolean =>
   status?.qosClass !== 'BestEffort' || isTolerated(shortMemory, spec?.tolerations)
 
 const shortMemory = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' } as const
 
-/** The status of a pod that is refused. */
-export const refusedStatus = (status: PodStatus, { reason, message }: Refusal, now: number): PodStatus => ({
+/** The status of a rejected pod. */
+export const rejectedStatus = (status: PodStatus, { reason, message }: Rejection, now: number): PodStatus => ({
   ...status,
   phase: 'Failed',
   reason,
@@ -56,4 +54,4 @@ export const refusedStatus = (status: PodStatus, { reason, message }: Refusal, n
   startTime: timestamp(now),
 })
 
-export const refusalEvent = ({ reason, message }: Refusal): PodEvent => ({ type: 'Warning', reason, message })
+export const rejectionEvent = ({ reason, message }: Rejection): PodEvent => ({ type: 'Warning', reason, message })

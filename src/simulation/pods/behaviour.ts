@@ -1,39 +1,38 @@
 /**
- * How the containers of a pod behave: by its annotations, else by what its node's group says, else as programs do that
- * run for ever.
+ * The behaviour of a pod's containers: from its annotations, then from its node's group. Default: they run permanently.
  */
 import type { Pod } from '../../client/kinds.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
 import { annotationPrefix } from '../names.ts'
 import { hexOf } from '../nodes/node-object.ts'
-import type { ContainerKind } from './lifecycle/pod-parts.ts'
+import type { ContainerKind } from './lifecycle/pod-types.ts'
 
 export interface Behaviour {
-  /** How long its image is pulled, in ms; 0 where it is there already. */
+  /** The duration of the image pull, in ms; 0 if the image is present. */
   readonly pullMs: number
   readonly pullFails: boolean
-  /** From its creation to its start. */
+  /** From creation to start, in ms. */
   readonly startMs: number
-  /** From its start to when its startup probe succeeds. */
+  /** From the start until its startup probe succeeds, in ms. */
   readonly startupMs: number
-  /** From its start to when it is ready; never if undefined. */
+  /** From the start until it is ready, in ms; undefined for never. */
   readonly readyMs: number | undefined
-  /** How long it runs; for ever if undefined. */
+  /** How long it runs, in ms; undefined for permanently. */
   readonly runMs: number | undefined
   readonly exitCode: number
   readonly exitReason: string | undefined
-  /** From being asked to stop to its end. */
+  /** From the request to stop until its end, in ms. */
   readonly stopMs: number
   readonly stopExitCode: number
-  /** The first pause before it is started again; each is twice the one before. */
+  /** The first back-off in ms; it doubles with each restart. */
   readonly backOffMs: number
 }
 
-/** Values by the names of annotations without their prefix: `run-for: 30s`. */
+/** Annotations without their prefix, such as `run-for: 30s`. */
 export type BehaviourDefaults = Readonly<Record<string, string>>
 
-/** What annotations can say about containers, each also with `.CONTAINER` behind it. */
+/** Annotations for all containers; with the suffix `.CONTAINER` for one. */
 export const behaviourKeys = [
   'pull-delay',
   'pull',
@@ -52,16 +51,16 @@ export type BehaviourKey = (typeof behaviourKeys)[number]
 
 type Container = NonNullable<Pod['spec']>['containers'][number]
 
-/** A container of a Job does its work in this time, unless it is told otherwise. */
+/** The default run time of a Job's container, in ms. */
 const jobRunMs = 1_000
 const initRunMs = 0
 const crashRunMs = 1_000
-/** What the shell makes of SIGTERM. */
+/** The exit code of a shell after SIGTERM. */
 const terminated = 143
 const kubeletBackOffMs = 10_000
 const secondMs = 1000
 
-/** `problem` is told of values that make no sense; they are left out. */
+/** `problem` is called for invalid values, which are ignored. */
 export function behaviourOf(
   pod: Pod,
   container: Container,
@@ -70,7 +69,7 @@ export function behaviourOf(
   problem: (words: string) => void,
 ): Behaviour {
   const annotations = pod.metadata.annotations ?? {}
-  const said = (key: BehaviourKey): { readonly from: string; readonly value: string } | undefined => {
+  const annotated = (key: BehaviourKey): { readonly from: string; readonly value: string } | undefined => {
     for (const name of [`${annotationPrefix}${key}.${container.name}`, `${annotationPrefix}${key}`]) {
       const value = own(annotations, name)
       if (value !== undefined) return { from: `annotation ${name}`, value }
@@ -83,9 +82,9 @@ export function behaviourOf(
     parse: (value: string, from: string) => T | undefined,
     wanted: string,
   ): T | undefined => {
-    const one = said(key)
+    const one = annotated(key)
     const value = one && parse(one.value, one.from)
-    if (one && value === undefined) problem(`${one.from} is ${JSON.stringify(one.value)}: it has to be ${wanted}`)
+    if (one && value === undefined) problem(`${one.from} is ${JSON.stringify(one.value)}: it must be ${wanted}`)
     return value
   }
   const duration = (key: BehaviourKey): number | undefined =>
@@ -114,28 +113,28 @@ export function behaviourOf(
     startMs: duration('start-delay') ?? 0,
     startupMs,
     readyMs: flag('ready') === false ? undefined : Math.max(readyMs, startupMs),
-    runMs: duration('run-for') ?? (crashes ? crashRunMs : usualRunMs(pod, kind)),
+    runMs: duration('run-for') ?? (crashes ? crashRunMs : defaultRunMs(pod, kind)),
     exitCode: number('exit-code') ?? (crashes ? 1 : 0),
-    exitReason: said('exit-reason')?.value,
+    exitReason: annotated('exit-reason')?.value,
     stopMs: duration('stop-delay') ?? 0,
     stopExitCode: number('stop-exit-code') ?? terminated,
     backOffMs: duration('back-off') ?? kubeletBackOffMs,
   }
 }
 
-/** Programs of Jobs and of init containers come to an end. */
-function usualRunMs({ metadata, spec }: Pod, kind: ContainerKind): number | undefined {
+/** Containers of Jobs and init containers end. */
+function defaultRunMs({ metadata, spec }: Pod, kind: ContainerKind): number | undefined {
   if (kind === 'init') return initRunMs
   if (kind !== 'main' || (spec?.restartPolicy ?? 'Always') === 'Always') return undefined
   return metadata.ownerReferences?.some((owner) => owner.controller && owner.kind === 'Job') ? jobRunMs : undefined
 }
 
-/** `30s`, or a time between the two of `1s-5s` that is the same each time for the same `seed`. */
+/** `30s`, or a time in the range `1s-5s` that is constant for the same `seed`. */
 function durationIn(text: string, seed: string): number | undefined {
   const [first = '', second] = text.split('-')
-  const least = parseDurationMs(first)
-  if (second === undefined || least === undefined) return least
-  const most = parseDurationMs(second)
-  if (most === undefined || most < least) return undefined
-  return least + (Number.parseInt(hexOf(seed, 8), 16) / 0xffff_ffff) * (most - least)
+  const min = parseDurationMs(first)
+  if (second === undefined || min === undefined) return min
+  const max = parseDurationMs(second)
+  if (max === undefined || max < min) return undefined
+  return min + (Number.parseInt(hexOf(seed, 8), 16) / 0xffff_ffff) * (max - min)
 }

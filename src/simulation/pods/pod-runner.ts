@@ -1,38 +1,38 @@
 /**
- * Runs the pods of all simulated nodes: one watch, one timer, and for each pod the next thing that happens to it. What
- * happens together is written together; what somebody else writes in between is seen, and the pod is looked at again.
+ * Runs the pods of all simulated nodes with one watch and one timer. Simultaneous changes of a pod are written
+ * together; a pod that others change meanwhile is processed once more.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { Lane } from '../lane.ts'
+import type { KubeletEvents } from '../kubelet-events.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
-import { requestsOf } from '../nodes/room.ts'
+import { requestsOf } from '../nodes/node-resources.ts'
+import { TaskQueue } from '../task-queue.ts'
 import { Alarms } from '../timing/alarms.ts'
-import type { ToldEvents } from '../told-events.ts'
-import { refusalEvent, refusalOf, refusedStatus } from './admission.ts'
+import { rejectedStatus, rejectionEvent, rejectionOf } from './admission.ts'
 import type { BehaviourDefaults } from './behaviour.ts'
-import { podKeeper } from './kept-pod.ts'
-import { type Advance, advance, evicted, type Surroundings } from './lifecycle/advance.ts'
-import { isTerminal, type PodEvent, type PodMemory, type PodStatus } from './lifecycle/pod-parts.ts'
+import { type Advance, advance, evictPod, type NodeContext } from './lifecycle/advance.ts'
+import { isTerminal, type PodEvent, type PodMemory, type PodStatus } from './lifecycle/pod-types.ts'
 import { statusPatch } from './status-patch.ts'
+import { podTransform } from './transform-pod.ts'
 
-/** What becomes of a pod instead of its usual way, where stages say so. */
+/** Runs pods by stages instead of the default lifecycle. */
 export interface PodStages {
-  /** Whether a stage cares for the pod: then nothing else does. `again` has it looked at once more, in so many ms. */
+  /** Returns undefined if no stage applies to the pod. `requeueAfter` requeues the pod after so many ms. */
   handle(
     pod: Pod,
     agent: NodeAgent,
     podIPs: () => readonly string[],
-    again: (ms: number) => void,
+    requeueAfter: (ms: number) => void,
   ): Promise<void> | 'waiting' | undefined
   forget(uid: string): void
 }
 
 export interface PodRunnerOptions {
   readonly client: RestClient
-  readonly events: ToldEvents
+  readonly events: KubeletEvents
   readonly agent: (nodeName: string) => NodeAgent | undefined
   readonly defaults: (nodeName: string) => BehaviourDefaults
   readonly stages?: PodStages
@@ -44,20 +44,20 @@ export interface PodRunnerOptions {
 interface Run {
   pod: Pod
   memory: PodMemory
-  /** Those that it has taken on its node. */
+  /** The addresses that it has on its node. */
   addresses: readonly string[]
   isWriting: boolean
-  /** It waits for its turn: what is to be written is decided then, by what is true then. */
-  isWaiting: boolean
-  /** Whether something has happened while it was written. */
+  /** True while it is queued. The status is computed when its turn comes. */
+  isQueued: boolean
+  /** True if it changed while it was written. */
   isStale: boolean
-  /** What is wrong with its annotations has been told. */
-  hasComplained: boolean
+  /** True after an event about its invalid annotations. */
+  hasReportedProblem: boolean
 }
 
-const writesAtOnce = 48
-const againMs = 1_000
-const nothingRemembered: PodMemory = new Map()
+const maxConcurrentWrites = 48
+const retryMs = 1_000
+const noMemory: PodMemory = new Map()
 const byNode = ({ spec }: Pod): string[] => [spec?.nodeName ?? '']
 
 export class PodRunner {
@@ -66,8 +66,8 @@ export class PodRunner {
   readonly #informer: Informer<Pod>
   readonly #runs = new Map<string, Run>()
   readonly #alarms: Alarms<string>
-  readonly #lane = new Lane(writesAtOnce)
-  /** Who follows single pods, by their uids. */
+  readonly #writes = new TaskQueue(maxConcurrentWrites)
+  /** Callbacks for single pods, by uid. */
   readonly #watchers = new Map<string, Set<() => void>>()
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
@@ -76,18 +76,18 @@ export class PodRunner {
     const { client, log, stages, now = Date.now } = options
     this.#options = options
     this.#now = now
-    this.#alarms = new Alarms((uid) => this.#look(uid), now)
+    this.#alarms = new Alarms((uid) => this.#enqueue(uid), now)
     this.#informer = new Informer({
       client,
       resource: pods,
       fieldSelector: 'spec.nodeName!=',
-      transform: podKeeper(stages !== undefined),
+      transform: podTransform(stages !== undefined),
       log,
     })
     this.#informer.onChange((pod, before) => this.#changed(pod, before))
   }
 
-  /** Resolves when all pods are known. */
+  /** Resolves when all pods are cached. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#running = this.#informer.run(this.#stopping.signal, resolve)
@@ -96,7 +96,7 @@ export class PodRunner {
 
   async stop(): Promise<void> {
     this.#alarms.stop()
-    this.#lane.clear()
+    this.#writes.clear()
     this.#stopping.abort()
     await this.#running
   }
@@ -109,18 +109,18 @@ export class PodRunner {
     return this.#informer.by(byNode, name)
   }
 
-  /** Those of a namespace, or all. */
+  /** The pods of a namespace, or all. */
   all(namespace = ''): Iterable<Pod> {
     return namespace ? this.#informer.in(namespace) : this.#informer.all()
   }
 
-  /** A node has come, or works again, or has addresses now: its pods are looked at. */
+  /** Processes the pods of a node that was added, has recovered, or has addresses now. */
   nodeChanged({ name }: NodeAgent): void {
     for (const pod of this.ofNode(name))
-      if (!isTerminal(pod.status?.phase) || pod.metadata.deletionTimestamp) this.#note(pod)
+      if (!isTerminal(pod.status?.phase) || pod.metadata.deletionTimestamp) this.#track(pod)
   }
 
-  /** Told of changes of a pod, until what it returns is called. */
+  /** Calls `callback` on changes of a pod. Returns a function that stops it. */
   onChange(uid: string, callback: () => void): () => void {
     const watchers = this.#watchers.get(uid) ?? new Set()
     this.#watchers.set(uid, watchers.add(callback))
@@ -133,7 +133,7 @@ export class PodRunner {
   #changed(pod: Pod | undefined, before: Pod | undefined): void {
     for (const callback of this.#watchers.get((pod ?? before)?.metadata.uid ?? '') ?? []) callback()
     if (pod) {
-      this.#note(pod)
+      this.#track(pod)
       return
     }
     const uid = before?.metadata.uid ?? ''
@@ -142,56 +142,56 @@ export class PodRunner {
     this.#alarms.clear(uid)
     this.#options.stages?.forget(uid)
     const agent = this.#options.agent(before?.spec?.nodeName ?? '')
-    agent?.room.giveBack(uid)
-    if (run) agent?.giveBackAddresses(run.addresses, uid)
+    agent?.resources.release(uid)
+    if (run) agent?.releaseAddresses(run.addresses, uid)
   }
 
-  #note(pod: Pod): void {
+  #track(pod: Pod): void {
     const uid = pod.metadata.uid ?? ''
     const agent = this.#options.agent(pod.spec?.nodeName ?? '')
     if (!agent) return
     const run = this.#runs.get(uid)
     if (!run) {
       const addresses = pod.spec?.hostNetwork ? [] : (pod.status?.podIPs ?? []).map(({ ip }) => ip)
-      agent.noteAddresses(addresses, uid)
-      // What ran before this process did has been admitted.
-      if (pod.status?.startTime && !isTerminal(pod.status.phase)) agent.room.take(uid, requestsOf(pod))
+      agent.markAddressesUsed(addresses, uid)
+      // Pods that ran before this process started were admitted.
+      if (pod.status?.startTime && !isTerminal(pod.status.phase)) agent.resources.reserve(uid, requestsOf(pod))
       this.#runs.set(uid, {
         pod,
-        memory: nothingRemembered,
+        memory: noMemory,
         addresses,
         isWriting: false,
-        isWaiting: false,
+        isQueued: false,
         isStale: false,
-        hasComplained: false,
+        hasReportedProblem: false,
       })
     } else if (isOlder(pod, run.pod)) return
     else run.pod = pod
-    this.#look(uid)
+    this.#enqueue(uid)
   }
 
-  #look(uid: string): void {
+  #enqueue(uid: string): void {
     const run = this.#runs.get(uid)
-    if (!run || run.isWaiting) return
+    if (!run || run.isQueued) return
     if (run.isWriting) {
       run.isStale = true
       return
     }
-    run.isWaiting = true
-    this.#lane.add(() => {
-      run.isWaiting = false
-      // It may have been evicted while it waited.
+    run.isQueued = true
+    this.#writes.add(() => {
+      run.isQueued = false
+      // It may have been evicted while it was queued.
       if (run.isWriting) run.isStale = true
-      else if (this.#runs.get(uid) === run) return this.#turn(uid, run)
+      else if (this.#runs.get(uid) === run) return this.#process(uid, run)
     })
   }
 
-  /** Does what is to be done now; resolves when it is written. Never rejects. */
-  #turn(uid: string, run: Run): Promise<void> | undefined {
+  /** Processes a pod; resolves when its status is written. Never rejects. */
+  #process(uid: string, run: Run): Promise<void> | undefined {
     const agent = this.#options.agent(run.pod.spec?.nodeName ?? '')
-    // Of a node that does not work, nobody hears anything.
+    // A failing node reports nothing.
     if (!agent?.isWorking) return
-    // Without a network nothing begins; the node tells when it has one.
+    // Without a network nothing starts; nodeChanged is called when there is one.
     if (
       !agent.hasNetwork &&
       !run.pod.spec?.hostNetwork &&
@@ -200,8 +200,8 @@ export class PodRunner {
     )
       return
     run.isStale = false
-    const again = (ms: number): void => this.#alarms.set(uid, this.#now() + ms)
-    const staged = this.#options.stages?.handle(run.pod, agent, () => this.#addressesFor(run, agent), again)
+    const requeueAfter = (ms: number): void => this.#alarms.set(uid, this.#now() + ms)
+    const staged = this.#options.stages?.handle(run.pod, agent, () => this.#addressesFor(run, agent), requeueAfter)
     if (staged === 'waiting') return
     return staged ? this.#write(uid, run, () => staged) : this.#advance(uid, run, agent)
   }
@@ -211,20 +211,17 @@ export class PodRunner {
     const now = this.#now()
     const before = pod.status ?? {}
     if (!before.startTime && !pod.metadata.deletionTimestamp && !isTerminal(before.phase)) {
-      const refusal = refusalOf(pod, agent)
-      if (refusal)
+      const rejection = rejectionOf(pod, agent)
+      if (rejection)
         return this.#write(uid, run, () =>
-          this.#writeStatus(run, refusedStatus(before, refusal, now), [refusalEvent(refusal)]),
+          this.#writeStatus(run, rejectedStatus(before, rejection, now), [rejectionEvent(rejection)]),
         )
-      agent.room.take(uid, requestsOf(pod))
+      agent.resources.reserve(uid, requestsOf(pod))
     }
-    return this.#conclude(uid, run, agent, advance(pod, run.memory, this.#surroundings(run, agent, now)))
+    return this.#apply(uid, run, agent, advance(pod, run.memory, this.#contextOf(run, agent, now)))
   }
 
-  /**
-   * The node drives the pod away, for lack of something. Says whether it does: nothing comes of it while the pod is
-   * being written.
-   */
+  /** Evicts the pod for the node. Returns false if it cannot be evicted now, for example while it is written. */
   evict({ metadata: { uid = '' } }: Pod, message: string): boolean {
     const run = this.#runs.get(uid)
     const agent = this.#options.agent(run?.pod.spec?.nodeName ?? '')
@@ -236,39 +233,34 @@ export class PodRunner {
       run.pod.metadata.deletionTimestamp
     )
       return false
-    void this.#conclude(
-      uid,
-      run,
-      agent,
-      evicted(run.pod, run.memory, message, this.#surroundings(run, agent, this.#now())),
-    )
+    void this.#apply(uid, run, agent, evictPod(run.pod, run.memory, message, this.#contextOf(run, agent, this.#now())))
     return true
   }
 
-  #surroundings(run: Run, agent: NodeAgent, now: number): Surroundings {
+  #contextOf(run: Run, agent: NodeAgent, now: number): NodeContext {
     return {
       now,
       hostIP: agent.address,
       podIPs: run.pod.spec?.hostNetwork ? [agent.address] : this.#addressesFor(run, agent),
       defaults: this.#options.defaults(agent.name),
-      problem: (words: string) => this.#complain(run, words),
+      problem: (words: string) => this.#reportProblem(run, words),
     }
   }
 
-  /** Writes what has become of the pod; resolves when it is written. Never rejects. */
-  #conclude(
+  /** Writes the result of a step; resolves when it is written. Never rejects. */
+  #apply(
     uid: string,
     run: Run,
     agent: NodeAgent,
-    { status, memory, events, nextAt, isGone }: Advance,
+    { status, memory, events, nextAt, canDelete: isGone }: Advance,
   ): Promise<void> | undefined {
     const { pod } = run
     const before = pod.status ?? {}
     if (nextAt === undefined) this.#alarms.clear(uid)
     else this.#alarms.set(uid, nextAt)
     if (isTerminal(status.phase)) {
-      agent.room.giveBack(uid)
-      agent.giveBackAddresses(run.addresses, uid)
+      agent.resources.release(uid)
+      agent.releaseAddresses(run.addresses, uid)
     }
     if (status === before && !isGone) {
       run.memory = memory
@@ -282,12 +274,12 @@ export class PodRunner {
     return this.#write(uid, run, async () => {
       if (patch) await this.#patch(run, patch)
       run.memory = memory
-      for (const event of events) this.#tell(pod, event)
+      for (const event of events) this.#record(pod, event)
       if (isGone) await this.#remove(pod)
     })
   }
 
-  /** Its own, taken when they are needed first. A pod that has ended has given them back. */
+  /** The pod's addresses, allocated when first needed. A pod that has ended has released them. */
   #addressesFor(run: Run, agent: NodeAgent): readonly string[] {
     const { pod } = run
     if (run.addresses.length === 0 && !isTerminal(pod.status?.phase) && agent.hasNetwork)
@@ -300,26 +292,26 @@ export class PodRunner {
     try {
       await write()
     } catch (error) {
-      this.#failed(uid, run, error)
+      this.#handleError(uid, run, error)
     }
     run.isWriting = false
-    if (run.isStale) this.#look(uid)
+    if (run.isStale) this.#enqueue(uid)
   }
 
-  #failed(uid: string, run: Run, error: unknown): void {
+  #handleError(uid: string, run: Run, error: unknown): void {
     if (this.#stopping.signal.aborted) return
-    // What has gone, or is another of its name, is told by the watch.
+    // The watch delivers a deleted or replaced pod.
     if (error instanceof StatusError && (error.code === 404 || error.code === 409)) return
-    this.#alarms.set(uid, this.#now() + againMs * (1 + Math.random()))
+    this.#alarms.set(uid, this.#now() + retryMs * (1 + Math.random()))
     const { namespace, name } = run.pod.metadata
     if (error instanceof StatusError)
-      this.#options.log(`the status of pod ${namespace}/${name} cannot be written: ${error.message}`)
+      this.#options.log(`cannot write the status of pod ${namespace}/${name}: ${error.message}`)
   }
 
   async #writeStatus(run: Run, status: PodStatus, events: readonly PodEvent[]): Promise<void> {
     const patch = statusPatch(run.pod.status ?? {}, status)
     if (patch) await this.#patch(run, patch)
-    for (const event of events) this.#tell(run.pod, event)
+    for (const event of events) this.#record(run.pod, event)
   }
 
   async #patch(run: Run, status: object): Promise<void> {
@@ -332,7 +324,7 @@ export class PodRunner {
       'strategic',
       'status',
     )
-    // The watch tells it too, and shares it with what the informer keeps; until then, this is what there is.
+    // Used until the watch delivers the same version.
     if (!isOlder(run.pod, written)) return
     run.pod = {
       ...run.pod,
@@ -341,23 +333,23 @@ export class PodRunner {
     }
   }
 
-  /** As kubelets do it when all has ended: at once, on condition that it is the same pod. */
+  /** Deletes a pod that has ended, as kubelets do: immediately, with its uid as precondition. */
   async #remove({ metadata: { namespace = '', name = '', uid } }: Pod): Promise<void> {
     await this.#options.client.delete(pods, namespace, name, { uid, gracePeriodSeconds: 0 })
   }
 
-  #complain(run: Run, message: string): void {
-    if (run.hasComplained) return
-    run.hasComplained = true
-    this.#tell(run.pod, { type: 'Warning', reason: 'InvalidSimulation', message })
+  #reportProblem(run: Run, message: string): void {
+    if (run.hasReportedProblem) return
+    run.hasReportedProblem = true
+    this.#record(run.pod, { type: 'Warning', reason: 'InvalidSimulation', message })
   }
 
-  #tell(pod: Pod, { type, reason, message, fieldPath }: PodEvent): void {
+  #record(pod: Pod, { type, reason, message, fieldPath }: PodEvent): void {
     this.#options.events.ofPod(pod, type, reason, message, fieldPath)
   }
 }
 
-/** Whether a state that is told now was written before one that is known (KEP-5504: versions can be compared). */
+/** Returns true if the first state is older than the second (KEP-5504: resource versions can be compared). */
 function isOlder(
   { metadata: { resourceVersion: told = '' } }: Pod,
   { metadata: { resourceVersion: known = '' } }: Pod,

@@ -1,13 +1,13 @@
 /**
- * What has changed of a status, as a strategic merge patch: only our own fields are written, and conditions of others
- * stay.
+ * The difference of two statuses as a strategic merge patch: it contains only our own fields, and retains conditions of
+ * others.
  */
 import { semanticallyEqual } from '../../machinery/equality.ts'
-import type { PodCondition, PodStatus } from './lifecycle/pod-parts.ts'
+import type { PodCondition, PodStatus } from './lifecycle/pod-types.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Undefined if nothing has changed. */
+/** Undefined if the statuses are equal. */
 export function statusPatch(before: PodStatus, after: PodStatus): Fields | undefined {
   const patch: Record<string, unknown> = {}
   const [old, wanted] = [before as Fields, after as Fields]

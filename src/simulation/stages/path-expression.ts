@@ -1,9 +1,9 @@
 /**
- * The part of jq that stages select with: `.status.conditions.[] | select(.type == "Ready") | .status`,
+ * The subset of jq that stages use: `.status.conditions.[] | select(.type == "Ready") | .status`,
  * `.metadata.annotations["a/b"]`.
  */
 
-/** Gives all values that an expression finds in an object; null and what is missing is not among them. */
+/** Returns all values that an expression finds in an object, without null and missing ones. */
 export type PathExpression = (object: unknown) => readonly unknown[]
 
 type Step = (value: unknown) => readonly unknown[]
@@ -11,7 +11,7 @@ type Step = (value: unknown) => readonly unknown[]
 const token = /\s*(?:\.?\["([^"]*)"\]|\.?\[(-?\d+)\]|(\.?\[\])|\.([A-Za-z_][\w-]*)|\."([^"]*)")/y
 const selected = /^select\s*\(\s*(.+?)\s*(==|!=)\s*("(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null)\s*\)$/
 
-/** Throws an Error for what is not understood. */
+/** Throws an Error for unsupported syntax. */
 export function parsePathExpression(text: string): PathExpression {
   const steps = split(text).flatMap((part) => stepsOf(part.trim(), text))
   return (object) =>
@@ -20,7 +20,7 @@ export function parsePathExpression(text: string): PathExpression {
       .filter((value) => value !== undefined && value !== null)
 }
 
-/** At pipes that stand in no string. */
+/** Splits at pipes outside of strings. */
 const split = (text: string): string[] => text.match(/(?:"[^"]*"|[^"|])+/g) ?? []
 
 function stepsOf(part: string, whole: string): Step[] {
@@ -38,8 +38,8 @@ function stepsOf(part: string, whole: string): Step[] {
     const match = token.exec(part)
     if (!match)
       throw new Error(
-        `the expression ${JSON.stringify(whole)} is not understood at ${JSON.stringify(part)}: paths, [], pipes ` +
-          'and select(… == …) are',
+        `the expression ${JSON.stringify(whole)} is not supported at ${JSON.stringify(part)}: use paths, [], pipes ` +
+          'and select(… == …)',
       )
     const [, quoted, index, all, name, other] = match
     if (all)

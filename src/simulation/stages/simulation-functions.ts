@@ -1,4 +1,4 @@
-/** What templates of stages may ask of the simulation, under kwok's names. */
+/** Functions for templates of stages that access the simulation, with kwok's names. */
 import type { Pod } from '../../client/kinds.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import { conditionsOf } from '../nodes/conditions.ts'
@@ -16,7 +16,7 @@ export function nodeFunctions(agent: NodeAgent, now: () => number): Functions {
     NodeName: () => agent.name,
     NodePort: () => agent.node.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0,
     Version: () => agent.node.status?.nodeInfo?.kubeletVersion ?? '',
-    // Those of a node that is well: what is wrong with one is for its stages to say.
+    // Those of a healthy node: failures are up to the stages.
     NodeConditions: () => conditionsOf([], undefined, true, now()),
     uuidv4: () => agent.node.metadata.uid,
   }

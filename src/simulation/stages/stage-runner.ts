@@ -1,6 +1,6 @@
 /**
- * Takes objects of a kind through the stages of a file: a stage that matches happens after its delay, and where none
- * matches, an object goes its usual way.
+ * Runs objects of a kind through the stages of a file: a matching stage is executed after its delay; objects without a
+ * matching stage have the default lifecycle.
  */
 import type { EventType } from '../../client/events/event-recorder.ts'
 import { type Node, nodes, type Pod, pods } from '../../client/kinds.ts'
@@ -9,9 +9,9 @@ import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { fromYaml } from '../../machinery/yaml.ts'
-import type { NodeStages } from '../nodes/node-keeper.ts'
+import type { KubeletEvents } from '../kubelet-events.ts'
+import type { NodeStages } from '../nodes/node-runner.ts'
 import type { PodStages } from '../pods/pod-runner.ts'
-import type { ToldEvents } from '../told-events.ts'
 import type { Functions } from './go-template/functions.ts'
 import { render } from './go-template/render.ts'
 import { nodeFunctions, podFunctions } from './simulation-functions.ts'
@@ -19,14 +19,14 @@ import type { Stage, StageAction } from './stage.ts'
 
 export interface StageRunnerOptions {
   readonly client: RestClient
-  readonly events: ToldEvents
+  readonly events: KubeletEvents
   readonly stages: readonly Stage[]
   readonly log: (line: string) => void
   readonly now?: () => number
   readonly random?: () => number
 }
 
-/** What is under way, `waiting` for a delay that has begun, or nothing, where no stage cares. */
+/** The work in progress; `waiting` during a delay; undefined if no stage matches. */
 export type Handled = Promise<void> | 'waiting' | undefined
 
 /** The stages of pods. */
@@ -36,7 +36,8 @@ export function podStages(options: StageRunnerOptions): PodStages {
     events.ofPod(pod, type, reason, message),
   )
   return {
-    handle: (pod, agent, podIPs, again) => runner.handle(pod, () => podFunctions(pod, agent, podIPs, now), again),
+    handle: (pod, agent, podIPs, requeueAfter) =>
+      runner.handle(pod, () => podFunctions(pod, agent, podIPs, now), requeueAfter),
     forget: (uid) => runner.forget(uid),
   }
 }
@@ -48,12 +49,12 @@ export function nodeStages(options: StageRunnerOptions): NodeStages {
     events.ofNode(node, type, reason, message),
   )
   return {
-    handle: (agent, again) => runner.handle(agent.node, () => nodeFunctions(agent, now), again),
+    handle: (agent, requeueAfter) => runner.handle(agent.node, () => nodeFunctions(agent, now), requeueAfter),
     forget: (uid) => runner.forget(uid),
   }
 }
 
-/** The stage that an object waits for, and all that it could have been. */
+/** The stage that an object waits for, and all that matched. */
 interface Waiting {
   readonly stage: Stage
   readonly matching: readonly Stage[]
@@ -63,75 +64,75 @@ interface Waiting {
 class StageRunner<T extends KubeObject> {
   readonly #options: StageRunnerOptions
   readonly #resource: Resource<T>
-  readonly #tell: (object: T, type: EventType, reason: string, message: string) => void
+  readonly #record: (object: T, type: EventType, reason: string, message: string) => void
   readonly #now: () => number
   readonly #random: () => number
   readonly #waiting = new Map<string, Waiting>()
-  readonly #told = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor(
     options: StageRunnerOptions,
     resource: Resource<T>,
-    tell: (object: T, type: EventType, reason: string, message: string) => void,
+    record: (object: T, type: EventType, reason: string, message: string) => void,
   ) {
     this.#options = options
     this.#resource = resource
-    this.#tell = tell
+    this.#record = record
     this.#now = options.now ?? Date.now
     this.#random = options.random ?? Math.random
   }
 
-  handle(object: T, functions: () => Functions, again: (ms: number) => void): Handled {
+  handle(object: T, functions: () => Functions, requeueAfter: (ms: number) => void): Handled {
     const uid = object.metadata.uid ?? ''
     const now = this.#now()
     const matching = this.#options.stages.filter((stage) => stage.matches(object))
     const known = this.#waiting.get(uid)
-    // What happens to it in between does not begin the delay anew, unless other stages come into question.
+    // Changes of the object do not restart the delay, unless other stages match.
     const isSame =
       known && known.matching.length === matching.length && known.matching.every((stage, i) => stage === matching[i])
-    const waiting = isSame ? known : this.#begin(object, matching, now)
+    const waiting = isSame ? known : this.#schedule(object, matching, now)
     if (!waiting) {
       this.#waiting.delete(uid)
       return undefined
     }
     if (waiting.at > now) {
       this.#waiting.set(uid, waiting)
-      again(waiting.at - now)
+      requeueAfter(waiting.at - now)
       return 'waiting'
     }
     this.#waiting.delete(uid)
-    return this.#play(waiting.stage, object, functions())
+    return this.#run(waiting.stage, object, functions())
   }
 
   forget(uid: string): void {
     this.#waiting.delete(uid)
   }
 
-  #begin(object: T, matching: readonly Stage[], now: number): Waiting | undefined {
+  #schedule(object: T, matching: readonly Stage[], now: number): Waiting | undefined {
     const stage = this.#choose(object, matching)
     return stage && { stage, matching, at: now + stage.delay(object, now, this.#random) }
   }
 
-  /** One of those that match, by their weights; where none has any, each as likely as the others. */
+  /** Chooses one of the matching stages by weight; without weights all are equally likely. */
   #choose(object: T, matching: readonly Stage[]): Stage | undefined {
     if (matching.length < 2) return matching[0]
     const weights = matching.map((stage) => stage.weight(object))
     const whole = weights.reduce((sum, weight) => sum + weight, 0)
     if (whole === 0) return matching[Math.floor(this.#random() * matching.length)]
-    let left = this.#random() * whole
-    return matching.find((_, i) => (left -= weights[i]!) < 0) ?? matching.at(-1)
+    let remaining = this.#random() * whole
+    return matching.find((_, i) => (remaining -= weights[i]!) < 0) ?? matching.at(-1)
   }
 
-  async #play({ name, actions }: Stage, object: T, functions: Functions): Promise<void> {
+  async #run({ name, actions }: Stage, object: T, functions: Functions): Promise<void> {
     for (const action of actions) {
       try {
         await this.#act(action, object, functions)
       } catch (error) {
-        // A template that is wrong is wrong for every object: that is said once.
+        // An error in a template affects every object, so it is logged once.
         if (error instanceof StatusError) throw error
-        if (!this.#told.has(name))
-          this.#options.log(`stage ${name} cannot be played: ${error instanceof Error ? error.message : String(error)}`)
-        this.#told.add(name)
+        if (!this.#logged.has(name))
+          this.#options.log(`stage ${name} failed: ${error instanceof Error ? error.message : String(error)}`)
+        this.#logged.add(name)
       }
     }
   }
@@ -141,7 +142,7 @@ class StageRunner<T extends KubeObject> {
     const { namespace = '', name = '', uid, finalizers = [] } = object.metadata
     switch (action.kind) {
       case 'event':
-        this.#tell(object, action.type, action.reason, render(action.message, object, functions))
+        this.#record(object, action.type, action.reason, render(action.message, object, functions))
         return
       case 'delete':
         await client.delete(this.#resource, namespace, name, { uid, gracePeriodSeconds: 0 })

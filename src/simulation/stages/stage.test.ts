@@ -20,7 +20,7 @@ const object = {
   },
 }
 
-test('expressions find what jq finds', () => {
+test('path expressions find the same values as jq', () => {
   for (const [text, expected] of [
     ['.metadata.name', ['a']],
     ['.metadata.annotations["x.example.com/delay"]', ['3s']],
@@ -30,19 +30,20 @@ test('expressions find what jq finds', () => {
     ['.nothing.[].at.all', []],
   ] as const)
     assert.deepEqual(parsePathExpression(text)(object), expected, text)
-  assert.throws(() => parsePathExpression('.a | length'), /is not understood/)
+  assert.throws(() => parsePathExpression('.a | length'), /is not supported/)
 })
 
 const stage = (spec: string): string =>
   `apiVersion: kwok.x-k8s.io/v1alpha1\nkind: Stage\nmetadata: { name: s }\nspec: ${spec}\n`
 
-test('a stage applies where all of its selector does, after its delay', () => {
+test('a stage applies to objects that its whole selector matches, after its delay', () => {
   const [one] = parseStages(
     stage(`{ resourceRef: { apiGroup: v1, kind: Pod }, weight: 2,
   selector: { matchLabels: { app: web }, matchExpressions: [
     { key: .metadata.deletionTimestamp, operator: DoesNotExist },
     { jq: { key: '.status.conditions.[] | select(.type == "Ready") | .status', operator: In, values: ["True"] } } ] },
-  delay: { durationMilliseconds: 1000, durationFrom: { expressionFrom: '.metadata.annotations["x.example.com/delay"]' }, jitterDurationMilliseconds: 5000 },
+  delay: { durationMilliseconds: 1000, jitterDurationMilliseconds: 5000,
+    durationFrom: { expressionFrom: '.metadata.annotations["x.example.com/delay"]' } },
   next: { statusTemplate: "phase: Succeeded" } }`),
   ).pods
   assert.ok(one?.matches(object))
@@ -62,11 +63,11 @@ test('a stage applies where all of its selector does, after its delay', () => {
   )
 })
 
-test('a jitter that is shorter than the delay takes its place, and what selects nothing is for nobody', () => {
-  const [deleting, idle] = parseStages(
-    `${stage(`{ resourceRef: { kind: Pod }, selector: {}, steps: [{ delete: true }],
-  delay: { durationMilliseconds: 1000, jitterDurationFrom: { jq: { expression: .metadata.annotations.until } } } }`)}---\n${stage('{ resourceRef: { kind: Pod }, next: { delete: true } }')}`,
-  ).pods
+test('a jitter below the delay replaces it, and a stage without a selector matches nothing', () => {
+  const withJitter = stage(`{ resourceRef: { kind: Pod }, selector: {}, steps: [{ delete: true }],
+  delay: { durationMilliseconds: 1000, jitterDurationFrom: { jq: { expression: .metadata.annotations.until } } } }`)
+  const withoutSelector = stage('{ resourceRef: { kind: Pod }, next: { delete: true } }')
+  const [deleting, idle] = parseStages(`${withJitter}---\n${withoutSelector}`).pods
   assert.equal(
     deleting?.delay(object, 9000, () => 0.5),
     0,
@@ -79,21 +80,26 @@ test('a jitter that is shorter than the delay takes its place, and what selects 
   assert.ok(!idle?.matches(object))
 })
 
-test('what is not understood is refused', () => {
-  const refused =
+test('unsupported features are rejected', () => {
+  const parsing =
     (spec: string): (() => unknown) =>
     () =>
       parseStages(stage(`{ resourceRef: { kind: Node }, ${spec} }`))
   assert.throws(
-    refused("selector: { matchExpressions: [{ cel: { expression: 'true' } }] }"),
-    /stage s: cel expressions are not understood: write key/,
+    parsing("selector: { matchExpressions: [{ cel: { expression: 'true' } }] }"),
+    /stage s: cel expressions are not supported: use key/,
   )
-  assert.throws(refused('steps: [{ apply: { template: x } }]'), /stage s: other objects are not applied/)
+  assert.throws(parsing('steps: [{ apply: { template: x } }]'), /stage s: apply is not supported/)
 })
 
-test('a delay may last until a time, and stages of other kinds are left out', () => {
+test('a delay may end at a point in time, and stages of other kinds are ignored', () => {
   const { pods, nodes, others } = parseStages(
-    `${stage('{ resourceRef: { kind: Pod }, delay: { durationFrom: { jq: { expression: .metadata.annotations.until } } }, steps: [{ delete: {} }] }')}---\n${stage('{ resourceRef: { kind: Node } }')}---\n${stage('{ resourceRef: { kind: Service } }')}`,
+    [
+      stage(`{ resourceRef: { kind: Pod }, steps: [{ delete: {} }],
+  delay: { durationFrom: { jq: { expression: .metadata.annotations.until } } } }`),
+      stage('{ resourceRef: { kind: Node } }'),
+      stage('{ resourceRef: { kind: Service } }'),
+    ].join('---\n'),
   )
   assert.equal(
     pods[0]?.delay(object, 2000, () => 0),

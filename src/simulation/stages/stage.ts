@@ -1,6 +1,6 @@
 /**
- * Stages of pods and nodes, in the manner of kwok's `Stage` (kwok.x-k8s.io/v1alpha1), which are read as they are: when
- * they apply, after what delay, and what they do.
+ * Stages of pods and nodes, compatible with kwok's `Stage` (kwok.x-k8s.io/v1alpha1): when they apply, after which
+ * delay, and what they do.
  */
 import type { KubeObject } from '../../machinery/object.ts'
 import { parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
@@ -11,7 +11,7 @@ import { type PathExpression, parsePathExpression } from './path-expression.ts'
 export interface Stage {
   readonly name: string
   readonly matches: (object: KubeObject) => boolean
-  /** In ms, from when it matches. */
+  /** In ms, from the time it matches. */
   readonly delay: (object: KubeObject, now: number, random: () => number) => number
   readonly weight: (object: KubeObject) => number
   readonly actions: readonly StageAction[]
@@ -34,7 +34,7 @@ export type StageAction =
     }
   | { readonly kind: 'delete' }
 
-/** Both ways in which kwok has written an expression over time. */
+/** An expression in the old and new format of kwok. */
 interface FromExpression {
   readonly expressionFrom?: string
   readonly jq?: { readonly expression?: string }
@@ -70,11 +70,11 @@ interface NextSpec {
   readonly apply?: object
 }
 
-/** The stages of a file, by the kind that they are for. */
+/** The stages of a file, by kind. */
 export interface Stages {
   readonly pods: readonly Stage[]
   readonly nodes: readonly Stage[]
-  /** Names of those of other kinds, which are left out. */
+  /** The names of stages of other kinds, which are ignored. */
   readonly others: readonly string[]
 }
 
@@ -99,7 +99,7 @@ interface StageDocument extends KubeObject {
   }
 }
 
-/** The stages in a file's text. Throws an Error that names the stage and what is wrong. */
+/** Parses the stages of a file. Throws an Error with the stage and the reason. */
 export function parseStages(text: string): Stages {
   const documents = text
     .split(/^---(?:[ \t].*)?$/m)
@@ -110,7 +110,7 @@ export function parseStages(text: string): Stages {
   for (const document of documents) {
     const name = document.metadata?.name ?? ''
     if (document.kind !== 'Stage' || document.apiVersion !== 'kwok.x-k8s.io/v1alpha1')
-      throw new Error(`${document.kind} ${name} is none of kind: Stage, apiVersion: kwok.x-k8s.io/v1alpha1`)
+      throw new Error(`${document.kind} ${name} must be of kind: Stage, apiVersion: kwok.x-k8s.io/v1alpha1`)
     const { kind } = document.spec?.resourceRef ?? {}
     if (kind !== 'Pod' && kind !== 'Node') {
       others.push(`${name} (${kind})`)
@@ -136,18 +136,17 @@ function stageOf(name: string, { spec = {} }: StageDocument): Stage {
   const steps = [...(spec.next ? [spec.next] : []), ...(spec.steps ?? [])]
   return {
     name,
-    // As kwok: what selects nothing is for nobody.
+    // As kwok: a stage without a selector matches nothing.
     matches: (object) =>
       selector !== undefined &&
       labels.matches(object.metadata.labels) &&
       annotations.every(([key, value]) => object.metadata.annotations?.[key] === value) &&
       expressions.every((holds) => holds(object)),
     delay(object, now, random) {
-      const least = durationMs(duration?.(object)[0], now) ?? delay.durationMilliseconds ?? 0
-      // One that is shorter than the delay takes its place, as in kwok: a deletion is never waited for longer than its
-      // grace.
-      const most = durationMs(jitter?.(object)[0], now) ?? delay.jitterDurationMilliseconds ?? least
-      return Math.max(0, most > least ? least + random() * (most - least) : most)
+      const min = durationMs(duration?.(object)[0], now) ?? delay.durationMilliseconds ?? 0
+      // As kwok: a jitter below the delay replaces it, so that a deletion is never delayed beyond its grace period.
+      const max = durationMs(jitter?.(object)[0], now) ?? delay.jitterDurationMilliseconds ?? min
+      return Math.max(0, max > min ? min + random() * (max - min) : max)
     },
     weight: (object) => Math.max(0, Number(weightFrom?.(object)[0] ?? weight) || 0),
     actions: steps.flatMap(actionsOf),
@@ -165,7 +164,7 @@ const expressionFrom = (from: FromExpression | undefined): PathExpression | unde
 }
 
 function expressionOf(expression: MatchExpression): (object: KubeObject) => boolean {
-  if (expression.cel) throw new Error('cel expressions are not understood: write key, operator and values')
+  if (expression.cel) throw new Error('cel expressions are not supported: use key, operator and values')
   const { key = '', operator = '', values = [] } = expression.jq ?? expression
   const find = parsePathExpression(key)
   const isListed = (object: KubeObject): boolean => find(object).some((value) => values.includes(String(value)))
@@ -179,7 +178,7 @@ function expressionOf(expression: MatchExpression): (object: KubeObject) => bool
     case 'DoesNotExist':
       return (object) => find(object).length === 0
     default:
-      throw new Error(`the operator ${JSON.stringify(operator)} is none of In, NotIn, Exists, DoesNotExist`)
+      throw new Error(`the operator ${JSON.stringify(operator)} must be In, NotIn, Exists or DoesNotExist`)
   }
 }
 
@@ -193,7 +192,7 @@ const units: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-/** `5s`, or a time until which it lasts. */
+/** Parses `5s`, or a point in time. */
 function durationMs(value: unknown, now: number): number | undefined {
   if (typeof value !== 'string' || value === '') return undefined
   const parts = [...value.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)]
@@ -213,7 +212,7 @@ function actionsOf({
   delete: deletes,
   apply,
 }: NextSpec): StageAction[] {
-  if (apply) throw new Error('other objects are not applied: stages change the object that they are for')
+  if (apply) throw new Error('apply is not supported: a stage can only change its own object')
   const actions: StageAction[] = []
   if (event) {
     const { type, reason = '', message = '' } = event
@@ -241,6 +240,6 @@ function actionsOf({
 
 function patchOf({ template = '', root = '', subresource = '', type = 'strategic' }: PatchSpec): StageAction {
   if (type !== 'merge' && type !== 'strategic' && type !== 'json')
-    throw new Error(`the type of a patch is ${JSON.stringify(type)}: json, merge and strategic are known`)
+    throw new Error(`unknown patch type ${JSON.stringify(type)}: use json, merge or strategic`)
   return { kind: 'patch', template: parseTemplate(template), root, subresource, type }
 }

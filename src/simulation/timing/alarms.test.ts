@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Alarms } from './alarms.ts'
 
-test('alarms ring in the order of their times, each once, and one that is set again at its new time', (t) => {
+test('alarms ring once in the order of their times; a reset alarm rings at its new time', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 0 })
   const rung: string[] = []
   const alarms = new Alarms<string>((key) => rung.push(`${key}@${Date.now()}`))

@@ -1,9 +1,9 @@
-/** What is to be done at some time: many alarms, one timer. An alarm that is set again replaces the one before. */
+/** Many alarms with one timer. Setting an alarm again replaces it. */
 
-/** Alarms that are this close together ring together, in ms. */
-const togetherMs = 5
-/** Node's timers take no more. */
-const longestMs = 2 ** 31 - 1
+/** Alarms that are this close ring together. In ms. */
+const toleranceMs = 5
+/** The longest delay of Node's timers, in ms. */
+const maxDelayMs = 2 ** 31 - 1
 
 interface Alarm<Key> {
   readonly key: Key
@@ -13,20 +13,20 @@ interface Alarm<Key> {
 export class Alarms<Key> {
   readonly #ring: (key: Key) => void
   readonly #now: () => number
-  /** A heap by time. Alarms that have been replaced stay in it until their time comes. */
+  /** A heap by time. Replaced alarms remain in it until their time. */
   readonly #heap: Alarm<Key>[] = []
   readonly #current = new Map<Key, Alarm<Key>>()
   #timer: NodeJS.Timeout | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #stopped = false
 
-  /** `ring` must not throw; `now` gives ms since 1970. */
+  /** `ring` must not throw; `now` returns ms since 1970. */
   constructor(ring: (key: Key) => void, now: () => number = Date.now) {
     this.#ring = ring
     this.#now = now
   }
 
-  /** `at` is in ms since 1970; a time that has passed rings as soon as possible. */
+  /** `at` is in ms since 1970. An alarm in the past rings as soon as possible. */
   set(key: Key, at: number): void {
     if (this.#stopped || this.#current.get(key)?.at === at) return
     const alarm = { key, at }
@@ -51,11 +51,11 @@ export class Alarms<Key> {
     const next = this.#heap[0]
     this.#timerAt = next?.at ?? Number.POSITIVE_INFINITY
     if (!next || this.#stopped) return
-    this.#timer = setTimeout(() => this.#due(), Math.min(Math.max(0, next.at - this.#now()), longestMs))
+    this.#timer = setTimeout(() => this.#ringDue(), Math.min(Math.max(0, next.at - this.#now()), maxDelayMs))
   }
 
-  #due(): void {
-    const until = this.#now() + togetherMs
+  #ringDue(): void {
+    const until = this.#now() + toleranceMs
     for (let next = this.#heap[0]; next && next.at <= until; next = this.#heap[0]) {
       this.#pop()
       if (this.#current.get(next.key) !== next) continue

@@ -1,6 +1,6 @@
-/** Times as the API writes them. */
+/** Formats times for the API. */
 
-/** RFC 3339, in seconds, as in all objects. `ms` is since 1970. */
+/** RFC 3339 in seconds, as in most objects. `ms` is since 1970. */
 export const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 /** With microseconds, as in leases. */

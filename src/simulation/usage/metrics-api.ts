@@ -1,4 +1,4 @@
-/** The metrics server's API (metrics.k8s.io/v1beta1): what nodes and pods use, as objects, lists and tables. */
+/** The metrics server's API (metrics.k8s.io/v1beta1): the usage of nodes and pods, as objects, lists and tables. */
 import type { Node, Pod } from '../../client/kinds.ts'
 import { type Labels, parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
 import { notFound, StatusError } from '../../machinery/status-error.ts'
@@ -12,7 +12,7 @@ export interface MetricsSources {
   readonly agent: (name: string) => NodeAgent | undefined
   readonly agents: () => Iterable<NodeAgent>
   readonly pod: (namespace: string, name: string) => Pod | undefined
-  /** Those of a namespace, or all. */
+  /** The pods of a namespace, or all. */
   readonly pods: (namespace: string) => Iterable<Pod>
   readonly podsOf: (nodeName: string) => Iterable<Pod>
   readonly defaults: (nodeName: string) => BehaviourDefaults
@@ -22,7 +22,7 @@ export interface MetricsSources {
 export const metricsGroup = 'metrics.k8s.io'
 export const metricsVersion = 'v1beta1'
 const groupVersion = `${metricsGroup}/${metricsVersion}`
-/** As a metrics server that looks every 15 s. */
+/** The window of a metrics server that scrapes every 15 s. */
 const window = '15s'
 
 interface Quantities {
@@ -50,7 +50,7 @@ const quantities = ({ cpuNano, memoryBytes }: Usage): Quantities => ({
   memory: `${Math.round(memoryBytes / 1024)}Ki`,
 })
 
-/** Answers a request below `/apis`. `accept` may ask for a table. */
+/** Answers a request below `/apis`. `accept` may request a table. */
 export function metricsApi(sources: MetricsSources, path: string, query: URLSearchParams, accept: string): ApiAnswer {
   try {
     return answer(sources, path, query, accept)
@@ -87,7 +87,7 @@ function answer(sources: MetricsSources, path: string, query: URLSearchParams, a
   }
 }
 
-/** What a query selects: by labels, and by `metadata.name` and `metadata.namespace`. */
+/** A predicate for the label and field selectors of a query (`metadata.name` and `metadata.namespace`). */
 function selection(query: URLSearchParams): (metadata: Node['metadata']) => boolean {
   const selector = parseLabelSelector(query.get('labelSelector') ?? '')
   const fields = (query.get('fieldSelector') ?? '')
@@ -128,7 +128,7 @@ const byName = (a: Metrics, b: Metrics): number => {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-/** Nodes that do not work are not measured. */
+/** Undefined for nodes that do not work. */
 function nodeMetrics({ podsOf, defaults, now }: MetricsSources, agent: NodeAgent | undefined): Metrics | undefined {
   if (!agent?.isWorking) return undefined
   const { name, node } = agent
@@ -144,7 +144,7 @@ function nodeMetrics({ podsOf, defaults, now }: MetricsSources, agent: NodeAgent
   }
 }
 
-/** Pods without a container that runs are not measured, nor those of other nodes. */
+/** Undefined for pods without running containers, and for pods of other nodes. */
 function podMetrics({ agent, defaults, now }: MetricsSources, pod: Pod | undefined): Metrics | undefined {
   const nodeName = pod?.spec?.nodeName ?? ''
   if (!pod || !agent(nodeName)?.isWorking) return undefined
@@ -194,7 +194,7 @@ const version = { groupVersion, version: metricsVersion }
 const group = { name: metricsGroup, versions: [version], preferredVersion: version }
 const verbs = ['get', 'list']
 
-/** What the API says of itself. */
+/** The API's discovery documents. */
 const documents: Readonly<Record<string, object>> = {
   '/apis': { kind: 'APIGroupList', apiVersion: 'v1', groups: [group] },
   [`/apis/${metricsGroup}`]: { kind: 'APIGroup', apiVersion: 'v1', ...group },

@@ -1,34 +1,34 @@
-/**
- * Tells the API server that metrics.k8s.io is answered here, where nobody else answers it, and takes that back when the
- * nodes go.
- */
+/** Registers and unregisters the simulation as server of metrics.k8s.io, unless another one is registered. */
 import { type APIService, apiServices, type Service, services } from '../../client/kinds.ts'
 import { ignoreNotFound } from '../../client/rest/api-errors.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { annotationPrefix, ownerLabel, upOwner } from '../names.ts'
 import { metricsGroup, metricsVersion } from './metrics-api.ts'
 
-/** A metrics server that somebody installs has the same names, without this label: it is left alone. */
+/**
+ * Marks our objects. An installed metrics server has objects of the same names without this label; they are not
+ * touched.
+ */
 const ownLabel = `${annotationPrefix}metrics`
 const place = { namespace: 'kube-system', name: 'metrics-server' } as const
 const apiServiceName = `${metricsVersion}.${metricsGroup}`
 
-export interface MetricsPlace {
-  /** A name or an address at which the API server reaches it. */
+export interface MetricsEndpoint {
+  /** The name or address at which the API server reaches it. */
   readonly host: string
   readonly port: number
-  /** PEM of the authority that its certificate is checked by. */
+  /** The CA of its certificate in PEM. */
   readonly ca: string
 }
 
 /**
- * Makes the Service and the APIService, or brings them up to date. False if a metrics server's, or another owner's, are
- * there: `t8s up` replaces those.
+ * Creates or updates the Service and the APIService. Returns false if they belong to a metrics server or to another
+ * owner; `t8s up` replaces those of other owners.
  */
 export async function registerMetrics(
   client: RestClient,
   owner: string,
-  { host, port, ca }: MetricsPlace,
+  { host, port, ca }: MetricsEndpoint,
 ): Promise<boolean> {
   const labels = { [ownLabel]: 'simulated', [ownerLabel]: owner }
   const isForeign = ({ metadata }: APIService | Service): boolean =>
@@ -68,10 +68,10 @@ export async function registerMetrics(
   return true
 }
 
-/** Objects of a release before owners are those of `t8s up`. */
+/** Objects of a release before owners belong to `t8s up`. */
 const ownerOf = (labels: Readonly<Record<string, string>>): string => labels[ownerLabel] ?? upOwner
 
-/** An API that nobody answers would keep namespaces from going. */
+/** Deletes the APIService, for an API without a server would block the deletion of namespaces. */
 export async function unregisterMetrics(client: RestClient, owner: string): Promise<void> {
   const known = await client.find(apiServices, '', apiServiceName)
   if (!known?.metadata.labels?.[ownLabel] || ownerOf(known.metadata.labels) !== owner) return

@@ -30,7 +30,7 @@ const pod = (annotations: Record<string, string>, requests?: Record<string, stri
 })
 const used = (one: Pod, afterMs = 0) => usageOf(one, one.spec!.containers[0]!, {}, started + afterMs)
 
-test('usage is what annotations say: an amount, a range, a schedule', () => {
+test('annotations set the usage: an amount, a range or a schedule', () => {
   assert.deepEqual(used(pod({ cpu: '250m', memory: '64Mi' })), { cpuNano: 250_000_000, memoryBytes: 64 * 1024 * 1024 })
   const ranged = used(pod({ cpu: '100m-200m' })).cpuNano
   assert.ok(ranged >= 100_000_000 && ranged <= 200_000_000)
@@ -41,7 +41,7 @@ test('usage is what annotations say: an amount, a range, a schedule', () => {
   )
 })
 
-test('without annotations it follows from the pod, below what it asks for', () => {
+test('without annotations the usage is constant and below the requests', () => {
   assert.deepEqual(used(pod({})), used(pod({})))
   const { cpuNano, memoryBytes } = used(pod({}, { cpu: '1', memory: '1Gi' }))
   assert.ok(cpuNano > 0 && cpuNano < 1e9 && memoryBytes > 0 && memoryBytes < 2 ** 30)

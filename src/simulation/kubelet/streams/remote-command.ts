@@ -1,6 +1,6 @@
 /**
- * The streams of exec and attach, over SPDY or over a WebSocket: input, output, errors, what became of it, and the size
- * of the terminal. Which protocol is spoken is settled here; what is said is somebody else's.
+ * The streams of exec and attach, over SPDY or WebSocket: input, output, errors, the exit status, and terminal sizes.
+ * Negotiates the protocol; the content is up to the caller.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -10,15 +10,15 @@ import { SpdyConnection, type SpdyStream } from './spdy-connection.ts'
 export interface RemoteCommand {
   stdout(text: string): void
   stderr(text: string): void
-  /** What the client has written, as far as it comes. */
+  /** Calls `input` with data from the client, and `ended` at its end. */
   onInput(input: (chunk: Buffer) => void, ended: () => void): void
   onClose(callback: () => void): void
-  /** Says how it ended, and ends it. */
+  /** Sends the exit status and closes the connection. */
   exit(code: number): void
 }
 
-/** Which streams the client wants, as the query says. */
-interface WantedStreams {
+/** The streams that the client requests in the query. */
+interface RequestedStreams {
   readonly stdin: boolean
   readonly stdout: boolean
   readonly stderr: boolean
@@ -32,10 +32,10 @@ const spdyVersions = [
   'channel.k8s.io',
 ]
 const webSocketVersions = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
-/** A client that does not begin its streams is given up after this, in ms. */
-const beginMs = 30_000
+/** How long a client may take to open its streams, in ms. */
+const openTimeoutMs = 30_000
 
-/** How a command ended, in the words of the protocol's fourth version. */
+/** The exit status in the format of protocol version 4. */
 export const exitStatus = (code: number): object =>
   code === 0
     ? { metadata: {}, status: 'Success' }
@@ -47,14 +47,12 @@ export const exitStatus = (code: number): object =>
         details: { causes: [{ reason: 'ExitCode', message: `${code}` }] },
       }
 
-/**
- * Accepts the client's upgrade; resolves when its streams are there, undefined for a protocol that is not spoken here.
- */
+/** Accepts the client's upgrade. Resolves when its streams are open; undefined for an unsupported protocol. */
 export async function acceptCommand(
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  wanted: WantedStreams,
+  wanted: RequestedStreams,
 ): Promise<RemoteCommand | undefined> {
   const protocol = request.headers.upgrade?.toLowerCase()
   if (protocol === 'websocket') return overWebSocket(request, socket, head)
@@ -74,14 +72,14 @@ export function switchProtocols(socket: Duplex, headers: Readonly<Record<string,
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`)
 }
 
-/** The version that is spoken: the first that the client names and we know. */
-export const settled = (
+/** The negotiated version: the first of the client's that we support. */
+export const negotiate = (
   offered: string | readonly string[] | undefined,
   known: readonly string[],
 ): string | undefined => valuesOf(offered).find((version) => known.includes(version))
 
 function overWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer): RemoteCommand | undefined {
-  const version = settled(request.headers['sec-websocket-protocol'], webSocketVersions)
+  const version = negotiate(request.headers['sec-websocket-protocol'], webSocketVersions)
   const key = request.headers['sec-websocket-key']
   if (!version || !key) return undefined
   switchProtocols(socket, {
@@ -93,7 +91,7 @@ function overWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer): 
   let inputEnded: () => void = () => {}
   const connection = new WebSocketConnection(socket, head, (data) => {
     if (data[0] === channels.stdin) input(data.subarray(1))
-    // The fifth version can say that a channel is over.
+    // Version 5 can close a channel.
     else if (data[0] === closeChannel && data[1] === channels.stdin) inputEnded()
   })
   const send = (channel: number, text: string): void =>
@@ -104,7 +102,7 @@ function overWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer): 
     onInput(data, ended) {
       input = data
       inputEnded = ended
-      // The fourth version cannot say that the input is over.
+      // Version 4 cannot signal the end of the input.
       if (version === 'v4.channel.k8s.io') ended()
     },
     onClose: (callback) => connection.onClose(callback),
@@ -122,9 +120,9 @@ async function overSpdy(
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  wanted: WantedStreams,
+  wanted: RequestedStreams,
 ): Promise<RemoteCommand | undefined> {
-  const version = settled(request.headers['x-stream-protocol-version'], spdyVersions)
+  const version = negotiate(request.headers['x-stream-protocol-version'], spdyVersions)
   switchProtocols(socket, { Upgrade: 'SPDY/3.1', ...(version && { 'X-Stream-Protocol-Version': version }) })
   const streams = new Map<string, SpdyStream>()
   const needed = ['error', ...Object.entries(wanted).flatMap(([name, isWanted]) => (isWanted ? [name] : []))]
@@ -134,7 +132,7 @@ async function overSpdy(
     if (needed.every((name) => streams.has(name))) resolve(true)
   })
   connection.onClose(() => resolve(false))
-  const late = setTimeout(() => resolve(false), beginMs)
+  const late = setTimeout(() => resolve(false), openTimeoutMs)
   const isReady = await promise
   clearTimeout(late)
   if (!isReady) {
@@ -151,7 +149,7 @@ async function overSpdy(
     },
     onClose: (callback) => connection.onClose(callback),
     exit(code) {
-      // Before the fourth version the stream said what was wrong, in words, and nothing if all was well.
+      // Before version 4 the error stream contained plain text, empty for success.
       const isPlain = version !== 'v4.channel.k8s.io' && version !== 'v5.channel.k8s.io'
       const text = isPlain
         ? code === 0

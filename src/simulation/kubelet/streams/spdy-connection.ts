@@ -1,17 +1,17 @@
 /**
- * A connection that speaks SPDY/3.1, from the side of a server: streams that the other side begins, each with headers
- * and bytes both ways.
+ * The server side of an SPDY/3.1 connection: streams opened by the client, each with headers and data in both
+ * directions.
  */
 import type { Duplex } from 'node:stream'
 import { HeaderReader, HeaderWriter, type SpdyHeaders } from './spdy-headers.ts'
 
-/** One stream. What comes before somebody listens is kept. */
+/** A stream. Data is buffered until `listen` is called. */
 export interface SpdyStream {
   readonly headers: SpdyHeaders
   write(data: Buffer | string): void
-  /** Nothing more is written. */
+  /** Ends the writing side. */
   end(): void
-  /** `data` gets what comes, `ended` is called when nothing more does. */
+  /** `data` is called with each chunk, `ended` after the last one. */
   listen(data: (chunk: Buffer) => void, ended?: () => void): void
 }
 
@@ -21,14 +21,14 @@ const finFlag = 1
 const headBytes = 8
 const protocolError = 1
 const refusedStream = 3
-/** More streams at once, and larger control frames, nobody needs who forwards ports. */
-const mostStreams = 1000
-const mostControlBytes = 64 * 1024
+/** Port forwarding needs neither more streams nor larger control frames. */
+const maxStreams = 1000
+const maxControlBytes = 64 * 1024
 
 class Stream implements SpdyStream {
   readonly headers: SpdyHeaders
   readonly #send: (data: Buffer, isLast: boolean) => void
-  #waiting: Buffer[] = []
+  #buffered: Buffer[] = []
   #data: ((chunk: Buffer) => void) | undefined
   #ended: (() => void) | undefined
   #isOver = false
@@ -51,13 +51,13 @@ class Stream implements SpdyStream {
   listen(data: (chunk: Buffer) => void, ended?: () => void): void {
     this.#data = data
     this.#ended = ended
-    for (const chunk of this.#waiting.splice(0)) data(chunk)
+    for (const chunk of this.#buffered.splice(0)) data(chunk)
     if (this.#isOver) ended?.()
   }
 
   take(chunk: Buffer): void {
     if (this.#data) this.#data(chunk)
-    else this.#waiting.push(chunk)
+    else this.#buffered.push(chunk)
   }
 
   finish(): void {
@@ -69,19 +69,19 @@ class Stream implements SpdyStream {
 
 export class SpdyConnection {
   readonly #socket: Duplex
-  readonly #begun: (stream: SpdyStream) => void
+  readonly #onStream: (stream: SpdyStream) => void
   readonly #streams = new Map<number, Stream>()
   readonly #reader = new HeaderReader()
   readonly #writer = new HeaderWriter()
   #buffer: Buffer = Buffer.alloc(0)
   #closed: () => void = () => {}
-  /** Frames are handled one after the other: headers take their time. */
+  /** Frames are processed in order, for headers are decompressed asynchronously. */
   #handling: Promise<void> = Promise.resolve()
 
-  /** `begun` is told of each stream that the other side begins; `head` is what has come already. */
-  constructor(socket: Duplex, head: Buffer, begun: (stream: SpdyStream) => void) {
+  /** `onStream` is called with each stream that the client opens; `head` is data already received. */
+  constructor(socket: Duplex, head: Buffer, onStream: (stream: SpdyStream) => void) {
     this.#socket = socket
-    this.#begun = begun
+    this.#onStream = onStream
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('error', () => socket.destroy())
     socket.on('end', () => socket.end())
@@ -99,7 +99,7 @@ export class SpdyConnection {
     this.#closed = callback
   }
 
-  /** Ends it when all that was written is on its way. */
+  /** Closes the connection after all writes in progress. */
   close(): void {
     void this.#handling.finally(() => this.#socket.end())
   }
@@ -109,7 +109,7 @@ export class SpdyConnection {
     while (this.#buffer.length >= headBytes) {
       const length = this.#buffer.readUIntBE(5, 3)
       const isControl = (this.#buffer[0]! & 0x80) !== 0
-      if (isControl && length > mostControlBytes) {
+      if (isControl && length > maxControlBytes) {
         this.#socket.destroy()
         return
       }
@@ -132,18 +132,18 @@ export class SpdyConnection {
   async #control(frame: Buffer): Promise<void> {
     const type = frame.readUInt16BE(2)
     const body = frame.subarray(headBytes)
-    if (type === synStream) await this.#begin(body, (frame[4]! & finFlag) !== 0)
+    if (type === synStream) await this.#open(body, (frame[4]! & finFlag) !== 0)
     else if (type === ping) this.#socket.write(frame)
     else if (type === rstStream) this.#streams.get(id(body))?.finish()
-    // Its context goes on, whatever it says.
+    // Decompressed for the shared compression context; the content is ignored.
     else if (type === headersFrame) await this.#reader.read(body.subarray(4))
     else if (type === goAway && this.#streams.size === 0) this.#socket.end()
   }
 
-  async #begin(body: Buffer, isOver: boolean): Promise<void> {
+  async #open(body: Buffer, isOver: boolean): Promise<void> {
     const streamId = id(body)
     const headers = await this.#reader.read(body.subarray(10))
-    if (this.#streams.has(streamId) || this.#streams.size >= mostStreams) {
+    if (this.#streams.has(streamId) || this.#streams.size >= maxStreams) {
       this.#reset(streamId, this.#streams.has(streamId) ? protocolError : refusedStream)
       return
     }
@@ -152,7 +152,7 @@ export class SpdyConnection {
     const block = await this.#writer.write({})
     this.#socket.write(Buffer.concat([controlHead(synReply, 4 + block.length), uint32(streamId), block]))
     if (isOver) stream.finish()
-    this.#begun(stream)
+    this.#onStream(stream)
   }
 
   #send(streamId: number, data: Buffer, isLast: boolean): void {

@@ -1,6 +1,5 @@
 /**
- * Header blocks of SPDY/3.1: names and values, compressed with a dictionary that both sides know; one context for all
- * of a connection.
+ * Header blocks of SPDY/3.1: names and values, compressed with a well-known dictionary and one context per connection.
  */
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
 
@@ -20,7 +19,8 @@ const dictionaryText =
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 ' +
   'Forbidden404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable' +
   'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT' +
-  'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
+  'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,' +
+  'text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
 /** draft-mbelshe-httpbis-spdy-00, 2.6.10.1. */
 export const spdyDictionary = Buffer.concat([
@@ -28,8 +28,8 @@ export const spdyDictionary = Buffer.concat([
   Buffer.from(dictionaryText),
 ])
 
-/** A block that becomes larger than this is an attack. */
-const mostBytes = 256 * 1024
+/** Larger blocks are rejected as an attack. */
+const maxBytes = 256 * 1024
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
@@ -37,7 +37,7 @@ function uint32(value: number): Buffer {
   return bytes
 }
 
-/** Reads the blocks of one connection, in their order. */
+/** Reads the blocks of one connection in order. */
 export class HeaderReader {
   readonly #inflate: Inflate = createInflate({ dictionary: spdyDictionary })
   #pieces: Buffer[] = []
@@ -46,13 +46,13 @@ export class HeaderReader {
   constructor() {
     this.#inflate.on('data', (piece: Buffer) => {
       this.#size += piece.length
-      if (this.#size <= mostBytes) this.#pieces.push(piece)
+      if (this.#size <= maxBytes) this.#pieces.push(piece)
     })
-    // Told to who waits for the block.
+    // Errors are passed to the pending read.
     this.#inflate.on('error', () => {})
   }
 
-  /** Rejects for what is no block. Names are in lower case. */
+  /** Rejects for an invalid block. Names are in lower case. */
   async read(block: Buffer): Promise<SpdyHeaders> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#inflate.once('error', reject)
@@ -60,7 +60,7 @@ export class HeaderReader {
     this.#inflate.flush(constants.Z_SYNC_FLUSH, () => resolve())
     await promise
     this.#inflate.off('error', reject)
-    if (this.#size > mostBytes) throw new Error('headers that are too large')
+    if (this.#size > maxBytes) throw new Error('headers are too large')
     const plain = Buffer.concat(this.#pieces)
     this.#pieces = []
     this.#size = 0
@@ -87,7 +87,7 @@ function parse(plain: Buffer): SpdyHeaders {
   return headers
 }
 
-/** Writes blocks of one connection, in their order. */
+/** Writes the blocks of one connection in order. */
 export class HeaderWriter {
   readonly #deflate: Deflate = createDeflate({ dictionary: spdyDictionary })
   #pieces: Buffer[] = []
@@ -97,7 +97,7 @@ export class HeaderWriter {
     this.#deflate.on('error', () => {})
   }
 
-  /** One block is to be written when the one before is there. */
+  /** Call it only after the previous write has resolved. */
   async write(headers: SpdyHeaders): Promise<Buffer> {
     const entries = Object.entries(headers)
     const parts = entries.flatMap(([name, value]) => [

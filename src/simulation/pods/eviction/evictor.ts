@@ -1,34 +1,34 @@
 /**
- * Evicts pods from nodes under pressure, one after the other with a pause, until the node recovers: what a kubelet's
- * eviction manager does.
+ * Evicts pods from nodes under pressure, one by one with a pause, until the node recovers; as a kubelet's eviction
+ * manager.
  */
 import type { Pod } from '../../../client/kinds.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
 import { own } from '../../../lib/own.ts'
+import type { KubeletEvents } from '../../kubelet-events.ts'
 import { annotationPrefix } from '../../names.ts'
 import type { NodeAgent } from '../../nodes/agent.ts'
 import { type Pressure, pressureOf } from '../../nodes/conditions.ts'
 import { Alarms } from '../../timing/alarms.ts'
-import type { ToldEvents } from '../../told-events.ts'
 import { runningContainers, storageBytes, usageOf } from '../../usage/usage.ts'
 import type { BehaviourDefaults } from '../behaviour.ts'
-import { isTerminal } from '../lifecycle/pod-parts.ts'
+import { isTerminal } from '../lifecycle/pod-types.ts'
 import { type Consumption, evictionMessage, isCritical, rank } from './ranking.ts'
 
 export interface EvictorOptions {
-  readonly events: ToldEvents
+  readonly events: KubeletEvents
   readonly agent: (nodeName: string) => NodeAgent | undefined
   readonly podsOf: (nodeName: string) => Iterable<Pod>
   readonly defaults: (nodeName: string) => BehaviourDefaults
-  /** Says whether it will go; it will not while it is written. */
+  /** Returns false if the pod is being written, so that it cannot be evicted now. */
   readonly evict: (pod: Pod, message: string) => boolean
   readonly now?: () => number
 }
 
-/** How often a kubelet looks. */
-const usualPauseMs = 10_000
-const againMs = 100
-/** A node may say how long the pause is. */
+/** A kubelet's housekeeping interval. */
+const defaultPauseMs = 10_000
+const retryMs = 100
+/** A node may set the pause. */
 const pauseAnnotation = `${annotationPrefix}eviction-pause`
 
 export class Evictor {
@@ -36,7 +36,7 @@ export class Evictor {
   readonly #now: () => number
   readonly #alarms: Alarms<string>
   /** Nodes under pressure. */
-  readonly #pressed = new Set<string>()
+  readonly #underPressure = new Set<string>()
 
   constructor(options: EvictorOptions) {
     this.#options = options
@@ -44,12 +44,12 @@ export class Evictor {
     this.#alarms = new Alarms((name) => this.#ring(name), this.#now)
   }
 
-  nodeChanged({ name, failure }: NodeAgent, isGone: boolean): void {
-    if (isGone || !pressureOf(failure)) {
-      this.#pressed.delete(name)
+  nodeChanged({ name, failure }: NodeAgent, isDeleted: boolean): void {
+    if (isDeleted || !pressureOf(failure)) {
+      this.#underPressure.delete(name)
       this.#alarms.clear(name)
-    } else if (!this.#pressed.has(name)) {
-      this.#pressed.add(name)
+    } else if (!this.#underPressure.has(name)) {
+      this.#underPressure.add(name)
       this.#alarms.set(name, this.#now())
     }
   }
@@ -69,7 +69,7 @@ export class Evictor {
     if (!first) return
     events.ofNode(node.node, 'Warning', 'EvictionThresholdMet', `Attempting to reclaim ${pressure.resource}`)
     const isGoing = evict(first, evictionMessage(first, pressure, node.node.status?.capacity ?? {}, consumption(first)))
-    if (!isGoing) this.#alarms.set(name, this.#now() + againMs)
+    if (!isGoing) this.#alarms.set(name, this.#now() + retryMs)
   }
 
   #consumption(pod: Pod, { resource }: Pressure): Consumption {
@@ -82,9 +82,9 @@ export class Evictor {
 }
 
 const pauseOf = ({ node }: NodeAgent): number =>
-  parseDurationMs(own(node.metadata.annotations ?? {}, pauseAnnotation) ?? '') ?? usualPauseMs
+  parseDurationMs(own(node.metadata.annotations ?? {}, pauseAnnotation) ?? '') ?? defaultPauseMs
 
-/** Those that the node has taken, that have not ended, and that are not needed for all others. */
+/** Pods that the node has admitted, that have not ended, and that are not critical. */
 const isEvictable = (pod: Pod): boolean =>
   Boolean(pod.status?.startTime) &&
   !isTerminal(pod.status?.phase) &&

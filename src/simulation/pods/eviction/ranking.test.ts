@@ -13,7 +13,7 @@ const aPod = (name: string, { priority, request }: { priority?: number; request?
   spec: { priority, containers: [{ name: 'c', resources: request ? { requests: { memory: request } } : {} }] },
 })
 
-/** How much each uses, by name. */
+/** The memory usage of pods by name. */
 const using =
   (amounts: Readonly<Record<string, number>>) =>
   ({ metadata: { name = '' } }: Pod): ReadonlyMap<string, number> =>
@@ -24,7 +24,7 @@ const memory = pressureOf('memory-pressure')!
 const disk = pressureOf('disk-pressure')!
 const processes = pressureOf('pid-pressure')!
 
-test('those go first that use more than they asked for, then those of low priority, then those that use most', () => {
+test('pods over their requests are evicted first, then by low priority, then by usage', () => {
   const pods = [
     aPod('modest', { request: '100Mi' }),
     aPod('important', { priority: 100 }),
@@ -45,12 +45,12 @@ test('those go first that use more than they asked for, then those of low priori
   assert.equal(names(rank(pods, processes, () => new Map())), 'modest-and-low greedy large larger modest important')
 })
 
-test('critical pods are those of the system', () => {
+test('pods with a system priority are critical', () => {
   assert.ok(isCritical(aPod('a', { priority: 2_000_000_000 })))
   assert.ok(!isCritical(aPod('a', { priority: 1_000_000_000 })))
 })
 
-test('messages are those of a kubelet', () => {
+test('eviction messages are those of a kubelet', () => {
   const used = new Map([['c', 60 * mebi]])
   assert.equal(
     evictionMessage(aPod('a'), memory, {}, used),
@@ -68,7 +68,7 @@ test('messages are those of a kubelet', () => {
   assert.equal(evictionMessage(aPod('a'), processes, {}, new Map()), 'The node was low on resource: pids. ')
 })
 
-test('amounts are written as kubelets write them', () => {
+test('amounts are formatted as by kubelets', () => {
   for (const [bytes, text] of [
     [1, '1Ki'],
     [2048, '2Ki'],

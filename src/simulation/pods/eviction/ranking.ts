@@ -1,30 +1,24 @@
-/**
- * Whom a kubelet evicts first when its node runs short, and in which words: pure functions of what pods ask for and
- * use.
- */
+/** The order in which a kubelet evicts pods, and its messages: pure functions of requests and usage. */
 import { systemPriorityClasses } from '../../../api/scheduling/system-priority-classes.ts'
 import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { canonicalQuantity, parseQuantity } from '../../../machinery/values/quantity.ts'
 import type { Pressure } from '../../nodes/conditions.ts'
-import type { Container } from '../lifecycle/pod-parts.ts'
+import type { Container } from '../lifecycle/pod-types.ts'
 
-/**
- * What containers of a pod use of the resource that is short, in bytes, by their names. Those that are not measured are
- * missing.
- */
+/** The usage of the short resource by container, in bytes. Unmeasured containers are missing. */
 export type Consumption = ReadonlyMap<string, number>
 
 const criticalPriority = Math.min(...systemPriorityClasses.map(({ value }) => value))
 
-/** Whether a pod is never evicted. */
+/** Returns true if a pod is never evicted. */
 export const isCritical = ({ spec }: Pod): boolean =>
   (spec?.priority ?? 0) >= criticalPriority ||
   systemPriorityClasses.some(({ name }) => name === spec?.priorityClassName)
 
 /**
- * The pods in the order in which they are evicted: those that use more than they asked for, then by priority, then by
- * how much more. Where processes are short, it is the priority alone.
+ * Sorts pods in the order of their eviction: pods over their requests first, then by priority, then by the excess. For
+ * a lack of process ids only the priority counts.
  */
 export function rank(pods: Iterable<Pod>, { resource }: Pressure, consumption: (pod: Pod) => Consumption): Pod[] {
   const ranked = [...pods].map((pod) => {
@@ -54,7 +48,7 @@ const giga = 1e9
 const requestOf = ({ resources }: Container, resource: string): number =>
   Number(parseQuantity(resources?.requests?.[resource] ?? '0').nano) / giga
 
-/** What the pod's status and event say. `capacity` is the node's. */
+/** The message for the pod's status and event. `capacity` is the node's. */
 export function evictionMessage(
   { spec }: Pod,
   { resource, threshold }: Pressure,
@@ -76,5 +70,5 @@ export function evictionMessage(
   return parts.join('')
 }
 
-/** Bytes, to the next KiB. */
+/** Formats bytes, rounded up to the next KiB. */
 export const binary = (bytes: number): string => canonicalQuantity(`${Math.ceil(bytes / 1024)}Ki`)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
-import { advance, type Surroundings } from './advance.ts'
-import { type PodMemory, type PodSpec, statusOf } from './pod-parts.ts'
+import { advance, type NodeContext } from './advance.ts'
+import { type PodMemory, type PodSpec, statusOf } from './pod-types.ts'
 
-/** A pod and its clock: each step is what a kubelet would write. */
+/** A pod and its clock. Each step computes what a kubelet would write. */
 function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> = {}, metadata: Pod['metadata'] = {}) {
   let now = Date.parse('2026-01-01T00:00:00Z')
   let memory: PodMemory = new Map()
-  const told: string[] = []
+  const events: string[] = []
   const problems: string[] = []
   let pod: Pod = {
     apiVersion: 'v1',
@@ -24,7 +24,7 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
     },
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
   }
-  const surroundings = (): Surroundings => ({
+  const surroundings = (): NodeContext => ({
     now,
     hostIP: '172.16.0.3',
     podIPs: ['10.0.0.2'],
@@ -34,16 +34,16 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
   let nextAt: number | undefined
   const step = (ms = 0) => {
     now += ms
-    const made = advance(pod, memory, surroundings())
-    pod = { ...pod, status: made.status }
-    memory = made.memory
-    nextAt = made.nextAt
-    told.push(...made.events.map(({ reason, fieldPath }) => (fieldPath ? `${reason} ${fieldPath}` : reason)))
-    return made
+    const result = advance(pod, memory, surroundings())
+    pod = { ...pod, status: result.status }
+    memory = result.memory
+    nextAt = result.nextAt
+    events.push(...result.events.map(({ reason, fieldPath }) => (fieldPath ? `${reason} ${fieldPath}` : reason)))
+    return result
   }
   return {
     step,
-    told,
+    events,
     problems,
     change: (changes: Partial<Pod['metadata']>, spec: Partial<PodSpec> = {}) => {
       pod = { ...pod, metadata: { ...pod.metadata, ...changes }, spec: { ...pod.spec!, ...spec } }
@@ -61,12 +61,13 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
     state: (name = 'c') => {
       const { state, restartCount } = statusOf(pod, name)!
       const { waiting, running, terminated } = state ?? {}
-      return `${waiting?.reason ?? (running && 'Running') ?? `${terminated?.reason} ${terminated?.exitCode}`}${restartCount ? ` (${restartCount})` : ''}`
+      const phase = waiting?.reason ?? (running && 'Running') ?? `${terminated?.reason} ${terminated?.exitCode}`
+      return restartCount ? `${phase} (${restartCount})` : phase
     },
   }
 }
 
-test('a plain pod is running and ready at once, with the conditions of a kubelet in their order', () => {
+test("a plain pod is running and ready immediately, with a kubelet's conditions in its order", () => {
   const pod = simulated({})
   pod.step()
   assert.equal(pod.status.phase, 'Running')
@@ -74,13 +75,17 @@ test('a plain pod is running and ready at once, with the conditions of a kubelet
     pod.status.conditions?.map(({ type, status }) => `${type}=${status}`),
     ['PodReadyToStartContainers=True', 'Initialized=True', 'Ready=True', 'ContainersReady=True', 'PodScheduled=True'],
   )
-  assert.deepEqual(pod.told, ['Pulled spec.containers{c}', 'Created spec.containers{c}', 'Started spec.containers{c}'])
+  assert.deepEqual(pod.events, [
+    'Pulled spec.containers{c}',
+    'Created spec.containers{c}',
+    'Started spec.containers{c}',
+  ])
   assert.equal(pod.nextInMs, undefined)
   const { status } = pod
   assert.deepEqual(pod.step(60_000).status, status)
 })
 
-test('init containers run one after the other, sidecars go on beside the others and end with them', () => {
+test('init containers run one by one, sidecars run beside the others and end with them', () => {
   const pod = simulated(
     {
       restartPolicy: 'Never',
@@ -115,7 +120,7 @@ test('init containers run one after the other, sidecars go on beside the others 
   assert.equal(pod.nextInMs, undefined)
 })
 
-test('a container that crashes is started again: at once, then after longer and longer pauses', () => {
+test('a crashing container is restarted immediately, then with a growing back-off', () => {
   const pod = simulated({}, { 'crash-loop': 'true' })
   pod.step()
   pod.step(1000)
@@ -136,7 +141,7 @@ test('a container that crashes is started again: at once, then after longer and 
   assert.equal(pod.nextInMs, 20_000)
 })
 
-test('restart policies decide what becomes of a pod whose container has ended', () => {
+test('the restart policy decides the phase of a pod after its container has ended', () => {
   for (const [restartPolicy, exitCode, state, phase] of [
     ['Never', '0', 'Completed 0', 'Succeeded'],
     ['Never', '3', 'Error 3', 'Failed'],
@@ -151,7 +156,7 @@ test('restart policies decide what becomes of a pod whose container has ended', 
   }
 })
 
-test('an init container that fails makes the pod fail where nothing is restarted, and waits else', () => {
+test('a failing init container fails the pod with restartPolicy Never, otherwise it is restarted', () => {
   const spec = { initContainers: [{ name: 'i', image: 'i' }] }
   const failing = simulated({ ...spec, restartPolicy: 'Never' }, { 'exit-code.i': '2' })
   failing.step()
@@ -159,15 +164,15 @@ test('an init container that fails makes the pod fail where nothing is restarted
     [failing.state('i'), failing.state(), failing.status.phase],
     ['Error 2', 'PodInitializing', 'Failed'],
   )
-  const again = simulated(spec, { 'exit-code.i': '2' })
-  again.step()
+  const restarting = simulated(spec, { 'exit-code.i': '2' })
+  restarting.step()
   assert.deepEqual(
-    [again.state('i'), again.state(), again.status.phase],
+    [restarting.state('i'), restarting.state(), restarting.status.phase],
     ['CrashLoopBackOff (1)', 'PodInitializing', 'Pending'],
   )
 })
 
-test('containers of Jobs end well after a moment; others run until they are told to stop', () => {
+test('containers of Jobs end successfully after a second; others run until they are stopped', () => {
   const ownerReferences = [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u', controller: true }]
   const job = simulated({ restartPolicy: 'Never' }, {}, { ownerReferences })
   job.step()
@@ -179,7 +184,7 @@ test('containers of Jobs end well after a moment; others run until they are told
   assert.equal(alone.nextInMs, undefined)
 })
 
-test('readiness takes its time, may never come, and waits for gates', () => {
+test('readiness may be delayed or never come, and depends on readiness gates', () => {
   const slow = simulated({}, { 'ready-delay': '3s' })
   slow.step()
   assert.equal(slow.condition('Ready'), 'False ContainersNotReady containers with unready status: [c]')
@@ -197,7 +202,7 @@ test('readiness takes its time, may never come, and waits for gates', () => {
   )
 })
 
-test('a deleted pod ends as its containers do: in their time, or when its grace is over', () => {
+test('a deleted pod ends with its containers or after its grace period', () => {
   for (const [annotations, afterMs, state] of [
     [{}, 0, 'Error 143'],
     [{ 'stop-delay': '2s', 'stop-exit-code': '0' }, 2000, 'Completed 0'],
@@ -207,18 +212,18 @@ test('a deleted pod ends as its containers do: in their time, or when its grace 
     pod.step()
     pod.change({ deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 })
     let last = pod.step()
-    assert.equal(last.isGone ?? false, afterMs === 0)
+    assert.equal(last.canDelete ?? false, afterMs === 0)
     if (afterMs > 0) {
       assert.equal(pod.nextInMs, afterMs)
       last = pod.step(afterMs)
     }
-    assert.equal(last.isGone, true)
+    assert.equal(last.canDelete, true)
     assert.equal(pod.state(), state)
-    assert.equal(pod.told.filter((line) => line.startsWith('Killing')).length, 1)
+    assert.equal(pod.events.filter((line) => line.startsWith('Killing')).length, 1)
   }
 })
 
-test('a pod that is active for too long fails', () => {
+test('a pod fails after activeDeadlineSeconds', () => {
   const pod = simulated({ activeDeadlineSeconds: 5 })
   pod.step()
   assert.equal(pod.nextInMs, 5000)
@@ -226,27 +231,27 @@ test('a pod that is active for too long fails', () => {
   assert.deepEqual([pod.status.phase, pod.status.reason, pod.state()], ['Failed', 'DeadlineExceeded', 'Error 143'])
 })
 
-test('an image that cannot be had keeps its container waiting', () => {
+test('a container whose image pull fails waits', () => {
   const pod = simulated({}, { pull: 'fail' })
   pod.step()
   assert.deepEqual([pod.state(), pod.status.phase], ['ImagePullBackOff', 'Pending'])
-  const events = pod.told.length
+  const events = pod.events.length
   pod.step(1000)
-  assert.equal(pod.told.length, events)
+  assert.equal(pod.events.length, events)
 })
 
-test('annotations that make no sense are told, and left out', () => {
+test('invalid annotations are reported and ignored', () => {
   const pod = simulated({}, { 'run-for': 'soon', 'exit-code': '900' })
   pod.step()
   assert.deepEqual(pod.problems, [
-    'annotation simulation.typernetes.io/run-for is "soon": it has to be a duration such as 30s, or a range such ' +
+    'annotation simulation.typernetes.io/run-for is "soon": it must be a duration such as 30s, or a range such ' +
       'as 1s-5s',
-    'annotation simulation.typernetes.io/exit-code is "900": it has to be a number from 0 to 255',
+    'annotation simulation.typernetes.io/exit-code is "900": it must be a number from 0 to 255',
   ])
   assert.equal(pod.status.phase, 'Running')
 })
 
-test('a container for debugging comes into a pod that runs, is never ready or started again, and goes with the pod', () => {
+test('an ephemeral container starts in a running pod, is never ready or restarted, and ends with the pod', () => {
   const pod = simulated({}, { 'run-for.debugger-2': '1s', 'exit-code.debugger-2': '1' })
   pod.step()
   pod.change(
@@ -263,12 +268,12 @@ test('a container for debugging comes into a pod that runs, is never ready or st
   const [status] = pod.status.ephemeralContainerStatuses ?? []
   assert.deepEqual([status?.ready, status?.started], [false, undefined])
   assert.equal(pod.condition('Ready'), 'True')
-  assert.ok(pod.told.includes('Started spec.ephemeralContainers{debugger}'))
+  assert.ok(pod.events.includes('Started spec.ephemeralContainers{debugger}'))
   pod.step(1_000)
   assert.equal(pod.state('debugger-2'), 'Error 1')
   pod.step(60_000)
   assert.deepEqual([pod.state('debugger-2'), pod.status.phase], ['Error 1', 'Running'])
   pod.change({ deletionTimestamp: '2026-01-01T00:01:00Z', deletionGracePeriodSeconds: 30 })
-  assert.equal(pod.step().isGone, true)
+  assert.equal(pod.step().canDelete, true)
   assert.equal(pod.state('debugger'), 'Error 143')
 })

@@ -1,6 +1,6 @@
 /**
- * A pod's way on its node, as a pure function: what its status is at a time, what there is to tell, and when something
- * happens next.
+ * The lifecycle of a pod on its node, as a pure function: its status at a time, the events to record, and the time of
+ * the next change.
  */
 import type { Pod } from '../../../client/kinds.ts'
 import { timestamp } from '../../timing/timestamp.ts'
@@ -17,37 +17,37 @@ import {
   type PodMemory,
   type PodStatus,
   statusOf,
-} from './pod-parts.ts'
+} from './pod-types.ts'
 
-export interface Surroundings {
+export interface NodeContext {
   readonly now: number
   /** The node's address. */
   readonly hostIP: string
-  /** The pod's addresses; none while there are none for it. */
+  /** The pod's addresses; empty if there are none yet. */
   readonly podIPs: readonly string[]
   readonly defaults: BehaviourDefaults
-  /** What is wrong with the pod's annotations. */
+  /** Called with errors in the pod's annotations. */
   readonly problem: (words: string) => void
 }
 
 export interface Advance {
-  /** The same object if nothing has changed. */
+  /** The same object if it is unchanged. */
   readonly status: PodStatus
   readonly memory: PodMemory
   readonly events: readonly PodEvent[]
-  /** In ms since 1970. */
+  /** When something happens next, in ms since 1970. */
   readonly nextAt?: number
-  /** All has ended of a pod that was to go: its object can go. */
-  readonly isGone?: boolean
+  /** True if a deleted pod has ended, so that its object can be deleted. */
+  readonly canDelete?: boolean
 }
 
 const secondMs = 1000
-const nothingRemembered: PodMemory = new Map()
-/** The pod itself, among its containers in what is remembered. */
+const noMemory: PodMemory = new Map()
+/** The key of the pod itself in its memory. */
 const whole = ''
 
-/** The pod as it is at `now`. It must have been admitted to its node. */
-export function advance(pod: Pod, remembered: PodMemory, surroundings: Surroundings): Advance {
+/** The pod at `now`. It must have been admitted to its node. */
+export function advance(pod: Pod, remembered: PodMemory, surroundings: NodeContext): Advance {
   if (pod.metadata.deletionTimestamp) return terminate(pod, remembered, surroundings)
   const status = pod.status ?? {}
   if (isTerminal(status.phase)) return { status, memory: remembered, events: [] }
@@ -56,7 +56,7 @@ export function advance(pod: Pod, remembered: PodMemory, surroundings: Surroundi
   return run(pod, remembered, surroundings, overdue)
 }
 
-function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadline: number | undefined): Advance {
+function run(pod: Pod, remembered: PodMemory, surroundings: NodeContext, deadline: number | undefined): Advance {
   const { now } = surroundings
   const memory = new Map<string, ContainerMemory>()
   const events: PodEvent[] = []
@@ -104,21 +104,21 @@ function run(pod: Pod, remembered: PodMemory, surroundings: Surroundings, deadli
     containerStatuses: mainStatuses,
     ephemeralContainerStatuses: ephemeralStatuses.map(unprobed),
   }
-  // Sidecars go when there is nothing left to do, and what is there for debugging.
-  const left = haveEnded ? stopAll(pod, statuses, surroundings) : statuses
-  const status = written(pod, { ...started(pod, surroundings), phase }, left, hasSandbox, now)
-  // Of what rests, the API knows as much as is needed.
+  // After the end of the main containers, sidecars and ephemeral containers are stopped.
+  const remaining = haveEnded ? stopAll(pod, statuses, surroundings) : statuses
+  const status = written(pod, { ...started(pod, surroundings), phase }, remaining, hasSandbox, now)
+  // Without pending changes the API's status is enough.
   const isAtRest = times.length === 0 && [...memory.values()].every(({ crashes }) => crashes === 0)
   return {
     status,
-    memory: haveEnded || isAtRest ? nothingRemembered : memory,
+    memory: haveEnded || isAtRest ? noMemory : memory,
     events,
     ...(times.length > 0 && !haveEnded && { nextAt: Math.min(...times) }),
   }
 }
 
-/** The same statuses, of containers that were told to stop and have. */
-function stopAll(pod: Pod, statuses: Statuses, surroundings: Surroundings): Statuses {
+/** The statuses after all containers were stopped. */
+function stopAll(pod: Pod, statuses: Statuses, surroundings: NodeContext): Statuses {
   const all = containersOf(pod)
   return eachOf(statuses, (status) => {
     const container = all.find(({ name }) => name === status.name)
@@ -145,11 +145,11 @@ const eachOf = (
   ephemeralContainerStatuses: ephemeralContainerStatuses?.map(make),
 })
 
-/** Nobody probes what is there for debugging. */
+/** Ephemeral containers are not probed. */
 const unprobed = ({ started: _, ...status }: ContainerStatus): ContainerStatus => status
 
-/** A pod that is to go: its containers are told, and end in their time or when the pod's grace is over. */
-function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings): Advance {
+/** A deleted pod: its containers are stopped, and end in their time or after the grace period. */
+function terminate(pod: Pod, remembered: PodMemory, surroundings: NodeContext): Advance {
   const { now } = surroundings
   const before = pod.status ?? {}
   const running = containersOf(pod).filter(({ name }) => statusOf(pod, name)?.state?.running)
@@ -185,10 +185,10 @@ function terminate(pod: Pod, remembered: PodMemory, surroundings: Surroundings):
     : statuses.containerStatuses?.every(({ state }) => state?.terminated?.exitCode === 0)
       ? 'Succeeded'
       : 'Failed'
-  return { status: written(pod, { ...before, phase }, statuses, false, now), memory, events, isGone: true }
+  return { status: written(pod, { ...before, phase }, statuses, false, now), memory, events, canDelete: true }
 }
 
-/** SIGKILL. */
+/** The exit code of SIGKILL. */
 const killed = 137
 
 const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
@@ -196,7 +196,7 @@ const deadlineOf = ({ spec, status }: Pod, now: number): number | undefined =>
     ? undefined
     : (status?.startTime ? Date.parse(status.startTime) : now) + Number(spec.activeDeadlineSeconds) * secondMs
 
-function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings): Advance {
+function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: NodeContext): Advance {
   const message = 'Pod was active on the node longer than the specified deadline'
   const status = failedStatus(
     pod,
@@ -206,8 +206,8 @@ function exceedDeadline(pod: Pod, memory: PodMemory, surroundings: Surroundings)
   return { status, memory, events: [{ type: 'Normal', reason: 'DeadlineExceeded', message }] }
 }
 
-/** The pod when its node has evicted it, for lack of something. */
-export function evicted(pod: Pod, memory: PodMemory, message: string, surroundings: Surroundings): Advance {
+/** The pod after its eviction by the node. */
+export function evictPod(pod: Pod, memory: PodMemory, message: string, surroundings: NodeContext): Advance {
   const before = pod.status ?? {}
   const { generation } = pod.metadata
   const disrupted = {
@@ -233,15 +233,15 @@ export function evicted(pod: Pod, memory: PodMemory, message: string, surroundin
   return { status, memory, events: [{ type: 'Warning', reason: 'Evicted', message }, ...stopping] }
 }
 
-/** All containers end at once. */
-const failedStatus = (pod: Pod, failed: PodStatus, surroundings: Surroundings): PodStatus =>
+/** The status of a failed pod whose containers end immediately. */
+const failedStatus = (pod: Pod, failed: PodStatus, surroundings: NodeContext): PodStatus =>
   written(pod, failed, stopAll(pod, failed, surroundings), false, surroundings.now)
 
 function contextOf(
   pod: Pod,
   container: Container,
   kind: ContainerContext['kind'],
-  { now, defaults, problem }: Surroundings,
+  { now, defaults, problem }: NodeContext,
   mayStart: boolean,
 ): ContainerContext {
   const waiting = pod.spec?.initContainers?.length ? 'PodInitializing' : 'ContainerCreating'
@@ -265,8 +265,8 @@ const kindOf = ({ spec }: Pod, container: Container): ContainerContext['kind'] =
       ? 'main'
       : 'ephemeral'
 
-/** Where and since when the pod runs. */
-function started({ status = {}, spec }: Pod, { now, hostIP, podIPs }: Surroundings): PodStatus {
+/** Sets the start time and the addresses. */
+function started({ status = {}, spec }: Pod, { now, hostIP, podIPs }: NodeContext): PodStatus {
   const addresses = spec?.hostNetwork ? [hostIP] : podIPs
   return {
     ...status,
@@ -288,7 +288,7 @@ function phaseOf(statuses: readonly ContainerStatus[]): string {
     : 'Pending'
 }
 
-/** What was resized is so at once (KEP-1287). */
+/** A resize takes effect immediately (KEP-1287). */
 function resized(status: ContainerStatus, { resources }: Container): ContainerStatus {
   const { requests } = resources ?? {}
   if (!status.state?.running || !requests || JSON.stringify(status.allocatedResources) === JSON.stringify(requests))

@@ -1,58 +1,61 @@
-/** The conditions that a kubelet writes of a pod, in its order and its words. */
+/** The conditions that a kubelet writes for a pod, in its order and with its messages. */
 import type { Pod } from '../../../client/kinds.ts'
 import { timestamp } from '../../timing/timestamp.ts'
-import { type Container, type ContainerStatus, isSidecar, type PodCondition, type PodStatus } from './pod-parts.ts'
+import { type Container, type ContainerStatus, isSidecar, type PodCondition, type PodStatus } from './pod-types.ts'
 
-interface Stated {
+interface ConditionState {
   readonly type: string
   readonly status: 'True' | 'False'
   readonly reason?: string
   readonly message?: string
 }
 
-/** All conditions after this status; those of others stay. The same objects where nothing has changed. */
+/** All conditions for this status; those of others are retained. Unchanged conditions are the same objects. */
 export function podConditions(pod: Pod, status: PodStatus, hasSandbox: boolean, now: number): PodCondition[] {
   const before = status.conditions ?? []
   const containersReady = containersReadyOf(pod, status)
-  const stated: Stated[] = [
+  const current: ConditionState[] = [
     { type: 'PodReadyToStartContainers', status: hasSandbox ? 'True' : 'False' },
     initializedOf(pod, status),
     readyOf(pod, before, containersReady),
     containersReady,
     { type: 'PodScheduled', status: 'True' },
   ]
-  const own = stated.map((one) => conditionOf(one, before, pod.metadata.generation, now))
-  return [...own, ...before.filter(({ type }) => !stated.some((one) => one.type === type))]
+  const own = current.map((one) => conditionOf(one, before, pod.metadata.generation, now))
+  return [...own, ...before.filter(({ type }) => !current.some((one) => one.type === type))]
 }
 
 function conditionOf(
-  stated: Stated,
+  current: ConditionState,
   before: readonly PodCondition[],
   generation: number | undefined,
   now: number,
 ): PodCondition {
-  const last = before.find(({ type }) => type === stated.type)
-  // The scheduler has told that, and knows when.
-  if (last && stated.type === 'PodScheduled' && last.status === 'True') return last
+  const last = before.find(({ type }) => type === current.type)
+  // The scheduler has set it, and knows the time.
+  if (last && current.type === 'PodScheduled' && last.status === 'True') return last
   if (
     last &&
-    last.status === stated.status &&
-    last.reason === stated.reason &&
-    last.message === stated.message &&
+    last.status === current.status &&
+    last.reason === current.reason &&
+    last.message === current.message &&
     last.observedGeneration === generation
   )
     return last
   return {
-    ...stated,
+    ...current,
     lastProbeTime: null as never,
-    lastTransitionTime: last?.status === stated.status ? last.lastTransitionTime : timestamp(now),
+    lastTransitionTime: last?.status === current.status ? last.lastTransitionTime : timestamp(now),
     ...(generation !== undefined && { observedGeneration: generation }),
   }
 }
 
 const names = (all: readonly string[]): string => `[${all.join(' ')}]`
 
-function containersReadyOf({ spec }: Pod, { phase, containerStatuses, initContainerStatuses }: PodStatus): Stated {
+function containersReadyOf(
+  { spec }: Pod,
+  { phase, containerStatuses, initContainerStatuses }: PodStatus,
+): ConditionState {
   const type = 'ContainersReady'
   if (!containerStatuses)
     return {
@@ -74,7 +77,7 @@ function containersReadyOf({ spec }: Pod, { phase, containerStatuses, initContai
   }
 }
 
-function readyOf({ spec }: Pod, conditions: readonly PodCondition[], containersReady: Stated): Stated {
+function readyOf({ spec }: Pod, conditions: readonly PodCondition[], containersReady: ConditionState): ConditionState {
   const type = 'Ready'
   if (containersReady.status !== 'True') return { ...containersReady, type }
   const missing = (spec?.readinessGates ?? []).flatMap(({ conditionType }) => {
@@ -89,7 +92,10 @@ function readyOf({ spec }: Pod, conditions: readonly PodCondition[], containersR
     : { type, status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ') }
 }
 
-function initializedOf({ spec }: Pod, { phase, containerStatuses = [], initContainerStatuses }: PodStatus): Stated {
+function initializedOf(
+  { spec }: Pod,
+  { phase, containerStatuses = [], initContainerStatuses }: PodStatus,
+): ConditionState {
   const type = 'Initialized'
   const initContainers = spec?.initContainers ?? []
   if (initContainers.length > 0 && !initContainerStatuses)
@@ -111,6 +117,6 @@ function initializedOf({ spec }: Pod, { phase, containerStatuses = [], initConta
 const hasStarted = ({ state, restartCount }: ContainerStatus): boolean =>
   Boolean(state?.running || state?.terminated || restartCount > 0)
 
-/** Whether the containers after this one may begin. */
+/** Returns true if the containers after this one may start. */
 export const isComplete = (container: Container, status: ContainerStatus | undefined): boolean =>
   isSidecar(container) ? status?.started === true : status?.state?.terminated?.exitCode === 0

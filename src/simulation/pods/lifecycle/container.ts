@@ -1,6 +1,6 @@
 /**
- * One container's way: waiting, running, ended, and again as its restart policy says. A pure function of what it is and
- * of the time.
+ * The lifecycle of one container: waiting, running, terminated, and restarted according to its restart policy. A pure
+ * function of its state and the time.
  */
 import type { Pod } from '../../../client/kinds.ts'
 import { hexOf } from '../../nodes/node-object.ts'
@@ -14,16 +14,16 @@ import {
   type PodEvent,
   statusOf,
   type Terminated,
-} from './pod-parts.ts'
+} from './pod-types.ts'
 
 export interface ContainerContext {
   readonly pod: Pod
   readonly container: Container
   readonly kind: ContainerKind
   readonly behaviour: Behaviour
-  /** Whether those before it have come so far. */
+  /** True if the containers before it are complete. */
   readonly mayStart: boolean
-  /** Why one waits that nothing keeps from starting but its turn. */
+  /** The reason while it waits only for its turn. */
   readonly waiting: 'ContainerCreating' | 'PodInitializing'
   readonly now: number
 }
@@ -32,15 +32,15 @@ export interface ContainerStep {
   readonly status: ContainerStatus
   readonly memory: ContainerMemory | undefined
   readonly events: readonly PodEvent[]
-  /** When something happens next, in ms since 1970; nothing does unless said. */
+  /** When something happens next, in ms since 1970. Default: nothing. */
   readonly nextAt?: number
 }
 
-/** A kubelet's longest pause, and for how long a container has to run to be forgiven. */
-const longestBackOffMs = 300_000
-const forgivenMs = 600_000
+/** A kubelet's maximum back-off, and the run time after which it is reset. In ms. */
+const maxBackOffMs = 300_000
+const backOffResetMs = 600_000
 
-/** The container as it is at `now`, if it was `before`. */
+/** The container at `now`, given its status `before`. */
 export function stepContainer(
   context: ContainerContext,
   before: ContainerStatus | undefined,
@@ -49,7 +49,7 @@ export function stepContainer(
   const { behaviour, now } = context
   const events: PodEvent[] = []
   let status = before ?? waitingStatus(context)
-  let memory = remembered ?? recalled(before, now)
+  let memory = remembered ?? recoverMemory(before, now)
   for (;;) {
     const { state = {} } = status
     if (state.running) {
@@ -59,7 +59,7 @@ export function stepContainer(
         exitCode: behaviour.exitCode,
         reason: behaviour.exitReason ?? reasonOf(behaviour.exitCode),
       })
-      memory = { since: now, crashes: now - memory!.since >= forgivenMs ? 0 : memory!.crashes }
+      memory = { since: now, crashes: now - memory!.since >= backOffResetMs ? 0 : memory!.crashes }
     } else if (state.terminated) {
       if (!restarts(context, state.terminated)) return { status, memory: undefined, events }
       memory ??= { since: now, crashes: status.restartCount }
@@ -94,7 +94,7 @@ export function stepContainer(
   }
 }
 
-/** The container as it is when it was told to stop. */
+/** The status after the container was stopped. */
 export function stopped(context: ContainerContext, status: ContainerStatus, exitCode: number): ContainerStatus {
   return status.state?.running ? ended(context, status, { exitCode, reason: reasonOf(exitCode) }) : status
 }
@@ -104,8 +104,8 @@ export const killing = (context: ContainerContext): PodEvent =>
 
 const reasonOf = (exitCode: number): string => (exitCode === 0 ? 'Completed' : 'Error')
 
-/** What another process remembered: as exact as the API's times are. */
-function recalled(status: ContainerStatus | undefined, now: number): ContainerMemory | undefined {
+/** Recovers the memory of an earlier process, with the precision of the API's times. */
+function recoverMemory(status: ContainerStatus | undefined, now: number): ContainerMemory | undefined {
   const { running, terminated } = status?.state ?? {}
   const time = running?.startedAt ?? terminated?.finishedAt
   return time === undefined ? undefined : { since: Math.min(now, Date.parse(time)), crashes: status?.restartCount ?? 0 }
@@ -122,7 +122,7 @@ function runningStep(
   const startedAt = memory.since + behaviour.startupMs
   const readyAt = behaviour.readyMs === undefined ? undefined : memory.since + behaviour.readyMs
   const isStarted = now >= startedAt
-  // A container that comes to its end is ready when it has come there, one for debugging never.
+  // Init containers are ready after their end, ephemeral ones never.
   const isProbed = kind === 'main' || kind === 'sidecar'
   const isReady = isProbed && readyAt !== undefined && now >= readyAt
   const times = [isStarted ? undefined : startedAt, isReady || !isProbed ? undefined : readyAt, endsAt].filter(
@@ -152,7 +152,7 @@ function waitingStatus({ pod, container, waiting }: ContainerContext): Container
   }
 }
 
-/** An image without a tag, or with the tag `latest`, is looked for each time (the API server says so in the policy). */
+/** Images without a tag or with `latest` are pulled each time (the API server sets the policy). */
 const isPulled = ({ container, behaviour }: ContainerContext): boolean =>
   container.imagePullPolicy === 'Always' || behaviour.pullMs > 0
 
@@ -195,7 +195,7 @@ function started(
   }
 }
 
-/** 64 digits that are another container's at no time. */
+/** A unique id of 64 digits. */
 const containerId = ({ metadata: { uid = '' } }: Pod, name: string, restartCount: number): string =>
   `simulated://${uid.replaceAll('-', '')}${hexOf(`${name} ${restartCount}`, 32)}`
 
@@ -223,7 +223,7 @@ function restarts({ pod, container, kind }: ContainerContext, { exitCode }: Term
 }
 
 const backOffMs = ({ backOffMs: first }: Behaviour, crashes: number): number =>
-  Math.min(first * 2 ** (crashes - 1), longestBackOffMs)
+  Math.min(first * 2 ** (crashes - 1), maxBackOffMs)
 
 function backOff(
   context: ContainerContext,
@@ -235,8 +235,9 @@ function backOff(
   const { pod, container, behaviour } = context
   const { name, namespace, uid } = pod.metadata
   const where = `container=${container.name} pod=${name}_${namespace}(${uid})`
-  const pause = Math.round(backOffMs(behaviour, crashes) / 1000)
-  const message = `back-off ${pause >= 60 ? `${Math.floor(pause / 60)}m${pause % 60}s` : `${pause}s`} restarting failed ${where}`
+  const seconds = Math.round(backOffMs(behaviour, crashes) / 1000)
+  const pause = seconds >= 60 ? `${Math.floor(seconds / 60)}m${seconds % 60}s` : `${seconds}s`
+  const message = `back-off ${pause} restarting failed ${where}`
   events.push(
     event(
       context,
@@ -257,7 +258,7 @@ function backOff(
 function pullFailed(context: ContainerContext, status: ContainerStatus, events: PodEvent[]): ContainerStatus {
   if (status.state?.waiting?.reason === 'ImagePullBackOff') return status
   const image = JSON.stringify(context.container.image)
-  const why = `failed to pull and unpack image ${image}: the annotation of the pod says that it cannot be had`
+  const why = `failed to pull and unpack image ${image}: simulated by an annotation of the pod`
   events.push(
     event(context, 'Normal', 'Pulling', `Pulling image ${image}`),
     event(context, 'Warning', 'Failed', `Failed to pull image ${image}: ${why}`),

@@ -1,30 +1,30 @@
-/** What templates may call: Go's own functions, those that kwok adds, and the ones of sprig that stages use. */
+/** Functions for templates: Go's own, those of kwok, and those of sprig that stages use. */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { toYaml } from '../../../machinery/yaml.ts'
 
 export type Functions = Readonly<Record<string, (...args: readonly unknown[]) => unknown>>
 
-/** Empty values are false to `if`, `and`, `or`, `not`. */
+/** As in Go: empty values are false for `if`, `and`, `or`, `not`. */
 export function isTrue(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0 || value === '') return false
   if (Array.isArray(value)) return value.length > 0
   return typeof value === 'object' ? Object.keys(value).length > 0 : true
 }
 
-/** As Go prints a value. */
-export function show(value: unknown): string {
+/** Formats a value as Go does. */
+export function format(value: unknown): string {
   if (value === undefined || value === null) return '<no value>'
-  if (Array.isArray(value)) return `[${value.map(show).join(' ')}]`
+  if (Array.isArray(value)) return `[${value.map(format).join(' ')}]`
   if (typeof value === 'object')
     return `map[${Object.entries(value)
       .sort()
-      .map(([key, item]) => `${key}:${show(item)}`)
+      .map(([key, item]) => `${key}:${format(item)}`)
       .join(' ')}]`
   return String(value)
 }
 
 const number = (value: unknown): number => Number(value) || 0
-const text = (value: unknown): string => (value === undefined || value === null ? '' : show(value))
+const text = (value: unknown): string => (value === undefined || value === null ? '' : format(value))
 const same = (a: unknown, b: unknown): boolean => (a ?? undefined) === (b ?? undefined)
 
 function compare(a: unknown, b: unknown): number {
@@ -44,8 +44,8 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const yaml = (value: unknown): string => toYaml(value).trimEnd()
 
 /**
- * A value below the line where it is asked for, so many levels (of two spaces) further in than `indent`; on that very
- * line where there is no level.
+ * A value as YAML on the following lines, indented by `indent` and so many levels of two spaces; on the same line for
+ * level 0.
  */
 export function yamlBelow(value: unknown, level: unknown, indent: string): string {
   if (number(level) <= 0) return yaml(value)
@@ -53,22 +53,22 @@ export function yamlBelow(value: unknown, level: unknown, indent: string): strin
   return before + yaml(value).replaceAll('\n', before)
 }
 
-function printf(format: unknown, ...args: readonly unknown[]): string {
+function printf(pattern: unknown, ...args: readonly unknown[]): string {
   let at = 0
-  return text(format).replace(/%(%|[0-9.]*[a-z])/g, (whole, verb: string) => {
+  return text(pattern).replace(/%(%|[0-9.]*[a-z])/g, (whole, verb: string) => {
     if (verb === '%') return '%'
     const value = args[at++]
     if (verb === 'q') return JSON.stringify(text(value))
     if (verb === 'd') return String(Math.trunc(number(value)))
     const pad = /^0?(\d+)d$/.exec(verb)
     if (pad) return String(Math.trunc(number(value))).padStart(Number(pad[1]), verb.startsWith('0') ? '0' : ' ')
-    return verb.endsWith('f') ? number(value).toFixed(Number(/\.(\d+)/.exec(verb)?.[1] ?? 6)) : show(value) || whole
+    return verb.endsWith('f') ? number(value).toFixed(Number(/\.(\d+)/.exec(verb)?.[1] ?? 6)) : format(value) || whole
   })
 }
 
 /**
- * Those that need nothing of the pod. `and` and `or` look at no more than they have to, and `YAML` at where it stands:
- * the evaluator knows them.
+ * Functions that do not depend on the object. The renderer implements `and` and `or`, which evaluate lazily, and
+ * `YAML`, which depends on the position.
  */
 export const plainFunctions: Functions = {
   not: (value) => !isTrue(value),

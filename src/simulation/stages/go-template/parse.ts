@@ -1,4 +1,4 @@
-/** Reads templates of Go's text/template: texts, and actions in `{{ }}`. */
+/** Parses templates of Go's text/template: text, and actions in `{{ }}`. */
 
 export type Node =
   | { readonly kind: 'text'; readonly text: string }
@@ -13,10 +13,10 @@ export type Node =
   | { readonly kind: 'template'; readonly name: string; readonly pipe: Pipe | undefined }
   | { readonly kind: 'break' | 'continue' }
 
-/** Commands whose results are passed on to the next, and the variables that get the last one. */
+/** Commands whose results are passed to the next, and the variables for the last result. */
 export interface Pipe {
   readonly variables: readonly string[]
-  /** Whether the variables are new (`:=`). */
+  /** True if the variables are declared (`:=`). */
   readonly declares: boolean
   readonly commands: readonly (readonly Operand[])[]
 }
@@ -37,7 +37,7 @@ interface Piece {
   readonly text: string
 }
 
-/** Throws an Error that says what is wrong. */
+/** Throws an Error with the reason. */
 export function parseTemplate(text: string): Template {
   const defined = new Map<string, readonly Node[]>()
   const reader = new BodyReader(pieces(text), defined)
@@ -69,7 +69,7 @@ function pieces(text: string): Piece[] {
   return found
 }
 
-/** Strings may hold braces. */
+/** Skips braces in strings. */
 function endOfAction(text: string, from: number): number {
   const inside = /"(?:[^"\\]|\\.)*"|`[^`]*`|\}\}/g
   inside.lastIndex = from
@@ -87,7 +87,7 @@ class BodyReader {
     this.#defined = defined
   }
 
-  /** Up to `end` or `else`, or to the end of all. */
+  /** Parses up to `end`, `else`, or the end of the template. */
   body(): { readonly nodes: readonly Node[]; readonly end: string } {
     const nodes: Node[] = []
     for (;;) {
@@ -146,7 +146,7 @@ class BodyReader {
 const tokenPattern =
   /\s*(?:("(?:[^"\\]|\\.)*"|`[^`]*`)|(:=|=|\||,|\(|\)|(?:\.[\w-]+)+|\.|\$\w*(?:\.[\w-]+)*|[-+]?\d+(?:\.\d+)?|\w+))/y
 
-/** Throws an Error that shows the place. */
+/** Throws an Error that shows the position. */
 export function parsePipe(text: string): Pipe {
   const tokens: string[] = []
   tokenPattern.lastIndex = 0
@@ -158,7 +158,7 @@ export function parsePipe(text: string): Pipe {
   }
   const reader = new PipeReader(tokens, text)
   const pipe = reader.pipe()
-  if (reader.isLeft) throw new Error(`unexpected ${reader.next} in {{ ${text} }}`)
+  if (reader.hasMore) throw new Error(`unexpected ${reader.next} in {{ ${text} }}`)
   return pipe
 }
 
@@ -176,7 +176,7 @@ class PipeReader {
     return this.#tokens[this.#at]
   }
 
-  get isLeft(): boolean {
+  get hasMore(): boolean {
     return this.#at < this.#tokens.length
   }
 
@@ -206,7 +206,7 @@ class PipeReader {
 
   #command(): Operand[] {
     const operands: Operand[] = []
-    while (this.isLeft && this.next !== '|' && this.next !== ')') operands.push(this.#operand())
+    while (this.hasMore && this.next !== '|' && this.next !== ')') operands.push(this.#operand())
     if (operands.length === 0) throw new Error(`something is missing in {{ ${this.#text} }}`)
     return operands
   }

@@ -8,7 +8,7 @@ import { render } from './render.ts'
 const dot = { name: 'web', labels: { b: '2', a: '1' }, items: [{ n: 'x', v: 1 }, { n: 'y' }], none: null }
 const rendered = (text: string): string => render(parseTemplate(text), dot, plainFunctions)
 
-test('templates are rendered as Go renders them', () => {
+test('templates are rendered as by Go', () => {
   for (const [text, expected] of [
     ['a {{ .name }} {{ .missing }}', 'a web <no value>'],
     ['{{ .name | Quote }} {{ Quote .name }}', '"web" "web"'],
@@ -39,7 +39,7 @@ test('templates are rendered as Go renders them', () => {
   })
 })
 
-test('what is wrong is said', () => {
+test('errors in templates are reported', () => {
   assert.throws(() => rendered('{{ if .a }}'), /not closed by/)
   assert.throws(() => rendered('{{ .a'), /is not closed/)
   assert.throws(() => rendered('{{ nothing .a }}'), /function "nothing" not defined/)

@@ -1,12 +1,12 @@
-/** Renders templates with an object as their dot. */
+/** Renders templates with an object as dot. */
 import { own } from '../../../lib/own.ts'
-import { type Functions, isTrue, show, yamlBelow } from './functions.ts'
+import { type Functions, format, isTrue, yamlBelow } from './functions.ts'
 import type { Node, Operand, Pipe, Template } from './parse.ts'
 
-/** A template that writes more than this, or goes on for longer, is none of a status. */
-const mostBytes = 1024 * 1024
-const mostSteps = 200_000
-const mostDepth = 50
+/** Limits for the output in bytes, the number of steps, and the depth of nested templates. */
+const maxBytes = 1024 * 1024
+const maxSteps = 200_000
+const maxDepth = 50
 
 type Variables = Map<string, unknown>
 
@@ -19,7 +19,7 @@ class Interruption extends Error {
   }
 }
 
-/** Throws an Error for a function that there is not, and for a template that does not end. */
+/** Throws an Error for an unknown function, and for a template that exceeds the limits. */
 export function render({ body, defined }: Template, dot: unknown, functions: Functions): string {
   return new Renderer(defined, functions).run(body, dot)
 }
@@ -43,12 +43,12 @@ class Renderer {
 
   #write(text: string): void {
     this.#output += text
-    if (this.#output.length > mostBytes) throw new Error('the template writes more than 1 MB')
+    if (this.#output.length > maxBytes) throw new Error('the template writes more than 1 MB')
   }
 
   #body(nodes: readonly Node[], dot: unknown, variables: Variables): void {
     for (const node of nodes) {
-      if (++this.#steps > mostSteps) throw new Error('the template does not end')
+      if (++this.#steps > maxSteps) throw new Error('the template does not end')
       this.#node(node, dot, variables)
     }
   }
@@ -60,7 +60,7 @@ class Renderer {
         return
       case 'output': {
         const value = this.#pipe(node.pipe, dot, variables)
-        if (node.pipe.variables.length === 0) this.#write(show(value))
+        if (node.pipe.variables.length === 0) this.#write(format(value))
         return
       }
       case 'if': {
@@ -81,7 +81,7 @@ class Renderer {
       case 'template': {
         const body = this.#defined.get(node.name)
         if (!body) throw new Error(`there is no template ${JSON.stringify(node.name)}`)
-        if (++this.#depth > mostDepth) throw new Error('templates use each other without end')
+        if (++this.#depth > maxDepth) throw new Error('templates use each other without end')
         const value = node.pipe && this.#pipe(node.pipe, dot, variables)
         this.#body(body, value, new Map([['$', value]]))
         this.#depth--
@@ -100,7 +100,7 @@ class Renderer {
     const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(value)
       ? [...value.entries()]
       : typeof value === 'number'
-        ? Array.from({ length: Math.min(value, mostSteps) }, (_, i) => [i, i] as const)
+        ? Array.from({ length: Math.min(value, maxSteps) }, (_, i) => [i, i] as const)
         : typeof value === 'object' && value !== null
           ? Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
           : []
@@ -148,7 +148,7 @@ class Renderer {
     return name === 'YAML' ? yamlBelow(args[0], args[1], this.#indent()) : this.#call(name, args)
   }
 
-  /** The spaces that the line consists of which is being written; none if there is something else in it. */
+  /** The indentation of the current output line; empty if it contains anything else. */
   #indent(): string {
     const line = this.#output.slice(this.#output.lastIndexOf('\n') + 1)
     return line.trim() === '' ? line : ''
@@ -178,7 +178,7 @@ function member(value: unknown, name: string): unknown {
     : undefined
 }
 
-/** Variables of a block: new ones are gone after it, older ones are changed where they are. */
+/** Variables of a block: declared ones end with the block, outer ones are assigned. */
 class Scope extends Map<string, unknown> {
   readonly #outer: Variables
 

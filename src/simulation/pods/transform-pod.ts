@@ -1,16 +1,16 @@
 /**
- * What is kept of a pod in memory: a hundred thousand of them have to fit. What those of one workload have in common,
- * the informer keeps once.
+ * Reduces pods to the fields that are read: there may be a hundred thousand. The informer stores equal parts of pods of
+ * one workload once.
  */
 import type { Pod } from '../../client/kinds.ts'
 import { annotationPrefix } from '../names.ts'
-import type { Container, PodSpec, PodStatus } from './lifecycle/pod-parts.ts'
+import type { Container, PodSpec, PodStatus } from './lifecycle/pod-types.ts'
 
-/** Makes pods smaller. `keepAll` is for those whose stages may look at any field. */
-export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
+/** `cacheFullPods` retains all fields for stages. */
+export function podTransform(cacheFullPods: boolean): (pod: Pod) => Pod {
   const addressesOfNodes = new Map<string, NodeAddresses>()
   return ({ apiVersion, kind, metadata: { managedFields: _, ...metadata }, spec, status }) => {
-    if (keepAll) return { apiVersion, kind, metadata, spec, status }
+    if (cacheFullPods) return { apiVersion, kind, metadata, spec, status }
     const {
       name,
       namespace,
@@ -39,17 +39,17 @@ export function podKeeper(keepAll: boolean): (pod: Pod) => Pod {
         ...(owner && { ownerReferences: [owner] }),
         ...(deletionTimestamp && { deletionTimestamp, deletionGracePeriodSeconds }),
       },
-      spec: spec && keptSpec(spec),
-      status: status && keptStatus(status, addressesOfNodes),
+      spec: spec && transformSpec(spec),
+      status: status && transformStatus(status, addressesOfNodes),
     }
   }
 }
 
-/** What pods tell of their node, by its address. */
+/** The node's addresses in the status of its pods, by address. */
 type NodeAddresses = Pick<PodStatus, 'hostIP' | 'hostIPs'>
 
-/** All of it, with addresses kept once: those of a node for all its pods, and a pod's only one. */
-function keptStatus(status: PodStatus, known: Map<string, NodeAddresses>): PodStatus {
+/** The whole status with shared addresses: those of a node for all its pods, and a pod's single one. */
+function transformStatus(status: PodStatus, known: Map<string, NodeAddresses>): PodStatus {
   const { hostIP, hostIPs, podIP, podIPs } = status
   if (!hostIP || hostIPs?.length !== 1 || hostIPs[0]?.ip !== hostIP) return status
   let node = known.get(hostIP)
@@ -64,16 +64,16 @@ function keptStatus(status: PodStatus, known: Map<string, NodeAddresses>): PodSt
 const ownAnnotations = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith(annotationPrefix)))
 
-const keptSpec = (spec: PodSpec): PodSpec => ({
+const transformSpec = (spec: PodSpec): PodSpec => ({
   nodeName: spec.nodeName,
   restartPolicy: spec.restartPolicy,
   hostNetwork: spec.hostNetwork,
   priority: spec.priority,
   priorityClassName: spec.priorityClassName,
   tolerations: spec.tolerations,
-  containers: spec.containers.map(keptContainer),
-  initContainers: spec.initContainers?.map(keptContainer),
-  ephemeralContainers: spec.ephemeralContainers?.map(keptContainer),
+  containers: spec.containers.map(transformContainer),
+  initContainers: spec.initContainers?.map(transformContainer),
+  ephemeralContainers: spec.ephemeralContainers?.map(transformContainer),
   readinessGates: spec.readinessGates,
   activeDeadlineSeconds: spec.activeDeadlineSeconds,
   terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
@@ -82,7 +82,7 @@ const keptSpec = (spec: PodSpec): PodSpec => ({
   resources: spec.resources,
 })
 
-const keptContainer = ({
+const transformContainer = ({
   name,
   image,
   imagePullPolicy,

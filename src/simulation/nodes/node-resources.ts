@@ -1,12 +1,12 @@
-/** How much room a node has for pods: what it can give, and what pods on it ask for. */
+/** The allocatable resources of a node, and the requests of its pods. */
 import type { Pod } from '../../client/kinds.ts'
 import { parseQuantity } from '../../machinery/values/quantity.ts'
 import type { Quantities } from './node-shape.ts'
 
-/** Amounts by resource: cpu in thousandths, everything else whole. */
+/** Amounts by resource: CPU in thousandths, others in whole units. */
 export type Amounts = Readonly<Record<string, number>>
 
-/** What a pod would need more than there is. */
+/** The resource that is insufficient for a pod. */
 export interface Shortage {
   readonly resource: string
   readonly requested: number
@@ -38,15 +38,15 @@ function largest(a: Amounts, b: Amounts): Amounts {
 }
 
 const none: Amounts = {}
-const known = new WeakMap<object, Amounts>()
+const cache = new WeakMap<object, Amounts>()
 
 /**
- * What a pod asks for (KEP-753): its containers together, or the most that it needs while it begins, where sidecars
- * that have begun count; what is asked for the pod as a whole (KEP-2837) instead; its overhead on top.
+ * The requests of a pod (KEP-753): the sum of its containers, or the maximum during initialization, with started
+ * sidecars; overridden by pod-level requests (KEP-2837); plus overhead.
  */
 export function requestsOf({ spec }: Pod): Amounts {
   if (!spec) return none
-  const before = known.get(spec)
+  const before = cache.get(spec)
   if (before) return before
   let sidecars: Amounts = none
   let beginning: Amounts = none
@@ -56,25 +56,25 @@ export function requestsOf({ spec }: Pod): Amounts {
     beginning = largest(beginning, restartPolicy === 'Always' ? sidecars : plus(sidecars, own))
   }
   const together = spec.containers.reduce((sum, { resources }) => plus(sum, amountsOf(resources?.requests)), sidecars)
-  const asked = plus(
+  const total = plus(
     { ...largest(together, beginning), ...amountsOf(spec.resources?.requests) },
     amountsOf(spec.overhead),
   )
-  known.set(spec, asked)
-  return asked
+  cache.set(spec, total)
+  return total
 }
 
-export class Room {
+export class NodeResources {
   #allocatable: Amounts = none
   readonly #used: Record<string, number> = {}
   readonly #pods = new Map<string, Amounts>()
 
-  /** What the node can give. */
+  /** Sets the allocatable resources. */
   set allocatable(quantities: Quantities) {
     this.#allocatable = amountsOf(quantities)
   }
 
-  /** What is missing for one more pod, or nothing. Resources that the node does not know are somebody else's. */
+  /** Returns the first insufficient resource for one more pod. Unknown resources are not checked. */
   shortage(requests: Amounts): Shortage | undefined {
     const capacity = this.#allocatable.pods ?? 0
     if (this.#pods.size + 1 > capacity) return { resource: 'pods', requested: 1, used: this.#pods.size, capacity }
@@ -87,14 +87,14 @@ export class Room {
     return undefined
   }
 
-  /** A pod takes its part, by its uid; once. */
-  take(uid: string, requests: Amounts): void {
-    this.giveBack(uid)
+  /** Reserves the requests of a pod, by its uid; once. */
+  reserve(uid: string, requests: Amounts): void {
+    this.release(uid)
     this.#pods.set(uid, requests)
     for (const [name, amount] of Object.entries(requests)) this.#used[name] = (this.#used[name] ?? 0) + amount
   }
 
-  giveBack(uid: string): void {
+  release(uid: string): void {
     const requests = this.#pods.get(uid)
     if (!requests) return
     this.#pods.delete(uid)

@@ -1,79 +1,75 @@
 /**
- * Keeps the simulated nodes of one owner alive, as their kubelets would: their status when it changes and every five
- * minutes, their leases every ten seconds. One watch and one timer serve all of them, and what they write is spread
- * over time.
+ * Runs the simulated nodes of one owner as their kubelets would: writes the status when it changes and every five
+ * minutes, and leases every ten seconds. All nodes share one watch and one timer, and writes are spread over time.
  */
 import { Informer } from '../../client/informers/informer.ts'
 import { type Lease, leases, type Node, nodes } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { StatusError } from '../../machinery/status-error.ts'
-import { Lane } from '../lane.ts'
+import type { KubeletEvents } from '../kubelet-events.ts'
 import { leaseNamespace, nodeLabel, ownerLabel } from '../names.ts'
+import { TaskQueue } from '../task-queue.ts'
 import { Alarms } from '../timing/alarms.ts'
 import { microTimestamp } from '../timing/timestamp.ts'
-import type { ToldEvents } from '../told-events.ts'
 import { NodeAgent } from './agent.ts'
 import { conditionsOf, eventOfCondition, type NodeCondition } from './conditions.ts'
-import { completeStatus, type KubeletPlace, keptFeatures } from './node-object.ts'
+import { completeStatus, type KubeletEndpoint, sharedFeatures } from './node-object.ts'
 import { ownRange } from './pod-addresses.ts'
 
-/** What becomes of a node instead of its usual way, where stages say so. */
+/** Runs nodes by stages instead of the default lifecycle. */
 export interface NodeStages {
   /**
-   * Whether a stage cares for the node: then its status is nobody else's. `again` has it looked at once more, in so
-   * many ms.
+   * Returns undefined if no stage applies to the node; otherwise stages own its status. `requeueAfter` requeues the
+   * node after so many ms.
    */
-  handle(agent: NodeAgent, again: (ms: number) => void): Promise<void> | 'waiting' | undefined
+  handle(agent: NodeAgent, requeueAfter: (ms: number) => void): Promise<void> | 'waiting' | undefined
   forget(uid: string): void
 }
 
-export interface NodeKeeperOptions {
+export interface NodeRunnerOptions {
   readonly client: RestClient
   readonly owner: string
-  readonly events: ToldEvents
-  readonly place: KubeletPlace
-  /** A node that has come, has changed, or has gone. */
-  readonly changed: (agent: NodeAgent, isGone: boolean) => void
+  readonly events: KubeletEvents
+  readonly place: KubeletEndpoint
+  /** Called when a node is added, changed or deleted. */
+  readonly onNodeChange: (agent: NodeAgent, isDeleted: boolean) => void
   readonly stages?: NodeStages
   readonly log: (line: string) => void
   readonly now?: () => number
 }
 
 /**
- * A kubelet's: a quarter of the time for which its lease is good. Of a large fleet that would be most of what the
- * server does: it takes two fifths.
+ * As a kubelet: a quarter of the lease duration. For a large fleet that would be most of the server's load, so it
+ * renews at 25 s.
  */
 const leaseSeconds = 40
 const leaseMs = 10_000
 const largeFleet = 1_000
-const leaseOfManyMs = 25_000
-/**
- * Leases are renewed together at steps of this: writes that come together cost the server a fraction of what each costs
- * alone.
- */
+const largeFleetLeaseMs = 25_000
+/** Renewals are aligned to multiples of this, in ms: writes in one batch cost the server a fraction of single ones. */
 const leaseStepMs = 250
 const statusMs = 300_000
-/** A node to which nobody has given a range by then takes one itself. */
+/** A node without podCIDRs after this time gets a range from us. In ms. */
 const rangeMs = 1_000
-const againMs = 2_000
-const writesAtOnce = 32
+const retryMs = 2_000
+const maxConcurrentWrites = 32
 
 type Task = 'lease' | 'status' | 'range' | 'stage'
 const tasks: readonly Task[] = ['lease', 'status', 'range', 'stage']
 
-export class NodeKeeper {
-  readonly #options: NodeKeeperOptions
+export class NodeRunner {
+  readonly #options: NodeRunnerOptions
   readonly #now: () => number
   readonly #informer: Informer<Node>
   readonly #agents = new Map<string, NodeAgent>()
   readonly #alarms: Alarms<`${Task}/${string}`>
-  readonly #lane = new Lane(writesAtOnce)
+  readonly #writes = new TaskQueue(maxConcurrentWrites)
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
   #ownRanges = 0
 
-  constructor(options: NodeKeeperOptions) {
+  constructor(options: NodeRunnerOptions) {
     const { client, owner, log, stages, now = Date.now } = options
     this.#options = options
     this.#now = now
@@ -83,7 +79,7 @@ export class NodeKeeper {
       client,
       resource: nodes,
       labelSelector,
-      transform: stages ? wholeNode : keptNode,
+      transform: stages ? wholeNode : transformNode,
       log,
     })
     this.#informer.onChange((node, before) => this.#changed(node, before))
@@ -97,7 +93,7 @@ export class NodeKeeper {
     return this.#agents.values()
   }
 
-  /** Resolves when all nodes are known. */
+  /** Resolves when all nodes are cached. */
   async start(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#running = this.#informer.run(this.#stopping.signal, resolve)
@@ -112,7 +108,7 @@ export class NodeKeeper {
 
   async stop(): Promise<void> {
     this.#alarms.stop()
-    this.#lane.clear()
+    this.#writes.clear()
     this.#stopping.abort()
     await this.#running
   }
@@ -124,43 +120,44 @@ export class NodeKeeper {
       this.#agents.delete(name)
       for (const task of tasks) this.#alarms.clear(`${task}/${name}`)
       this.#options.stages?.forget(before?.metadata.uid ?? '')
-      if (agent) this.#options.changed(agent, true)
+      if (agent) this.#options.onNodeChange(agent, true)
       return
     }
     const known = this.#agents.get(name)
     if (!known) {
-      this.#begin(node)
+      this.#add(node)
       return
     }
     const [failed, had] = [known.failure, known.hasNetwork]
     known.update(node)
     if (failed && !known.failure) known.hasRecovered = true
     this.#stage(known)
-    if (failed !== known.failure || had !== known.hasNetwork) this.#soon(known)
-    else if (!semanticallyEqual(this.#wanted(known), conditionsWithoutTimes(node))) this.#soon(known)
-    this.#options.changed(known, false)
+    if (failed !== known.failure || had !== known.hasNetwork) this.#writeStatusSoon(known)
+    else if (!semanticallyEqual(this.#expectedConditions(known), conditionsWithoutTimes(node)))
+      this.#writeStatusSoon(known)
+    this.#options.onNodeChange(known, false)
   }
 
-  #begin(node: Node): void {
+  #add(node: Node): void {
     const agent = new NodeAgent(node)
     this.#agents.set(agent.name, agent)
     this.#stage(agent)
-    // The first at once, the next ones spread.
+    // The first lease immediately, later ones spread over time.
     this.#alarms.set(`lease/${agent.name}`, this.#now())
     this.#alarms.set(`status/${agent.name}`, this.#now() + Math.random() * statusMs)
-    // A node from before has its kubelet elsewhere now: who wants its logs has to know.
-    if (agent.hasNetwork) this.#soon(agent)
+    // The kubelet of a node from an earlier process has a new address, which log requests need.
+    if (agent.hasNetwork) this.#writeStatusSoon(agent)
     else this.#alarms.set(`range/${agent.name}`, this.#now() + rangeMs)
     this.#options.events.ofNode(node, 'Normal', 'Starting', 'Starting kubelet.')
-    this.#options.changed(agent, false)
+    this.#options.onNodeChange(agent, false)
   }
 
-  #soon(agent: NodeAgent): void {
+  #writeStatusSoon(agent: NodeAgent): void {
     this.#alarms.clear(`range/${agent.name}`)
     this.#alarms.set(`status/${agent.name}`, this.#now())
   }
 
-  /** Does what a stage says, now or later. A node that fails has none. */
+  /** Runs a stage now or later. A failing node has no stages. */
   #stage(agent: NodeAgent): void {
     const { stages, log } = this.#options
     if (!stages) return
@@ -174,11 +171,11 @@ export class NodeKeeper {
     if (!staged) return
     agent.isStaged = true
     if (staged === 'waiting') return
-    this.#lane.add(() =>
+    this.#writes.add(() =>
       staged.catch((error: unknown) => {
         if (this.#stopping.signal.aborted || !(error instanceof StatusError) || error.code === 404) return
-        this.#alarms.set(key, this.#now() + againMs)
-        if (error.code !== 409) log(`a stage of ${agent.name} cannot be played: ${error.message}`)
+        this.#alarms.set(key, this.#now() + retryMs)
+        if (error.code !== 409) log(`a stage of ${agent.name} failed: ${error.message}`)
       }),
     )
   }
@@ -195,17 +192,17 @@ export class NodeKeeper {
     if (task === 'range') {
       const range = ownRange(this.#ownRanges++)
       agent.setRanges([range], 'own')
-      this.#soon(agent)
-      this.#options.changed(agent, false)
+      this.#writeStatusSoon(agent)
+      this.#options.onNodeChange(agent, false)
       return
     }
-    this.#lane.add(() => (task === 'lease' ? this.#renew(agent) : this.#tellStatus(agent)))
+    this.#writes.add(() => (task === 'lease' ? this.#renew(agent) : this.#writeStatus(agent)))
   }
 
   async #renew(agent: NodeAgent): Promise<void> {
     const key = `lease/${agent.name}` as const
-    // Times are spread anew each time, so that a fleet that began together does not stay together.
-    const everyMs = this.#agents.size > largeFleet ? leaseOfManyMs : leaseMs
+    // Randomized, so that a fleet that was started at once does not stay in step.
+    const everyMs = this.#agents.size > largeFleet ? largeFleetLeaseMs : leaseMs
     const next = this.#now() + everyMs * (agent.lease ? 1 : Math.random())
     this.#alarms.set(key, Math.floor(next / leaseStepMs) * leaseStepMs)
     if (agent.failure === 'gone') return
@@ -213,10 +210,10 @@ export class NodeKeeper {
       await this.#writeLease(agent)
     } catch (error) {
       agent.lease = undefined
-      if (!this.#stopping.signal.aborted && this.#agents.has(agent.name)) this.#alarms.set(key, this.#now() + againMs)
+      if (!this.#stopping.signal.aborted && this.#agents.has(agent.name)) this.#alarms.set(key, this.#now() + retryMs)
       if (!(error instanceof StatusError)) return
       if (error.code !== 404 && error.code !== 409)
-        this.#options.log(`the lease of ${agent.name} cannot be renewed: ${error.message}`)
+        this.#options.log(`cannot renew the lease of ${agent.name}: ${error.message}`)
     }
   }
 
@@ -244,14 +241,14 @@ export class NodeKeeper {
     agent.lease = { resourceVersion: written.metadata.resourceVersion }
   }
 
-  async #tellStatus(agent: NodeAgent): Promise<void> {
+  async #writeStatus(agent: NodeAgent): Promise<void> {
     const key = `status/${agent.name}` as const
     this.#alarms.set(key, this.#now() + statusMs)
     if (agent.failure === 'gone') return
     const { client, events, place, log } = this.#options
     const { node } = agent
     const before = node.status?.conditions ?? []
-    // Where stages write the status, only what they cannot know is told: where the kubelet is.
+    // With stages, only what these cannot know is written: the address of the kubelet.
     const isStaged = agent.isStaged && !agent.hasRecovered
     const conditions = isStaged ? [] : conditionsOf(before, agent.failure, agent.hasNetwork, this.#now())
     const status = { ...completeStatus(node, place), ...(!isStaged && { conditions }) }
@@ -268,38 +265,38 @@ export class NodeKeeper {
         )
     } catch (error) {
       if (this.#stopping.signal.aborted || !this.#agents.has(agent.name)) return
-      this.#alarms.set(key, this.#now() + againMs)
+      this.#alarms.set(key, this.#now() + retryMs)
       if (error instanceof StatusError && error.code !== 404)
-        log(`the status of ${agent.name} cannot be written: ${error.message}`)
+        log(`cannot write the status of ${agent.name}: ${error.message}`)
     }
   }
 
-  /** What its conditions should say, without times; what they say already where nobody can tell anything. */
-  #wanted(agent: NodeAgent): object {
+  /** The conditions that it should have, without times; the current ones if it cannot report any. */
+  #expectedConditions(agent: NodeAgent): object {
     if (agent.failure === 'gone' || !agent.hasNetwork || agent.isStaged) return conditionsWithoutTimes(agent.node)
-    return stated(conditionsOf([], agent.failure, true, 0))
+    return conditionTexts(conditionsOf([], agent.failure, true, 0))
   }
 }
 
-const stated = (conditions: readonly NodeCondition[]): object =>
+const conditionTexts = (conditions: readonly NodeCondition[]): object =>
   Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]))
 
-const toldHere = new Set(conditionsOf([], undefined, true, 0).map(({ type }) => type))
+const ownConditionTypes = new Set(conditionsOf([], undefined, true, 0).map(({ type }) => type))
 
 const conditionsWithoutTimes = ({ status }: Node): object =>
-  stated((status?.conditions ?? []).filter(({ type }) => toldHere.has(type)))
+  conditionTexts((status?.conditions ?? []).filter(({ type }) => ownConditionTypes.has(type)))
 
 const changedConditions = (before: readonly NodeCondition[], after: readonly NodeCondition[]): NodeCondition[] =>
   after.filter(({ type, status }) => before.find((one) => one.type === type)?.status !== status)
 
-/** Stages may look at any field. */
+/** Stages may read any field. */
 function wholeNode(node: Node): Node {
   delete node.metadata.managedFields
   return node
 }
 
-/** What is kept of a node: thousands of them have to fit. */
-function keptNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
+/** Reduces a node to the fields that are read: there may be thousands. */
+function transformNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, labels, annotations, creationTimestamp } = metadata
   const { podCIDR, podCIDRs } = spec ?? {}
   const { conditions, capacity, allocatable, daemonEndpoints, nodeInfo, declaredFeatures } = status ?? {}
@@ -313,7 +310,7 @@ function keptNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
       capacity,
       allocatable,
       daemonEndpoints,
-      declaredFeatures: keptFeatures(declaredFeatures),
+      declaredFeatures: sharedFeatures(declaredFeatures),
       nodeInfo: nodeInfo && { ...nodeInfo, machineID: '', systemUUID: '', bootID: '' },
     },
   }

@@ -1,16 +1,16 @@
 /**
- * Events of kubelets. A fleet of them would fill the store: of all together so many a second are told, as each kubelet
- * bounds its own.
+ * Events of kubelets. Like a kubelet, it limits the rate of events, here for the whole fleet: otherwise they would fill
+ * the store.
  */
 import { TokenBucket } from '../client/connection/pacing/token-bucket.ts'
 import { EventRecorder, type EventType } from '../client/events/event-recorder.ts'
 import type { Node, Pod } from '../client/kinds.ts'
 import type { RestClient } from '../client/rest/rest-client.ts'
 
-/** A kubelet's own numbers are 50 and 100. */
+/** A kubelet's own limits are 50 and 100. */
 const limit = { qps: 50, burst: 500 }
 
-export class ToldEvents {
+export class KubeletEvents {
   readonly #recorder: EventRecorder
   readonly #bucket = new TokenBucket(limit)
 
@@ -18,7 +18,7 @@ export class ToldEvents {
     this.#recorder = new EventRecorder(client, 'kubelet', log)
   }
 
-  /** About a pod, or one of its containers (`spec.containers{web}`). */
+  /** Records an event for a pod, or for one of its containers (`spec.containers{web}`). */
   ofPod({ metadata, spec }: Pod, type: EventType, reason: string, message: string, fieldPath?: string): void {
     if (!this.#bucket.tryTake()) return
     const { namespace, name, uid, resourceVersion } = metadata
@@ -33,7 +33,7 @@ export class ToldEvents {
 
   ofNode({ metadata: { name } }: Node, type: EventType, reason: string, message: string): void {
     if (!this.#bucket.tryTake()) return
-    // A kubelet does not know its node's uid.
+    // As a kubelet, which does not know the uid of its node.
     this.#recorder.record({ kind: 'Node', name, uid: name }, type, reason, message, name)
   }
 

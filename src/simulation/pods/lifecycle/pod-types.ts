@@ -1,39 +1,39 @@
-/** The parts of pods that their lifecycle is about, by name. */
+/** Types and helpers for the parts of a pod. */
 import type { Pod } from '../../../client/kinds.ts'
 
 export type PodSpec = NonNullable<Pod['spec']>
 export type PodStatus = NonNullable<Pod['status']>
 export type Container = PodSpec['containers'][number]
-/** In which of a pod's lists it stands, and how long it lives. */
+/** The list that a container belongs to, with its restart behaviour. */
 export type ContainerKind = 'main' | 'init' | 'sidecar' | 'ephemeral'
 export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
 export type PodCondition = NonNullable<PodStatus['conditions']>[number]
 export type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>
 
-/** Something to be told of a pod. */
+/** An event to record for a pod. */
 export interface PodEvent {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
-  /** Which of its containers it is about: `spec.containers{web}`. */
+  /** The container that it is about: `spec.containers{web}`. */
   readonly fieldPath?: string
 }
 
-/** What a kubelet remembers of a container, finer than the API's seconds. */
+/** A kubelet's memory of a container, with more precision than the API's seconds. */
 export interface ContainerMemory {
   /** When its state began, in ms since 1970. */
   readonly since: number
-  /** How often it has ended shortly after its start. */
+  /** The number of times it has ended shortly after its start. */
   readonly crashes: number
 }
 
-/** By the names of containers; `''` is the pod itself, from when it is to go. */
+/** By container name; `''` is the pod itself, since its deletion. */
 export type PodMemory = ReadonlyMap<string, ContainerMemory>
 
 export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 export const isTerminal = (phase: string | undefined): boolean => phase === 'Succeeded' || phase === 'Failed'
 
-/** All that is told of a pod's containers, of whichever list. */
+/** The statuses of all containers of a pod. */
 export const allStatuses = ({ status = {} }: Pod): ContainerStatus[] => [
   ...(status.initContainerStatuses ?? []),
   ...(status.containerStatuses ?? []),
