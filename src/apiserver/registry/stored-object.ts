@@ -8,7 +8,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { writeJson } from '../../lib/exact-json.ts'
-import { managedFieldsText, parseObject } from '../../machinery/managed-fields/known-fields.ts'
+import { managedFieldsText, parseObject } from '../../machinery/managed-fields/fields-cache.ts'
 import type { KubeObject, ObjectMeta } from '../../machinery/object.ts'
 import { difference, restored } from './packing/difference.ts'
 import type { RowTemplate } from './printing/row.ts'

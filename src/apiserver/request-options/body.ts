@@ -6,7 +6,7 @@ import { protobufNumbers } from '../../api/schema/protobuf.ts'
 import { parseWholeJson } from '../../lib/exact-json.ts'
 import { goJsonError, goJsonType } from '../../machinery/decode/go-json.ts'
 import { checkValues } from '../../machinery/decode/index.ts'
-import { parseSharing } from '../../machinery/managed-fields/known-fields.ts'
+import { parseWithSharedFields } from '../../machinery/managed-fields/fields-cache.ts'
 import { type Envelope, messageDecoder, openEnvelope } from '../../machinery/protobuf/index.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, StatusError } from '../../machinery/status-error.ts'
@@ -106,7 +106,7 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
       if (format === 'json') checkValues(text)
       let value: unknown
       try {
-        if (format === 'json') value = parseSharing(text, parseWholeJson)
+        if (format === 'json') value = parseWithSharedFields(text, parseWholeJson)
         else ({ value, strict: repeated } = parseYaml(text))
       } catch (error) {
         throw unrecognized(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../object.ts'
-import { managedFieldsText, parseObject, parseSharing } from './known-fields.ts'
+import { managedFieldsText, parseObject, parseWithSharedFields } from './fields-cache.ts'
 
 const entry = (manager: string, fieldsV1: FieldsV1, subresource?: string): ManagedFieldsEntry => ({
   manager,
@@ -16,7 +16,7 @@ const textOf = (entries: ManagedFieldsEntry[], rest = ''): string =>
   `{"kind":"A","apiVersion":"v1","metadata":{"name":"a","managedFields":${managedFieldsText(entries)}}${rest}}`
 const setsOf = ({ metadata }: KubeObject) => metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1)
 
-test('what is known of managedFields is shared, wherever it stands in the list', () => {
+test('cached field sets are shared, at any index of managedFields', () => {
   const sets: FieldsV1[] = [
     { 'f:spec': { 'f:a': {} } },
     { 'f:status': { 'f:b': {} } },
@@ -31,7 +31,7 @@ test('what is known of managedFields is shared, wherever it stands in the list',
   }
 })
 
-test('what is not known, or looks like known sets, is read as it stands', () => {
+test('uncached sets, and other texts that look like cached sets, are parsed normally', () => {
   const known = entry('a', { 'f:spec': { 'f:known': {} } })
   const unknown = JSON.stringify([known, entry('b', { 'f:spec': { 'v:"}},{\\"x"': {}, 'f:}]': {}, 'f:known': {} } })])
   const entries = managedFieldsText([known])
@@ -44,7 +44,7 @@ test('what is not known, or looks like known sets, is read as it stands', () => 
   for (const text of texts) assert.deepEqual(parseObject(text), JSON.parse(text))
 })
 
-test('what a client sends is read as JSON.parse reads it, and refused in its words', () => {
+test('parseWithSharedFields returns the same values and errors as JSON.parse', () => {
   const entries = managedFieldsText([entry('a', { 'f:spec': { 'f:sent': {} } })])
   const texts = [
     `{"metadata":{"managedFields":${entries}}}`,
@@ -53,7 +53,7 @@ test('what a client sends is read as JSON.parse reads it, and refused in its wor
     `{"metadata":{"managedFields":${entries},"managedFields":[{"fieldsV1":0}]}}`,
     entries,
   ]
-  for (const text of texts) assert.deepEqual(parseSharing(text), JSON.parse(text))
+  for (const text of texts) assert.deepEqual(parseWithSharedFields(text), JSON.parse(text))
   for (const text of [
     `{"metadata":{"managedFields":${entries}}`,
     `${entries},`,
@@ -65,17 +65,17 @@ test('what a client sends is read as JSON.parse reads it, and refused in its wor
     } catch (error) {
       message = (error as Error).message
     }
-    assert.throws(() => parseSharing(text), { name: 'SyntaxError', message })
+    assert.throws(() => parseWithSharedFields(text), { name: 'SyntaxError', message })
   }
 })
 
-test('text that is full of what looks like sets is read in one go', () => {
+test('a text with many matches that are not sets is parsed in linear time', () => {
   const one = '"fieldsType":"FieldsV1","fieldsV1":{"f:a":{}}'
   const many = JSON.stringify(Array.from({ length: 50_000 }, (_, i) => [`n${i}`, {}])).replaceAll('{}', `{${one}}`)
-  assert.deepEqual(parseSharing(many), JSON.parse(many))
+  assert.deepEqual(parseWithSharedFields(many), JSON.parse(many))
 })
 
-test('texts of sets are those of JSON, with strings like their places', () => {
+test('managedFieldsText writes the same JSON as JSON.stringify, also for strings like its markers', () => {
   const entries = [entry('"fieldsV1":0', { 'f:"fieldsV1":0': {} }), { ...entry('b', {}), fieldsV1: undefined }]
   assert.deepEqual(JSON.parse(managedFieldsText(entries)), JSON.parse(JSON.stringify(entries)))
 })
