@@ -63,7 +63,7 @@ test('of 100 creates at once, a quota of 10 lets 10 in', async (t) => {
   await limit(clients[0]!, { configmaps: '10' })
   assert.equal(await crowd(clients, 100), 10)
   assert.deepEqual(await usedOf(clients[0]!), { configmaps: '10' })
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })
 
 test('two servers on one store let no more in than one', async (t) => {

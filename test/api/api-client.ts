@@ -1,6 +1,4 @@
-/**
- * Small clients of both protocols for tests, on node's own modules: one request, one answer, or one stream of lines.
- */
+/** HTTP/1.1 and HTTP/2 clients for tests, on Node's own modules, for single requests and streams of lines. */
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { TestContext } from 'node:test'
@@ -19,7 +17,7 @@ export interface Call {
 
 export interface Stream {
   readonly status: Promise<number>
-  /** Rejects if the stream is cut off rather than ended. */
+  /** Rejects if the stream is aborted. */
   readonly ended: Promise<void>
   cancel(): void
   pause(): void
@@ -28,15 +26,15 @@ export interface Stream {
 
 export interface Client {
   request(method: string, path: string, call?: Call): Promise<Answer>
-  /** Calls back for each line, without its end. */
+  /** Calls `line` for each line, without its end. */
   lines(path: string, line: (text: string) => void): Stream
   close(): void
 }
 
-/** The JSON of an answer. */
+/** Returns the JSON of a response. */
 export const json = <T = Json>({ bytes }: Answer): T => JSON.parse(bytes.toString()) as T
 
-/** What tests read of answers. */
+/** The fields of responses that tests read. */
 export interface Json {
   readonly kind?: string
   readonly code?: number
@@ -54,7 +52,7 @@ export interface Json {
 }
 
 export interface Credentials {
-  /** A bearer token; the administrator's unless there is a certificate. Empty for none. */
+  /** A bearer token, empty for none. Default: the administrator's, unless there is a certificate. */
   readonly token?: string
   readonly cert?: string
   readonly key?: string
@@ -70,7 +68,7 @@ export const clientOf = (
   credentials: Credentials = {},
 ): Client => (protocol === 'HTTP/2' ? http2Client(t, server, credentials) : http1Client(t, server, credentials))
 
-function prepared(
+function prepareCall(
   { body, headers }: Call,
   credentials: Credentials,
 ): { headers: Record<string, string>; payload: string | Buffer | undefined } {
@@ -86,14 +84,14 @@ function prepared(
   }
 }
 
-/** One HTTP/2 connection. */
+/** Returns a client with one HTTP/2 connection. */
 export function http2Client(
   t: TestContext,
   server: TestServer,
   credentials: Credentials = {},
 ): Client & { readonly session: ClientHttp2Session } {
   const { cert, key } = credentials
-  // A wide window, as Go's client has: else the client's own flow control is what is measured.
+  // A large window, as Go's client has: otherwise the client's own flow control is the bottleneck.
   const session = connect(server.url, {
     ca: authority.cert,
     cert,
@@ -105,7 +103,7 @@ export function http2Client(
   session.on('error', () => {})
   t.after(() => session.destroy())
   const open = (method: string, path: string, call: Call) => {
-    const { headers, payload } = prepared(call, credentials)
+    const { headers, payload } = prepareCall(call, credentials)
     const stream = session.request(
       { ':method': method, ':path': path, ...headers },
       { endStream: payload === undefined },
@@ -138,13 +136,13 @@ export function http2Client(
       )
       stream.on('data', lineReader(line))
       const ended = new Promise<void>((resolve, reject) => {
-        let whole = false
+        let hasEnded = false
         stream.on('end', () => {
-          whole = true
+          hasEnded = true
         })
         stream.on('error', reject)
         stream.on('close', () =>
-          whole && stream.rstCode === constants.NGHTTP2_NO_ERROR
+          hasEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
             ? resolve()
             : reject(new Error(`the stream was reset with ${stream.rstCode}`)),
         )
@@ -162,28 +160,28 @@ export function http2Client(
   }
 }
 
-/** Connections of HTTP/1.1 that are kept alive. */
+/** Returns a client with HTTP/1.1 keep-alive connections. */
 export function http1Client(t: TestContext, server: TestServer, credentials: Credentials = {}): Client {
   const { cert, key } = credentials
   const agent = new Agent({ keepAlive: true, ca: authority.cert, cert, key })
   t.after(() => agent.destroy())
   const open = (method: string, path: string, call: Call) => {
-    const { headers, payload } = prepared(call, credentials)
-    const asked = httpsRequest(server.url, {
+    const { headers, payload } = prepareCall(call, credentials)
+    const request = httpsRequest(server.url, {
       method,
       path,
       headers: { ...headers, ...(payload !== undefined && { 'content-length': String(Buffer.byteLength(payload)) }) },
       agent,
     })
-    asked.end(payload)
-    return asked
+    request.end(payload)
+    return request
   }
   return {
     request: (method, path, call = {}) =>
       new Promise((resolve, reject) => {
-        const asked = open(method, path, call)
-        asked.on('error', reject)
-        asked.on('response', (response) => {
+        const request = open(method, path, call)
+        request.on('error', reject)
+        request.on('response', (response) => {
           const chunks: Buffer[] = []
           response.on('data', (chunk: Buffer) => chunks.push(chunk))
           response.on('error', reject)
@@ -193,9 +191,9 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
         })
       }),
     lines(path, line) {
-      const asked = open('GET', path, {})
+      const request = open('GET', path, {})
       const response = new Promise<import('node:http').IncomingMessage>((resolve, reject) =>
-        asked.on('response', resolve).on('error', reject),
+        request.on('response', resolve).on('error', reject),
       )
       const status = response.then(({ statusCode }) => statusCode ?? 0)
       const ended = response.then(
@@ -207,21 +205,21 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
           }),
       )
       for (const promise of [status, ended]) promise.catch(() => {})
-      const later = (act: (message: import('node:http').IncomingMessage) => unknown) => () =>
+      const whenResponded = (act: (message: import('node:http').IncomingMessage) => unknown) => () =>
         void response.then(act, () => {})
       return {
         status,
         ended,
-        cancel: () => asked.destroy(),
-        pause: later((message) => message.pause()),
-        resume: later((message) => message.resume()),
+        cancel: () => request.destroy(),
+        pause: whenResponded((message) => message.pause()),
+        resume: whenResponded((message) => message.resume()),
       }
     },
     close: () => agent.destroy(),
   }
 }
 
-/** Cuts a stream of chunks into lines. */
+/** Returns a function that splits chunks into lines. */
 function lineReader(line: (text: string) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = []
   return (chunk) => {
@@ -236,11 +234,11 @@ function lineReader(line: (text: string) => void): (chunk: Buffer) => void {
   }
 }
 
-/** Resolves when `condition` holds; rejects after `ms`, naming what was waited for. */
+/** Resolves when `condition` returns true. Rejects after `ms` with `what` in the message. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const deadline = performance.now() + ms
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${ms} ms in vain: ${what}`)
+    if (performance.now() > deadline) throw new Error(`timed out after ${ms} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

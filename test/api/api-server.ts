@@ -1,4 +1,4 @@
-/** An API server of its own for each test, with its store at hand, and certificates that all tests share. */
+/** Starts an API server for each test, with access to its store. All tests share the certificates. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,16 +12,16 @@ import type { Store } from '../../src/storage/store.ts'
 
 export const token = 'test-token'
 
-/** The authority of all test servers, and one that none of them knows. */
+/** The CA of all test servers, and one that they do not trust. */
 export const authority = await makeAuthority('test', new Date())
-export const stranger = await makeAuthority('stranger', new Date())
+export const untrustedAuthority = await makeAuthority('stranger', new Date())
 const serving = await issueCertificate(
   authority,
   { commonName: 'apiserver', usage: 'server', hosts: ['127.0.0.1'] },
   new Date(),
 )
 
-/** A client certificate. */
+/** Issues a client certificate. */
 export const clientPair = (by: KeyPair, commonName: string, organizations: readonly string[]): Promise<KeyPair> =>
   issueCertificate(by, { commonName, organizations, usage: 'client' }, new Date())
 
@@ -29,12 +29,12 @@ export interface TestServer {
   readonly url: string
   readonly port: number
   readonly store: Store
-  /** What the server logged: unforeseen errors, above all. */
-  readonly logged: readonly string[]
+  /** The log lines of the server, such as unexpected errors. */
+  readonly logLines: readonly string[]
   stop(graceMs?: number): Promise<void>
 }
 
-/** Starts a server on a store of its own; both are gone after the test. */
+/** Starts a server with a new store; both are closed after the test. */
 export async function startTestServer(t: TestContext, storage: 'memory' | 'log' = 'memory'): Promise<TestServer> {
   const directory = storage === 'log' ? mkdtempSync(join(tmpdir(), 't8s-api-')) : undefined
   const store = directory ? await openLogStore({ directory }) : memoryStore()
@@ -47,9 +47,9 @@ export async function startTestServer(t: TestContext, storage: 'memory' | 'log' 
   return server
 }
 
-/** Starts a server on a store that the caller closes. */
+/** Starts a server with a store that the caller closes. */
 export async function serve(t: TestContext, store: Store): Promise<TestServer> {
-  const logged: string[] = []
+  const logLines: string[] = []
   const server: ApiServer = await startApiServer({
     store,
     bindAddress: '127.0.0.1',
@@ -57,12 +57,12 @@ export async function serve(t: TestContext, store: Store): Promise<TestServer> {
     tls: serving,
     clientCA: authority.cert,
     tokens: [{ token, user: { name: 'admin', groups: ['system:masters'] } }],
-    // No controllers run here: namespaces have no accounts that pods could run under.
+    // No controllers are running, so namespaces have no default ServiceAccount for pods.
     admission: { disabled: ['ServiceAccount'] },
-    log: (line) => logged.push(line),
+    log: (line) => logLines.push(line),
   })
   let stopped: Promise<void> | undefined
   const stop = (graceMs = 10_000): Promise<void> => (stopped ??= server.stop({ graceMs }))
   t.after(() => stop(0))
-  return { url: server.url, port: server.port, store, logged, stop }
+  return { url: server.url, port: server.port, store, logLines, stop }
 }

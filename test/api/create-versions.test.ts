@@ -1,4 +1,4 @@
-/** What the server makes of metadata that is not the client's to give in a new object. */
+/** Metadata of new objects that clients may not set. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { http2Client, json } from './api-client.ts'
@@ -7,7 +7,7 @@ import { configMapsPath } from './objects.ts'
 
 const headers = { 'content-type': 'application/json' }
 
-test('a resourceVersion in a new object is refused only where it names a revision, and after all other faults', async (t) => {
+test('a create with a resourceVersion fails if it is a revision, and after all other errors', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const create = async (
     query: string,
@@ -19,14 +19,14 @@ test('a resourceVersion in a new object is refused only where it names a revisio
     return [answer.status, json(answer).message]
   }
   assert.deepEqual(await create('', '7'), [500, 'resourceVersion should not be set on objects to be created'])
-  assert.equal((await create('?dryRun=All', '7'))[0], 201, 'a dry run does not ask the store')
+  assert.equal((await create('?dryRun=All', '7'))[0], 201, 'a dry run does not reach the store')
   const [status, message] = await create('', 'seven', { 'no key': '' })
   assert.equal(status, 422)
   assert.match(message ?? '', /data\[no key\]/)
-  assert.equal((await create('', 'seven'))[0], 201, 'what names no revision is dropped')
+  assert.equal((await create('', 'seven'))[0], 201, 'a value that is no revision is dropped')
 })
 
-test('a LimitRange without a name gets one, other kinds are refused', async (t) => {
+test('a LimitRange without a name gets one, other kinds are rejected', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const nameless = (kind: string, spec?: object): object => ({
     body: { apiVersion: 'v1', kind, metadata: {}, ...(spec && { spec }) },
@@ -42,7 +42,7 @@ test('a LimitRange without a name gets one, other kinds are refused', async (t) 
   assert.equal((await client.request('POST', configMapsPath, nameless('ConfigMap'))).status, 422)
 })
 
-test('warnings about a pod come with the answer', async (t) => {
+test('warnings about a pod are sent with the response', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const spec = { containers: [{ name: 'c', image: 'app:1' }], terminationGracePeriodSeconds: -1 }
   const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec }
@@ -54,7 +54,7 @@ test('warnings about a pod come with the answer', async (t) => {
   )
 })
 
-test('a generation in a new object counts only for kinds that do not count changes themselves', async (t) => {
+test('a generation in a new object is kept only for kinds that do not count changes', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const generation = async (
     path: string,

@@ -1,10 +1,10 @@
-/** `--feature-gates`: fields of features that are off are not stored, and what is on is obeyed. */
+/** `--feature-gates`: fields of disabled features are not stored, and enabled features take effect. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { apiControllers, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-const usual = testCluster({ after }, { controllers: apiControllers })
+const defaultCluster = testCluster({ after }, { controllers: apiControllers })
 const gates = [
   ...['MaxUnavailableStatefulSet', 'ContainerStopSignals', 'HPAScaleToZero', 'UserNamespacesHostNetworkSupport'].map(
     (gate) => `${gate}=true`,
@@ -16,7 +16,7 @@ const gates = [
     'RelaxedServiceNameValidation',
   ].map((gate) => `${gate}=false`),
 ].join(',')
-const changed = testCluster({ after }, { apiServerFlags: [`--feature-gates=${gates}`], nodes: 1 })
+const gatedCluster = testCluster({ after }, { apiServerFlags: [`--feature-gates=${gates}`], nodes: 1 })
 
 const sets = '/apis/apps/v1/namespaces/default/statefulsets'
 const merge = 'application/merge-patch+json'
@@ -53,8 +53,8 @@ const create = async (cluster: TestCluster, set: object): Promise<StoredSet> =>
 const strategyOf = ({ spec }: StoredSet): object => spec.updateStrategy.rollingUpdate
 const lifecycleOf = ({ spec }: StoredSet): object | undefined => spec.template.spec.containers[0]?.lifecycle
 
-test('fields of features that are off are removed before they are checked', async () => {
-  const cluster = await usual
+test('fields of disabled features are removed before validation', async () => {
+  const cluster = await defaultCluster
   const stored = await create(cluster, aSet('a', 0))
   assert.deepEqual(strategyOf(stored), { partition: 0 })
   assert.equal(lifecycleOf(stored), undefined)
@@ -67,8 +67,8 @@ test('fields of features that are off are removed before they are checked', asyn
   assert.deepEqual(strategyOf(patched as unknown as StoredSet), { partition: 0 })
 })
 
-test('a feature that is turned on keeps its fields, with defaults and rules', async () => {
-  const cluster = await changed
+test('fields of an enabled feature are stored, defaulted and validated', async () => {
+  const cluster = await gatedCluster
   assert.deepEqual(strategyOf(await create(cluster, aSet('default'))), { partition: 0, maxUnavailable: 1 })
   const stored = await create(cluster, aSet('given', '50%'))
   assert.deepEqual(strategyOf(stored), { partition: 0, maxUnavailable: '50%' })
@@ -76,7 +76,7 @@ test('a feature that is turned on keeps its fields, with defaults and rules', as
   await assert.rejects(create(cluster, aSet('wrong', 0)), /maxUnavailable: Invalid value: 0: cannot be 0/)
 })
 
-test('a feature that is turned off takes its fields away', async () => {
+test('fields of a feature that was disabled are removed', async () => {
   const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
   const scaler = (name: string) => ({
     apiVersion: 'autoscaling/v2',
@@ -94,13 +94,13 @@ test('a feature that is turned off takes its fields away', async () => {
     }
     return spec?.behavior?.scaleUp?.tolerance
   }
-  assert.equal(await toleranceIn(await usual), '100m')
-  assert.equal(await toleranceIn(await changed), undefined)
+  assert.equal(await toleranceIn(await defaultCluster), '100m')
+  assert.equal(await toleranceIn(await gatedCluster), undefined)
 })
 
-test('a rolling update with maxUnavailable ends, and terminating pods are not counted where that feature is off', async () => {
-  const { call } = await changed
-  await create(await changed, aSet('rolled', '100%'))
+test('a rolling update with maxUnavailable completes, terminating pods are counted only if enabled', async () => {
+  const { call } = await gatedCluster
+  await create(await gatedCluster, aSet('rolled', '100%'))
   interface Status {
     readonly readyReplicas?: number
     readonly updatedReplicas?: number
@@ -132,12 +132,13 @@ test('a rolling update with maxUnavailable ends, and terminating pods are not co
     metadata: { name: 'r' },
     spec: { replicas: 1, selector: { matchLabels: labels }, template },
   })
-  const told = async () => ((await call('GET', `${replicaSets}/r`)) as { status?: { readyReplicas?: number } }).status
-  await waitFor('its pod', async () => (await told())?.readyReplicas === 1)
-  assert.equal('terminatingReplicas' in ((await told()) ?? {}), false)
+  const replicaSetStatus = async () =>
+    ((await call('GET', `${replicaSets}/r`)) as { status?: { readyReplicas?: number } }).status
+  await waitFor('its pod', async () => (await replicaSetStatus())?.readyReplicas === 1)
+  assert.equal('terminatingReplicas' in ((await replicaSetStatus()) ?? {}), false)
 })
 
-test('rules that depend on a feature follow it', async () => {
+test('validation depends on feature gates', async () => {
   const scaler = {
     apiVersion: 'autoscaling/v2',
     kind: 'HorizontalPodAutoscaler',
@@ -151,15 +152,15 @@ test('rules that depend on a feature follow it', async () => {
   }
   const path = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
   await assert.rejects(
-    (await usual).call('POST', path, scaler),
+    (await defaultCluster).call('POST', path, scaler),
     /minReplicas: Invalid value: 0: must be greater than or equal to 1/,
   )
-  await (await changed).call('POST', path, scaler)
+  await (await gatedCluster).call('POST', path, scaler)
 
   const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: '1st' }, spec: { ports: [{ port: 80 }] } }
-  await (await usual).call('POST', '/api/v1/namespaces/default/services', service)
+  await (await defaultCluster).call('POST', '/api/v1/namespaces/default/services', service)
   await assert.rejects(
-    (await changed).call('POST', '/api/v1/namespaces/default/services', service),
+    (await gatedCluster).call('POST', '/api/v1/namespaces/default/services', service),
     /a DNS-1035 label must consist of/,
   )
 
@@ -169,14 +170,17 @@ test('rules that depend on a feature follow it', async () => {
     metadata: { name: 'p' },
     spec: { hostUsers: false, hostNetwork: true, containers: [{ name: 'c', image: 'a:1' }] },
   }
-  await assert.rejects((await usual).call('POST', '/api/v1/namespaces/default/pods', pod), /when `hostUsers` is false/)
-  await (await changed).call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod)
+  await assert.rejects(
+    (await defaultCluster).call('POST', '/api/v1/namespaces/default/pods', pod),
+    /when `hostUsers` is false/,
+  )
+  await (await gatedCluster).call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod)
 
   const watch =
     '/api/v1/namespaces?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
-  assert.match(await (await usual).text(watch), /initial-events-end/)
+  assert.match(await (await defaultCluster).text(watch), /initial-events-end/)
   await assert.rejects(
-    (await changed).text(watch),
+    (await gatedCluster).text(watch),
     /sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled/,
   )
 })

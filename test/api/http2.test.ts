@@ -1,6 +1,6 @@
 /**
- * What the listener must bear on both protocols: many large answers on one connection, bodies that are too big or never
- * end, clients that go away, credentials of all sorts.
+ * The listener on both protocols: many large responses on one connection, bodies that are too large or never end,
+ * clients that disconnect, and all kinds of credentials.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,14 +8,14 @@ import { constants } from 'node:http2'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { clientOf, http2Client, json, protocols, until } from './api-client.ts'
-import { authority, clientPair, startTestServer, stranger, type TestServer, token } from './api-server.ts'
+import { authority, clientPair, startTestServer, type TestServer, token, untrustedAuthority } from './api-server.ts'
 import { configMapOf, configMapsPath, createAll, nameOf } from './objects.ts'
 
 const maxBody = 3 * 1024 * 1024
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-const askWho = { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' } }
+const selfReview = { body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' } }
 
-/** A gauge of the server, by its labels. */
+/** Returns the number of requests in flight, from the metrics. */
 async function inFlight(t: Parameters<typeof http2Client>[0], server: TestServer): Promise<number> {
   const client = http2Client(t, server)
   const text = (await client.request('GET', '/metrics')).bytes.toString()
@@ -24,11 +24,11 @@ async function inFlight(t: Parameters<typeof http2Client>[0], server: TestServer
     (total, [, value]) => total + Number(value),
     0,
   )
-  return sum - 1 // the request that asks
+  return sum - 1 // the request for the metrics
 }
 
-/** A raw TLS connection that speaks HTTP/1.1. */
-async function raw(server: TestServer) {
+/** Opens a raw TLS connection for HTTP/1.1. */
+async function openRaw(server: TestServer) {
   const socket = connectTls({ port: server.port, host: '127.0.0.1', ca: authority.cert, ALPNProtocols: ['http/1.1'] })
   await once(socket, 'secureConnect')
   let received = ''
@@ -39,7 +39,7 @@ async function raw(server: TestServer) {
   return { socket, received: () => received, closed: new Promise((resolve) => socket.on('close', resolve)) }
 }
 
-test('16 lists of 5 MB at a time on one HTTP/2 connection, three rounds, arrive whole', async (t) => {
+test('16 concurrent lists of 5 MB on one HTTP/2 connection arrive completely, in three rounds', async (t) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
   await createAll(client, configMapsPath, 0, 2000, (i) => configMapOf(i, {}, 2500))
@@ -47,7 +47,7 @@ test('16 lists of 5 MB at a time on one HTTP/2 connection, three rounds, arrive 
   let bytes = 0
   const started = performance.now()
   for (let round = 0; round < 3; round++) {
-    // One small request a round goes beside the large ones.
+    // One other request per round runs concurrently.
     const lists = Promise.all(
       Array.from({ length: 16 }, (_, i) =>
         client.request('GET', i % 4 ? configMapsPath : `${configMapsPath}?labelSelector=%21none`),
@@ -64,16 +64,16 @@ test('16 lists of 5 MB at a time on one HTTP/2 connection, three rounds, arrive 
     }
   }
   t.diagnostic(`${(bytes / 1e6).toFixed(0)} MB in ${(performance.now() - started).toFixed(0)} ms`)
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })
 
 for (const protocol of protocols) {
-  test(`a body above 3 MiB is 413, one below is taken (${protocol})`, async (t) => {
+  test(`a body above 3 MiB is 413, a smaller one is accepted (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
     const fits = JSON.stringify(configMapOf(0, {}, maxBody - 1000))
     assert.ok(Buffer.byteLength(fits) < maxBody)
-    // Upstream's limit of a ConfigMap's data is 1 MiB: the body is read, the object is refused.
+    // The limit for a ConfigMap's data is 1 MiB: the body is read, the object is rejected.
     assert.equal((await client.request('POST', configMapsPath, { body: fits })).status, 422)
     for (const size of [maxBody + 1, 12 * 1024 * 1024]) {
       for (const [method, path, type] of [
@@ -86,27 +86,27 @@ for (const protocol of protocols) {
       }
     }
     assert.equal((await client.request('GET', configMapsPath)).status, 200)
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 
-  test(`a client certificate of the authority is its user, others are 401 (${protocol})`, async (t) => {
+  test(`a client certificate of the CA authenticates its user, others are 401 (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const known = clientOf(t, protocol, server, await clientPair(authority, 'jane', ['dev', 'ops']))
     for (let i = 0; i < 2; i++) {
       const { status } = json<{ status: { userInfo: { username: string; groups: string[] } } }>(
-        await known.request('POST', review, askWho),
+        await known.request('POST', review, selfReview),
       )
       assert.deepEqual(
         [status.userInfo.username, status.userInfo.groups],
         ['jane', ['dev', 'ops', 'system:authenticated']],
       )
     }
-    const unknown = clientOf(t, protocol, server, await clientPair(stranger, 'jane', ['system:masters']))
+    const unknown = clientOf(t, protocol, server, await clientPair(untrustedAuthority, 'jane', ['system:masters']))
     const refused = await unknown.request('GET', configMapsPath)
     assert.deepEqual([refused.status, json(refused).reason], [401, 'Unauthorized'])
   })
 
-  test(`a bad token is 401 everywhere, none is anonymous (${protocol})`, async (t) => {
+  test(`an invalid token is 401 everywhere, no token is anonymous (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const bad = clientOf(t, protocol, server, { token: 'wrong' })
     for (const path of [configMapsPath, '/healthz', '/api', '/nothing/here', `${configMapsPath}?watch=1`])
@@ -135,7 +135,7 @@ for (const protocol of protocols) {
     )
   })
 
-  test(`lists and watches that are aborted leave nothing behind (${protocol})`, async (t) => {
+  test(`aborted lists and watches leave no requests in flight (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
     await createAll(client, configMapsPath, 0, 500, (i) => configMapOf(i, {}, 10_000))
@@ -148,13 +148,13 @@ for (const protocol of protocols) {
       for (const { cancel } of streams) cancel()
       if (round % 3 === 0) passing.close()
     }
-    await until('no request is under way', async () => (await inFlight(t, server)) === 0)
+    await until('no request is in flight', async () => (await inFlight(t, server)) === 0)
     assert.equal((await client.request('GET', configMapsPath)).status, 200)
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 }
 
-test('bodies that are half sent write nothing, log nothing and are forgotten when the client goes (HTTP/2)', async (t) => {
+test('incomplete bodies write and log nothing, and are dropped on disconnect (HTTP/2)', async (t) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
   const body = Buffer.from(JSON.stringify(configMapOf(1)))
@@ -176,48 +176,48 @@ test('bodies that are half sent write nothing, log nothing and are forgotten whe
   stream.write(body.subarray(0, 10))
   await new Promise((resolve) => gone.session.ping(resolve))
   gone.close()
-  await until('no request is under way', async () => (await inFlight(t, server)) === 0)
+  await until('no request is in flight', async () => (await inFlight(t, server)) === 0)
   assert.equal(json(await client.request('GET', configMapsPath)).items.length, 0)
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })
 
-test('bodies that are half sent write nothing, log nothing and are forgotten when the client goes (HTTP/1.1)', async (t) => {
+test('incomplete bodies write and log nothing, and are dropped on disconnect (HTTP/1.1)', async (t) => {
   const server = await startTestServer(t)
   const body = JSON.stringify(configMapOf(1))
   const head = (length: string) =>
     `POST ${configMapsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ` +
     `application/json\r\n${length}\r\n\r\n`
   for (let i = 0; i < 20; i++) {
-    const { socket } = await raw(server)
+    const { socket } = await openRaw(server)
     if (i % 2) socket.write(`${head(`Content-Length: ${body.length}`)}${body.slice(0, -5)}`)
     else socket.write(`${head('Transfer-Encoding: chunked')}${body.length.toString(16)}\r\n${body.slice(0, 20)}`)
-    if (i % 3) await until('it is under way', async () => (await inFlight(t, server)) > 0)
+    if (i % 3) await until('the request is in flight', async () => (await inFlight(t, server)) > 0)
     socket.destroy()
   }
-  await until('no request is under way', async () => (await inFlight(t, server)) === 0)
+  await until('no request is in flight', async () => (await inFlight(t, server)) === 0)
   assert.equal(json(await http2Client(t, server).request('GET', configMapsPath)).items.length, 0)
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })
 
-test('a body is read as it comes: in two parts, chunked, after 100-continue', async (t) => {
+test('a body may arrive in two parts, chunked, after 100-continue', async (t) => {
   const server = await startTestServer(t)
-  const { socket, received } = await raw(server)
+  const { socket, received } = await openRaw(server)
   const body = JSON.stringify(configMapOf(1))
   socket.write(
     `POST ${configMapsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ` +
       'application/json\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n',
   )
-  await until('the server wants the body', () => received().startsWith('HTTP/1.1 100 Continue'))
+  await until('100 Continue', () => received().startsWith('HTTP/1.1 100 Continue'))
   for (const part of [body.slice(0, 7), body.slice(7)]) {
     socket.write(`${part.length.toString(16)}\r\n${part}\r\n`)
-    await until('the server reads', async () => (await inFlight(t, server)) === 1)
+    await until('the server reads the body', async () => (await inFlight(t, server)) === 1)
   }
   socket.write('0\r\n\r\n')
-  await until('it answers', () => received().includes('HTTP/1.1 201 Created'))
+  await until('the response', () => received().includes('HTTP/1.1 201 Created'))
   socket.destroy()
 })
 
-test('what is no HTTP gets a 400 or nothing, and does not disturb others', async (t) => {
+test('invalid HTTP gets a 400 or no response, and does not affect other connections', async (t) => {
   const server = await startTestServer(t)
   const garbage = [
     '\0\x01\x02\x03\r\n\r\n',
@@ -229,7 +229,7 @@ test('what is no HTTP gets a 400 or nothing, and does not disturb others', async
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   ]
   for (const text of garbage) {
-    const { socket, received, closed } = await raw(server)
+    const { socket, received, closed } = await openRaw(server)
     socket.write(text)
     socket.end()
     await closed
@@ -238,5 +238,5 @@ test('what is no HTTP gets a 400 or nothing, and does not disturb others', async
   }
   const client = http2Client(t, server)
   assert.equal((await client.request('GET', '/version')).status, 200)
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })

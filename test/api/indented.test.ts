@@ -1,10 +1,10 @@
-/** JSON as people read it: objects, errors and documents are indented for curl, and for whoever asks. */
+/** Indented JSON: objects, errors and documents are indented for curl, and with ?pretty. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { http2Client } from './api-client.ts'
 import { startTestServer } from './api-server.ts'
 
-test('answers are indented for curl and with ?pretty, and not for others', async (t) => {
+test('responses are indented for curl and with ?pretty, not for other clients', async (t) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
   const isIndented = async (path: string, agent: string, as = client): Promise<boolean> => {
@@ -37,7 +37,7 @@ test('answers are indented for curl and with ?pretty, and not for others', async
   for (const path of ['/version', '/']) assert.ok(await isIndented(path, 'kubectl'))
 })
 
-test('an indented document has a tag of its own', async (t) => {
+test('an indented document has another ETag', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const tagFor = async (agent: string, tag = ''): Promise<[number, unknown]> => {
     const { status, headers } = await client.request('GET', '/apis', {

@@ -1,6 +1,6 @@
 /**
- * Rules of kinds that kubectl meets: what becomes of AppArmor's annotations, of CronJobs' schedules, of Jobs that rest,
- * and of what v1 cannot say of an autoscaler.
+ * kubectl with special fields: AppArmor annotations, time zones of CronJobs, suspended Jobs, and autoscalers of v1 and
+ * v2.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -19,7 +19,7 @@ describe('kubectl', { timeout: 180_000 }, () => {
   for (const program of installedKubectls()) {
     const name = `a-${program.minor}`
 
-    test(`names an AppArmor profile as it was done once (${program.version})`, async () => {
+    test(`sets an AppArmor profile with the deprecated annotation (${program.version})`, async () => {
       const kubectl = await kubectlOf(program)
       const key = 'container.apparmor.security.beta.kubernetes.io/c'
       const made = await kubectl.run(
@@ -37,7 +37,7 @@ describe('kubectl', { timeout: 180_000 }, () => {
       )
     })
 
-    test(`is told where a time zone belongs (${program.version})`, async () => {
+    test(`shows errors about invalid time zones of a CronJob (${program.version})`, async () => {
       const kubectl = await kubectlOf(program)
       const create = `create cronjob ${name} --image=app:1`
       await kubectl.fails(
@@ -52,7 +52,7 @@ describe('kubectl', { timeout: 180_000 }, () => {
       await kubectl.ok(`patch cronjob ${name} -p {"spec":{"timeZone":"Europe/Berlin"}}`)
     })
 
-    test(`tells a Job that has not begun what to ask for (${program.version})`, async () => {
+    test(`changes resource requests of a suspended Job (${program.version})`, async () => {
       const kubectl = await kubectlOf(program)
       await kubectl.ok(
         'create -f -',

@@ -1,4 +1,4 @@
-/** Health, version and metrics, as probes and Prometheus read them. */
+/** Health, version and metrics endpoints, as probes and Prometheus read them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,33 +8,33 @@ import { serve, startTestServer } from './api-server.ts'
 import { configMapsPath } from './objects.ts'
 
 for (const protocol of protocols) {
-  test(`health is ok, verbose names its checks, checks can be left out or asked alone (${protocol})`, async (t) => {
+  test(`health checks are ok, listed with verbose, can be excluded or read alone (${protocol})`, async (t) => {
     const client = clientOf(t, protocol, await startTestServer(t))
-    const ask = async (path: string): Promise<[number, string]> => {
+    const get = async (path: string): Promise<[number, string]> => {
       const { status, bytes } = await client.request('GET', path)
       return [status, bytes.toString()]
     }
     for (const path of ['healthz', 'livez', 'readyz']) {
-      assert.deepEqual(await ask(`/${path}`), [200, 'ok'])
-      const [status, verbose] = await ask(`/${path}?verbose`)
+      assert.deepEqual(await get(`/${path}`), [200, 'ok'])
+      const [status, verbose] = await get(`/${path}?verbose`)
       assert.equal(status, 200)
       const lines = verbose.trimEnd().split('\n')
       assert.equal(lines.at(-1), `${path} check passed`)
       assert.deepEqual(lines.slice(0, 3), ['[+]ping ok', '[+]log ok', '[+]etcd ok'])
       for (const line of lines.slice(0, -1)) assert.match(line, /^\[\+\][\w/-]+ ok$/)
-      const [, without] = await ask(`/${path}?verbose=true&exclude=etcd&exclude=ping`)
+      const [, without] = await get(`/${path}?verbose=true&exclude=etcd&exclude=ping`)
       assert.match(without, /^\[\+\]ping excluded: ok\n\[\+\]log ok\n\[\+\]etcd excluded: ok\n/)
-      const [, unknown] = await ask(`/${path}?verbose&exclude=nothing`)
+      const [, unknown] = await get(`/${path}?verbose&exclude=nothing`)
       assert.match(unknown, /warn: some health checks cannot be excluded: no matches for "nothing"\n/)
       for (const line of lines.slice(0, -1))
-        assert.deepEqual(await ask(`/${path}/${/\](\S+)/.exec(line)?.[1]}`), [200, 'ok'])
-      assert.equal((await ask(`/${path}/nothing`))[0], 404)
+        assert.deepEqual(await get(`/${path}/${/\](\S+)/.exec(line)?.[1]}`), [200, 'ok'])
+      assert.equal((await get(`/${path}/nothing`))[0], 404)
       assert.equal((await client.request('POST', `/${path}`)).status, 405)
       assert.deepEqual((await client.request('HEAD', `/${path}`)).bytes.length, 0)
     }
-    const [, ready] = await ask('/readyz?verbose')
+    const [, ready] = await get('/readyz?verbose')
     assert.match(ready, /\[\+\]shutdown ok\n/)
-    // Of each part of the start, as upstream's own tests look for them.
+    // The post-start hooks that upstream's tests expect.
     for (const step of [
       'generic-apiserver-start-informers',
       'crd-informer-synced',
@@ -47,7 +47,7 @@ for (const protocol of protocols) {
   })
 }
 
-test('a store that fails is seen in health, without its reason', async (t) => {
+test('health reports a failing store without the reason', async (t) => {
   const store = memoryStore()
   const server = await serve(t, store)
   const client = http2Client(t, server)
@@ -59,10 +59,10 @@ test('a store that fails is seen in health, without its reason', async (t) => {
   assert.equal((await client.request('GET', '/readyz?exclude=etcd&exclude=etcd-readiness')).status, 200)
 })
 
-test('/metrics/slis tells of each check how it went last, and how often it went how', async (t) => {
+test('/metrics/slis reports the last result and the number of results of each check', async (t) => {
   const store = memoryStore()
   const client = http2Client(t, await serve(t, store))
-  const told = async () => {
+  const readSlis = async () => {
     const { status, bytes, headers } = await client.request('GET', '/metrics/slis')
     assert.deepEqual([status, headers['content-type']], [200, 'text/plain; version=0.0.4; charset=utf-8'])
     const families = parsePrometheus(bytes.toString())
@@ -71,24 +71,24 @@ test('/metrics/slis tells of each check how it went last, and how often it went 
   }
   for (const path of ['/livez', '/livez?exclude=etcd', '/livez/etcd', '/livez'])
     assert.equal((await client.request('GET', path)).status, 200)
-  const well = await told()
+  const well = await readSlis()
   assert.equal(well('kubernetes_healthcheck', { name: 'etcd', type: 'livez' }), 1)
   assert.equal(well('kubernetes_healthchecks_total', { name: 'ping', status: 'success', type: 'livez' }), 3)
   assert.equal(
     well('kubernetes_healthchecks_total', { name: 'etcd', status: 'success', type: 'livez' }),
     2,
-    'left out and alone it does not count',
+    'excluded or read alone, a check is not counted',
   )
   assert.equal(well('kubernetes_healthcheck', { name: 'etcd', type: 'readyz' }), undefined)
   await store.close()
   await client.request('GET', '/livez')
-  const ill = await told()
+  const ill = await readSlis()
   assert.equal(ill('kubernetes_healthcheck', { name: 'etcd', type: 'livez' }), 0)
   assert.equal(ill('kubernetes_healthchecks_total', { name: 'etcd', status: 'error', type: 'livez' }), 1)
   assert.equal(ill('kubernetes_healthchecks_total', { name: 'etcd', status: 'success', type: 'livez' }), 2)
 })
 
-test('/version says which Kubernetes this is', async (t) => {
+test('/version reports the version of Kubernetes', async (t) => {
   const client = http2Client(t, await startTestServer(t), { token: '' })
   const answer = await client.request('GET', '/version')
   const version = json<Record<string, string>>(answer)
@@ -114,7 +114,7 @@ interface Family {
 
 const sampleLine = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*",?)*)\})? (\S+)$/
 
-/** Reads the text format 0.0.4 strictly: what Prometheus would refuse throws. */
+/** Parses the text format 0.0.4 strictly. Throws on input that Prometheus rejects. */
 function parsePrometheus(text: string): ReadonlyMap<string, Family> {
   assert.ok(text.endsWith('\n'))
   const families = new Map<string, Family>()
@@ -189,7 +189,7 @@ test('/metrics is Prometheus text and counts requests', async (t) => {
   assert.equal(count({ resource: 'nothing' }), 0)
 })
 
-test('/metrics tells applies and connections from other requests, and what is deprecated', async (t) => {
+test('/metrics has separate series for applies, connections and deprecated APIs', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
   await client.request('PATCH', `${configMapsPath}/a?fieldManager=me`, {
@@ -228,7 +228,7 @@ test('/metrics tells applies and connections from other requests, and what is de
   )
 })
 
-test('requests for what does not exist make no series of their own, however many', async (t) => {
+test('requests for unknown resources create no further series', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const size = async (): Promise<number> =>
     (await client.request('GET', '/metrics')).bytes.toString().split('\n').length

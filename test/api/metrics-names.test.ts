@@ -1,4 +1,4 @@
-/** The names, types and labels of a kube-apiserver's metrics: each is served, or docs/metrics.md says why it is not. */
+/** Names, types and labels of kube-apiserver's metrics: each is served, or docs/metrics.md has the reason why not. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -23,16 +23,16 @@ const recorded: ReadonlyMap<string, Metric> = new Map(
     }),
 )
 
-/** Names that are not served, as the table of the docs has them. */
-const leftOut = lines('docs/metrics.md').flatMap((line) => /^\| `([a-z0-9_]+\*?)` \|/.exec(line)?.[1] ?? [])
-const isMeant = (name: string, pattern: string): boolean =>
+/** Names that are not served, from the table in the docs. */
+const omitted = lines('docs/metrics.md').flatMap((line) => /^\| `([a-z0-9_]+\*?)` \|/.exec(line)?.[1] ?? [])
+const matchesPattern = (name: string, pattern: string): boolean =>
   pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 
-/** Labels of the recorded server that upstream's sources do not have. */
-const notUpstreams = new Set(['system_client', 'ocp_namespace'])
+/** Labels of the recorded server that upstream's sources lack. */
+const foreignLabels = new Set(['system_client', 'ocp_namespace'])
 
-/** What a page of metrics serves; labels only of those that have counted something. */
-function served(page: string): ReadonlyMap<string, Metric> {
+/** Parses a metrics page. Only metrics with samples have labels. */
+function parseMetrics(page: string): ReadonlyMap<string, Metric> {
   return new Map(
     page.split(/^# HELP /m).map((part) => {
       const [name = '', type = ''] = /^# TYPE (\S+ \S+)$/m.exec(part)?.[1]?.split(' ') ?? []
@@ -47,7 +47,7 @@ function served(page: string): ReadonlyMap<string, Metric> {
 const core = '/api/v1/namespaces/default'
 const headers = { 'content-type': 'application/json' }
 
-test('every recorded metric is served with its type and labels, or left out for a reason', async (t) => {
+test('every recorded metric is served with its type and labels, or documented as omitted', async (t) => {
   const { call, text } = await testCluster(t, { controllers: [] })
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: 'b' } }
   await call('POST', `${core}/configmaps`, map)
@@ -66,34 +66,34 @@ test('every recorded metric is served with its type and labels, or left out for 
     '/api/v1/configmaps?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
   )
   await call('DELETE', `${core}/configmaps/a`)
-  const found = served(await text('/metrics'))
+  const found = parseMetrics(await text('/metrics'))
 
   const faults: string[] = []
   for (const [name, { type, labels }] of recorded) {
-    const isLeftOut = leftOut.some((pattern) => isMeant(name, pattern))
+    const isLeftOut = omitted.some((pattern) => matchesPattern(name, pattern))
     const metric = found.get(name)
     if (!metric) {
       if (!isLeftOut) faults.push(`${name} is missing`)
       continue
     }
-    if (isLeftOut) faults.push(`${name} is served, and docs/metrics.md says that it is not`)
+    if (isLeftOut) faults.push(`${name} is served, but docs/metrics.md lists it as omitted`)
     if (metric.type !== type) faults.push(`${name} is a ${metric.type}, not a ${type}`)
-    const wanted = labels.filter((label) => !notUpstreams.has(label)).sort()
-    // The recorded server had counted nothing where it has no labels.
+    const wanted = labels.filter((label) => !foreignLabels.has(label)).sort()
+    // Metrics without labels had no samples on the recorded server.
     if (wanted.length > 0 && metric.labels.length > 0 && `${wanted}` !== `${[...metric.labels].sort()}`)
       faults.push(`${name} has the labels ${metric.labels}, not ${wanted}`)
   }
   assert.deepEqual(faults, [])
 })
 
-test('what is left out is something that was recorded', () => {
+test('documented omissions are recorded metrics', () => {
   assert.deepEqual(
-    leftOut.filter((pattern) => ![...recorded.keys()].some((name) => isMeant(name, pattern))),
+    omitted.filter((pattern) => ![...recorded.keys()].some((name) => matchesPattern(name, pattern))),
     [],
   )
 })
 
-test('what requests, watches, lists and allocations have done is counted', async (t) => {
+test('requests, watches, lists and allocations are counted', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const post = (path: string, body: object) => client.request('POST', path, { body, headers })
   for (const name of ['a', 'b'])

@@ -1,6 +1,6 @@
 /**
- * Names that every object of JavaScript has stand in keys, labels, paths and headers like all others, and are refused
- * where the API's rules say so.
+ * Property names of Object.prototype work in keys, labels, paths and headers like other names, and are rejected where
+ * the API's validation rejects them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,9 +9,9 @@ import { startTestServer } from './api-server.ts'
 import { configMapsPath, podsPath } from './objects.ts'
 
 const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'length', 'name', 'then', 'toJSON']
-/** Keys of labels and annotations begin and end with a letter or digit. */
+/** Names that are valid label keys: they begin and end with a letter or digit. */
 const labelKeys = names.filter((name) => !name.startsWith('_'))
-/** Names of objects are lower case. */
+/** Names that are valid object names: lower case. */
 const objectNames = labelKeys.filter((name) => name === name.toLowerCase())
 
 const secretsPath = '/api/v1/namespaces/default/secrets'
@@ -24,10 +24,10 @@ const types = {
   apply: 'application/apply-patch+yaml',
 } as const
 
-/** A map with all the keys, as JSON text: in it `__proto__` is a key. */
-const every = (keys: readonly string[], value: unknown): string =>
+/** Returns a map with all the keys as JSON text, in which `__proto__` is a key. */
+const mapOf = (keys: readonly string[], value: unknown): string =>
   `{${keys.map((key) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`
-/** Members in the order of their names, however they are called. */
+/** Returns the own members sorted by name. */
 const entriesOf = (map: object | undefined): [string, unknown][] =>
   Object.entries(map ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
 const entries = (keys: readonly string[], value: unknown): [string, unknown][] =>
@@ -60,17 +60,19 @@ for (const [kind, path, value, other] of [
   ['ConfigMap', configMapsPath, 'one', 'two'],
   ['Secret', secretsPath, 'b25l', 'dHdv'],
 ] as const) {
-  test(`all names are keys of a ${kind}: created, read, put, patched in four ways, applied, watched and deleted`, async (t) => {
+  test(`a ${kind} may have all names as keys, in all reads and writes`, async (t) => {
     const server = await startTestServer(t)
     const client = http2Client(t, server)
     const at = `${path}/a`
-    const told: string[] = []
-    const watch = client.lines(`${path}?watch=true&labelSelector=constructor,toString%3D1`, (line) => told.push(line))
+    const watchLines: string[] = []
+    const watch = client.lines(`${path}?watch=true&labelSelector=constructor,toString%3D1`, (line) =>
+      watchLines.push(line),
+    )
     await watch.status
-    const meta = `"name":"a","labels":${every(labelKeys, '1')},"annotations":${every(labelKeys, 'x')}`
+    const meta = `"name":"a","labels":${mapOf(labelKeys, '1')},"annotations":${mapOf(labelKeys, 'x')}`
     const created = ok(
       await client.request('POST', `${path}?fieldValidation=Strict&fieldManager=one`, {
-        body: manifest(kind, meta, `"data":${every(names, value)}`),
+        body: manifest(kind, meta, `"data":${mapOf(names, value)}`),
       }),
       201,
     )
@@ -86,10 +88,10 @@ for (const [kind, path, value, other] of [
     assert.deepEqual(owned(created, 'one').sort(), names.map((name) => `f:${name}`).sort())
     holds(ok(await client.request('GET', at)), names, value)
 
-    holds(ok(await patch(client, 'merge', at, `{"data":${every(names, null)}}`)), [], value)
-    holds(ok(await patch(client, 'merge', at, `{"data":${every(names, value)}}`)), names, value)
-    holds(ok(await patch(client, 'strategic', at, `{"data":${every(names, other)}}`)), names, other)
-    holds(ok(await patch(client, 'strategic', at, `{"data":${every(names, null)}}`)), [], other)
+    holds(ok(await patch(client, 'merge', at, `{"data":${mapOf(names, null)}}`)), [], value)
+    holds(ok(await patch(client, 'merge', at, `{"data":${mapOf(names, value)}}`)), names, value)
+    holds(ok(await patch(client, 'strategic', at, `{"data":${mapOf(names, other)}}`)), names, other)
+    holds(ok(await patch(client, 'strategic', at, `{"data":${mapOf(names, null)}}`)), [], other)
     const operations = (op: string, more: object = {}): string =>
       JSON.stringify(names.map((name) => ({ op, path: `/data/${name}`, ...more })))
     holds(
@@ -116,20 +118,20 @@ for (const [kind, path, value, other] of [
         manifest(kind, '"name":"a"', `"data":${data}`),
         `?fieldManager=${manager}&force=${force}`,
       )
-    const applied = ok(await apply('applier', every(names, value)))
+    const applied = ok(await apply('applier', mapOf(names, value)))
     holds(applied, names, value)
     assert.deepEqual(owned(applied, 'applier').sort(), names.map((name) => `f:${name}`).sort())
-    const conflict = await apply('rival', every(names, other))
+    const conflict = await apply('rival', mapOf(names, other))
     assert.equal(conflict.status, 409)
     assert.equal(json<{ details: { causes: object[] } }>(conflict).details.causes.length, names.length)
-    holds(ok(await apply('rival', every(names, other), true)), names, other)
+    holds(ok(await apply('rival', mapOf(names, other), true)), names, other)
     holds(ok(await apply('rival', '{}')), [], other)
 
     const live = ok(await client.request('GET', at))
     holds(
       ok(
         await client.request('PUT', at, {
-          body: `${JSON.stringify({ ...live, data: undefined }).slice(0, -1)},"data":${every(names, other)}}`,
+          body: `${JSON.stringify({ ...live, data: undefined }).slice(0, -1)},"data":${mapOf(names, other)}}`,
         }),
       ),
       names,
@@ -153,30 +155,30 @@ for (const [kind, path, value, other] of [
     const yaml = await client.request('GET', at, { headers: { accept: 'application/yaml' } })
     for (const name of names) assert.match(yaml.bytes.toString(), new RegExp(`^  ${name}: ${other}$`, 'm'))
     ok(await client.request('DELETE', at))
-    await until('the deletion is told', () => told.length > 0 && told.at(-1)!.startsWith('{"type":"DELETED"'))
-    holds(JSON.parse(told[0]!).object, names, value)
-    holds(JSON.parse(told.at(-1)!).object, names, other)
-    assert.deepEqual(server.logged, [])
+    await until('the DELETED event', () => watchLines.length > 0 && watchLines.at(-1)!.startsWith('{"type":"DELETED"'))
+    holds(JSON.parse(watchLines[0]!).object, names, value)
+    holds(JSON.parse(watchLines.at(-1)!).object, names, other)
+    assert.deepEqual(server.logLines, [])
   })
 }
 
-test('strings of Secrets and bytes of ConfigMaps have such keys', async (t) => {
+test('stringData of Secrets and binaryData of ConfigMaps may have such keys', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const secret = ok(
     await client.request('POST', secretsPath, {
-      body: manifest('Secret', '"name":"a"', `"stringData":${every(names, 'one')}`),
+      body: manifest('Secret', '"name":"a"', `"stringData":${mapOf(names, 'one')}`),
     }),
     201,
   )
   assert.deepEqual(entriesOf(secret.data), entries(names, 'b25l'))
   const map = await client.request('POST', configMapsPath, {
-    body: manifest('ConfigMap', '"name":"a"', `"binaryData":${every(names, 'b25l')}`),
+    body: manifest('ConfigMap', '"name":"a"', `"binaryData":${mapOf(names, 'b25l')}`),
   })
   assert.deepEqual(entriesOf(json<{ binaryData: object }>(map).binaryData), entries(names, 'b25l'))
   const both = await client.request('POST', configMapsPath, {
-    body: manifest('ConfigMap', '"name":"b"', `"data":${every(['a'], '')},"binaryData":${every(names, '')}`),
+    body: manifest('ConfigMap', '"name":"b"', `"data":${mapOf(['a'], '')},"binaryData":${mapOf(names, '')}`),
   })
-  assert.equal(both.status, 201, 'no key stands in both')
+  assert.equal(both.status, 201, 'data and binaryData have no common key')
   const twice = await client.request('POST', configMapsPath, {
     body: manifest('ConfigMap', '"name":"c"', '"data":{"__proto__":""},"binaryData":{"__proto__":""}'),
   })
@@ -194,7 +196,7 @@ test('strings of Secrets and bytes of ConfigMaps have such keys', async (t) => {
   assert.deepEqual(entriesOf(ok(fromYaml, 201).data), entries(names, 'one'))
 })
 
-test('labels and annotations that may not be called so are refused, whoever brings them', async (t) => {
+test('invalid keys of labels and annotations are rejected in every kind of write', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   ok(await client.request('POST', configMapsPath, { body: manifest('ConfigMap', '"name":"a"', '"data":{}') }), 201)
   for (const [field, key] of [
@@ -228,7 +230,7 @@ test('labels and annotations that may not be called so are refused, whoever brin
   assert.deepEqual([live.metadata.labels, live.metadata.annotations], [undefined, undefined])
 })
 
-test('a field that no kind has is unknown under these names too', async (t) => {
+test('unknown fields with such names are reported as unknown', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   for (const name of names.filter((one) => one !== 'name')) {
     const body = manifest('ConfigMap', `"name":"a","${name}":1`, `"${name}":{}`)
@@ -246,16 +248,16 @@ test('a field that no kind has is unknown under these names too', async (t) => {
   assert.deepEqual([metadata.labels, data], [undefined, undefined])
 })
 
-test('pods and deployments select, ask and are told apart by such names', async (t) => {
+test('selectors, resources and variables of pods and Deployments may have such names', async (t) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
-  const resources = every(
+  const resources = mapOf(
     labelKeys.map((key) => `example.com/${key}`),
     '1',
   )
   const env = names.map((name) => ({ name, value: '1' }))
   const container = `{"name":"constructor","image":"i","env":${JSON.stringify(env)},"resources":{"limits":${resources}}}`
-  const spec = `{"nodeSelector":${every(labelKeys, 'x')},"containers":[${container}]}`
+  const spec = `{"nodeSelector":${mapOf(labelKeys, 'x')},"containers":[${container}]}`
   const pod = await client.request('POST', podsPath, {
     body: manifest('Pod', '"name":"constructor"', `"spec":${spec}`),
   })
@@ -285,7 +287,7 @@ test('pods and deployments select, ask and are told apart by such names', async 
   })
   assert.ok(json(range).message?.includes('max[__proto__]: Invalid value'), json(range).message)
 
-  const labels = every(labelKeys, '1')
+  const labels = mapOf(labelKeys, '1')
   const template = `{"metadata":{"labels":${labels}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
   const deployment = (matched: string): string =>
     manifest(
@@ -294,7 +296,7 @@ test('pods and deployments select, ask and are told apart by such names', async 
       `"spec":{"selector":{"matchLabels":${matched}},"template":${template}}`,
     ).replace('"v1"', '"apps/v1"')
   for (const name of labelKeys) {
-    const refused = await client.request('POST', deploymentsPath, { body: deployment(every([name], '2')) })
+    const refused = await client.request('POST', deploymentsPath, { body: deployment(mapOf([name], '2')) })
     assert.match(json(refused).message ?? '', /`selector` does not match template `labels`/, name)
   }
   ok(await client.request('POST', deploymentsPath, { body: deployment(labels) }), 201)
@@ -306,10 +308,10 @@ test('pods and deployments select, ask and are told apart by such names', async 
   )
   assert.equal(json<{ spec: { replicas: number } }>(scaled).spec.replicas, 3)
   ok(await patch(client, 'merge', `${deploymentsPath}/constructor/status`, '{"status":{"__proto__":{"replicas":4}}}'))
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })
 
-test('objects and namespaces have such names', async (t) => {
+test('objects and namespaces may have such names', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   for (const name of objectNames) {
     assert.equal((await client.request('GET', `/api/v1/namespaces/${name}`)).status, 404)
@@ -334,7 +336,7 @@ test('objects and namespaces have such names', async (t) => {
 })
 
 for (const protocol of protocols) {
-  test(`paths, queries and headers that say such names find nothing (${protocol})`, async (t) => {
+  test(`paths, queries and headers with such names find nothing (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
     const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
@@ -404,11 +406,11 @@ for (const protocol of protocols) {
       ),
     )
     assert.doesNotMatch((await client.request('GET', '/metrics')).bytes.toString(), /\[native code\]|="constructor"/)
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 }
 
-test('methods that are called so are none', async (t) => {
+test('methods with such names are rejected', async (t) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
   for (const name of names)
@@ -421,5 +423,5 @@ test('methods that are called so are none', async (t) => {
       '/apis/authentication.k8s.io/v1/tokenreviews',
     ])
       assert.equal((await client.request(name, path)).status, 405, `${name} ${path}`)
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })

@@ -1,11 +1,11 @@
-/** Objects that tests write: pods of the size that real ones have, and ConfigMaps. */
+/** Test objects: pods of realistic size, and ConfigMaps. */
 import assert from 'node:assert/strict'
 import type { Client } from './api-client.ts'
 
 export const podsPath = '/api/v1/namespaces/default/pods'
 export const configMapsPath = '/api/v1/namespaces/default/configmaps'
 
-/** `o-000042`: names count up in the order of keys. */
+/** Returns for example `o-000042`: names sort by number. */
 export const nameOf = (i: number): string => `o-${String(i).padStart(6, '0')}`
 
 export const podOf = (i: number, labels: Readonly<Record<string, string>> = {}): object => ({
@@ -27,7 +27,7 @@ export const configMapOf = (i: number, labels: Readonly<Record<string, string>> 
   data: { k: 'x'.repeat(bytes) },
 })
 
-/** Does `work` for the numbers from `from` to `to` (excluded), `workers` at a time. */
+/** Calls `work` for the numbers from `from` to `to` (exclusive), `workers` at a time. */
 export async function each(
   from: number,
   to: number,
@@ -42,7 +42,7 @@ export async function each(
   )
 }
 
-/** Creates objects, in parallel. */
+/** Creates objects concurrently. */
 export const createAll = (
   client: Client,
   path: string,

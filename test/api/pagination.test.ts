@@ -1,4 +1,4 @@
-/** Lists in pages while others write: every page is cut from the state that the first one showed. */
+/** Paginated lists during writes: every page is from the revision of the first one. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Client, http1Client, http2Client, type Json, json } from './api-client.ts'
@@ -11,11 +11,11 @@ const pageSize = 500
 interface Pages {
   readonly objects: ReadonlyMap<string, Json>
   readonly revision: string
-  /** The longest request, ms. */
+  /** The duration of the longest request, in ms. */
   readonly longest: number
 }
 
-/** Reads a list to its end and checks that each page fits the first. */
+/** Reads all pages of a list and checks that each matches the first. */
 async function readPages(client: Client, path: string, between: (page: number) => unknown = () => {}): Promise<Pages> {
   const objects = new Map<string, Json>()
   let longest = 0
@@ -56,8 +56,8 @@ async function readPages(client: Client, path: string, between: (page: number) =
 }
 
 /**
- * Eight writers that change, delete and create objects until they are stopped. Objects `o-…`; what they make sorts in
- * between.
+ * Starts eight writers that change, delete and create objects until stopped. Names of created objects sort between the
+ * existing ones (`o-…`).
  */
 function startWriters(client: Client): { readonly written: () => number; stop(): Promise<number> } {
   let writing = true
@@ -92,7 +92,7 @@ function startWriters(client: Client): { readonly written: () => number; stop():
   }
 }
 
-/** How often slower than an idle machine of the year 2024 this one is right now: at least 1. */
+/** Returns how many times slower than an idle machine of 2024 this one currently is: at least 1. */
 function slowness(): number {
   const started = performance.now()
   let sum = 0
@@ -110,7 +110,7 @@ function checkTime(t: TestContext, what: string, longest: number): void {
   assert.ok(longest < 1000 * slow, `${what}: a request took ${longest.toFixed(0)} ms`)
 }
 
-/** The whole state at a revision, read at once. */
+/** Returns the state at a revision, read in one request. */
 async function stateAt(client: Client, revision: string): Promise<ReadonlyMap<string, string>> {
   const answer = await client.request('GET', `${podsPath}?resourceVersion=${revision}&resourceVersionMatch=Exact`)
   assert.equal(answer.status, 200)
@@ -121,7 +121,7 @@ const versions = (objects: ReadonlyMap<string, Json>): ReadonlyMap<string, strin
   new Map([...objects].map(([name, { metadata }]) => [name, metadata.resourceVersion]))
 
 for (const storage of ['memory', 'log'] as const) {
-  test(`10,000 pods read in pages while eight clients write are the state of one revision (${storage})`, async (t) => {
+  test(`pages of 10,000 pods are from one revision while eight clients write (${storage})`, async (t) => {
     const server = await startTestServer(t, storage)
     const client = http2Client(t, server)
     const reader = http1Client(t, server)
@@ -138,14 +138,14 @@ for (const storage of ['memory', 'log'] as const) {
     assert.ok(written > 100, `only ${written} writes happened meanwhile`)
     t.diagnostic(`${written} writes meanwhile`)
     checkTime(t, `pages of ${pageSize} on ${storage}`, Math.max(...lists.map(({ longest }) => longest)))
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 }
 
-test('pages go on from the history of the store when the server no longer knows the first', async (t) => {
+test('pages continue from the store history if the server has no snapshot of the first', async (t) => {
   const one = await startTestServer(t, 'log')
   await createAll(http2Client(t, one), podsPath, 0, count, podOf)
-  // The other server on the same store has no snapshots of this one's pages.
+  // The second server on the same store has no snapshots of the first one's pages.
   const other = await serve(t, one.store)
   const clients = [http2Client(t, one), http2Client(t, other)]
   let turn = 0
@@ -160,7 +160,7 @@ test('pages go on from the history of the store when the server no longer knows 
   checkTime(t, 'pages from history', pages.longest)
 })
 
-test('clients at different pages of one revision do not disturb each other, whatever the server still remembers', async (t) => {
+test('clients at different pages of one revision do not affect each other', async (t) => {
   const one = await startTestServer(t)
   const client = http2Client(t, one)
   await createAll(client, podsPath, 0, 2000, podOf)
@@ -184,7 +184,7 @@ test('clients at different pages of one revision do not disturb each other, what
   }
 })
 
-test('pages with a selector hold what it selects and no count of the rest', async (t) => {
+test('pages with a selector have no remainingItemCount', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   await createAll(client, podsPath, 0, 1000, podOf)
   const names: string[] = []
@@ -206,7 +206,7 @@ test('pages with a selector hold what it selects and no count of the rest', asyn
   )
 })
 
-test('a continue token whose revision is compacted is 410, and the token in the answer leads on', async (t) => {
+test('a continue token of a compacted revision is 410, and the response has a new one', async (t) => {
   const one = await startTestServer(t)
   const client = http2Client(t, one)
   await createAll(client, podsPath, 0, 100, podOf)

@@ -1,9 +1,9 @@
-/** At `-v 1` the start says which versions of the API are off. */
+/** At `-v 1`, the start logs the disabled versions of the API. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
 
-test('versions that are off are logged at verbosity 1', async (t) => {
+test('disabled versions are logged at verbosity 1', async (t) => {
   const linesAt = async (verbosity: number, ...runtimeConfig: string[]): Promise<string[]> => {
     const lines: string[] = []
     await testCluster(t, { controllers: false, verbosity, runtimeConfig, log: (line) => lines.push(line) })

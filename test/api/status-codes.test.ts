@@ -1,11 +1,11 @@
-/** Status codes that clients tell cases apart by. */
+/** Status codes that clients distinguish. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { http2Client } from './api-client.ts'
 import { startTestServer } from './api-server.ts'
 import { configMapsPath } from './objects.ts'
 
-test('a DELETE that leaves an object is 202 for who asked in the words of old for its dependents to go', async (t) => {
+test('a DELETE with orphanDependents=false that leaves the object is 202', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   for (const [name, body, status] of [
     ['a', undefined, 200],
@@ -19,7 +19,7 @@ test('a DELETE that leaves an object is 202 for who asked in the words of old fo
   }
 })
 
-test('what is an answer and no object has no name, and no path says proxy', async (t) => {
+test('virtual resources have no named objects, and the old proxy paths are 404', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   for (const [method, path, status] of [
     ['GET', '/api/v1/namespaces/default/bindings', 405],
@@ -31,7 +31,7 @@ test('what is an answer and no object has no name, and no path says proxy', asyn
     assert.equal((await client.request(method, path)).status, status, `${method} ${path}`)
 })
 
-test('a document is only read: other methods are refused, whatever else is wrong with them, and nothing ends for it', async (t) => {
+test('discovery and OpenAPI documents reject other methods, before other errors', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   for (const [method, path, accept, status] of [
     ['POST', '/openapi/v3/api/v1', 'application/pdf', 405],
@@ -43,29 +43,25 @@ test('a document is only read: other methods are refused, whatever else is wrong
     assert.equal((await client.request(method, path, { headers: { accept } })).status, status, `${method} ${path}`)
 })
 
-test(
-  'a PUT that names the uid of an object that has gone makes no new one: 409 for kinds that a PUT may create, ' +
-    '404 for others',
-  async (t) => {
-    const client = http2Client(t, await startTestServer(t))
-    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
-    const put = async (path: string, metadata: object) => {
-      const answer = await client.request('PUT', path, { body: JSON.stringify({ metadata }) })
-      return [answer.status, (JSON.parse(answer.bytes.toString()) as { message?: string }).message]
-    }
-    const refusal = (there: string) =>
-      'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, ' +
-      'Key: /registry/leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in ' +
-      `precondition: old, UID in object meta: ${there}`
-    assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old', resourceVersion: '5' }), [409, refusal('')])
-    assert.deepEqual(await put(`${configMapsPath}/c`, { name: 'c', uid: 'old' }), [404, 'configmaps "c" not found'])
-    const made = await client.request('PUT', `${leases}/l`, { body: '{"metadata":{"name":"l"}}' })
-    const { metadata } = JSON.parse(made.bytes.toString()) as { metadata: { uid: string } }
-    assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old' }), [409, refusal(metadata.uid)])
-  },
-)
+test('a PUT with the uid of a deleted object is 409 for kinds that PUT may create, 404 for others', async (t) => {
+  const client = http2Client(t, await startTestServer(t))
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
+  const put = async (path: string, metadata: object) => {
+    const answer = await client.request('PUT', path, { body: JSON.stringify({ metadata }) })
+    return [answer.status, (JSON.parse(answer.bytes.toString()) as { message?: string }).message]
+  }
+  const refusal = (there: string) =>
+    'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: invalid object, Code: 4, ' +
+    'Key: /registry/leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in ' +
+    `precondition: old, UID in object meta: ${there}`
+  assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old', resourceVersion: '5' }), [409, refusal('')])
+  assert.deepEqual(await put(`${configMapsPath}/c`, { name: 'c', uid: 'old' }), [404, 'configmaps "c" not found'])
+  const made = await client.request('PUT', `${leases}/l`, { body: '{"metadata":{"name":"l"}}' })
+  const { metadata } = JSON.parse(made.bytes.toString()) as { metadata: { uid: string } }
+  assert.deepEqual(await put(`${leases}/l`, { name: 'l', uid: 'old' }), [409, refusal(metadata.uid)])
+})
 
-test('a watch is not told in YAML', async (t) => {
+test('a watch does not support YAML', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const { status, bytes } = await client.request('GET', '/api/v1/namespaces?watch=true', {
     headers: { accept: 'application/yaml' },

@@ -1,4 +1,4 @@
-/** What PUT and DELETE take of some kinds and not of others, as upstream's strategies have it. */
+/** PUT and DELETE with special behaviour of some kinds, as in upstream's strategies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { http2Client, json } from './api-client.ts'
@@ -24,7 +24,7 @@ const definition = {
   },
 }
 
-/** Kinds that no update without a version may overwrite, and how one is made. */
+/** Kinds whose updates need a resourceVersion, with an object of each. */
 const versioned: readonly [plural: string, body: object][] = [
   ['mutatingwebhookconfigurations', object(admission, 'MutatingWebhookConfiguration')],
   ['validatingwebhookconfigurations', object(admission, 'ValidatingWebhookConfiguration')],
@@ -71,7 +71,7 @@ const versioned: readonly [plural: string, body: object][] = [
 ]
 
 for (const [plural, body] of versioned)
-  test(`an update says which version it is of: ${plural}`, async (t) => {
+  test(`an update needs a resourceVersion: ${plural}`, async (t) => {
     const client = http2Client(t, await startTestServer(t))
     const path = `/apis/${(body as { apiVersion: string }).apiVersion}/${plural}`
     const made = await client.request('POST', path, { body })
@@ -85,7 +85,7 @@ for (const [plural, body] of versioned)
     )
   })
 
-test('a RuntimeClass may be made by PUT, a StorageClass may not', async (t) => {
+test('PUT may create a RuntimeClass, but not a StorageClass', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const put = async (path: string, body: object) => (await client.request('PUT', path, { body })).status
   assert.equal(
@@ -98,7 +98,7 @@ test('a RuntimeClass may be made by PUT, a StorageClass may not', async (t) => {
   )
 })
 
-test('a write of the status of a ServiceCIDR leaves its metadata alone', async (t) => {
+test('a status write of a ServiceCIDR does not change its metadata', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const path = '/apis/networking.k8s.io/v1/servicecidrs'
   const made = await client.request('POST', path, {
@@ -112,7 +112,7 @@ test('a write of the status of a ServiceCIDR leaves its metadata alone', async (
   assert.deepEqual(await labels(`${path}/a`), { a: 'b' })
 })
 
-test('nothing depends on events: how their dependents shall go is not asked', async (t) => {
+test('propagation policies have no effect on events', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const event = { involvedObject: { namespace: 'default' }, message: 'm' }
   for (const [path, kind, rest, expected] of [
@@ -130,7 +130,7 @@ test('nothing depends on events: how their dependents shall go is not asked', as
   }
 })
 
-test('keys that stand twice in YAML, and fields that no JSON patch has, are told', async (t) => {
+test('duplicate keys in YAML and unknown fields of JSON patches are reported', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  name: a\ncolour: red\ndata:\n  k: v\n  k: w\n'
   const post = (query: string) =>
@@ -164,7 +164,7 @@ test('keys that stand twice in YAML, and fields that no JSON patch has, are told
   )
 })
 
-test('a deleted object of dynamic resource allocation is the answer', async (t) => {
+test('DELETE of a resource.k8s.io object returns the object', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const group = 'resource.k8s.io/v1'
   const devices = { requests: [{ name: 'r', exactly: { deviceClassName: 'c' } }] }

@@ -1,6 +1,6 @@
 /**
- * What a create and an update find wrong, as kube-apiserver 1.36 answers: which rules come first, and which old values
- * may stay.
+ * Validation errors of creates and updates, compared with kube-apiserver 1.36: their order, and which old values may
+ * stay.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
   }
   const fieldsOf = ({ body }: { body: Answer }): string[] => (body.details?.causes ?? []).map(({ field }) => field)
 
-  await t.test('metadata of a disruption budget is looked at when nothing else is wrong', async () => {
+  await t.test('metadata of a PodDisruptionBudget is validated only if nothing else is wrong', async () => {
     const path = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
     const budget = (app: string): object => ({
       metadata: { name: 'x/y' },
@@ -40,7 +40,7 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
     assert.deepEqual(fieldsOf(await post(path, budget('a'))), ['metadata.name'])
   })
 
-  await t.test('a pod gets no policy for resizing, a Job says that its selector is generated', async () => {
+  await t.test('a pod gets no default resizePolicy, a Job gets manualSelector false', async () => {
     const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', resources: { limits } }] } }
     const made = await post('/api/v1/namespaces/default/pods', pod)
     assert.equal(made.status, 201, made.body.message)
@@ -49,7 +49,7 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
     assert.equal(job.body.spec?.manualSelector, false)
   })
 
-  await t.test('a volume says since when it is in its phase', async () => {
+  await t.test('a volume has the time of its last phase transition', async () => {
     const path = '/api/v1/persistentvolumes'
     const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp' } }
     const { body } = await post(path, { metadata: { name: 'v' }, spec })
@@ -64,7 +64,7 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
     assert.notEqual((await patch({ phase: 'Available' })).status?.lastPhaseTransitionTime, given)
   })
 
-  await t.test('claim templates of a StatefulSet are claims that could be made', async () => {
+  await t.test('volumeClaimTemplates of a StatefulSet are validated as claims', async () => {
     const path = '/apis/apps/v1/namespaces/default/statefulsets'
     const labels = { a: 'b' }
     const set = (claim: object): object => ({
@@ -89,7 +89,7 @@ test('validation follows the order and the defaults of 1.36', async (t) => {
     assert.equal((await post(path, set(claim))).status, 201)
   })
 
-  await t.test('a wrong type in an embedded struct is named with that struct', async () => {
+  await t.test('a type error in an embedded struct contains the name of the struct', async () => {
     const volumes = [{ name: 'v', fc: { lun: 'x' } }]
     const spec = { volumes, containers: [{ name: 'c', image: 'i' }] }
     const { body } = await post('/api/v1/namespaces/default/pods', { metadata: { name: 'q' }, spec })

@@ -1,4 +1,4 @@
-/** Warnings as clients get them, over both versions of HTTP and on kubectl's screen. */
+/** Warning headers over HTTP/1.1 and HTTP/2, and in kubectl's output. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -14,7 +14,7 @@ const configMap = (fields: readonly string[]) => ({
 })
 
 for (const protocol of protocols)
-  test(`what is not ASCII is sent as UTF-8, and too much is cut: ${protocol}`, async (t) => {
+  test(`warnings are sent as UTF-8, and truncated if too long (${protocol})`, async (t) => {
     const client = clientOf(t, protocol, await startTestServer(t))
     const warned = async (...fields: readonly string[]) => {
       const path = '/api/v1/namespaces/default/configmaps?dryRun=All&fieldValidation=Warn'
@@ -27,9 +27,9 @@ for (const protocol of protocols)
     assert.equal(await warned(...long), long.map((name) => `299 - "unknown field \\"${name.slice(0, 241)}"`).join(', '))
   })
 
-test('kubectl shows them', async (t) => {
+test('kubectl prints warnings', async (t) => {
   const { kubeconfigFile, folder } = await testCluster(t)
-  // Older ones look for unknown fields themselves.
+  // Older versions check for unknown fields themselves.
   for (const program of installedKubectls().filter(({ minor }) => minor >= 25)) {
     const kubectl = new Kubectl(program, kubeconfigFile, folder)
     const { stderr } = await kubectl.run('create --validate=warn --dry-run=server -f -', {

@@ -21,10 +21,10 @@ type Lists = Readonly<Record<string, readonly Item[]>>
 const file = readFileSync(join(import.meta.dirname, 'objects-1.36.json.gz'))
 const recorded = JSON.parse(gunzipSync(file).toString()) as Lists
 
-/** In aggregation's own group upstream registers no local service. */
+/** Upstream registers no local APIService for the group of aggregation itself. */
 const ours = new Set(['v1.apiregistration.k8s.io'])
 
-/** The object without what differs from server to server: identity, times, who wrote it, the port it listens on. */
+/** Returns the object without fields that differ between servers: identity, times, managers, ports. */
 function comparable({ metadata, status, spec, ...rest }: Item): [string, unknown] {
   const { uid: _, resourceVersion: _r, creationTimestamp: _c, managedFields: _m, generation: _g, ...kept } = metadata
   const conditions = status?.conditions?.map(({ lastTransitionTime: _t, ...condition }) => condition)
@@ -47,12 +47,12 @@ const byName = (items: readonly Item[]): object =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   )
 
-test('a fresh server has the objects of 1.36, no more and no less', async (t) => {
+test('a fresh server has exactly the objects of 1.36', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   for (const [path, items] of Object.entries(recorded))
     await t.test(path, async () => {
       const wanted = byName(items)
-      // Some are completed by controllers: the finalizer of the range of Services, the rules of aggregated roles.
+      // Controllers complete some: the finalizer of the ServiceCIDR, the rules of aggregated roles.
       await waitFor(path, async () => {
         const { items: live } = (await cluster.call('GET', path)) as unknown as { readonly items: readonly Item[] }
         assert.deepEqual(byName(live), wanted)

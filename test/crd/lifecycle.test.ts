@@ -222,7 +222,7 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       new Map([...increments].sort(([a], [b]) => (a < b ? -1 : 1))),
     )
     assert.deepEqual([...statuses.keys()].sort(), [200, 201, 409], JSON.stringify([...statuses]))
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 
   test('take another version to store while objects are written, and all of them can be read in each', async (t) => {
@@ -261,7 +261,7 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
         assert.deepEqual([item.apiVersion, item.spec], [`example.com/${version}`, { n: 2, text: 'a' }])
       assert.equal(json(await client.request('GET', `${path}/o-0`)).metadata.name, 'o-0')
     }
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 
   test('that are deleted while objects are created leave none behind', async (t) => {
@@ -293,7 +293,7 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       [...statuses].filter((status) => ![201, 404, 405].includes(status)),
       [],
     )
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 
   test('warn of versions that are deprecated, in their own words or with the version to use instead', async (t) => {

@@ -10,7 +10,7 @@ import { labelSelector, map, number, pointer, struct, text } from '../../machine
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { collisions, counts, lastingTemplate } from '../workload/template-rules.ts'
+import { validateCollisionCount, validateCounts, validateLongRunningTemplate } from '../workload/template-rules.ts'
 import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { daemonSetRollingUpdate } from './rolling-update.ts'
@@ -79,7 +79,7 @@ function rules({ spec }: DaemonSet): readonly FieldError[] {
     selector && !hasRequirements(selector)
       ? [invalidValue('spec.selector', labelSelector(selector), 'empty selector is invalid for daemonset')]
       : valid,
-    lastingTemplate(template, 'DaemonSet'),
+    validateLongRunningTemplate(template, 'DaemonSet'),
     nonNegative(spec.minReadySeconds, 'spec.minReadySeconds'),
     updateStrategy(spec),
     nonNegative(spec.revisionHistoryLimit, 'spec.revisionHistoryLimit'),
@@ -122,7 +122,8 @@ export const daemonSets = resource<DaemonSet>({
   validate: {
     object: rules,
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector, labelSelector),
-    status: ({ status }, { status: old }) => all(counts(status, statusCounts), collisions(status, old)),
+    status: ({ status }, { status: old }) =>
+      all(validateCounts(status, statusCounts), validateCollisionCount(status, old)),
   },
   warnings: specTemplateWarnings,
   columns: [

@@ -9,7 +9,12 @@ import { labelSelector, number, pointer, struct, text } from '../../machinery/va
 import { podTemplateDefaults } from '../core/pod/index.ts'
 import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import {
+  selectorAndTemplate,
+  validateAtMost,
+  validateCollisionCount,
+  validateCounts,
+} from '../workload/template-rules.ts'
 import { namedTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn, selectorColumn } from './columns.ts'
 import { deploymentRollingUpdate } from './rolling-update.ts'
@@ -95,7 +100,7 @@ export const deployments = resource<Deployment>({
     update: ({ spec }, { spec: old }) => immutable(spec?.selector, 'spec.selector', old?.selector, labelSelector),
     status: ({ status }, { status: old }) =>
       all(
-        counts(status, [
+        validateCounts(status, [
           'observedGeneration',
           'replicas',
           'updatedReplicas',
@@ -104,9 +109,9 @@ export const deployments = resource<Deployment>({
           'unavailableReplicas',
           'collisionCount',
         ]),
-        within(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
-        within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
-        collisions(status, old),
+        validateAtMost(status, ['updatedReplicas', 'readyReplicas', 'availableReplicas'], 'replicas'),
+        validateAtMost(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than readyReplicas'),
+        validateCollisionCount(status, old),
       ),
   },
   warnings: namedTemplateWarnings,

@@ -23,7 +23,12 @@ import { claimSpecDefaults } from '../core/storage/persistent-volume-claim.ts'
 import { isFeatureOn } from '../features/current.ts'
 import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { collisions, counts, selectorAndTemplate, within } from '../workload/template-rules.ts'
+import {
+  selectorAndTemplate,
+  validateAtMost,
+  validateCollisionCount,
+  validateCounts,
+} from '../workload/template-rules.ts'
 import { specTemplateWarnings } from '../workload/template-warnings.ts'
 import { containersColumn, imagesColumn } from './columns.ts'
 
@@ -184,10 +189,14 @@ export const statefulSets = resource<StatefulSet>({
     update,
     status: ({ status }, { status: old }) =>
       all(
-        counts(status, [...statusCounts, 'observedGeneration', 'collisionCount']),
-        within(status, ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], 'replicas'),
-        within(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
-        collisions(status, old),
+        validateCounts(status, [...statusCounts, 'observedGeneration', 'collisionCount']),
+        validateAtMost(
+          status,
+          ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+          'replicas',
+        ),
+        validateAtMost(status, ['availableReplicas'], 'readyReplicas', 'cannot be greater than status.readyReplicas'),
+        validateCollisionCount(status, old),
       ),
   },
   warnings,

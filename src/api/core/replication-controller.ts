@@ -11,7 +11,7 @@ import { nullMissingTimes } from '../nulls.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, name, resource, wide } from '../resource.ts'
 import { replicaColumns, replicaStatus } from '../workload/replicas.ts'
-import { lastingTemplate } from '../workload/template-rules.ts'
+import { validateLongRunningTemplate } from '../workload/template-rules.ts'
 import { namedTemplateWarnings } from '../workload/template-warnings.ts'
 import { podTemplateDefaults } from './pod/defaults/pod-defaults.ts'
 
@@ -51,7 +51,7 @@ function rules({ spec = {} }: ReplicationController): readonly FieldError[] {
           ),
         ]
       : valid,
-    lastingTemplate(template, 'ReplicationController'),
+    validateLongRunningTemplate(template, 'ReplicationController'),
   )
 }
 

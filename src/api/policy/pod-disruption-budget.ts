@@ -10,7 +10,7 @@ import { labelSelector, optional, struct } from '../../machinery/validation/inte
 import { pathSegment } from '../../machinery/validation/names.ts'
 import { nullMissingTimes } from '../nulls.ts'
 import { age, column, name, resource } from '../resource.ts'
-import { counts } from '../workload/template-rules.ts'
+import { validateCounts } from '../workload/template-rules.ts'
 
 type Budget = Model<V1PodDisruptionBudget>
 
@@ -75,7 +75,7 @@ export const podDisruptionBudgets = resource<Budget>({
     status: ({ status }) =>
       all(
         validateConditions(status?.conditions, 'status.conditions'),
-        counts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']),
+        validateCounts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']),
       ),
   },
   columns: [

@@ -1,4 +1,4 @@
-/** StorageClasses: how volumes are made for claims. */
+/** StorageClasses: provisioning parameters of volumes. */
 
 import type { V1StorageClass } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -35,15 +35,17 @@ export const storageClasses = resource<StorageClass>({
     ),
   columns: [
     nameWithDefault,
-    column('Provisioner', ({ provisioner }) => provisioner, { description: 'What makes volumes of this class.' }),
+    column('Provisioner', ({ provisioner }) => provisioner, {
+      description: 'The provisioner of volumes of the class.',
+    }),
     column('ReclaimPolicy', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete', {
-      description: 'What becomes of a volume when its claim is gone.',
+      description: 'What happens to a volume after its claim is deleted.',
     }),
     column('VolumeBindingMode', ({ volumeBindingMode }) => volumeBindingMode ?? '<unset>', {
-      description: 'When claims are bound: at once, or with their first pod.',
+      description: 'When claims are bound: Immediate or WaitForFirstConsumer.',
     }),
     column('AllowVolumeExpansion', ({ allowVolumeExpansion }) => allowVolumeExpansion ?? false, {
-      description: 'Whether claims may grow.',
+      description: 'Whether claims can be expanded.',
     }),
     age,
   ],
@@ -88,17 +90,17 @@ function classRules({
   return errors
 }
 
-const mostParameters = 512
-const mostParameterBytes = 256 * 1024
+const maxParameters = 512
+const maxParameterBytes = 256 * 1024
 
-/** Parameters mean something to drivers only; their number and size are bounded. */
+/** Validates parameters: their number and size are limited, their content depends on the driver. */
 export function parameterRules(parameters: Readonly<Record<string, string>> | undefined): readonly FieldError[] {
   const entries = Object.entries(parameters ?? {})
-  if (entries.length > mostParameters) return [tooLong('parameters', mostParameters)]
+  if (entries.length > maxParameters) return [tooLong('parameters', maxParameters)]
   const errors: FieldError[] = []
   if (entries.some(([key]) => key === '')) errors.push(invalidValue('parameters', '', 'field can not be empty.'))
   const bytes = entries.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
-  return bytes > mostParameterBytes ? [...errors, tooLong('parameters', mostParameterBytes)] : errors
+  return bytes > maxParameterBytes ? [...errors, tooLong('parameters', maxParameterBytes)] : errors
 }
 
 function classUpdateRules(storageClass: StorageClass, old: StorageClass): readonly FieldError[] {

@@ -4,7 +4,7 @@ import type { FieldError } from '../../machinery/validation/field-error.ts'
 import { volumeAttachments } from './volume-attachment.ts'
 
 const { validate } = volumeAttachments
-const told = (errors: readonly FieldError[] = []): string[] =>
+const errorMessages = (errors: readonly FieldError[] = []): string[] =>
   errors.map(({ field, message }) => `${field}: ${message.replace(/a lowercase RFC.*/, 'no name')}`)
 const of = (source: object, spec: object = {}, status?: object): never =>
   ({
@@ -13,14 +13,14 @@ const of = (source: object, spec: object = {}, status?: object): never =>
     status,
   }) as never
 const create = (source: object, spec: object = {}): string[] =>
-  told([...(validate?.object?.(of(source, spec)) ?? []), ...(validate?.create?.(of(source, spec)) ?? [])])
+  errorMessages([...(validate?.object?.(of(source, spec)) ?? []), ...(validate?.create?.(of(source, spec)) ?? [])])
 
 const csi = { driver: 'driver.example.com', volumeHandle: 'h' }
 const inline = (over: object): object => ({ inlineVolumeSpec: { csi, accessModes: ['ReadWriteOnce'], ...over } })
 const path = 'spec.source.inlineVolumeSpec'
 const context = 'in the context of inline volumes'
 
-test('an attachment is of one volume: of one that is named, or of one that stands in it', () => {
+test('an attachment has exactly one of persistentVolumeName and inlineVolumeSpec', () => {
   const one = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
   assert.deepEqual(create({ persistentVolumeName: 'v' }), [])
   assert.deepEqual(create(inline({})), [])
@@ -29,7 +29,7 @@ test('an attachment is of one volume: of one that is named, or of one that stand
   assert.deepEqual(create({ persistentVolumeName: 'A_v' }), [
     'spec.source.persistentVolumeName: Invalid value: "A_v": no name',
   ])
-  assert.deepEqual(told(validate?.object?.(of({ persistentVolumeName: 'A_v' }))), [])
+  assert.deepEqual(errorMessages(validate?.object?.(of({ persistentVolumeName: 'A_v' }))), [])
   assert.deepEqual(create({ persistentVolumeName: 'v' }, { attacher: '' }), ['spec.attacher: Required value'])
   assert.deepEqual(create({ persistentVolumeName: 'v', ...inline({}) }, { attacher: 'a b' }), [
     'spec.attacher: Invalid value: "a b": no name',
@@ -37,7 +37,7 @@ test('an attachment is of one volume: of one that is named, or of one that stand
   ])
 })
 
-test('a volume that stands in an attachment is of a CSI driver and has nothing of an object of its own', () => {
+test('an inline volume needs a CSI source, and no fields of a PersistentVolume object', () => {
   const cases: readonly (readonly [object, ...string[]])[] = [
     [{ persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' }],
     [{ claimRef: { name: 'c' } }, `claimRef: Forbidden: may not be specified ${context}`],
@@ -60,14 +60,14 @@ test('a volume that stands in an attachment is of a CSI driver and has nothing o
     )
 })
 
-test('what a driver tells has limits', () => {
-  const said = (status: object): string[] => told(validate?.status?.(of({}, {}, status), of({})))
+test('the status of an attachment has size limits', () => {
+  const statusErrors = (status: object): string[] => errorMessages(validate?.status?.(of({}, {}, status), of({})))
   assert.deepEqual(
-    said({ attached: true, attachmentMetadata: { a: 'b' }, attachError: { message: 'm', errorCode: 1 } }),
+    statusErrors({ attached: true, attachmentMetadata: { a: 'b' }, attachError: { message: 'm', errorCode: 1 } }),
     [],
   )
   assert.deepEqual(
-    said({
+    statusErrors({
       attachmentMetadata: { a: 'x'.repeat(256 * 1024) },
       detachError: { message: 'x'.repeat(1025), errorCode: -1 },
     }),

@@ -1,4 +1,4 @@
-/** VolumeAttachments: that a volume shall be, or is, attached to a node. */
+/** VolumeAttachments: requests to attach volumes to nodes, and their state. */
 
 import type { V1VolumeAttachment } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
@@ -20,7 +20,7 @@ type VolumeAttachment = Model<V1VolumeAttachment>
 
 const oneSource = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
 
-/** A volume that stands in an attachment is shown as it is sent. */
+/** The spec in error messages. An inline volume is shown as sent. */
 const shownSpec = struct({
   Attacher: text,
   Source: struct({ PersistentVolumeName: optional, InlineVolumeSpec: optional }),
@@ -49,12 +49,15 @@ export const volumeAttachments = resource<VolumeAttachment>({
   },
   columns: [
     name,
-    column('Attacher', ({ spec }) => spec.attacher, { format: 'name', description: 'The driver that attaches it.' }),
+    column('Attacher', ({ spec }) => spec.attacher, {
+      format: 'name',
+      description: 'The driver that attaches the volume.',
+    }),
     column('PV', ({ spec }) => spec.source.persistentVolumeName ?? '', { description: 'The volume.' }),
-    column('Node', ({ spec }) => spec.nodeName, { description: 'The node that it is attached to.' }),
+    column('Node', ({ spec }) => spec.nodeName, { description: 'The node of the attachment.' }),
     column('Attached', ({ status }) => status?.attached ?? false, {
       type: 'boolean',
-      description: 'Whether it is attached.',
+      description: 'Whether the volume is attached.',
     }),
     age,
   ],
@@ -73,21 +76,21 @@ function attachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   return [...errors, ...follows(nodeName ?? '', 'spec.nodeName', dnsSubdomain)]
 }
 
-/** Rules that v1 has for new objects only. */
+/** Validates rules that hold on create only, in v1. */
 function newAttachmentRules({ spec }: VolumeAttachment): readonly FieldError[] {
   return follows(spec?.source?.persistentVolumeName, 'spec.source.persistentVolumeName', dnsSubdomain)
 }
 
-/** Of keys and values together. */
-const mostMetadataBytes = 256 * 1024
-const mostMessageBytes = 1024
+/** The limit for the sum of all keys and values. */
+const maxMetadataBytes = 256 * 1024
+const maxMessageBytes = 1024
 
-/** What the driver tells. */
+/** Validates a write to `/status`. */
 function statusRules({ status }: VolumeAttachment): readonly FieldError[] {
   const metadata = Object.entries(status?.attachmentMetadata ?? {})
   const bytes = metadata.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   return all(
-    bytes > mostMetadataBytes ? [tooLong('status.attachmentMetadata', mostMetadataBytes)] : valid,
+    bytes > maxMetadataBytes ? [tooLong('status.attachmentMetadata', maxMetadataBytes)] : valid,
     volumeError(status?.attachError, 'status.attachError'),
     volumeError(status?.detachError, 'status.detachError'),
   )
@@ -97,8 +100,8 @@ type VolumeError = NonNullable<NonNullable<VolumeAttachment['status']>['attachEr
 
 function volumeError({ message = '', errorCode }: VolumeError = {}, path: string): readonly FieldError[] {
   return all(
-    // Upstream names the other limit.
-    Buffer.byteLength(message) > mostMessageBytes ? [tooLong(`${path}.message`, mostMetadataBytes)] : valid,
+    // Upstream shows the other limit.
+    Buffer.byteLength(message) > maxMessageBytes ? [tooLong(`${path}.message`, maxMetadataBytes)] : valid,
     errorCode !== undefined && errorCode < 0
       ? [invalidValue(`${path}.errorCode`, errorCode, 'must be between 0 and 2147483647, inclusive')]
       : valid,

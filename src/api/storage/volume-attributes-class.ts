@@ -1,4 +1,4 @@
-/** VolumeAttributesClasses: attributes of volumes that may change while they live. */
+/** VolumeAttributesClasses: attributes that can be changed on existing volumes. */
 
 import type { V1VolumeAttributesClass } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../machinery/equality.ts'
@@ -28,7 +28,7 @@ export const volumeAttributesClasses = resource<AttributesClass>({
   validate: { object: classRules, update: classUpdateRules },
   columns: [
     nameWithDefault,
-    column('DriverName', ({ driverName }) => driverName, { description: 'The driver that knows its attributes.' }),
+    column('DriverName', ({ driverName }) => driverName, { description: 'The driver of the attributes.' }),
     age,
   ],
   deletion: { returnsObject: true },

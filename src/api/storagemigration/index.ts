@@ -1,4 +1,4 @@
-/** storagemigration.k8s.io: rewriting stored objects in the current version. Beta. */
+/** storagemigration.k8s.io: rewrites stored objects in the current storage version. Beta. */
 import type { V1beta1StorageVersionMigration } from '@kubernetes/client-node'
 import type { Model } from '../../machinery/object.ts'
 import { required } from '../../machinery/validation/field-error.ts'
@@ -29,11 +29,11 @@ export const storageVersionMigrations = resource<Model<V1beta1StorageVersionMigr
       ({ spec }) =>
         spec?.resource.group ? `${spec.resource.resource}.${spec.resource.group}` : (spec?.resource.resource ?? ''),
       {
-        description: 'The resource whose objects are rewritten.',
+        description: 'The migrated resource.',
       },
     ),
     column('Status', ({ status }) => status?.conditions?.find(({ status: value }) => value === 'True')?.type ?? '', {
-      description: 'How far it has come.',
+      description: 'The state of the migration.',
     }),
     age,
   ],

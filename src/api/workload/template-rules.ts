@@ -1,4 +1,4 @@
-/** Rules that all controllers of pods share: their selector, their template, and that both belong together. */
+/** Validation of selectors and pod templates, shared by all workloads. */
 
 import type { V1LabelSelector, V1PodTemplateSpec } from '@kubernetes/client-node'
 import { sortedByKey } from '../../lib/sorted-by-key.ts'
@@ -23,7 +23,7 @@ const mismatch = '`selector` does not match template `labels`'
 const labelsShown = (template: Template | undefined): object | null =>
   template?.metadata?.labels ? sortedByKey(template.metadata.labels) : null
 
-/** The selector matches what is made from the template; one that is missing matches nothing. */
+/** Requires that the selector matches the labels of the template; a missing one matches nothing. */
 export const selectorMatches = (
   selector: Selector | undefined,
   template: Template | undefined,
@@ -33,7 +33,7 @@ export const selectorMatches = (
     ? valid
     : [invalidValue(`${path}.metadata.labels`, labelsShown(template), mismatch)]
 
-/** `spec.selector` of a workload; `kind` as messages name it. */
+/** Validates `spec.selector` of a workload; `kind` is the name in messages. */
 export function workloadSelector(selector: Selector | undefined, kind: string): readonly FieldError[] {
   if (!selector) return [required('spec.selector')]
   const errors = validateLabelSelector(selector, 'spec.selector')
@@ -42,8 +42,8 @@ export function workloadSelector(selector: Selector | undefined, kind: string): 
     : [...errors, invalidValue('spec.selector', labelSelector(selector), `empty selector is invalid for ${kind}`)]
 }
 
-/** Pods that are kept running are always restarted and have no deadline. */
-export const lastingTemplate = (
+/** Validates the template of long-running pods: restartPolicy Always and no deadline. */
+export const validateLongRunningTemplate = (
   template: Template | undefined,
   kind: string,
   options?: TemplateOptions,
@@ -60,7 +60,7 @@ export const lastingTemplate = (
   )
 }
 
-/** Selector and template together: the template is looked at only if the selector makes sense. */
+/** Validates selector and template; the template only if the selector is valid. */
 export function selectorAndTemplate(
   { selector, template }: { selector?: Selector; template?: Template },
   kind: string,
@@ -70,32 +70,32 @@ export function selectorAndTemplate(
   const errors = workloadSelector(selector, kind)
   if (selector && validateLabelSelector(selector, 'spec.selector').length > 0)
     return [...errors, invalidValue('spec.selector', labelSelector(selector), 'invalid label selector')]
-  return all(errors, selectorMatches(selector, template), lastingTemplate(template, templateKind, options))
+  return all(errors, selectorMatches(selector, template), validateLongRunningTemplate(template, templateKind, options))
 }
 
-/** Counts in a status: none is negative. */
-export const counts = <T extends object>(
+/** Validates that counts in a status are not negative. */
+export const validateCounts = <T extends object>(
   status: T | undefined,
   fields: readonly (keyof T & string)[],
 ): readonly FieldError[] =>
   fields.flatMap((field) => nonNegative(status?.[field] as number | undefined, `status.${field}`))
 
-/** Counts of a part are never greater than the whole. */
-export const within = <T extends object>(
+/** Validates that counts of subsets are at most the count of the superset. */
+export const validateAtMost = <T extends object>(
   status: T | undefined,
   fields: readonly (keyof T & string)[],
-  whole: keyof T & string,
-  detail = `cannot be greater than status.${whole}`,
+  superset: keyof T & string,
+  detail = `cannot be greater than status.${superset}`,
 ): readonly FieldError[] =>
   fields.flatMap((field) => {
     const count = (status?.[field] as number | undefined) ?? 0
-    return count > ((status?.[whole] as number | undefined) ?? 0)
+    return count > ((status?.[superset] as number | undefined) ?? 0)
       ? [invalidValue(`status.${field}`, count, detail)]
       : valid
   })
 
-/** `collisionCount` only grows: names are made from it. */
-export function collisions(
+/** Rejects a lower `collisionCount`, which names are derived from. */
+export function validateCollisionCount(
   status: { collisionCount?: number } | undefined,
   old: { collisionCount?: number } | undefined,
 ): readonly FieldError[] {

@@ -1,5 +1,5 @@
 /**
- * What kinds with a pod template warn of: the template, when it is new or changed, and names that pods get theirs from.
+ * Warnings of kinds with a pod template: about a new or changed template, and about names that pod names derive from.
  */
 import type { KubeObject } from '../../machinery/object.ts'
 import { podNamesOf, templateWarnings } from '../core/pod/index.ts'
@@ -9,14 +9,14 @@ type Templated = KubeObject & { spec?: { template?: PodTemplate } }
 
 const none: readonly string[] = []
 
-/** Whether a write changed what the kind's controller looks at. */
+/** Returns true on create, and if the generation changed. */
 export const isChanged = ({ metadata }: KubeObject, old: KubeObject | undefined): boolean =>
   !old || metadata.generation !== old.metadata.generation
 
-/** Warnings about `spec.template`. */
+/** Returns warnings about `spec.template`. */
 export const specTemplateWarnings = (object: Templated, old: Templated | undefined): readonly string[] =>
   isChanged(object, old) ? templateWarnings(object.spec?.template) : none
 
-/** As `specTemplateWarnings`, and about the name of a new object: its pods' names begin with it. */
+/** Like `specTemplateWarnings`, and about the name of a new object, which its pods' names begin with. */
 export const namedTemplateWarnings = (object: Templated, old: Templated | undefined): readonly string[] =>
   old ? specTemplateWarnings(object, old) : [...podNamesOf(object.metadata.name), ...specTemplateWarnings(object, old)]

@@ -1,4 +1,4 @@
-/** Client libraries and kubectl read and write objects with integers of 64 bits. */
+/** Client libraries and kubectl read and write objects with 64-bit integers. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { integers, podOf, podsPath, secondsIn } from './integers.ts'
 
-const most = 2n ** 63n - 1n
+const maxInt64 = 2n ** 63n - 1n
 const withoutControllers = { controllers: [], apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] }
 
-/** Types of fields say number: beyond 2^53 the client takes and gives bigints. */
+/** The fields have the type number; above 2^53 the client accepts and returns bigints. */
 const podWith = (name: string, seconds: readonly bigint[]): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -34,7 +34,7 @@ const podWith = (name: string, seconds: readonly bigint[]): Pod => ({
 const secondsOf = ({ spec }: Pod): readonly bigint[] =>
   (spec?.tolerations ?? []).slice(0, -2).map(({ tolerationSeconds = 0 }) => BigInt(tolerationSeconds))
 
-test('the client library reads, watches and writes them exactly', async (t) => {
+test('the client library reads, watches and writes 64-bit integers exactly', async (t) => {
   const client = clientFor(t, await testCluster(t, withoutControllers))
   const values = integers(31, 30)
   assert.deepEqual(secondsOf(await client.create(pods, podWith('a', values))), values)
@@ -53,16 +53,16 @@ test('the client library reads, watches and writes them exactly', async (t) => {
     spec: { ...pod.spec!, tolerations: pod.spec!.tolerations },
   }))
   assert.equal(same, 'unchanged')
-  const { tolerations } = podWith('c', [...values, most]).spec!
+  const { tolerations } = podWith('c', [...values, maxInt64]).spec!
   const live = await client.get(pods, 'default', 'a')
   const added = { ...live, spec: { ...live.spec!, tolerations: [...live.spec!.tolerations!, tolerations!.at(-1)!] } }
-  assert.equal((await client.update(pods, added)).spec?.tolerations?.at(-1)?.tolerationSeconds, most)
+  assert.equal((await client.update(pods, added)).spec?.tolerations?.at(-1)?.tolerationSeconds, maxInt64)
   const applied = await client.apply(
     pods,
-    { ...podWith('d', [most, most - 1n]), metadata: { name: 'd', namespace: 'default' } },
+    { ...podWith('d', [maxInt64, maxInt64 - 1n]), metadata: { name: 'd', namespace: 'default' } },
     'me',
   )
-  assert.deepEqual(secondsOf(applied), [most, most - 1n])
+  assert.deepEqual(secondsOf(applied), [maxInt64, maxInt64 - 1n])
 })
 
 for (const program of installedKubectls())
@@ -70,18 +70,18 @@ for (const program of installedKubectls())
     const cluster = await testCluster(t, withoutControllers)
     const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
     const manifest = join(cluster.folder, 'pod.yaml')
-    writeFileSync(manifest, podOf('p', [most]))
+    writeFileSync(manifest, podOf('p', [maxInt64]))
     await kubectl.ok(`create -f ${manifest}`, /created/)
     await kubectl.ok('describe pod p', /k0:NoExecute op=Exists for 9223372036854775807s/)
     await kubectl.ok('label pod p a=b', /labeled/)
     await kubectl.ok('get pod p -o yaml', /tolerationSeconds: 9223372036854775807/)
-    writeFileSync(manifest, podOf('q', [most - 1n]))
+    writeFileSync(manifest, podOf('q', [maxInt64 - 1n]))
     await kubectl.ok(`apply -f ${manifest}`, /created/)
     await kubectl.ok(`apply --server-side --force-conflicts -f ${manifest}`, /serverside-applied/)
-    assert.deepEqual(secondsIn(await cluster.text(`${podsPath}/q`)), [most - 1n])
+    assert.deepEqual(secondsIn(await cluster.text(`${podsPath}/q`)), [maxInt64 - 1n])
   })
 
-test('a pod is deleted with every grace period', async (t) => {
+test('a pod can be deleted with every 64-bit grace period', async (t) => {
   const cluster = await testCluster(t, withoutControllers)
   const body = JSON.parse(podOf('p', [1n])) as { spec: object }
   await cluster.call('POST', podsPath, { ...body, spec: { ...body.spec, nodeName: 'n' } })

@@ -1,6 +1,4 @@
-/**
- * Integers of 64 bits in definitions and rules: defaults, enums, bounds, columns and expressions know all their digits.
- */
+/** 64-bit integers in CustomResourceDefinitions: defaults, enums, bounds, columns and expressions are exact. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { define, definitionsPath, gadgetsPath } from '../../crd/definitions.ts'
@@ -8,16 +6,16 @@ import { type Client, http1Client } from '../api-client.ts'
 import { startTestServer } from '../api-server.ts'
 import { integers, integersIn } from './integers.ts'
 
-const most = 2n ** 63n - 1n
+const maxInt64 = 2n ** 63n - 1n
 
-/** The text of a definition of Gadgets whose spec has these properties. */
+/** Returns the text of a definition of Gadgets whose spec has the given properties. */
 const definitionText = (properties: string, more = ''): string =>
   `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{${properties}}}}}}${more}}]}}`
 
 const gadget = (spec: string): string =>
   `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"generateName":"g-"},"spec":{${spec}}}`
 
-async function defined(client: Client, properties: string, more?: string): Promise<void> {
+async function createDefinition(client: Client, properties: string, more?: string): Promise<void> {
   await define(client, definitionText(properties, more) as unknown as object)
 }
 
@@ -32,23 +30,23 @@ async function text(client: Client, path: string, accept = 'application/json'): 
   return bytes.toString()
 }
 
-test('a definition keeps defaults and enums as they are written, and objects get them', async (t) => {
+test('defaults and enums of a definition are exact, and objects get the exact defaults', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   const int64 = '"type":"integer","format":"int64"'
-  await defined(
+  await createDefinition(
     client,
-    `"d":{${int64},"default":${most}},"o":{"type":"object","default":{"n":${most - 1n}},"properties":{"n":{${int64}}}},"e":{${int64},"enum":[${most - 2n},${-most - 1n}]}`,
+    `"d":{${int64},"default":${maxInt64}},"o":{"type":"object","default":{"n":${maxInt64 - 1n}},"properties":{"n":{${int64}}}},"e":{${int64},"enum":[${maxInt64 - 2n},${-maxInt64 - 1n}]}`,
   )
   const definition = await text(client, `${definitionsPath}/gadgets.example.com`)
-  assert.deepEqual(integersIn(definition, 'default'), [most])
+  assert.deepEqual(integersIn(definition, 'default'), [maxInt64])
   assert.match(definition, /"enum":\[9223372036854775805,-9223372036854775808\]/)
-  const made = await create(client, `"e":${most - 2n}`)
+  const made = await create(client, `"e":${maxInt64 - 2n}`)
   assert.match(
     made.text,
     /"spec":\{"d":9223372036854775807,"e":9223372036854775805,"o":\{"n":9223372036854775806\}\}|"e":9223372036854775805,"d":9223372036854775807/,
   )
-  assert.deepEqual(integersIn(made.text, 'n'), [most - 1n])
-  const refused = await create(client, `"e":${most - 1n}`)
+  assert.deepEqual(integersIn(made.text, 'n'), [maxInt64 - 1n])
+  const refused = await create(client, `"e":${maxInt64 - 1n}`)
   assert.equal(refused.status, 422)
   assert.match(
     refused.text,
@@ -61,14 +59,14 @@ test('a definition keeps defaults and enums as they are written, and objects get
     const shown = await text(client, path)
     assert.ok(shown.includes('"enum":[9223372036854775805,-9223372036854775808]'))
     assert.ok((await text(client, path, protobuf)).includes('9223372036854775805'))
-    // The older document has no defaults of custom resources.
+    // OpenAPI v2 has no defaults of custom resources.
     assert.equal(/"default":9223372036854775807/.test(shown), path !== '/openapi/v2')
   }
 })
 
-test('bounds are compared digit by digit', async (t) => {
+test('bounds are compared exactly', async (t) => {
   const client = http1Client(t, await startTestServer(t))
-  await defined(
+  await createDefinition(
     client,
     '"n":{"type":"integer","format":"int64","maximum":4611686018427387904,"minimum":-4611686018427387904,"multipleOf":2}',
   )
@@ -101,24 +99,27 @@ test('expressions compare integers exactly', async (t) => {
     `"spec":{"type":"object","x-kubernetes-validations":${JSON.stringify(rules)}`,
   )
   await define(client, spec as unknown as object)
-  for (const value of integers(5, 20).filter((it) => it > -most)) {
+  for (const value of integers(5, 20).filter((it) => it > -maxInt64)) {
     assert.equal((await create(client, `"a":${value - 1n},"b":${value}`)).status, 201)
     const refused = await create(client, `"a":${value},"b":${value}`)
     assert.equal(refused.status, 422)
     assert.ok(refused.text.includes('not below'), refused.text)
   }
-  assert.equal((await create(client, `"a":1,"b":2,"d":${most}`)).status, 201)
-  assert.equal((await create(client, `"a":${most - 1n},"b":${most},"free":{"n":${most - 1n}}`)).status, 201)
-  assert.match((await create(client, `"a":${most - 1n},"b":${most},"free":{"n":${most - 2n}}`)).text, /n is not a/)
+  assert.equal((await create(client, `"a":1,"b":2,"d":${maxInt64}`)).status, 201)
+  assert.equal((await create(client, `"a":${maxInt64 - 1n},"b":${maxInt64},"free":{"n":${maxInt64 - 1n}}`)).status, 201)
+  assert.match(
+    (await create(client, `"a":${maxInt64 - 1n},"b":${maxInt64},"free":{"n":${maxInt64 - 2n}}`)).text,
+    /n is not a/,
+  )
 })
 
 test('columns and selectable fields show all digits', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   const columns = ['integer', 'number', 'string'].map((type) => ({ name: type, type, jsonPath: '.spec.n' }))
   const more = `,"additionalPrinterColumns":${JSON.stringify(columns)},"selectableFields":[{"jsonPath":".spec.n"}]`
-  await defined(client, '"n":{"type":"integer","format":"int64"}', more)
-  await create(client, `"n":${most}`)
-  await create(client, `"n":${most - 1n}`)
+  await createDefinition(client, '"n":{"type":"integer","format":"int64"}', more)
+  await create(client, `"n":${maxInt64}`)
+  await create(client, `"n":${maxInt64 - 1n}`)
   const table = await text(
     client,
     `${gadgetsPath}?fieldSelector=spec.n%3D9223372036854775807`,
@@ -128,9 +129,12 @@ test('columns and selectable fields show all digits', async (t) => {
   assert.ok(!table.includes('9223372036854775806'))
 })
 
-test('numbers are refused in custom resources in the words of Go', async (t) => {
+test('invalid numbers in custom resources are rejected with the messages of Go', async (t) => {
   const client = http1Client(t, await startTestServer(t))
-  await defined(client, '"n":{"type":"integer","format":"int64"},"any":{"x-kubernetes-preserve-unknown-fields":true}')
+  await createDefinition(
+    client,
+    '"n":{"type":"integer","format":"int64"},"any":{"x-kubernetes-preserve-unknown-fields":true}',
+  )
   const refused = async (spec: string, status: number, words: string): Promise<void> => {
     const answer = await create(client, spec)
     assert.equal(answer.status, status, answer.text)

@@ -1,4 +1,4 @@
-/** Patches and applies of integers of 64 bits: what they set, test, compare and leave alone keeps all its digits. */
+/** Patches and applies set, test, compare and keep 64-bit integers exactly. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { define, definitionOf, gadgetsPath } from '../../crd/definitions.ts'
@@ -43,7 +43,7 @@ async function create(client: Client, path: string, body: string): Promise<void>
   assert.equal(status, 201, bytes.toString())
 }
 
-const most = 2n ** 63n - 1n
+const maxInt64 = 2n ** 63n - 1n
 const [value, other, ...values] = integers(11, 20).filter((it) => it > 2n ** 53n || it < -(2n ** 53n)) as [
   bigint,
   bigint,
@@ -91,16 +91,16 @@ test('strategic merge patches find and set integers exactly', async (t) => {
     client,
     path,
     'strategic',
-    `{"spec":{"tolerations":${/"tolerations":(\[.*?\])/.exec(podOf('p', [most - 1n]))![1]}}}`,
+    `{"spec":{"tolerations":${/"tolerations":(\[.*?\])/.exec(podOf('p', [maxInt64 - 1n]))![1]}}}`,
   )
-  assert.deepEqual(secondsIn(merged.text), [most - 1n], merged.text)
-  const deadline = await patch(client, path, 'strategic', `{"spec":{"activeDeadlineSeconds":${most}}}`)
+  assert.deepEqual(secondsIn(merged.text), [maxInt64 - 1n], merged.text)
+  const deadline = await patch(client, path, 'strategic', `{"spec":{"activeDeadlineSeconds":${maxInt64}}}`)
   assert.match(deadline.text, /Invalid value: 9223372036854775807: must be between 1 and 2147483647, inclusive/)
   const labelled = await patch(client, path, 'strategic', '{"metadata":{"labels":{"a":"b"}}}')
-  assert.deepEqual(secondsIn(labelled.text), [most - 1n])
+  assert.deepEqual(secondsIn(labelled.text), [maxInt64 - 1n])
 })
 
-test('integers beyond int64, and floats for integers, are refused in patches in the words of each kind', async (t) => {
+test('integers beyond int64 and floats are rejected in patches, with the message of each patch type', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   await create(client, podsPath, podOf('p', [value]))
   const path = `${podsPath}/p`
@@ -140,22 +140,27 @@ test('applying compares integers exactly, as values, items of sets and keys', as
   const body = (n: bigint, set: readonly bigint[], keys: readonly bigint[]): string =>
     `${head}spec:\n  list: [{"n": ${n}}]\n  set: [${set.join(', ')}]\n  map: ` +
     `[${keys.map((k) => `{k: ${k}, v: a}`).join(', ')}]\n`
-  const made = await patch(client, `${path}one`, 'apply', body(most, [most, most - 1n], [most, most - 1n]))
+  const made = await patch(
+    client,
+    `${path}one`,
+    'apply',
+    body(maxInt64, [maxInt64, maxInt64 - 1n], [maxInt64, maxInt64 - 1n]),
+  )
   assert.equal(made.status, 201, made.text)
   assert.match(made.text, /"v:9223372036854775806":\{\}/)
   assert.match(made.text, /"k:\{\\"k\\":9223372036854775807\}"/)
-  const same = await patch(client, `${path}two`, 'apply', body(most, [most], [most]))
+  const same = await patch(client, `${path}two`, 'apply', body(maxInt64, [maxInt64], [maxInt64]))
   assert.equal(same.status, 200, same.text)
-  const different = await patch(client, `${path}two`, 'apply', body(most - 1n, [most], [most]))
+  const different = await patch(client, `${path}two`, 'apply', body(maxInt64 - 1n, [maxInt64], [maxInt64]))
   assert.ok(different.status === 409 && different.text.includes('.spec.list'), different.text)
-  // An item that only its first manager has left goes, its neighbour stays.
-  const fewer = await patch(client, `${path}one`, 'apply', body(most, [most - 1n], [most - 1n]))
+  // An item that its only manager no longer applies is removed, its neighbour stays.
+  const fewer = await patch(client, `${path}one`, 'apply', body(maxInt64, [maxInt64 - 1n], [maxInt64 - 1n]))
   assert.equal(fewer.status, 200, fewer.text)
   assert.deepEqual(
     [...fewer.text.matchAll(/"k":(\d+),"v"/g)].map(([, digits]) => BigInt(digits!)),
-    [most, most - 1n],
+    [maxInt64, maxInt64 - 1n],
   )
   assert.match(fewer.text, /"set":\[9223372036854775807,9223372036854775806\]/)
-  const twice = await patch(client, `${path}one`, 'apply', body(most, [most, most], []))
+  const twice = await patch(client, `${path}one`, 'apply', body(maxInt64, [maxInt64, maxInt64], []))
   assert.ok(twice.status >= 400 && twice.text.includes('duplicate entries for key [=9223372036854775807]'), twice.text)
 })

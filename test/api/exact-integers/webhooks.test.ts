@@ -1,4 +1,4 @@
-/** Webhooks are sent all digits of integers, and what they make of objects keeps them. */
+/** Webhooks receive exact 64-bit integers, and their changes to objects keep them exact. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -11,13 +11,13 @@ import { gadgetTextOf, integers, integersIn, podOf, podsPath, secondsIn } from '
 
 interface Webhook {
   readonly clientConfig: { readonly url: string; readonly caBundle: string }
-  /** The bodies of its requests. */
-  readonly asked: readonly string[]
+  /** The bodies of the received requests. */
+  readonly requests: readonly string[]
 }
 
-/** A webhook whose answer is made of the text of the request: nothing is parsed. */
+/** Starts a webhook that computes its response from the text of the request, without parsing JSON. */
 async function webhook(t: TestContext, answer: (text: string, uid: string) => string): Promise<Webhook> {
-  const asked: string[] = []
+  const requests: string[] = []
   const serving = await issueCertificate(
     authority,
     { commonName: 'webhook', usage: 'server', hosts: ['127.0.0.1'] },
@@ -25,7 +25,7 @@ async function webhook(t: TestContext, answer: (text: string, uid: string) => st
   )
   const server = createServer(serving, async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString()
-    asked.push(text)
+    requests.push(text)
     response.writeHead(200, { 'content-type': 'application/json' }).end(answer(text, /"uid":"([^"]+)"/.exec(text)![1]!))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -33,7 +33,7 @@ async function webhook(t: TestContext, answer: (text: string, uid: string) => st
   const { port } = server.address() as AddressInfo
   return {
     clientConfig: { url: `https://127.0.0.1:${port}/`, caBundle: Buffer.from(authority.cert).toString('base64') },
-    asked,
+    requests,
   }
 }
 
@@ -43,7 +43,7 @@ const json = { 'content-type': 'application/json' }
 const review = (uid: string, patch: string): string =>
   `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"${uid}","allowed":true${patch && `,"patchType":"JSONPatch","patch":"${Buffer.from(patch).toString('base64')}"`}}}`
 
-test('a mutating webhook sees integers exactly and sets them, and a validating one sees what it set', async (t) => {
+test('a mutating webhook reads and sets exact integers, and a validating one receives them', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   const operations = values.map(
     (value, i) => `{"op":"add","path":"/spec/tolerations/${i}/tolerationSeconds","value":${value}}`,
@@ -75,11 +75,11 @@ test('a mutating webhook sees integers exactly and sets them, and a validating o
   const { status, bytes } = await client.request('POST', podsPath, { body: podOf('p', sent), headers: json })
   assert.equal(status, 201, bytes.toString())
   assert.deepEqual(secondsIn(bytes.toString()), values)
-  assert.deepEqual(integersIn(mutating.asked[0]!, 'tolerationSeconds').slice(0, values.length), sent)
-  assert.deepEqual(integersIn(validating.asked[0]!, 'tolerationSeconds').slice(0, values.length), values)
+  assert.deepEqual(integersIn(mutating.requests[0]!, 'tolerationSeconds').slice(0, values.length), sent)
+  assert.deepEqual(integersIn(validating.requests[0]!, 'tolerationSeconds').slice(0, values.length), values)
 })
 
-test('objects that a webhook converts keep the digits of their integers', async (t) => {
+test('objects that a webhook converts keep exact integers', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   const converting = await webhook(t, (text, uid) => {
     const desired = /"desiredAPIVersion":"([^"]+)"/.exec(text)![1]!
@@ -108,5 +108,5 @@ test('objects that a webhook converts keep the digits of their integers', async 
   for (const path of [`${gadgetsPath}/g`, `${other}/g`, gadgetsPath, other]) {
     assert.deepEqual(integersIn((await client.request('GET', path)).bytes.toString(), 'n'), values, path)
   }
-  assert.ok(converting.asked.some((text) => text.includes('9223372036854775807')))
+  assert.ok(converting.requests.some((text) => text.includes('9223372036854775807')))
 })

@@ -1,4 +1,4 @@
-/** Integers of 64 bits keep all their digits on every way into the store and out of it. */
+/** 64-bit integers stay exact on every path into the store and out of it. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const nList = {
   list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } } },
 }
 
-/** A kind whose objects hold many integers: built in, or defined. */
+/** A kind with many integers: built-in or a custom resource. */
 interface Kind {
   readonly path: string
   readonly textOf: (name: string, values: readonly bigint[]) => string
@@ -27,7 +27,7 @@ const kinds: Readonly<Record<string, Kind>> = {
   'custom resources': { path: gadgetsPath, textOf: gadgetTextOf, read: (text) => integersIn(text, 'n') },
 }
 
-async function started(t: TestContext): Promise<Client> {
+async function startClient(t: TestContext): Promise<Client> {
   const client = http1Client(t, await startTestServer(t))
   await define(client, definitionOf({ spec: nList }))
   return client
@@ -48,15 +48,15 @@ async function textOf(
 const json = { 'content-type': 'application/json' }
 const yaml = { 'content-type': 'application/yaml' }
 
-/** JSON as YAML that is no JSON: its reader is another one. */
+/** Makes JSON into YAML that is not JSON, which has another parser. */
 const asYaml = (text: string): string => `--- # yaml\n${text}`
 
 for (const [name, { path, textOf: write, read }] of Object.entries(kinds))
   describe(name, () => {
     const values = integers(7, 60)
 
-    test('are stored and shown exactly, from JSON and YAML', async (t) => {
-      const client = await started(t)
+    test('are stored and returned exactly, from JSON and YAML', async (t) => {
+      const client = await startClient(t)
       for (const [way, headers, body] of [
         ['json', json, write('json', values)],
         ['yaml', yaml, asYaml(write('yaml', values))],
@@ -76,8 +76,8 @@ for (const [name, { path, textOf: write, read }] of Object.entries(kinds))
       }
     })
 
-    test('are listed and watched exactly, as tables too', async (t) => {
-      const client = await started(t)
+    test('are listed and watched exactly, also as tables', async (t) => {
+      const client = await startClient(t)
       const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }
       const events: string[] = []
       const watch = client.lines(`${path}?watch=1`, (line) => events.push(line))
@@ -110,8 +110,8 @@ for (const [name, { path, textOf: write, read }] of Object.entries(kinds))
     })
   })
 
-test('a pod in protobuf is stored and shown exactly', async (t) => {
-  const client = await started(t)
+test('a pod in protobuf is stored and returned exactly', async (t) => {
+  const client = await startClient(t)
   const values = integers(8, 60)
   const toleration = (seconds: bigint, i: number): Buffer =>
     field(22, [field(1, `k${i}`), field(2, 'Exists'), field(4, 'NoExecute'), number(5, seconds)])
@@ -126,8 +126,8 @@ test('a pod in protobuf is stored and shown exactly', async (t) => {
   assert.deepEqual(secondsIn(await textOf(client, 'GET', `${podsPath}/proto`)), values)
 })
 
-test('integers of more than 64 bits are refused for fields of Kubernetes, and are floats in custom resources', async (t) => {
-  const client = await started(t)
+test('integers above 64 bits are rejected in built-in kinds, and are floats in custom resources', async (t) => {
+  const client = await startClient(t)
   for (const digits of ['9223372036854775808', '-9223372036854775809', '99999999999999999999999']) {
     const body = podOf('p', [1n]).replace('"tolerationSeconds":1', `"tolerationSeconds":${digits}`)
     for (const [text, headers] of [

@@ -1,4 +1,4 @@
-/** Who owns which field, where the objects of a resource have several shapes or are changed by the server. */
+/** Field ownership of objects with several versions, or with fields that the server changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
@@ -16,7 +16,7 @@ const cpu = (averageUtilization: number) => ({
   metrics: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization } } }],
 })
 
-test('owners of fields in one version conflict with appliers of another, and lose them to updates through another', async (t) => {
+test('fields owned in one version conflict with applies in another, and updates take them over', async (t) => {
   const cluster = await testCluster(t)
   const owners = async () => {
     const { metadata } = (await cluster.call('GET', `${scalers('v2')}/web`)) as unknown as {
@@ -37,7 +37,7 @@ test('owners of fields in one version conflict with appliers of another, and los
   )
   const two = (percent: number, query = '') =>
     cluster.call('PATCH', `${scalers('v2')}/web?fieldManager=two${query}`, scaler('v2', cpu(percent)), apply)
-  // The same in other words is no conflict.
+  // An equal value in another form is no conflict.
   await two(50)
   await assert.rejects(
     two(60),
@@ -61,7 +61,7 @@ test('owners of fields in one version conflict with appliers of another, and los
   })
 })
 
-test('who creates a daemon set owns the count of its templates', async (t) => {
+test('the creator of a DaemonSet owns its template generation', async (t) => {
   const cluster = await testCluster(t)
   const created = (await cluster.call('POST', '/apis/apps/v1/namespaces/default/daemonsets', {
     apiVersion: 'apps/v1',
@@ -79,7 +79,7 @@ test('who creates a daemon set owns the count of its templates', async (t) => {
   })
 })
 
-test('who sends an empty list that is always written owns it, though it is null in the answer', async (t) => {
+test('a client that sends an empty required list owns it, although the response has null', async (t) => {
   const cluster = await testCluster(t)
   const made = async (resource: string, body: object) =>
     (await cluster.call('POST', resource, { metadata: { name: 'one' }, ...body })) as unknown as {
@@ -97,11 +97,11 @@ test('who sends an empty list that is always written owns it, though it is null 
     [range.spec?.limits, range.metadata.managedFields?.[0]?.fieldsV1],
     [null, { 'f:spec': { 'f:limits': {} } }],
   )
-  // What is stored is what was answered.
+  // The stored object equals the response.
   assert.equal(((await cluster.call('GET', `${roles}/one`)) as typeof role).rules, null)
 })
 
-test('a status changes no labels of a Deployment, no owners of a pod, and no metadata of an attachment', async (t) => {
+test('a status write cannot change labels of Deployments, owners of pods, metadata of attachments', async (t) => {
   const cluster = await testCluster(t, { controllers: apiControllers })
   const merge = 'application/merge-patch+json'
   const apps = '/apis/apps/v1/namespaces/default/deployments'

@@ -1,6 +1,6 @@
 /**
- * Server-side apply: nobody loses a field to another that did not take it by force. More kinds are more lines in the
- * table.
+ * Server-side apply: no manager loses a field to another one that did not force the apply. To add a kind, add a line to
+ * the table.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const kinds: readonly AppliedKind[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', type: schemaType('V1ConfigMap') },
   { apiVersion: 'v1', kind: 'Pod', type: schemaType('V1Pod') },
   { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', type: schemaType('V1ClusterRole') },
-  // Sets, maps, atomic lists and maps, and free-form parts.
+  // Has sets, maps, atomic lists and maps, and free-form fields.
   { apiVersion: 'example.com/v1', kind: 'Stack', type: stack },
 ]
 
@@ -28,6 +28,6 @@ for (const kind of kinds)
       counts.refused += refused
       counts.forced += forced
     }
-    // A run that meets no conflict shows nothing.
+    // A run without conflicts proves nothing.
     assert.ok(counts.refused > runs && counts.forced > runs, JSON.stringify(counts))
   })

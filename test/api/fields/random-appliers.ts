@@ -1,7 +1,7 @@
 /**
- * Appliers in random order, for any type: each applies random parts of an object, now and then by force. None may lose
- * a field to another that did not take it by force, nor keep one that it gave up. Throws an AssertionError that names
- * the seed.
+ * Runs appliers in random order, for any type: each applies random fields of an object, sometimes with force. No
+ * manager may lose a field to another one without force, nor keep a field that it no longer applies. Throws an
+ * AssertionError with the seed.
  */
 import assert from 'node:assert/strict'
 import { applyPatch } from '../../../src/apiserver/apply/index.ts'
@@ -32,8 +32,8 @@ type Json = Record<string, unknown>
 const managers = ['a', 'b', 'c', 'd']
 const steps = 40
 const texts = ['x', 'y', 'z']
-/** What an applier has no business with. */
-const leftAlone = new Set([
+/** Fields that appliers do not set. */
+const ignoredFields = new Set([
   'apiVersion',
   'kind',
   'status',
@@ -45,9 +45,9 @@ const leftAlone = new Set([
   'ownerReferences',
   'generateName',
 ])
-const deepest = 7
+const maxDepth = 7
 
-/** A run: few fields of each structure play, so that appliers meet. */
+/** Random configurations of a run. They use few fields of each struct, so that appliers conflict. */
 class Configurations {
   readonly #random: Random
   readonly #playing = new Map<StructType, readonly (readonly [string, Field])[]>()
@@ -69,7 +69,7 @@ class Configurations {
   #fieldsOf(type: StructType): readonly (readonly [string, Field])[] {
     let playing = this.#playing.get(type)
     if (!playing) {
-      const all = [...type.fields].filter(([name]) => !leftAlone.has(name))
+      const all = [...type.fields].filter(([name]) => !ignoredFields.has(name))
       playing = all.filter(
         ([, { type }]) => type.kind === 'struct' || this.#random.chance(Math.max(0.3, 4 / all.length)),
       )
@@ -97,14 +97,14 @@ class Configurations {
           ? [patchMergeKey]
           : undefined
     const { items } = type
-    if (depth > deepest) return undefined
+    if (depth > maxDepth) return undefined
     if (!keys || items.kind !== 'struct') {
       const chosen = texts.filter(() => this.#random.chance(0.5))
       return chosen.length && items.kind === 'string' ? chosen : undefined
     }
     const chosen = [1, 2, 3].filter(() => this.#random.chance(0.6))
     if (this.#random.chance(0.3)) chosen.reverse()
-    // The last key is enough to tell them apart.
+    // The first key is unique; the others are constant.
     const keyed = chosen.map((n) =>
       this.#struct(
         items,
@@ -118,7 +118,7 @@ class Configurations {
   #value(type: FieldType, depth: number): unknown {
     switch (type.kind) {
       case 'struct': {
-        const made = depth > deepest ? {} : this.#struct(type, depth)
+        const made = depth > maxDepth ? {} : this.#struct(type, depth)
         return Object.keys(made).length ? made : undefined
       }
       case 'map': {
@@ -145,7 +145,7 @@ class Configurations {
 
 const keyValue = (type: FieldType | undefined, n: number): unknown => (type?.kind === 'integer' ? n : texts[n - 1])
 
-/** The value at a path, undefined if there is none. */
+/** Returns the value at a path, or undefined. */
 function valueAt(object: unknown, type: StructType, path: readonly string[]): unknown {
   let value = object
   let node: TypedNode | undefined = typedNode(type)
@@ -164,8 +164,8 @@ function valueAt(object: unknown, type: StructType, path: readonly string[]): un
   return value
 }
 
-/** Whether the path is a value of its own: what lies below others is theirs. */
-const isWhole = (value: unknown, fields: FieldsV1, path: readonly string[]): boolean =>
+/** Returns true if the path is a leaf of the field set, or a scalar. */
+const isLeaf = (value: unknown, fields: FieldsV1, path: readonly string[]): boolean =>
   typeof value !== 'object' ||
   Object.keys(path.reduce<FieldsV1>((node, element) => node[element] ?? {}, fields)).every((key) => key === '.')
 
@@ -173,13 +173,13 @@ const fieldsOf = (object: KubeObject | undefined, manager: string): FieldsV1 =>
   object?.metadata.managedFields?.find((entry) => entry.manager === manager)?.fieldsV1 ?? {}
 
 /**
- * Runs appliers from a seed; returns how many applies were refused and how many taken by force, so that a test can see
- * that both happen.
+ * Runs appliers from a seed. Returns the number of rejected and of forced applies, so that a test can check that both
+ * occur.
  */
 export function runAppliers(applied: AppliedKind, seed: number): { refused: number; forced: number } {
   const random = new Random(seed)
   const configurations = new Configurations(random)
-  const told = `seed ${seed}`
+  const label = `seed ${seed}`
   const counts = { refused: 0, forced: 0 }
   let live: KubeObject | undefined
   for (let step = 0; step < steps; step++) {
@@ -194,25 +194,25 @@ export function runAppliers(applied: AppliedKind, seed: number): { refused: numb
     try {
       after = apply(live).object
     } catch (error) {
-      assert.ok(error instanceof StatusError && error.code === 409 && !force, `${told}: ${error}`)
-      assert.equal(JSON.stringify(live), before, `${told}: a refused apply changed the object`)
-      assertConflicts(error, live!, wanted, applied.type, manager, told)
+      assert.ok(error instanceof StatusError && error.code === 409 && !force, `${label}: ${error}`)
+      assert.equal(JSON.stringify(live), before, `${label}: a rejected apply changed the object`)
+      assertConflicts(error, live!, wanted, applied.type, manager, label)
       counts.refused++
       continue
     }
-    assert.equal(JSON.stringify(live), before, `${told}: applying changed the object that it was given`)
-    const at = `${told}, step ${step}, ${manager} applies`
-    assertHeld(live, after, wanted, applied.type, manager, force, at)
-    assertGivenUp(live, after, applied.type, manager, at)
-    assert.equal(apply(after).changed, false, `${at}: again is no change`)
+    assert.equal(JSON.stringify(live), before, `${label}: applying changed the object that it was given`)
+    const at = `${label}, step ${step}, ${manager} applies`
+    assertApplied(live, after, wanted, applied.type, manager, force, at)
+    assertRemoved(live, after, applied.type, manager, at)
+    assert.equal(apply(after).changed, false, `${at}: a second apply is no change`)
     if (force) counts.forced++
-    // As it is after it was stored.
+    // As after a round trip through the store.
     live = JSON.parse(JSON.stringify(after)) as KubeObject
   }
   return counts
 }
 
-/** A refused apply names fields of others that would change, and nothing else. */
+/** A rejected apply reports only fields of other managers that would change. */
 function assertConflicts(
   error: StatusError,
   live: KubeObject,
@@ -230,8 +230,8 @@ function assertConflicts(
   }
 }
 
-/** What the applier wants is there, and what others own is as it was unless it was taken by force. */
-function assertHeld(
+/** The applied fields are set, and fields of other managers are unchanged unless forced. */
+function assertApplied(
   live: KubeObject | undefined,
   after: KubeObject,
   wanted: KubeObject,
@@ -244,7 +244,7 @@ function assertHeld(
   for (const path of pathsOf(own)) {
     const value = valueAt(wanted, type, path)
     assert.notEqual(value, undefined, `${at}: owns ${pathText(path)}, which it did not apply`)
-    if (isWhole(value, own, path))
+    if (isLeaf(value, own, path))
       assert.deepEqual(valueAt(after, type, path), value, `${at}: ${pathText(path)} is not as applied`)
   }
   for (const other of managers) {
@@ -254,7 +254,7 @@ function assertHeld(
       const value = valueAt(live, type, path)
       const now = valueAt(after, type, path)
       const taken = force && valueAt(wanted, type, path) !== undefined && !jsonEqual(valueAt(wanted, type, path), value)
-      const whole = isWhole(value, owned, path)
+      const whole = isLeaf(value, owned, path)
       if (taken && whole) {
         assert.ok(!has(fieldsOf(after, other), path), `${at}: ${other} still owns ${pathText(path)}`)
         continue
@@ -266,8 +266,8 @@ function assertHeld(
   }
 }
 
-/** What the applier alone owned and does not apply any more is gone. */
-function assertGivenUp(
+/** Fields that only this manager owned and no longer applies are removed. */
+function assertRemoved(
   live: KubeObject | undefined,
   after: KubeObject,
   type: StructType,
@@ -281,7 +281,7 @@ function assertGivenUp(
   }
 }
 
-/** Whether the field or something below it is in the set. */
+/** Returns true if the field or one below it is in the set. */
 function isOwned(fields: FieldsV1, path: readonly string[]): boolean {
   let node: FieldsV1 | undefined = fields
   for (const element of path) node = node?.[element]

@@ -1,4 +1,4 @@
-/** `/scale`: the replicas of a workload, and who owns them. */
+/** `/scale`: the replicas of a workload, and their field ownership. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -34,7 +34,7 @@ for (const type of ['merge-patch', 'strategic-merge-patch', 'json-patch'])
     }
   })
 
-test('a strategic merge patch is about the object that its path names, whatever kind it says', async (t) => {
+test('a strategic merge patch applies to the object of its path, whatever kind its body has', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call('POST', deployments, web)
   const patch = (type: string, kind: unknown) =>
@@ -56,7 +56,7 @@ test('a strategic merge patch is about the object that its path names, whatever 
   )
 })
 
-test('the scale of a missing object names the object', async (t) => {
+test('a 404 of a scale names the missing object', async (t) => {
   const cluster = await testCluster(t)
   await assert.rejects(
     cluster.call('GET', `${deployments}/none/scale`),
@@ -68,7 +68,7 @@ test('the scale of a missing object names the object', async (t) => {
   )
 })
 
-test('a custom resource without a path to a selector has a scale without one', async (t) => {
+test('a custom resource without labelSelectorPath has a scale without a selector', async (t) => {
   const cluster = await testCluster(t)
   const group = 'scale.example.com'
   const schema = {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
 import { testCluster } from '../../support/test-cluster.ts'
 
-test('a binding puts a pod on a node, once', async (t) => {
+test('a pod can be bound to a node once', async (t) => {
   const cluster = await testCluster(t)
   const config = new KubeConfig()
   config.loadFromString(cluster.kubeconfigYaml)
@@ -15,7 +15,7 @@ test('a binding puts a pod on a node, once', async (t) => {
       body: { metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }] } },
     })
 
-  // What a scheduler does, in both of its forms.
+  // Both endpoints that schedulers use.
   const bind = (name: string, node: string) => ({
     metadata: { name, annotations: { by: 'test' } },
     target: { kind: 'Node', name: node },

@@ -14,7 +14,7 @@ const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction',
 const running = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } }
 const merge = 'application/merge-patch+json'
 
-test('an eviction spends the budget that covers the pod, and is refused when there is none left', async (t) => {
+test('an eviction decrements the budget of the pod, and is rejected when it is used up', async (t) => {
   const cluster = await testCluster(t, { controllers: apiControllers })
   for (const name of ['a', 'b', 'pending']) await cluster.call('POST', pods, pod(name))
   for (const name of ['a', 'b']) await cluster.call('PATCH', `${pods}/${name}/status`, running, merge)
@@ -28,7 +28,7 @@ test('an eviction spends the budget that covers the pod, and is refused when the
 
   const evict = (name: string, body = eviction(name), query = '') =>
     cluster.call('POST', `${pods}/${name}/eviction${query}`, body)
-  // Nobody has looked at the budget yet.
+  // The controller has not set the status of the budget yet.
   await assert.rejects(evict('a'), /: 429 .*The disruption budget one is still being processed by the server\./)
 
   const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 }
@@ -39,13 +39,13 @@ test('an eviction spends the budget that covers the pod, and is refused when the
   await evict('a')
   await assert.rejects(cluster.call('GET', `${pods}/a`), /: 404 /)
   await assert.rejects(evict('b'), /: 429 .*The disruption budget one does not allow evicting pods currently"/)
-  // Pods that do not run disrupt nothing. Old clients say policy/v1beta1.
+  // Pods that are not running need no budget. Old clients send policy/v1beta1.
   await assert.rejects(evict('pending', { ...eviction('pending'), apiVersion: 'policy/v2' }), /: 400 /)
   await evict('pending', { ...eviction('pending'), apiVersion: 'policy/v1beta1' })
   await assert.rejects(evict('gone'), /: 404 /)
 })
 
-test('an evicted pod says so while it ends, and a budget that is used up says that', async (t) => {
+test('an evicted pod and a used-up budget have a condition', async (t) => {
   const cluster = await testCluster(t, { controllers: apiControllers })
   const { metadata, spec, ...rest } = pod('a')
   await cluster.call('POST', pods, { ...rest, metadata, spec: { ...spec, nodeName: 'n' } })

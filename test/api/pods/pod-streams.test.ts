@@ -1,4 +1,4 @@
-/** Subresources of pods that need a node, where there is none. */
+/** Subresources of pods without a node. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -6,7 +6,7 @@ import { testCluster } from '../../support/test-cluster.ts'
 const pods = '/api/v1/namespaces/default/pods'
 const pod = (name: string, spec: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec })
 
-test('logs of a pod without a node are empty, and its streams have no host', async (t) => {
+test('a pod without a node has empty logs, and its streams fail for lack of a host', async (t) => {
   const { call } = await testCluster(t)
   await call('POST', pods, pod('one', { containers: [{ name: 'c', image: 'i' }] }))
   const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }))

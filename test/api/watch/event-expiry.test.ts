@@ -1,4 +1,4 @@
-/** Events go when nobody has written them for `--event-ttl`, and watches tell it. */
+/** Events expire when they were not written for `--event-ttl`, and watches report it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { apiControllers, testCluster } from '../../support/test-cluster.ts'
@@ -11,28 +11,28 @@ const event = (name: string) => ({ metadata: { name, namespace: 'default' }, inv
 const namesIn = ({ items }: { readonly [field: string]: unknown }): string[] =>
   (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)
 
-test('events go an --event-ttl after they were written last; others stay', async (t) => {
+test('events expire --event-ttl after their last write', async (t) => {
   const { call } = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--event-ttl=3s'] })
   const names = async (): Promise<string[]> => namesIn(await call('GET', events))
-  for (const name of ['old', 'told-again']) await call('POST', events, event(name))
-  assert.deepEqual(await names(), ['old', 'told-again'])
+  for (const name of ['old', 'updated']) await call('POST', events, event(name))
+  assert.deepEqual(await names(), ['old', 'updated'])
   let count = 1
-  await waitFor('the old one is gone', async () => {
+  await waitFor('the old event has expired', async () => {
     count++
-    await call('PATCH', `${events}/told-again`, { count, message: `number ${count}` }, 'application/merge-patch+json')
+    await call('PATCH', `${events}/updated`, { count, message: `number ${count}` }, 'application/merge-patch+json')
     return !(await names()).includes('old')
   })
-  assert.deepEqual(await names(), ['told-again'])
-  await waitFor('the other one is gone, too', async () => (await names()).length === 0)
+  assert.deepEqual(await names(), ['updated'])
+  await waitFor('the updated event has expired', async () => (await names()).length === 0)
 })
 
-test('with --event-ttl=0 they stay', async (t) => {
+test('events do not expire with --event-ttl=0', async (t) => {
   const { call } = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--event-ttl=0s'] })
   const kept = {
-    ...event('kept'),
-    metadata: { name: 'kept', namespace: 'default' },
+    ...event('lasting'),
+    metadata: { name: 'lasting', namespace: 'default' },
     lastTimestamp: '2020-01-01T00:00:00Z',
   }
   await call('POST', events, kept)
-  assert.deepEqual(namesIn(await call('GET', events)), ['kept'])
+  assert.deepEqual(namesIn(await call('GET', events)), ['lasting'])
 })

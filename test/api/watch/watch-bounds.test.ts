@@ -1,4 +1,4 @@
-/** What a watch costs the server: a portion at a time, however much there is to tell and however slowly it is read. */
+/** The memory cost of watches: limited, however many events there are and however slowly they are read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,7 +24,7 @@ const write = (store: Store, i: number, bytes: number) =>
     ],
   })
 
-/** Counts lines, and reads none until told to. */
+/** Counts lines. Reads none until `resume` is called. */
 function paused(
   client: Client,
   query: string,
@@ -35,8 +35,8 @@ function paused(
   return { lines: () => lines, resume: stream.resume, cancel: stream.cancel, status: stream.status }
 }
 
-/** Resolves when `value` has not changed for a while. */
-async function settled(value: () => number): Promise<number> {
+/** Resolves with `value` when it no longer changes. */
+async function whenStable(value: () => number): Promise<number> {
   for (let last = -1; ; ) {
     if (value() === last) return last
     last = value()
@@ -45,13 +45,13 @@ async function settled(value: () => number): Promise<number> {
 }
 
 for (const protocol of protocols) {
-  test(`a watch from the past reads on only as its client does (${protocol})`, async (t) => {
+  test(`a watch from an old revision reads the store only as fast as its client (${protocol})`, async (t) => {
     const store = memoryStore()
-    let told = 0
+    let eventsRead = 0
     const counting = storeLike(store, {
       changes: async (...args) => {
         const portion = await store.changes(...args)
-        told += portion.events.length
+        eventsRead += portion.events.length
         return portion
       },
     })
@@ -62,15 +62,15 @@ for (const protocol of protocols) {
     for (let i = 0; i < total; i++) await write(store, i % 100, 5_000)
     const watching = paused(client, `resourceVersion=${from}`)
     assert.equal(await watching.status, 200)
-    const ahead = await settled(() => told)
+    const ahead = await whenStable(() => eventsRead)
     assert.ok(ahead < total / 2, `${ahead} of ${total} changes are waiting for a client that does not read`)
     watching.resume()
-    await until('it is told of all', () => watching.lines() === total)
+    await until('all events', () => watching.lines() === total)
     watching.cancel()
   })
 }
 
-test('watches that begin with what is there, and do not read, cost a portion each', async (t) => {
+test('watches with initial events that are not read use limited memory', async (t) => {
   const store = memoryStore()
   const server = await serve(t, store)
   for (let i = 0; i < 4000; i++) await write(store, i, 3_000)
@@ -79,15 +79,15 @@ test('watches that begin with what is there, and do not read, cost a portion eac
   const before = process.memoryUsage().arrayBuffers
   const watches = clients.map((client) => paused(client, 'resourceVersion=0'))
   await Promise.all(watches.map(({ status }) => status))
-  await settled(() => Math.round(process.memoryUsage().arrayBuffers / megabyte))
+  await whenStable(() => Math.round(process.memoryUsage().arrayBuffers / megabyte))
   const cost = (process.memoryUsage().arrayBuffers - before) / megabyte
-  // All of it, for each of them, would be 240 MB. Clients and server share this process.
+  // The complete state for each watch would be 240 MB. Clients and server share this process.
   assert.ok(cost < 160, `${Math.round(cost)} MB for 20 watches`)
   for (const { resume } of watches) resume()
-  for (const { lines } of watches) await until('each is told of all', () => lines() === 4000)
+  for (const { lines } of watches) await until('all events of each watch', () => lines() === 4000)
 })
 
-test('a watch that catches up while others write misses nothing', async (t) => {
+test('a watch that catches up during writes misses no event', async (t) => {
   const store = memoryStore()
   const server = await serve(t, store)
   const client = http2Client(t, server)
@@ -109,7 +109,7 @@ test('a watch that catches up while others write misses nothing', async (t) => {
   )
 })
 
-test('pages of an older revision read no more of the store than they show', async (t) => {
+test('pages of an old revision read no more of the store than they return', async (t) => {
   const store = memoryStore()
   let read = 0
   const counting = storeLike(store, {

@@ -1,5 +1,5 @@
 /**
- * Watches under load: nothing missed, nothing twice, whatever revision they begin at, and no watch at another's cost.
+ * Watches under load: no event is missed or repeated, from any start revision, and watches do not affect each other.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -13,18 +13,19 @@ interface Event {
   readonly object: Json
 }
 
-interface Watching extends Stream {
+interface WatchStream extends Stream {
   readonly events: readonly Event[]
-  /** `TYPE name revision` of each event. */
-  readonly told: () => string[]
+  /** Returns `TYPE name revision` of each event. */
+  readonly summaries: () => string[]
 }
 
-const show = ({ type, object: { metadata } }: Event): string => `${type} ${metadata.name} ${metadata.resourceVersion}`
+const summarize = ({ type, object: { metadata } }: Event): string =>
+  `${type} ${metadata.name} ${metadata.resourceVersion}`
 
-function watch(client: Client, query: string, path = configMapsPath): Watching {
+function watch(client: Client, query: string, path = configMapsPath): WatchStream {
   const events: Event[] = []
   const stream = client.lines(`${path}?watch=true&${query}`, (line) => events.push(JSON.parse(line) as Event))
-  return { ...stream, events, told: () => events.map(show) }
+  return { ...stream, events, summaries: () => events.map(summarize) }
 }
 
 const patch = (client: Client, i: number, body: object) =>
@@ -38,15 +39,15 @@ const label = (client: Client, i: number, labels: Record<string, string | null>)
 const revisionNow = async (client: Client, path = configMapsPath): Promise<number> =>
   Number(json(await client.request('GET', `${path}?limit=1`)).metadata.resourceVersion)
 
-/** All changes of ConfigMaps after a revision, as the store's own history has them. */
-async function truth(store: Store, after: number): Promise<string[]> {
-  const told: string[] = []
+/** Returns all changes of ConfigMaps after a revision, from the history of the store. */
+async function storedChanges(store: Store, after: number): Promise<string[]> {
+  const changes: string[] = []
   const { revision } = store
   await new Promise<void>((resolve, reject) => {
     const watch = store.watch(prefixRange('/registry/configmaps/'), after, {
       events: (events) => {
         for (const { type, key, revision, previous } of events)
-          told.push(
+          changes.push(
             `${type === 'delete' ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED'} ` +
               `${key.slice(key.lastIndexOf('/') + 1)} ${revision}`,
           )
@@ -57,10 +58,10 @@ async function truth(store: Store, after: number): Promise<string[]> {
     if (after >= revision) resolve()
     void watch
   })
-  return told
+  return changes
 }
 
-/** Writes of all sorts to ConfigMaps `from`…`to`, until stopped. */
+/** Starts writers that create, change and delete ConfigMaps until stopped. */
 function startWriters(client: Client, names: number): { stop(): Promise<void> } {
   let writing = true
   const writer = async (id: number): Promise<void> => {
@@ -81,19 +82,19 @@ function startWriters(client: Client, names: number): { stop(): Promise<void> } 
 }
 
 for (const storage of ['memory', 'log'] as const) {
-  test(`20 watches from random revisions miss nothing and see nothing twice while eight clients write (${storage})`, async (t) => {
+  test(`20 watches from random revisions get each event once while eight clients write (${storage})`, async (t) => {
     const server = await startTestServer(t, storage)
     const writer = http2Client(t, server)
     const start = await revisionNow(writer)
     await createAll(writer, configMapsPath, 0, 300, configMapOf)
-    // More changes than the server keeps in memory: early revisions are answered from the store.
+    // More changes than the server caches: early revisions are read from the store.
     await each(0, 3000, 32, (i) => touch(writer, i % 300, i))
     const writers = startWriters(writer, 300)
     const clients = protocols.map((protocol) => clientOf(t, protocol, server))
-    const watches: { from: number; watching: Watching }[] = []
+    const watches: { from: number; watching: WatchStream }[] = []
     for (let i = 0; i < 20; i++) {
       const now = server.store.revision
-      // Every third is old, every third recent, the others are anything.
+      // A third are old, a third recent, the others random.
       const from =
         i === 0
           ? start
@@ -111,41 +112,41 @@ for (const storage of ['memory', 'log'] as const) {
     for (const { from, watching } of watches) {
       await until(
         `the watch from ${from} sees the last change`,
-        () => watching.events.length > 0 && show(watching.events.at(-1)!).startsWith(last),
+        () => watching.events.length > 0 && summarize(watching.events.at(-1)!).startsWith(last),
       )
-      assert.deepEqual(watching.told(), await truth(server.store, from), `the watch from ${from}`)
+      assert.deepEqual(watching.summaries(), await storedChanges(server.store, from), `the watch from ${from}`)
     }
-    assert.deepEqual(server.logged, [])
+    assert.deepEqual(server.logLines, [])
   })
 }
 
-test('a watch from before the server started sees what happens while it reads history', async (t) => {
+test('a watch from before the server start gets events that occur while it reads history', async (t) => {
   const one = await startTestServer(t)
   const client = http2Client(t, one)
   const from = await revisionNow(client)
-  // Only other kinds changed since.
+  // Only other kinds have changed since.
   await each(0, 20, 1, (i) => client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: `n${i}` } } }))
   const fresh = http2Client(t, await serve(t, one.store))
-  // Loads the kind, so that the watches below begin before what is in memory.
+  // Loads the kind, so that the watches below start before the cached events.
   await fresh.request('GET', configMapsPath)
-  const watches: Watching[] = []
+  const watches: WatchStream[] = []
   await each(0, 100, 4, (i) => {
     watches.push(watch(fresh, `resourceVersion=${from}`))
     return client.request('POST', configMapsPath, { body: configMapOf(i) })
   })
-  const expected = await truth(one.store, from)
+  const expected = await storedChanges(one.store, from)
   assert.equal(expected.length, 100)
   for (const watching of watches) {
-    await until('all of them are seen', () => watching.events.length >= 100)
-    assert.deepEqual(watching.told(), expected)
+    await until('all events', () => watching.events.length >= 100)
+    assert.deepEqual(watching.summaries(), expected)
   }
 })
 
-test('first reads of a kind while others write it show all that their revision says', async (t) => {
+test('first reads of a kind during writes return the complete state of their revision', async (t) => {
   for (const storage of ['memory', 'log'] as const) {
     const one = await startTestServer(t, storage)
     const client = http2Client(t, one)
-    // Enough that the store reads them in several turns.
+    // Enough objects that the store reads them in several batches.
     await createAll(client, configMapsPath, 0, 2000, (i) => configMapOf(i, {}, 2000))
     const writers = startWriters(client, 2000)
     for (let round = 0; round < 10; round++) {
@@ -165,7 +166,7 @@ test('first reads of a kind while others write it show all that their revision s
   }
 })
 
-test('objects that come into a selection are ADDED, those that leave it DELETED with their old labels', async (t) => {
+test('objects that start to match a selector are ADDED, others DELETED with their old labels', async (t) => {
   const one = await startTestServer(t)
   const client = http2Client(t, one)
   const from = await revisionNow(client)
@@ -179,11 +180,11 @@ test('objects that come into a selection are ADDED, those that leave it DELETED 
   await label(client, 0, { tier: 'web' })
   await client.request('DELETE', `${configMapsPath}/${nameOf(0)}`)
   const expected = ['ADDED web', 'MODIFIED web', 'DELETED web', 'ADDED web', 'DELETED web']
-  const seen = ({ events }: Watching): string[] =>
+  const seen = ({ events }: WatchStream): string[] =>
     events.map(({ type, object }) => `${type} ${object.metadata.labels?.tier}`)
-  const revisions = ({ events }: Watching): number[] =>
+  const revisions = ({ events }: WatchStream): number[] =>
     events.map(({ object }) => Number(object.metadata.resourceVersion))
-  // The same from memory's history, and from the store's through a server that knows nothing of it.
+  // The same from cached history, and from the store's through a server without cached events.
   const fresh = http2Client(t, await serve(t, one.store))
   for (const watching of [
     live,
@@ -200,10 +201,10 @@ test('objects that come into a selection are ADDED, those that leave it DELETED 
   }
 })
 
-test('a watch after a revision that is yet to come sees nothing before it', async (t) => {
+test('a watch from a future revision gets no event before it', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   const revision = await revisionNow(client)
-  // As long as a client may wish: nobody waits for it.
+  // The longest possible timeout; the test does not wait for it.
   const watching = watch(client, `resourceVersion=${revision + 5}&timeoutSeconds=9999999999`)
   assert.equal(await watching.status, 200)
   await createAll(client, configMapsPath, 0, 10, configMapOf)
@@ -211,13 +212,13 @@ test('a watch after a revision that is yet to come sees nothing before it', asyn
   assert.equal(watching.events[0]?.object.metadata.resourceVersion, String(revision + 6))
 })
 
-test('a watch of one object by field selector sees that one only', async (t) => {
+test('a watch with a field selector for one object gets only its events', async (t) => {
   const client = http2Client(t, await startTestServer(t))
   await createAll(client, configMapsPath, 0, 3, configMapOf)
   const watching = watch(client, `fieldSelector=metadata.name%3D${nameOf(1)}`)
-  await until('it begins with the object as it is', () => watching.events.length === 1)
+  await until('the initial event', () => watching.events.length === 1)
   await each(0, 3, 1, (i) => touch(client, i, i))
-  await until('its change is seen', () => watching.events.length === 2)
+  await until('the change', () => watching.events.length === 2)
   assert.deepEqual(
     watching.events.map(({ type, object }) => `${type} ${object.metadata.name}`),
     [`ADDED ${nameOf(1)}`, `MODIFIED ${nameOf(1)}`],
@@ -225,7 +226,7 @@ test('a watch of one object by field selector sees that one only', async (t) => 
 })
 
 for (const protocol of protocols) {
-  test(`timeoutSeconds ends a watch cleanly, a bookmark comes before if there is news (${protocol})`, async (t) => {
+  test(`timeoutSeconds ends a watch cleanly, after a bookmark if there were events (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
     await createAll(client, configMapsPath, 0, 2, configMapOf)
@@ -246,8 +247,8 @@ for (const protocol of protocols) {
     await touch(client, 0, 1)
     await Promise.all([quiet, calm, marked, silent].map(({ ended }) => ended))
     assert.ok(performance.now() - started >= 2900)
-    assert.deepEqual(silent.told(), [`MODIFIED ${nameOf(0)} ${revision + 1}`])
-    // Something happened, though nothing that was selected.
+    assert.deepEqual(silent.summaries(), [`MODIFIED ${nameOf(0)} ${revision + 1}`])
+    // Something changed, but nothing that was selected.
     assert.deepEqual(
       marked.events.map(({ type, object }) => [type, object.kind, object.metadata.resourceVersion]),
       [['BOOKMARK', 'ConfigMap', String(revision + 1)]],
@@ -258,7 +259,7 @@ for (const protocol of protocols) {
     )
   })
 
-  test(`sendInitialEvents tells what is there, then that this was all, then what happens (${protocol})`, async (t) => {
+  test(`sendInitialEvents sends existing objects, a bookmark, then changes (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
     await createAll(client, configMapsPath, 0, 10, configMapOf)
@@ -286,7 +287,7 @@ for (const protocol of protocols) {
     const client = clientOf(t, protocol, one)
     const from = await revisionNow(client)
     await createAll(client, configMapsPath, 0, 20, configMapOf)
-    // A server that starts writes where it can be reached.
+    // A starting server writes its own endpoints.
     const compacted = one.store.revision - 5
     await one.store.compact(compacted)
     const fresh = clientOf(t, protocol, await serve(t, one.store))
@@ -303,23 +304,23 @@ for (const protocol of protocols) {
     later.cancel()
   })
 
-  test(`a server that stops ends watches cleanly and at once (${protocol})`, async (t) => {
+  test(`a stopping server ends watches cleanly and immediately (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const client = clientOf(t, protocol, server)
     const idle = clientOf(t, protocol, server)
     assert.equal((await idle.request('GET', '/version')).status, 200)
     await createAll(client, configMapsPath, 0, 1, configMapOf)
     const watches = Array.from({ length: 10 }, () => watch(client, ''))
-    await until('they have begun', () => watches.every(({ events }) => events.length === 1))
+    await until('all watches have started', () => watches.every(({ events }) => events.length === 1))
     const started = performance.now()
     const [, ...ends] = await Promise.all([server.stop(), ...watches.map(({ ended }) => ended)])
     assert.equal(ends.length, 10)
-    // Connections that nobody uses must not keep it up either.
+    // Idle connections must not delay the stop either.
     assert.ok(performance.now() - started < 3000, `it took ${(performance.now() - started).toFixed(0)} ms`)
     await assert.rejects(clientOf(t, protocol, server).request('GET', '/version'))
   })
 
-  test(`a slow watch is cut off, others are not delayed by it (${protocol})`, async (t) => {
+  test(`a slow watch is aborted, others are not delayed (${protocol})`, async (t) => {
     const server = await startTestServer(t)
     const writer = http2Client(t, server)
     const readers = clientOf(t, protocol, server)
@@ -342,7 +343,7 @@ for (const protocol of protocols) {
     assert.ok((delays[114] ?? 0) < 1000)
     slow.resume()
     await assert.rejects(slow.ended)
-    assert.ok(slow.events.length < 120, 'it has not got everything')
+    assert.ok(slow.events.length < 120, 'it did not get all events')
     for (const { cancel } of quick) cancel()
   })
 }
@@ -353,23 +354,23 @@ test('1,050 watches cancelled at once do not end the HTTP/2 connection', async (
   await createAll(client, configMapsPath, 0, 1, configMapOf)
   for (let round = 0; round < 2; round++) {
     const watches = Array.from({ length: 1050 }, () => watch(client, ''))
-    await until('all have begun', () => watches.every(({ events }) => events.length > 0))
+    await until('all watches have started', () => watches.every(({ events }) => events.length > 0))
     for (const { cancel } of watches) cancel()
     assert.equal((await client.request('GET', configMapsPath)).status, 200)
   }
   assert.equal(client.session.destroyed, false)
-  assert.deepEqual(server.logged, [])
+  assert.deepEqual(server.logLines, [])
 })
 
-test('watches that ask for the same share their work: 300 of them see 300 changes', async (t: TestContext) => {
+test('300 watches with the same parameters share work and get 300 changes', async (t: TestContext) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
   const reader = http2Client(t, server)
   const watches = Array.from({ length: 300 }, (_, i) => watch(reader, i % 2 ? '' : 'labelSelector=a%3Db'))
   await Promise.all(watches.map(({ status }) => status))
   await createAll(client, configMapsPath, 0, 300, (i) => configMapOf(i, i % 3 ? {} : { a: 'b' }))
-  for (const [i, { events, told }] of watches.entries()) {
+  for (const [i, { events, summaries }] of watches.entries()) {
     await until(`watch ${i}`, () => events.length === (i % 2 ? 300 : 100))
-    assert.equal(new Set(told()).size, events.length)
+    assert.equal(new Set(summaries()).size, events.length)
   }
 })

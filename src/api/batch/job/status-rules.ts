@@ -13,7 +13,7 @@ import {
 } from '../../../machinery/validation/field-error.ts'
 import { all, duplicateFinder, each, valid } from '../../../machinery/validation/field-rules.ts'
 import { optional, pointer } from '../../../machinery/validation/internal-type.ts'
-import { counts } from '../../workload/template-rules.ts'
+import { validateCounts } from '../../workload/template-rules.ts'
 import { firstCommonIndex, parseIndexes } from './indexes.ts'
 import type { Job } from './rules.ts'
 
@@ -41,7 +41,7 @@ export function jobStatusRules(job: Job, { status: old = {} }: Job): readonly Fi
     fields.some((field) => !semanticallyEqual(status[field], old[field]))
   const change: Change = { spec, status, old, isSet, wasSet, hasToggled, hasChanged }
   return all(
-    counts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating']),
+    validateCounts(status, ['active', 'succeeded', 'failed', 'ready', 'terminating']),
     uncounted(status.uncountedTerminatedPods),
     validateCompletion(change),
     validateFinished(change),
