@@ -6,7 +6,7 @@ import type { ControllerEnvironment } from '../descriptor.ts'
 import { FlagValues } from '../flags.ts'
 import { controllers } from './index.ts'
 
-const none = () => Promise.reject(new Error('nothing is signed here'))
+const none = () => Promise.reject(new Error('signing is not available'))
 const sources: ControllerEnvironment = {
   rootCA: '',
   signer: { read: none, sign: none },
@@ -14,8 +14,8 @@ const sources: ControllerEnvironment = {
   features: defaultFeatures,
 }
 
-/** What is said of a flag's value; undefined where nothing is wrong with it. */
-async function fault(name: string, value: string): Promise<string | undefined> {
+/** The error for a flag's value; undefined if it is valid. */
+async function errorOf(name: string, value: string): Promise<string | undefined> {
   const descriptor = controllers.find(({ flags }) => flags?.some((flag) => flag.name === name))!
   try {
     await descriptor.make(sources, new FlagValues(descriptor.flags ?? [], { [name]: value }), new MetricsRegistry())
@@ -25,19 +25,19 @@ async function fault(name: string, value: string): Promise<string | undefined> {
   }
 }
 
-test('slices hold from one to a thousand endpoints', async () => {
-  assert.equal(await fault('max-endpoints-per-slice', '1000'), undefined)
+test('the maximum endpoints of a slice must be from 1 to 1000', async () => {
+  assert.equal(await errorOf('max-endpoints-per-slice', '1000'), undefined)
   assert.equal(
-    await fault('max-endpoints-per-slice', '0'),
-    '--max-endpoints-per-slice has to be a whole number from 1 to 1000, not 0',
+    await errorOf('max-endpoints-per-slice', '0'),
+    '--max-endpoints-per-slice must be a whole number from 1 to 1000, not 0',
   )
   assert.equal(
-    await fault('mirroring-max-endpoints-per-subset', '1001'),
-    '--mirroring-max-endpoints-per-subset has to be a whole number from 1 to 1000, not 1001',
+    await errorOf('mirroring-max-endpoints-per-subset', '1001'),
+    '--mirroring-max-endpoints-per-subset must be a whole number from 1 to 1000, not 1001',
   )
 })
 
-test('without flags all of them are made, under their own names', async () => {
+test('all controllers can be created with default flags', async () => {
   for (const { name, flags = [], make } of controllers)
     assert.equal((await make(sources, new FlagValues(flags), new MetricsRegistry())).name, name)
 })

@@ -1,4 +1,4 @@
-/** The addresses behind Services. */
+/** Controllers of Endpoints and EndpointSlices. */
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { type ControllerFlag, concurrencyFlag, type FlagValues } from '../flags.ts'
@@ -6,24 +6,24 @@ import { type ControllerFlag, concurrencyFlag, type FlagValues } from '../flags.
 const batchFlag = (name: string, of: string): ControllerFlag => ({
   name,
   type: 'duration',
-  help: `how long changes of ${of} are gathered before they are looked at`,
+  help: `time for which changes of ${of} are batched`,
   default: '0s',
 })
 
-const maxFlag = (name: string, help: string, fallback: number): ControllerFlag => ({
+const maxFlag = (name: string, help: string, defaultValue: number): ControllerFlag => ({
   name,
   type: 'number',
   help,
-  default: `${fallback}`,
+  default: `${defaultValue}`,
 })
 
-/** As many endpoints as a slice may hold. */
-const mostEndpoints = 1000
+/** Maximum endpoints of a slice that the API allows. */
+const maxEndpoints = 1000
 
 function count(flags: FlagValues, name: string): number {
   const value = flags.number(name)
-  if (Number.isInteger(value) && value >= 1 && value <= mostEndpoints) return value
-  throw new ExplainedError(`--${name} has to be a whole number from 1 to ${mostEndpoints}, not ${value}`)
+  if (Number.isInteger(value) && value >= 1 && value <= maxEndpoints) return value
+  throw new ExplainedError(`--${name} must be a whole number from 1 to ${maxEndpoints}, not ${value}`)
 }
 
 export const controllers: readonly ControllerDescriptor[] = [
@@ -50,7 +50,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     flags: [
       concurrencyFlag('concurrent-service-endpoint-syncs', 'Services', 5),
       batchFlag('endpointslice-updates-batch-period', 'pods'),
-      maxFlag('max-endpoints-per-slice', 'endpoints that are in an EndpointSlice at most', 100),
+      maxFlag('max-endpoints-per-slice', 'maximum number of endpoints in an EndpointSlice', 100),
     ],
     make: async (_sources, flags, registry) => {
       const [{ sliceController }, { ServiceSliceMetrics }] = await Promise.all([
@@ -73,7 +73,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     flags: [
       concurrencyFlag('mirroring-concurrent-service-endpoint-syncs', 'Endpoints', 5),
       batchFlag('mirroring-endpointslice-updates-batch-period', 'Endpoints'),
-      maxFlag('mirroring-max-endpoints-per-subset', 'addresses of a subset that are mirrored at most', 1000),
+      maxFlag('mirroring-max-endpoints-per-subset', 'maximum number of mirrored addresses of a subset', 1000),
     ],
     make: async (_sources, flags, registry) => {
       const [{ mirroringController }, { MirroringMetrics }] = await Promise.all([

@@ -10,7 +10,7 @@ export interface PodTraits {
   readonly nodeName?: string
   readonly hostname?: string
   readonly subdomain?: string
-  /** Numbers of the container's ports by their names. */
+  /** Numbers of the container's ports by name. */
   readonly ports?: Readonly<Record<string, number>>
   readonly readySince?: string
 }

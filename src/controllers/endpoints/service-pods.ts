@@ -1,11 +1,11 @@
-/** Which pods are behind a Service, and what of them its endpoints show. */
+/** Selects the pods of a Service and reads what its endpoints contain. */
 import { type Caches, type WatchedKind, watch } from '../../client/controller/controller.ts'
 import { keyOf } from '../../client/informers/informer.ts'
 import { type Pod, pods, type Service, services } from '../../client/kinds.ts'
 import { selectorOf } from '../../machinery/selectors/label-selector.ts'
 import { labelKey, selectedPods } from '../pods/owners/selected-pods.ts'
 import { hasEnded, isReady } from '../pods/phase.ts'
-import type { Notice } from './batches.ts'
+import type { Enqueue } from './batching.ts'
 
 export type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
 
@@ -14,24 +14,24 @@ const selectorLabels = ({ spec }: Service): (readonly [name: string, value: stri
 
 const namespaceOf = ({ metadata }: Service | Pod): string => metadata.namespace ?? ''
 
-/** Whether the controllers keep the endpoints of a Service: others keep those of one without a selector. */
+/** Returns true if the controllers manage the endpoints of a Service, that is, it has a selector. */
 export const hasSelector = ({ spec }: Service): boolean =>
   spec?.selector !== undefined && spec.selector !== null && spec.type !== 'ExternalName'
 
-/** Services by the first label that they ask for; those that ask for none by their namespace. */
+/** Index function: Services by the first label of their selector, or by namespace if that is empty. */
 function firstLabel(service: Service): string[] {
   if (!hasSelector(service)) return []
   const [first] = selectorLabels(service)
   return [first ? labelKey(namespaceOf(service), ...first) : namespaceOf(service)]
 }
 
-/** The pods that a Service selects. */
+/** Returns the pods that a Service selects. */
 export function podsOf(caches: Caches, service: Service): Pod[] {
   const requirements = selectorLabels(service).map(([key, value]) => ({ key, operator: '=' as const, values: [value] }))
   return [...selectedPods(caches, namespaceOf(service), selectorOf(requirements))]
 }
 
-/** The keys of the Services that select a pod. */
+/** Yields the keys of the Services that select a pod. */
 function* servicesOf(caches: Caches, pod: Pod): Generator<string> {
   const namespace = namespaceOf(pod)
   const labels = pod.metadata.labels ?? {}
@@ -44,23 +44,21 @@ function* servicesOf(caches: Caches, pod: Pod): Generator<string> {
   }
 }
 
-/** Whether a pod has an address that may be told. */
+/** Returns true if a pod has an address and has not ended. */
 export const hasAddress = (pod: Pod): boolean =>
   !hasEnded(pod) && Boolean(pod.status?.podIP || pod.status?.podIPs?.length)
 
-/** The pod's addresses of a family, as it tells them. */
+/** The pod's addresses of a family, in order. */
 export const addressesOf = ({ status }: Pod, isIPv6: boolean): string[] =>
   (status?.podIPs ?? (status?.podIP ? [{ ip: status.podIP }] : []))
     .map(({ ip }) => ip)
     .filter((ip) => ip !== '' && ip.includes(':') === isIPv6)
 
-/** The name by which the Service's domain knows the pod, if it has one. */
+/** The pod's host name in the Service's domain, if any. */
 export const hostnameIn = ({ spec }: Pod, service: Service): string | undefined =>
   spec?.hostname && spec.subdomain === service.metadata.name ? spec.hostname : undefined
 
-/**
- * The number of the port that a Service's port leads to; undefined where it is a name that no container of the pod has.
- */
+/** Resolves the target port of a Service's port; undefined if no container of the pod has a port of that name. */
 export function targetPortOf({ spec }: Pod, { targetPort, port, protocol = 'TCP' }: ServicePort): number | undefined {
   if (typeof targetPort === 'number') return targetPort
   if (targetPort === undefined) return port
@@ -74,7 +72,7 @@ export function targetPortOf({ spec }: Pod, { targetPort, port, protocol = 'TCP'
   return undefined
 }
 
-/** Whether what endpoints show of a pod has changed: most of what is written to a pod changes nothing of it. */
+/** Returns true if a change of a pod affects endpoints; most changes do not. */
 function changesEndpoints(pod: Pod | undefined, before: Pod | undefined): boolean {
   if (!pod || !before) return true
   return (
@@ -90,8 +88,8 @@ function changesEndpoints(pod: Pod | undefined, before: Pod | undefined): boolea
   )
 }
 
-/** Notices the Services whose endpoints change because a pod did. */
-export const watchedPods = (notice: Notice): WatchedKind =>
+/** Watches pods and enqueues the Services whose endpoints change. */
+export const podWatch = (notice: Enqueue): WatchedKind =>
   watch({
     resource: pods,
     keys: () => [],
@@ -109,5 +107,5 @@ function sameLabels(a: Readonly<Record<string, string>> = {}, b: Readonly<Record
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
 
-/** Whether a Service has no address of its own. */
+/** Returns true if a Service has no cluster IP. */
 export const isHeadless = ({ spec }: Service): boolean => !spec?.clusterIP || spec.clusterIP === 'None'

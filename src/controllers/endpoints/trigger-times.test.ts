@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { podNamed, serviceWith } from './pods-for-tests.ts'
 import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 
-test('a new Service tells when it was made, later the first of the changes since; what is known tells nothing', () => {
+test('next returns the creation time of a new Service, then the first change since the last call', () => {
   const times = new TriggerTimes()
   const pods = [
     podNamed('a', { readySince: '2026-01-01T00:00:05Z' }),
@@ -16,7 +16,7 @@ test('a new Service tells when it was made, later the first of the changes since
   assert.equal(times.next('k', serviceWith(), pods), '2026-01-01T00:00:00Z')
 })
 
-test('the annotation goes when there is no time to tell', () => {
+test('withTriggerTime removes the annotation if the time is undefined', () => {
   const annotated = withTriggerTime({ other: 'x' }, '2026-01-01T00:00:00Z')
   assert.deepEqual(annotated, {
     other: 'x',

@@ -1,24 +1,19 @@
-/**
- * When the change happened that endpoints are written for, as an annotation tells it: what proxies measure their delay
- * from.
- */
+/** The annotation with the time of the change that caused a write of endpoints, from which proxies measure latency. */
 import type { Pod, Service } from '../../client/kinds.ts'
 import { podCondition } from '../pods/phase.ts'
 
 export const triggerTimeAnnotation = 'endpoints.kubernetes.io/last-change-trigger-time'
 
-interface Known {
+interface SeenTimes {
   readonly service: string
   readonly pods: ReadonlyMap<string, string>
 }
 
-/**
- * Remembers of each Service which changes have been seen. Times are RFC 3339, so that their order is that of the texts.
- */
+/** Remembers the observed changes of each Service. Times are RFC 3339 strings, which sort chronologically. */
 export class TriggerTimes {
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, SeenTimes>()
 
-  /** The first of the changes since the last call for this key; undefined where there are none. */
+  /** Returns the time of the first change since the last call for this key; undefined if nothing changed. */
   next(key: string, service: Service, pods: Iterable<Pod>): string | undefined {
     const before = this.#known.get(key)
     const created = service.metadata.creationTimestamp ?? ''
@@ -44,7 +39,7 @@ export class TriggerTimes {
   }
 }
 
-/** Annotations with this time, or without any. */
+/** Returns the annotations with this time, or without the annotation. */
 export function withTriggerTime(
   annotations: Readonly<Record<string, string>> | undefined,
   time: string | undefined,

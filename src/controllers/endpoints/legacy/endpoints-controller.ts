@@ -1,15 +1,12 @@
-/**
- * Keeps the Endpoints of Services with a selector: one object a Service, from before there were slices; some still read
- * it.
- */
+/** Maintains the Endpoints of Services with a selector: one object per Service, the predecessor of EndpointSlices. */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import { ignoreNotFound, isConflict, isNamespaceTerminating, messageOf } from '../../api-errors.ts'
-import { batches } from '../batches.ts'
-import { hasSelector, isHeadless, podsOf, watchedPods } from '../service-pods.ts'
+import { batchedQueue } from '../batching.ts'
+import { hasSelector, isHeadless, podsOf, podWatch } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
-import { addressCount, maxAddresses, subsetsOf, truncated } from './subsets.ts'
+import { addressCount, maxAddresses, subsetsOf, truncateSubsets } from './subsets.ts'
 
 const managedBy = 'endpoints.kubernetes.io/managed-by'
 const manager = 'endpoint-controller'
@@ -18,15 +15,15 @@ const overCapacity = 'endpoints.kubernetes.io/over-capacity'
 
 export interface EndpointsOptions {
   readonly concurrency: number
-  /** How long changes of pods are gathered, in milliseconds; 0 for not at all. */
+  /** Time for which changes of pods are batched, in ms; 0 for no batching. */
   readonly batchMs: number
 }
 
 export function endpointsController({ concurrency, batchMs }: EndpointsOptions): Controller {
   const times = new TriggerTimes()
-  const { notice, begin } = batches(batchMs)
-  /** Services that went while this ran: their Endpoints go too, whoever made them. */
-  const gone = new Set<string>()
+  const { enqueue, start } = batchedQueue(batchMs)
+  /** Services deleted since the start: their Endpoints are deleted too, regardless of their manager. */
+  const deletedServices = new Set<string>()
   return {
     name: 'endpoints-controller',
     component: manager,
@@ -35,14 +32,14 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
       watch({
         resource: services,
         onChange: (service, before) => {
-          if (!service && before) gone.add(`${before.metadata.namespace}/${before.metadata.name}`)
+          if (!service && before) deletedServices.add(`${before.metadata.namespace}/${before.metadata.name}`)
         },
       }),
-      watchedPods(notice),
+      podWatch(enqueue),
       watch({
         resource: endpoints,
         keys: () => [],
-        // What is there at the start may have lost its Service meanwhile; what goes comes back.
+        // At the start, Endpoints may be without a Service; deleted Endpoints must be recreated.
         onChange: (object, before, { requeue }) => {
           const { namespace, name } = (object ?? before)?.metadata ?? {}
           if (!object || !before) requeue(`${namespace}/${name}`)
@@ -50,48 +47,48 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
       }),
     ],
     async reconcile(key, context) {
-      begin(key)
+      start(key)
       const [namespace = '', name = ''] = key.split('/')
       const service = context.caches.get(services, namespace, name)
       if (!service) {
         times.forget(key)
-        const present = context.caches.get(endpoints, namespace, name)
-        if (present && (gone.has(key) || present.metadata.labels?.[managedBy] === manager)) {
-          await context.client.delete(endpoints, namespace, name, { uid: present.metadata.uid }).catch(ignoreNotFound)
+        const existing = context.caches.get(endpoints, namespace, name)
+        if (existing && (deletedServices.has(key) || existing.metadata.labels?.[managedBy] === manager)) {
+          await context.client.delete(endpoints, namespace, name, { uid: existing.metadata.uid }).catch(ignoreNotFound)
         }
-        gone.delete(key)
+        deletedServices.delete(key)
         return
       }
-      gone.delete(key)
-      if (hasSelector(service)) await write(service, times, context)
+      deletedServices.delete(key)
+      if (hasSelector(service)) await syncEndpoints(service, times, context)
     },
   }
 }
 
-async function write(service: Service, times: TriggerTimes, context: ReconcileContext): Promise<void> {
+async function syncEndpoints(service: Service, times: TriggerTimes, context: ReconcileContext): Promise<void> {
   const { namespace = '', name = '' } = service.metadata
   const selected = podsOf(context.caches, service)
   const time = times.next(`${namespace}/${name}`, service, selected)
-  const present = context.caches.get(endpoints, namespace, name)
-  const wanted = endpointsOf(service, subsetsOf(service, selected), time, present)
-  if (present && isSame(present, wanted)) return
+  const existing = context.caches.get(endpoints, namespace, name)
+  const desired = endpointsOf(service, subsetsOf(service, selected), time, existing)
+  if (existing && isSame(existing, desired)) return
   try {
-    if (present) await context.client.update(endpoints, wanted)
-    else await context.client.create(endpoints, wanted)
+    if (existing) await context.client.update(endpoints, desired)
+    else await context.client.create(endpoints, desired)
   } catch (error) {
     if (isNamespaceTerminating(error)) return
-    // Somebody was faster: it is tried again with what they wrote.
+    // On a conflict the key is retried with the new object.
     if (!isConflict(error)) {
-      if (present)
+      if (existing)
         context.events.record(
-          wanted,
+          desired,
           'Warning',
           'FailedToUpdateEndpoint',
           `Failed to update endpoint ${namespace}/${name}: ${messageOf(error)}`,
         )
       else
         context.events.record(
-          wanted,
+          desired,
           'Warning',
           'FailedToCreateEndpoint',
           `Failed to create endpoint for service ${namespace}/${name}: ${messageOf(error)}`,
@@ -101,33 +98,33 @@ async function write(service: Service, times: TriggerTimes, context: ReconcileCo
   }
 }
 
-/** The object as it should be; what others have put into the metadata of the present one stays, but for labels. */
+/** Builds the desired object; keeps the metadata of the existing one except labels. */
 export function endpointsOf(
   service: Service,
   subsets: ReturnType<typeof subsetsOf>,
   time: string | undefined,
-  present: Endpoints | undefined,
+  existing: Endpoints | undefined,
 ): Endpoints {
   const { namespace, name, labels } = service.metadata
-  const { [overCapacity]: _, ...annotations } = withTriggerTime(present?.metadata.annotations, time) ?? {}
+  const { [overCapacity]: _, ...annotations } = withTriggerTime(existing?.metadata.annotations, time) ?? {}
   const { [headless]: _headless, ...others } = labels ?? {}
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
     metadata: {
-      ...(present?.metadata ?? { namespace, name }),
+      ...(existing?.metadata ?? { namespace, name }),
       labels: { ...others, ...(isHeadless(service) && { [headless]: '' }), [managedBy]: manager },
       annotations: { ...annotations, ...(addressCount(subsets) > maxAddresses && { [overCapacity]: 'truncated' }) },
     },
-    subsets: truncated(subsets),
+    subsets: truncateSubsets(subsets),
   }
 }
 
-/** Whether nothing would change but the time of the change. */
-function isSame(present: Endpoints, wanted: Endpoints): boolean {
+/** Returns true if only the trigger time would change. */
+function isSame(existing: Endpoints, desired: Endpoints): boolean {
   return (
-    semanticallyEqual(present.subsets, wanted.subsets) &&
-    semanticallyEqual(present.metadata.labels, wanted.metadata.labels) &&
-    present.metadata.annotations?.[overCapacity] === wanted.metadata.annotations?.[overCapacity]
+    semanticallyEqual(existing.subsets, desired.subsets) &&
+    semanticallyEqual(existing.metadata.labels, desired.metadata.labels) &&
+    existing.metadata.annotations?.[overCapacity] === desired.metadata.annotations?.[overCapacity]
   )
 }

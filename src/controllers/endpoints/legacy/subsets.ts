@@ -1,4 +1,4 @@
-/** The subsets of an Endpoints object: addresses that offer the same ports are together, each once. */
+/** Builds the subsets of Endpoints: addresses with the same ports are grouped, without duplicates. */
 import type { Endpoints, Pod, Service } from '../../../client/kinds.ts'
 import { isReady } from '../../pods/phase.ts'
 import { addressesOf, hasAddress, hostnameIn, isHeadless, targetPortOf } from '../service-pods.ts'
@@ -7,25 +7,22 @@ export type Subset = NonNullable<Endpoints['subsets']>[number]
 type Address = NonNullable<Subset['addresses']>[number]
 type Port = NonNullable<Subset['ports']>[number]
 
-/** More addresses than these are not told: the object would grow without bounds. */
+/** Maximum number of addresses, which bounds the size of the object. */
 export const maxAddresses = 1000
 
-/** One pod as the Service shows it. */
+/** One pod's address and ports. */
 interface Offer {
   readonly address: Address
   readonly isReady: boolean
   readonly ports: readonly Port[]
 }
 
-/**
- * The subsets of a Service's pods: ports that are offered at the same addresses are together. The same for the same
- * pods in any order.
- */
+/** Returns the subsets of a Service's pods, grouped by equal addresses. Independent of the order of pods. */
 export function subsetsOf(service: Service, pods: Iterable<Pod>): Subset[] {
   const offers = [...offersOf(service, pods)].sort((a, b) => byAddress(a.address, b.address))
   const byPort = new Map<string, { readonly port: Port | undefined; readonly offers: Offer[] }>()
   for (const offer of offers) {
-    // Without ports, addresses are told all the same.
+    // Without ports, addresses are included too.
     for (const port of offer.ports.length > 0 ? offer.ports : [undefined]) {
       const key = JSON.stringify(port) ?? ''
       const known = byPort.get(key)
@@ -65,7 +62,7 @@ function* offersOf(service: Service, pods: Iterable<Pod>): Generator<Offer> {
         ? []
         : [{ ...(name && { name }), port: number, ...(protocol && { protocol }), ...(appProtocol && { appProtocol }) }]
     })
-    // A headless Service may have no ports at all; a pod that has none of those that are there has nothing to offer.
+    // Only a headless Service may have no ports; otherwise a pod without any of the ports is excluded.
     if (ports.length === 0 && !(servicePorts.length === 0 && isHeadless(service))) continue
     yield {
       address: addressOf(pod, ip, hostnameIn(pod, service)),
@@ -75,7 +72,7 @@ function* offersOf(service: Service, pods: Iterable<Pod>): Generator<Offer> {
   }
 }
 
-/** An address of the family that is meant where the Service does not say it. */
+/** An address of the family to use if the Service has no ipFamilies. */
 const familyText = (service: Service, pod: Pod): string =>
   isHeadless(service) ? (pod.status?.podIP ?? '') : (service.spec?.clusterIP ?? '')
 
@@ -97,33 +94,33 @@ const byAddress = (a: Address, b: Address): number => {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-/** How many addresses subsets hold. */
+/** Total number of addresses. */
 export const addressCount = (subsets: readonly Subset[]): number =>
   subsets.reduce(
     (sum, { addresses, notReadyAddresses }) => sum + (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0),
     0,
   )
 
-/** Subsets with at most `maxAddresses`: ready ones come first, and each subset keeps its share. */
-export function truncated(subsets: readonly Subset[]): Subset[] {
+/** Truncates to `maxAddresses`: ready ones are preferred, and each subset keeps its share. */
+export function truncateSubsets(subsets: readonly Subset[]): Subset[] {
   const ready = subsets.reduce((sum, { addresses }) => sum + (addresses?.length ?? 0), 0)
   const total = addressCount(subsets)
   if (total <= maxAddresses) return [...subsets]
   const field = ready > maxAddresses ? 'addresses' : 'notReadyAddresses'
-  const [room, of] = ready > maxAddresses ? [maxAddresses, ready] : [maxAddresses - ready, total - ready]
-  let left = room
+  const [capacity, candidates] = ready > maxAddresses ? [maxAddresses, ready] : [maxAddresses - ready, total - ready]
+  let remaining = capacity
   return subsets.map(({ addresses, notReadyAddresses, ports }) => {
     const cut = { addresses, notReadyAddresses }
-    const share = Math.min(left, Math.ceil(((cut[field]?.length ?? 0) / of) * room))
-    left -= share
-    const kept = {
+    const share = Math.min(remaining, Math.ceil(((cut[field]?.length ?? 0) / candidates) * capacity))
+    remaining -= share
+    const truncated = {
       ...cut,
       ...(field === 'addresses' && { notReadyAddresses: undefined }),
       [field]: cut[field]?.slice(0, share),
     }
     return {
-      ...(kept.addresses?.length && { addresses: kept.addresses }),
-      ...(kept.notReadyAddresses?.length && { notReadyAddresses: kept.notReadyAddresses }),
+      ...(truncated.addresses?.length && { addresses: truncated.addresses }),
+      ...(truncated.notReadyAddresses?.length && { notReadyAddresses: truncated.notReadyAddresses }),
       ...(ports && { ports }),
     }
   })

@@ -1,4 +1,4 @@
-/** What the controller that mirrors Endpoints counts (`endpoint_slice_mirroring_controller_*`). */
+/** Metrics of the mirroring controller (`endpoint_slice_mirroring_controller_*`). */
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { SliceMetrics } from '../slices/slice-metrics.ts'
@@ -23,11 +23,11 @@ export class MirroringMetrics extends SliceMetrics {
     )
   }
 
-  skipped(addresses: number): void {
+  observeSkipped(addresses: number): void {
     this.#skipped([]).observe(addresses)
   }
 
-  synced(seconds: number): void {
+  observeSync(seconds: number): void {
     this.#seconds([]).observe(seconds)
   }
 }

@@ -1,23 +1,20 @@
-/**
- * Mirrors Endpoints that are kept by hand as EndpointSlices, for those who read nothing else: Endpoints of Services
- * without a selector.
- */
+/** Mirrors manually managed Endpoints (of Services without a selector) to EndpointSlices, for clients that read only those. */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { endpoints, services } from '../../../client/kinds.ts'
 import { isNamespaceTerminating } from '../../api-errors.ts'
-import { batches } from '../batches.ts'
-import { recycled } from '../slices/slice.ts'
-import { WrittenSlices } from '../slices/written-slices.ts'
+import { batchedQueue } from '../batching.ts'
+import { reuseSlices } from '../slices/slice.ts'
+import { SliceWriter } from '../slices/slice-writer.ts'
 import { MirroringMetrics } from './metrics.ts'
-import { mirrored, mirrorManager, wantsMirror } from './mirrored-slices.ts'
+import { mirrorManager, planMirror, shouldMirror } from './mirror-plan.ts'
 
 export interface MirroringOptions {
   readonly concurrency: number
-  /** Addresses of a subset that are mirrored at most. */
+  /** Maximum number of mirrored addresses of a subset. */
   readonly max: number
-  /** How long changes are gathered, in milliseconds; 0 for not at all. */
+  /** Time for which changes are batched, in ms; 0 for no batching. */
   readonly batchMs: number
-  /** Counts nothing that anybody sees unless said. */
+  /** Default: metrics that are not exported. */
   readonly metrics?: MirroringMetrics
 }
 
@@ -27,8 +24,8 @@ export function mirroringController({
   batchMs,
   metrics = new MirroringMetrics(),
 }: MirroringOptions): Controller {
-  const { notice, begin } = batches(batchMs)
-  const written = new WrittenSlices(mirrorManager, notice, metrics)
+  const { enqueue, start } = batchedQueue(batchMs)
+  const writer = new SliceWriter(mirrorManager, enqueue, metrics)
   return {
     name: 'endpointslice-mirroring-controller',
     component: 'endpoint-slice-mirroring-controller',
@@ -49,30 +46,30 @@ export function mirroringController({
         keys: () => [],
         onChange(object, before, context) {
           const { namespace, name } = (object ?? before)?.metadata ?? {}
-          if ((object && wantsMirror(object)) || (before && wantsMirror(before)))
-            notice(`${namespace}/${name}`, context)
+          if ((object && shouldMirror(object)) || (before && shouldMirror(before)))
+            enqueue(`${namespace}/${name}`, context)
         },
       }),
-      written.watched,
+      writer.sliceWatch,
     ],
     async reconcile(key, context) {
       const began = performance.now()
-      await sync(key, context).finally(() => metrics.synced((performance.now() - began) / 1000))
+      await sync(key, context).finally(() => metrics.observeSync((performance.now() - began) / 1000))
     },
   }
 
   async function sync(key: string, context: ReconcileContext): Promise<void> {
-    begin(key)
-    const existing = written.of(key, context.caches)
+    start(key)
+    const existing = writer.slices(key, context.caches)
     if (!existing) return
     const [namespace = '', name = ''] = key.split('/')
     const source = context.caches.get(endpoints, namespace, name)
     const service = context.caches.get(services, namespace, name)
-    if (!source || !wantsMirror(source) || !service || service.spec?.selector) {
-      await written.carryOut(key, { create: [], update: [], remove: existing, unchanged: [] }, context)
+    if (!source || !shouldMirror(source) || !service || service.spec?.selector) {
+      await writer.apply(key, { create: [], update: [], remove: existing, unchanged: [] }, context)
       return metrics.forget(key)
     }
-    const { plan, invalid, tooMany } = mirrored(source, existing, max)
+    const { plan, invalid, exceeding } = planMirror(source, existing, max)
     if (invalid > 0)
       context.events.record(
         source,
@@ -80,17 +77,17 @@ export function mirroringController({
         'InvalidIPAddress',
         `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`,
       )
-    if (tooMany > 0) {
+    if (exceeding > 0) {
       const message =
-        `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + tooMany} ` +
+        `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + exceeding} ` +
         'addresses were skipped'
       context.events.record(source, 'Warning', 'TooManyAddressesToMirror', message)
     }
-    const possible = recycled(plan, source)
-    metrics.skipped(invalid + tooMany)
-    metrics.planned(key, existing, possible, max)
+    const possible = reuseSlices(plan, source)
+    metrics.observeSkipped(invalid + exceeding)
+    metrics.observePlan(key, existing, possible, max)
     try {
-      await written.carryOut(key, source.metadata.deletionTimestamp ? { ...possible, create: [] } : possible, context)
+      await writer.apply(key, source.metadata.deletionTimestamp ? { ...possible, create: [] } : possible, context)
     } catch (error) {
       if (!isNamespaceTerminating(error)) throw error
     }

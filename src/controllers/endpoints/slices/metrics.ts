@@ -1,6 +1,4 @@
-/**
- * What the controller of Services' EndpointSlices counts beside the slices themselves (`endpoint_slice_controller_*`).
- */
+/** Metrics of the EndpointSlice controller in addition to those of slices (`endpoint_slice_controller_*`). */
 import type { Service } from '../../../client/kinds.ts'
 import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
@@ -12,7 +10,7 @@ const subsystem = 'endpoint_slice_controller'
 export class ServiceSliceMetrics extends SliceMetrics {
   readonly #syncs
   readonly #changedPerSync
-  /** What Services say of where traffic should go, by their keys. */
+  /** trafficDistribution of Services by key. */
   readonly #distributions = new Map<string, string>()
 
   constructor(registry = new MetricsRegistry()) {
@@ -36,13 +34,13 @@ export class ServiceSliceMetrics extends SliceMetrics {
     )
   }
 
-  /** A look at a Service has ended; `stale` where memory was behind, and it is looked at again. */
-  synced(result: 'success' | 'stale' | 'error'): void {
+  /** Counts a reconcile; `stale` if the cache was behind and the key is requeued. */
+  countSync(result: 'success' | 'stale' | 'error'): void {
     this.#syncs([result]).add()
   }
 
-  /** So many slices of a Service were written. */
-  written(key: string, service: Service, changes: number): void {
+  /** Observes the number of written slices of a Service. */
+  observeChanges(key: string, service: Service, changes: number): void {
     const distribution = service.spec?.trafficDistribution ?? ''
     this.#changedPerSync([wantsTopologyHints(service) ? 'Auto' : 'Disabled', distribution]).observe(changes)
     if (distribution) this.#distributions.set(key, distribution)

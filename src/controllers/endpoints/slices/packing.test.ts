@@ -23,70 +23,75 @@ const range = (from: number, to: number): number[] => Array.from({ length: to - 
 const numbersOf = ({ endpoints }: EndpointSlice): string =>
   (endpoints ?? []).map(({ addresses }) => addresses[0]?.split('.')[3]).join()
 
-/** `a: 1,2` for each slice that is written, `+: 3` for new ones, `-a` for those that go. */
-const brief = ({ create, update, remove }: SlicePlan): string[] => [
+/** Formats a plan: `a: 1,2` for updated slices, `+: 3` for new ones, `-a` for deleted ones. */
+const notation = ({ create, update, remove }: SlicePlan): string[] => [
   ...update.map((one) => `${one.metadata.name}: ${numbersOf(one)}`),
   ...create.map((one) => `+: ${numbersOf(one)}`),
   ...remove.map(({ metadata }) => `-${metadata.name}`),
 ]
 
-const packed = (existing: EndpointSlice[], wanted: Endpoint[], labelled = (one: EndpointSlice) => one): SlicePlan =>
-  pack({ existing, wanted, max: 4, fresh: () => slice(''), labelled })
+const packed = (existing: EndpointSlice[], desired: Endpoint[], withLabels = (one: EndpointSlice) => one): SlicePlan =>
+  pack({ existing, desired, max: 4, createEmpty: () => slice(''), withLabels })
 
-const cases: { what: string; existing: EndpointSlice[]; wanted: number[]; expected: string[] }[] = [
-  { what: 'nothing to do is nothing to write', existing: [slice('a', 1, 2)], wanted: [1, 2], expected: [] },
+const cases: { title: string; existing: EndpointSlice[]; desired: number[]; expected: string[] }[] = [
   {
-    what: 'the first endpoints make slices of the most that may be in one',
+    title: 'an unchanged set of endpoints writes nothing',
+    existing: [slice('a', 1, 2)],
+    desired: [1, 2],
+    expected: [],
+  },
+  {
+    title: 'the first endpoints fill slices of the maximum size',
     existing: [],
-    wanted: range(1, 9),
+    desired: range(1, 9),
     expected: ['+: 1,2,3,4', '+: 5,6,7,8', '+: 9'],
   },
   {
-    what: 'a new endpoint goes into a slice with room',
+    title: 'a new endpoint goes into a slice with space',
     existing: [slice('a', 1, 2)],
-    wanted: [1, 2, 3],
+    desired: [1, 2, 3],
     expected: ['a: 1,2,3'],
   },
   {
-    what: 'of slices with room the fullest is taken',
+    title: 'the fullest slice with space is used',
     existing: [slice('a', 1), slice('b', 2, 3)],
-    wanted: [1, 2, 3, 4],
+    desired: [1, 2, 3, 4],
     expected: ['b: 2,3,4'],
   },
   {
-    what: 'what does not fit into one slice that is there makes a new one: other slices stay as they are',
+    title: 'endpoints that fit into no existing slice get a new one',
     existing: [slice('a', 1, 2, 3), slice('b', 4, 5, 6)],
-    wanted: range(1, 8),
+    desired: range(1, 8),
     expected: ['+: 7,8'],
   },
   {
-    what: 'an endpoint that goes leaves a gap: slices are not put together',
+    title: 'slices are not merged after an endpoint is removed',
     existing: [slice('a', 1, 2), slice('b', 3, 4)],
-    wanted: [1, 3, 4],
+    desired: [1, 3, 4],
     expected: ['a: 1'],
   },
   {
-    what: 'slices that are written anyway are filled',
+    title: 'updated slices are filled',
     existing: [slice('a', 1, 2), slice('b', 3)],
-    wanted: [1, 3, 5, 6],
+    desired: [1, 3, 5, 6],
     expected: ['a: 1,5,6'],
   },
-  { what: 'a slice without endpoints goes', existing: [slice('a', 1), slice('b', 2)], wanted: [2], expected: ['-a'] },
+  { title: 'an empty slice is deleted', existing: [slice('a', 1), slice('b', 2)], desired: [2], expected: ['-a'] },
   {
-    what: 'what others hold more than once, stays once',
+    title: 'a duplicate endpoint is retained once',
     existing: [slice('a', 1, 2), slice('b', 2, 3)],
-    wanted: [1, 2, 3],
+    desired: [1, 2, 3],
     expected: ['b: 3'],
   },
 ]
 
-for (const { what, existing, wanted, expected } of cases) {
-  test(what, () =>
+for (const { title, existing, desired, expected } of cases) {
+  test(title, () =>
     assert.deepEqual(
-      brief(
+      notation(
         packed(
           existing,
-          wanted.map((n) => endpoint(n)),
+          desired.map((n) => endpoint(n)),
         ),
       ),
       expected,
@@ -94,13 +99,13 @@ for (const { what, existing, wanted, expected } of cases) {
   )
 }
 
-test('an endpoint whose state changes stays where it is', () => {
+test('an endpoint whose state changes stays in its slice', () => {
   const plan = packed([slice('a', 1, 2), slice('b', 3)], [endpoint(1), endpoint(2, false), endpoint(3)])
-  assert.deepEqual(brief(plan), ['a: 1,2'])
+  assert.deepEqual(notation(plan), ['a: 1,2'])
   assert.equal(plan.update[0]?.endpoints?.[1]?.conditions?.ready, false)
 })
 
-test('a slice with other labels than it should have is written', () => {
+test('a slice with wrong labels is updated', () => {
   const plan = packed([slice('a', 1)], [endpoint(1)], (one) => ({
     ...one,
     metadata: { ...one.metadata, labels: { tier: 'front' } },
@@ -108,7 +113,7 @@ test('a slice with other labels than it should have is written', () => {
   assert.deepEqual(plan.update[0]?.metadata.labels, { tier: 'front' })
 })
 
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+/** Seeded random numbers from 0 to below 1 (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
@@ -119,32 +124,28 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-test(
-  'whatever comes and goes, each wanted endpoint is in one slice, no slice is too full, and looking again ' +
-    'changes nothing',
-  () => {
-    const random = randomFrom(7)
-    let slices: EndpointSlice[] = []
-    let made = 0
-    for (let round = 0; round < 300; round++) {
-      const share = random()
-      const wanted = range(1, 30)
-        .filter(() => random() < share)
-        .map((n) => endpoint(n, random() < 0.8))
-      const { create, update, remove, unchanged } = packed(slices, wanted)
-      assert.equal(update.length + remove.length + unchanged.length, slices.length)
-      slices = [
-        ...unchanged,
-        ...update,
-        ...create.map((one) => ({ ...one, metadata: { ...one.metadata, name: `s${made++}` } })),
-      ]
-      const told = slices.flatMap(({ endpoints }) => endpoints ?? [])
-      const byAddress = (a: Endpoint, b: Endpoint): number =>
-        Number(a.addresses[0]?.slice(7)) - Number(b.addresses[0]?.slice(7))
-      assert.deepEqual(told.sort(byAddress), wanted)
-      assert.ok(slices.every(({ endpoints }) => (endpoints?.length ?? 0) <= 4))
-      const again = packed(slices, wanted)
-      assert.deepEqual([again.create, again.update, again.remove], [[], [], []])
-    }
-  },
-)
+test('after random changes each endpoint is in one slice, no slice is too large, and packing is idempotent', () => {
+  const random = randomFrom(7)
+  let slices: EndpointSlice[] = []
+  let created = 0
+  for (let round = 0; round < 300; round++) {
+    const share = random()
+    const desired = range(1, 30)
+      .filter(() => random() < share)
+      .map((n) => endpoint(n, random() < 0.8))
+    const { create, update, remove, unchanged } = packed(slices, desired)
+    assert.equal(update.length + remove.length + unchanged.length, slices.length)
+    slices = [
+      ...unchanged,
+      ...update,
+      ...create.map((one) => ({ ...one, metadata: { ...one.metadata, name: `s${created++}` } })),
+    ]
+    const packedEndpoints = slices.flatMap(({ endpoints }) => endpoints ?? [])
+    const byAddress = (a: Endpoint, b: Endpoint): number =>
+      Number(a.addresses[0]?.slice(7)) - Number(b.addresses[0]?.slice(7))
+    assert.deepEqual(packedEndpoints.sort(byAddress), desired)
+    assert.ok(slices.every(({ endpoints }) => (endpoints?.length ?? 0) <= 4))
+    const repeated = packed(slices, desired)
+    assert.deepEqual([repeated.create, repeated.update, repeated.remove], [[], [], []])
+  }
+})

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Node } from '../../../client/kinds.ts'
 import { podNamed, serviceWith } from '../pods-for-tests.ts'
-import { addressTypesOf, plannedSlices, type ServiceSlices } from './pod-endpoints.ts'
-import { recycled } from './slice.ts'
+import { addressTypesOf, planSlices, type ServiceSlices } from './pod-endpoints.ts'
+import { reuseSlices } from './slice.ts'
 
 const node: Node = {
   apiVersion: 'v1',
@@ -12,7 +12,7 @@ const node: Node = {
 }
 
 const planned = (more: Partial<ServiceSlices>) =>
-  plannedSlices({
+  planSlices({
     service: serviceWith(),
     pods: [],
     nodeOf: (name) => (name === 'n' ? node : undefined),
@@ -22,13 +22,13 @@ const planned = (more: Partial<ServiceSlices>) =>
     ...more,
   })
 
-/** As the server would hold it. */
+/** A slice as stored by the server. */
 const stored = (slice: EndpointSlice | undefined, name = 'web-1'): EndpointSlice => ({
   ...slice!,
   metadata: { ...slice!.metadata, name, uid: `uid-${name}`, resourceVersion: '1' },
 })
 
-test('a Service without pods has one slice, without endpoints and ports, and keeps it', () => {
+test('a Service without pods has one slice without endpoints and ports', () => {
   const { create } = planned({}).plan
   assert.deepEqual(
     create.map(({ metadata, endpoints, ports }) => ({ metadata, endpoints, ports })),
@@ -61,7 +61,7 @@ test('a Service without pods has one slice, without endpoints and ports, and kee
   assert.deepEqual([plan.create, plan.update, plan.remove], [[], [], []])
 })
 
-test('an endpoint tells state, node, zone, host name and pod', () => {
+test('an endpoint has conditions, node, zone, host name and pod', () => {
   const pod = podNamed('a', { hostname: 'first', subdomain: 'web', isDeleted: true })
   assert.deepEqual(planned({ pods: [pod] }).plan.create[0]?.endpoints, [
     {
@@ -75,7 +75,7 @@ test('an endpoint tells state, node, zone, host name and pod', () => {
   ])
 })
 
-test('pods with other numbers for a named port have slices of their own', () => {
+test('pods with different numbers for a named port have separate slices', () => {
   const service = serviceWith({ ports: [{ name: 'm', port: 90, targetPort: 'metrics', protocol: 'TCP' }] })
   const pods = [
     podNamed('a', { ports: { metrics: 1 } }),
@@ -93,7 +93,7 @@ test('pods with other numbers for a named port have slices of their own', () => 
   )
 })
 
-test('a pod on a node that is not there is left out, unless all pods are to be told', () => {
+test('a pod on a missing node is excluded unless publishNotReadyAddresses is set', () => {
   const pods = [podNamed('a', { nodeName: 'lost' })]
   const { plan, missingNodes } = planned({ pods })
   assert.deepEqual([missingNodes, plan.create[0]?.endpoints], [['lost'], []])
@@ -112,7 +112,7 @@ test('each family has slices with its own addresses', () => {
   )
 })
 
-test('labels follow those of the Service', () => {
+test('labels are copied from the Service', () => {
   const pods = [podNamed('a')]
   const existing = [stored(planned({ pods }).plan.create[0])]
   const { plan } = planned({ pods, existing, service: serviceWith({}, { tier: 'front' }) })
@@ -120,11 +120,11 @@ test('labels follow those of the Service', () => {
   assert.equal(plan.update[0]?.metadata.resourceVersion, '1')
 })
 
-test('a slice whose ports nobody has any more becomes the one that is needed', () => {
+test('reuseSlices turns an unneeded slice into a needed one', () => {
   const pods = [podNamed('a')]
   const existing = [stored(planned({ pods }).plan.create[0])]
   const service = serviceWith({ ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] })
-  const { create, update, remove } = recycled(planned({ service, pods, existing }).plan, service)
+  const { create, update, remove } = reuseSlices(planned({ service, pods, existing }).plan, service)
   assert.deepEqual([create.length, remove.length], [0, 0])
   assert.deepEqual(
     update.map(({ metadata, ports }) => [metadata.name, metadata.generateName, ports]),
@@ -132,10 +132,10 @@ test('a slice whose ports nobody has any more becomes the one that is needed', (
   )
 })
 
-test('slices of a Service of the same name that went are not taken over', () => {
+test('slices of a deleted Service of the same name are not reused', () => {
   const pods = [podNamed('a')]
   const [slice] = planned({ pods }).plan.create
   const service = { ...serviceWith(), metadata: { ...serviceWith().metadata, uid: 'uid-other' } }
-  const { create, remove } = recycled(planned({ service, pods, existing: [stored(slice)] }).plan, service)
+  const { create, remove } = reuseSlices(planned({ service, pods, existing: [stored(slice)] }).plan, service)
   assert.deepEqual([create.length, remove.length], [1, 1])
 })

@@ -1,4 +1,4 @@
-/** A Service's pods as endpoints of slices, and the slices that should be there for them. */
+/** Builds endpoints from a Service's pods and plans their slices. */
 import { isIPv6 } from 'node:net'
 import type { EndpointSlice, Node, Pod, Service } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
@@ -19,7 +19,7 @@ import {
   serviceNameLabel,
 } from './slice.ts'
 
-/** As the slices of this controller say who keeps them. */
+/** The value of the managed-by label on slices of this controller. */
 export const sliceManager = 'endpointslice-controller.k8s.io'
 
 export const zoneLabel = 'topology.kubernetes.io/zone'
@@ -28,13 +28,13 @@ export interface ServiceSlices {
   readonly service: Service
   readonly pods: readonly Pod[]
   readonly nodeOf: (name: string) => Node | undefined
-  /** Those of this Service and address type that the controller keeps. */
+  /** The controller's slices of this Service and address type. */
   readonly existing: readonly EndpointSlice[]
   readonly addressType: AddressType
   readonly max: number
 }
 
-/** The types of addresses that a Service has. */
+/** The address types of a Service. */
 export function addressTypesOf({ spec }: Service): AddressType[] {
   const families = (spec?.ipFamilies ?? []).map((family): AddressType => (family === 'IPv6' ? 'IPv6' : 'IPv4'))
   if (families.length > 0) return [...new Set(families)]
@@ -42,57 +42,54 @@ export function addressTypesOf({ spec }: Service): AddressType[] {
   return [isIPv6(spec.clusterIP) ? 'IPv6' : 'IPv4']
 }
 
-/**
- * What is to be done to the slices of one address type, without hints; and the nodes of pods that are not there: their
- * pods are left out.
- */
-export function plannedSlices(given: ServiceSlices): {
+/** Plans the slices of one address type, without hints. Pods on missing nodes are excluded, and the nodes returned. */
+export function planSlices(given: ServiceSlices): {
   readonly plan: SlicePlan
   readonly missingNodes: readonly string[]
 } {
   const { service, pods, nodeOf, existing, addressType, max } = given
-  const groups = new Map<string, { readonly ports: readonly SlicePort[]; readonly wanted: Endpoint[] }>()
+  const groups = new Map<string, { readonly ports: readonly SlicePort[]; readonly desired: Endpoint[] }>()
   const missingNodes: string[] = []
   for (const pod of pods) {
     if (!hasAddress(pod)) continue
     const ports = slicePortsOf(service, pod)
     const key = portsKey(ports)
-    const group = groups.get(key) ?? { ports, wanted: [] }
+    const group = groups.get(key) ?? { ports, desired: [] }
     groups.set(key, group)
     const nodeName = pod.spec?.nodeName ?? ''
     const node = nodeOf(nodeName)
     if (!node && !service.spec?.publishNotReadyAddresses) missingNodes.push(nodeName)
     else {
       const endpoint = endpointOf(pod, node, service, addressType)
-      if (endpoint.addresses.length > 0) group.wanted.push(endpoint)
+      if (endpoint.addresses.length > 0) group.desired.push(endpoint)
     }
   }
   const owned = existing.filter((slice) => isOwnedBy(slice, service))
   const remove = existing.filter((slice) => !owned.includes(slice) || !groups.has(portsKey(slice.ports)))
   const labels = sliceLabels(service)
-  const labelled = (slice: EndpointSlice): EndpointSlice =>
+  const withLabels = (slice: EndpointSlice): EndpointSlice =>
     semanticallyEqual(slice.metadata.labels, labels) ? slice : { ...slice, metadata: { ...slice.metadata, labels } }
-  const plans = [...groups].map(([key, { ports, wanted }]) =>
+  const plans = [...groups].map(([key, { ports, desired }]) =>
     pack({
       existing: owned.filter((slice) => portsKey(slice.ports) === key),
-      wanted,
+      desired,
       max,
-      fresh: () => emptySlice(service, addressType, ports),
-      labelled,
+      createEmpty: () => emptySlice(service, addressType, ports),
+      withLabels,
     }),
   )
-  const plan = joined([...plans, { create: [], update: [], remove, unchanged: [] }])
+  const plan = mergePlans([...plans, { create: [], update: [], remove, unchanged: [] }])
   return { plan: withPlaceholder(plan, existing.length, emptySlice(service, addressType, [])), missingNodes }
 }
 
-const joined = (plans: readonly SlicePlan[]): SlicePlan => ({
+const mergePlans = (plans: readonly SlicePlan[]): SlicePlan => ({
   create: plans.flatMap(({ create }) => create),
   update: plans.flatMap(({ update }) => update),
   remove: plans.flatMap(({ remove }) => remove),
   unchanged: plans.flatMap(({ unchanged }) => unchanged),
 })
 
-/** There is always one slice, so that it is seen that the Service was looked at. */
+/** Ensures that at least one slice exists, to show that the Service was processed. */
 function withPlaceholder(plan: SlicePlan, existing: number, placeholder: EndpointSlice): SlicePlan {
   if (plan.create.length > 0 || plan.remove.length < existing) return plan
   const [only, ...others] = plan.remove
@@ -123,7 +120,7 @@ function emptySlice(service: Service, addressType: AddressType, ports: readonly 
   }
 }
 
-/** The Service's labels, but for those that say what a slice is. */
+/** The Service's labels and those that identify a slice. */
 function sliceLabels(service: Service): Record<string, string> {
   const { [headlessLabel]: _, ...labels } = service.metadata.labels ?? {}
   return {
@@ -144,7 +141,7 @@ function slicePortsOf({ spec }: Service, pod: Pod): SlicePort[] {
   })
 }
 
-/** A pod that is being deleted still serves as long as it is ready. */
+/** A terminating pod still serves while it is ready. */
 function endpointOf(pod: Pod, node: Node | undefined, service: Service, addressType: AddressType): Endpoint {
   const { namespace, name, uid, deletionTimestamp } = pod.metadata
   const serving = isReady(pod)

@@ -1,27 +1,24 @@
-/**
- * Keeps the EndpointSlices of Services with a selector: addresses, states and ports of their pods, a hundred to a
- * slice.
- */
+/** Maintains the EndpointSlices of Services with a selector: the addresses, conditions and ports of their pods. */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { type EndpointSlice, type Node, nodes, type Service, services } from '../../../client/kinds.ts'
 import { isConflict, isNamespaceTerminating, messageOf } from '../../api-errors.ts'
-import { batches } from '../batches.ts'
-import { hasSelector, podsOf, watchedPods } from '../service-pods.ts'
+import { batchedQueue } from '../batching.ts'
+import { hasSelector, podsOf, podWatch } from '../service-pods.ts'
 import { TriggerTimes, withTriggerTime } from '../trigger-times.ts'
 import { topologyHints, wantsTopologyHints, type ZoneShares, zoneShares } from './hints/topology.ts'
-import { distributed } from './hints/traffic-distribution.ts'
+import { withDistributionHints } from './hints/traffic-distribution.ts'
 import { ServiceSliceMetrics } from './metrics.ts'
-import { addressTypesOf, plannedSlices, sliceManager, zoneLabel } from './pod-endpoints.ts'
-import { type AddressType, joined, recycled, type SlicePlan } from './slice.ts'
-import { WrittenSlices } from './written-slices.ts'
+import { addressTypesOf, planSlices, sliceManager, zoneLabel } from './pod-endpoints.ts'
+import { type AddressType, mergePlans, reuseSlices, type SlicePlan } from './slice.ts'
+import { SliceWriter } from './slice-writer.ts'
 
 export interface SliceOptions {
   readonly concurrency: number
-  /** Endpoints of a slice at most. */
+  /** Maximum number of endpoints in a slice. */
   readonly max: number
-  /** How long changes of pods are gathered, in milliseconds; 0 for not at all. */
+  /** Time for which changes of pods are batched, in ms; 0 for no batching. */
   readonly batchMs: number
-  /** Counts nothing that anybody sees unless said. */
+  /** Default: metrics that are not exported. */
   readonly metrics?: ServiceSliceMetrics
 }
 
@@ -31,12 +28,12 @@ export function sliceController({
   batchMs,
   metrics = new ServiceSliceMetrics(),
 }: SliceOptions): Controller {
-  const { notice, begin } = batches(batchMs)
-  const written = new WrittenSlices(sliceManager, notice, metrics)
+  const { enqueue, start } = batchedQueue(batchMs)
+  const writer = new SliceWriter(sliceManager, enqueue, metrics)
   const times = new TriggerTimes()
-  /** Keys of Services whose slices have hints by topology. */
+  /** Keys of Services whose slices have topology hints. */
   const hinted = new Set<string>()
-  /** Keys of Services with pods on nodes that are not there, by the node. */
+  /** Keys of Services with pods on missing nodes, by node. */
   const waiting = new Map<string, Set<string>>()
   let shares: { readonly of: ZoneShares | undefined } | undefined
 
@@ -46,40 +43,40 @@ export function sliceController({
     concurrency,
     watches: [
       watch({ resource: services }),
-      watchedPods(notice),
+      podWatch(enqueue),
       watch({
         resource: nodes,
         keys: () => [],
         onChange(node, before, context) {
-          if (node && !before) for (const key of take(waiting, node.metadata.name ?? '')) notice(key, context)
+          if (node && !before) for (const key of take(waiting, node.metadata.name ?? '')) enqueue(key, context)
           if (capacityOf(node) === capacityOf(before)) return
           shares = undefined
           for (const service of context.caches.all(services)) {
-            if (wantsTopologyHints(service)) notice(`${service.metadata.namespace}/${service.metadata.name}`, context)
+            if (wantsTopologyHints(service)) enqueue(`${service.metadata.namespace}/${service.metadata.name}`, context)
           }
         },
       }),
-      written.watched,
+      writer.sliceWatch,
     ],
     async reconcile(key, context) {
-      begin(key)
+      start(key)
       const [namespace = '', name = ''] = key.split('/')
       const service = context.caches.get(services, namespace, name)
       if (!service) {
-        // Their owner references see to the slices.
-        written.forget(key)
+        // The garbage collector deletes the slices by their owner references.
+        writer.forget(key)
         times.forget(key)
         hinted.delete(key)
         return
       }
       if (!hasSelector(service)) return
-      const existing = written.of(key, context.caches)
-      if (!existing) return metrics.synced('stale')
+      const existing = writer.slices(key, context.caches)
+      if (!existing) return metrics.countSync('stale')
       try {
         await sync(key, service, existing, context)
-        metrics.synced('success')
+        metrics.countSync('success')
       } catch (error) {
-        metrics.synced('error')
+        metrics.countSync('error')
         throw error
       }
     },
@@ -98,7 +95,7 @@ export function sliceController({
     const remove = existing.filter(({ addressType }) => !types.some((type) => type === addressType))
     const plans = types.map((type) => {
       const ofType = existing.filter(({ addressType }) => addressType === type)
-      const { plan, missingNodes } = plannedSlices({
+      const { plan, missingNodes } = planSlices({
         service,
         pods: selected,
         nodeOf,
@@ -107,12 +104,12 @@ export function sliceController({
         max,
       })
       for (const node of missingNodes) waiting.set(node, (waiting.get(node) ?? new Set()).add(key))
-      return stamped(recycled(withHints(service, plan, type, context), service), time)
+      return withTriggerTimes(reuseSlices(withHints(service, plan, type, context), service), time)
     })
-    const all = joined([...plans, { create: [], update: [], remove, unchanged: [] }])
-    await carryOut(key, service, all, context)
-    metrics.planned(key, existing, all, max)
-    metrics.written(key, service, all.create.length + all.update.length + all.remove.length)
+    const all = mergePlans([...plans, { create: [], update: [], remove, unchanged: [] }])
+    await applyPlan(key, service, all, context)
+    metrics.observePlan(key, existing, all, max)
+    metrics.observeChanges(key, service, all.create.length + all.update.length + all.remove.length)
   }
 
   function withHints(
@@ -131,13 +128,13 @@ export function sliceController({
           `Topology Aware Hints has been disabled, addressType: ${addressType}`,
         )
       }
-      return distributed(plan, service)
+      return withDistributionHints(plan, service)
     }
     shares ??= { of: zoneShares(caches.all(nodes)) }
-    const { plan: result, refusal } = topologyHints(plan, shares.of, addressType)
-    if (refusal) {
+    const { plan: result, problem } = topologyHints(plan, shares.of, addressType)
+    if (problem) {
       hinted.delete(key)
-      events.record(service, 'Warning', 'TopologyAwareHintsDisabled', refusal)
+      events.record(service, 'Warning', 'TopologyAwareHintsDisabled', problem)
     } else if (!hinted.has(key)) {
       hinted.add(key)
       events.record(
@@ -150,14 +147,14 @@ export function sliceController({
     return result
   }
 
-  async function carryOut(key: string, service: Service, plan: SlicePlan, context: ReconcileContext): Promise<void> {
-    // Slices of a Service that goes, go with it: new ones would be in the way.
+  async function applyPlan(key: string, service: Service, plan: SlicePlan, context: ReconcileContext): Promise<void> {
+    // Slices are deleted with their Service: new ones would delay that.
     const possible = service.metadata.deletionTimestamp ? { ...plan, create: [] } : plan
     try {
-      await written.carryOut(key, possible, context)
+      await writer.apply(key, possible, context)
     } catch (error) {
       if (isNamespaceTerminating(error)) return
-      // Somebody was faster: it is tried again with what they wrote.
+      // On a conflict the key is retried with the new slices.
       if (!isConflict(error)) {
         const message = `Error updating Endpoint Slices for Service ${key}: ${messageOf(error)}`
         context.events.record(service, 'Warning', 'FailedToUpdateEndpointSlices', message)
@@ -167,8 +164,8 @@ export function sliceController({
   }
 }
 
-/** The plan with the time of the change on all that is written. */
-function stamped({ create, update, ...rest }: SlicePlan, time: string | undefined): SlicePlan {
+/** Sets the trigger time on all written slices. */
+function withTriggerTimes({ create, update, ...rest }: SlicePlan, time: string | undefined): SlicePlan {
   const stamp = <T extends SlicePlan['create'][number]>(slice: T): T => ({
     ...slice,
     metadata: { ...slice.metadata, annotations: withTriggerTime(slice.metadata.annotations, time) },
@@ -176,7 +173,7 @@ function stamped({ create, update, ...rest }: SlicePlan, time: string | undefine
   return { ...rest, create: create.map(stamp), update: update.map(stamp) }
 }
 
-/** What of a node decides about hints. */
+/** The properties of a node that affect hints. */
 const capacityOf = (node: Node | undefined): string | undefined =>
   node &&
   JSON.stringify([

@@ -1,34 +1,31 @@
-/**
- * What is counted of EndpointSlices: by the controller of Services (`endpoint_slice_controller_*`), and by the one that
- * mirrors Endpoints.
- */
+/** Metrics of EndpointSlices, shared by the EndpointSlice and mirroring controllers. */
 import type { EndpointSlice } from '../../../client/kinds.ts'
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { identityOf, portsKey, type SlicePlan } from './slice.ts'
 
-/** What the slices of one object come to. */
+/** Totals of the slices of one object. */
 interface Tally {
   readonly endpoints: number
   readonly slices: number
-  /** If all of them were as full as they may be. */
+  /** Number of slices if all were full. */
   readonly fullSlices: number
 }
 
 const perSync = exponentialBuckets(2, 2, 15)
 
 export class SliceMetrics {
-  /** By the key of what the slices are for. */
+  /** Keyed by the object of the slices. */
   readonly #tallies = new Map<string, Tally>()
   readonly #added
   readonly #updated
   readonly #removed
   readonly #changes
 
-  /** `of`: whose syncs they are. Updated endpoints are counted where upstream does it. */
+  /** `of`: the kind in help texts. `countsUpdates`: counts updated endpoints too, as upstream does for mirroring. */
   constructor(registry: MetricsRegistry, subsystem: string, of: string, countsUpdates = false) {
-    const histogram = (name: string, what: string) =>
-      registry.histogram(`${subsystem}_${name}`, `Number of endpoints ${what} on each ${of} sync`, perSync)
+    const histogram = (name: string, verb: string) =>
+      registry.histogram(`${subsystem}_${name}`, `Number of endpoints ${verb} on each ${of} sync`, perSync)
     this.#added = histogram('endpoints_added_per_sync', 'added')
     this.#updated = countsUpdates ? histogram('endpoints_updated_per_sync', 'updated') : undefined
     this.#removed = histogram('endpoints_removed_per_sync', 'removed')
@@ -46,26 +43,26 @@ export class SliceMetrics {
     this.#changes = registry.counter(`${subsystem}_changes`, 'Number of EndpointSlice changes', ['operation'])
   }
 
-  /** One slice was written. */
-  changed(operation: 'create' | 'update' | 'delete'): void {
+  /** Counts a written slice. */
+  countChange(operation: 'create' | 'update' | 'delete'): void {
     this.#changes([operation]).add()
   }
 
-  /** Slices of an object were looked at: `existing` became what `plan` says; at most `max` endpoints are in one. */
-  planned(
+  /** Observes the plan for the `existing` slices of an object. `max`: maximum endpoints of a slice. */
+  observePlan(
     key: string,
     existing: readonly EndpointSlice[],
     { create, update, remove, unchanged }: SlicePlan,
     max: number,
   ): void {
     const written = [...create, ...update]
-    const goes = new Set([...update, ...remove].map(({ metadata }) => metadata.name))
-    const before = identities(existing.filter(({ metadata }) => goes.has(metadata.name)))
+    const replaced = new Set([...update, ...remove].map(({ metadata }) => metadata.name))
+    const before = identities(existing.filter(({ metadata }) => replaced.has(metadata.name)))
     const after = identities(written)
-    const kept = [...after].filter((identity) => before.has(identity)).length
-    this.#added([]).observe(after.size - kept)
-    this.#updated?.([]).observe(kept)
-    this.#removed([]).observe(before.size - kept)
+    const retained = [...after].filter((identity) => before.has(identity)).length
+    this.#added([]).observe(after.size - retained)
+    this.#updated?.([]).observe(retained)
+    this.#removed([]).observe(before.size - retained)
     this.#tallies.set(key, tallyOf([...written, ...unchanged], max))
   }
 

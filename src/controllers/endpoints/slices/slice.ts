@@ -1,4 +1,4 @@
-/** What all controllers of EndpointSlices share: how slices are labelled, found, named and grouped by their ports. */
+/** Labels, look-up, names and plans of slices, shared by the EndpointSlice controllers. */
 import type { EndpointSlice } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
@@ -11,7 +11,7 @@ export const managedByLabel = 'endpointslice.kubernetes.io/managed-by'
 export const serviceNameLabel = 'kubernetes.io/service-name'
 export const headlessLabel = 'service.kubernetes.io/headless'
 
-/** Slices by the key of the Service that they are for. */
+/** Index function: slices by the key of their Service. */
 export function byService({ metadata: { namespace, labels } }: EndpointSlice): string[] {
   const service = labels?.[serviceNameLabel]
   return service ? [`${namespace}/${service}`] : []
@@ -19,11 +19,11 @@ export function byService({ metadata: { namespace, labels } }: EndpointSlice): s
 
 export const managerOf = ({ metadata }: EndpointSlice): string | undefined => metadata.labels?.[managedByLabel]
 
-/** How the names of slices begin; a long name leaves no room for the dash. */
+/** The generateName of slices; without the dash if the name is too long. */
 export const generatedName = (service: string): string =>
   dnsSubdomain(`${service}-x`).length === 0 ? `${service}-` : service
 
-/** Slices may be put together if their ports are the same, in any order. */
+/** A key for grouping by ports, in any order. */
 export const portsKey = (ports: readonly SlicePort[] | undefined | null): string =>
   (ports ?? [])
     .map(({ name, port, protocol, appProtocol }) =>
@@ -32,44 +32,43 @@ export const portsKey = (ports: readonly SlicePort[] | undefined | null): string
     .sort()
     .join()
 
-/** The same endpoint, whatever its state is. */
+/** Identifies an endpoint regardless of its conditions. */
 export const identityOf = ({ addresses, hostname = '', targetRef }: Endpoint): string =>
   [[...(addresses ?? [])].sort().join(), hostname, targetRef?.namespace ?? '', targetRef?.name ?? ''].join('|')
 
-/** What is to be done to slices. */
+/** The changes to make to slices. */
 export interface SlicePlan {
-  /** Without names. */
+  /** New slices, without names. */
   readonly create: readonly EndpointSlice[]
   readonly update: readonly EndpointSlice[]
   readonly remove: readonly EndpointSlice[]
   readonly unchanged: readonly EndpointSlice[]
 }
 
-/** What several plans come to. */
-export const joined = (plans: readonly SlicePlan[]): SlicePlan => ({
+/** Concatenates plans. */
+export const mergePlans = (plans: readonly SlicePlan[]): SlicePlan => ({
   create: plans.flatMap(({ create }) => create),
   update: plans.flatMap(({ update }) => update),
   remove: plans.flatMap(({ remove }) => remove),
   unchanged: plans.flatMap(({ unchanged }) => unchanged),
 })
 
-/**
- * The plan with fewer writes: slices that would go become those that would come, where `owner` has them and their type
- * is the same.
- */
-export function recycled({ create, update, remove, unchanged }: SlicePlan, owner: KubeObject): SlicePlan {
-  const coming = [...create]
+/** Reduces writes: updates slices of `owner` that would be deleted into slices of the same type to create. */
+export function reuseSlices({ create, update, remove, unchanged }: SlicePlan, owner: KubeObject): SlicePlan {
+  const toCreate = [...create]
   const changed = [...update]
-  const going = remove.filter((slice) => {
-    const next = isOwnedBy(slice, owner) ? coming.findIndex(({ addressType }) => addressType === slice.addressType) : -1
-    const [replacement] = next < 0 ? [] : coming.splice(next, 1)
+  const toRemove = remove.filter((slice) => {
+    const next = isOwnedBy(slice, owner)
+      ? toCreate.findIndex(({ addressType }) => addressType === slice.addressType)
+      : -1
+    const [replacement] = next < 0 ? [] : toCreate.splice(next, 1)
     if (!replacement) return true
     const { generateName: _, ...metadata } = replacement.metadata
     const { name, uid, resourceVersion } = slice.metadata
     changed.push({ ...replacement, metadata: { ...metadata, name, uid, resourceVersion } })
     return false
   })
-  return { create: coming, update: changed, remove: going, unchanged }
+  return { create: toCreate, update: changed, remove: toRemove, unchanged }
 }
 
 export const isOwnedBy = ({ metadata }: EndpointSlice, owner: KubeObject): boolean =>

@@ -1,4 +1,4 @@
-/** Hints say which zones or nodes an endpoint should be used from; here they are put on slices and taken off again. */
+/** Sets and removes hints on slices. Hints name the zones or nodes from which an endpoint should be used. */
 import type { EndpointSlice } from '../../../../client/kinds.ts'
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import type { Endpoint, SlicePlan } from '../slice.ts'
@@ -7,7 +7,7 @@ export type Hints = NonNullable<Endpoint['hints']>
 
 export const isReadyEndpoint = ({ conditions }: Endpoint): boolean => conditions?.ready === true
 
-/** The slice with the hints that `hintsOf` gives for each endpoint. */
+/** Returns the slice with the hints of `hintsOf` for each endpoint. */
 export const withHints = (slice: EndpointSlice, hintsOf: (endpoint: Endpoint) => Hints | undefined): EndpointSlice => ({
   ...slice,
   endpoints: (slice.endpoints ?? []).map((endpoint) => {
@@ -17,8 +17,8 @@ export const withHints = (slice: EndpointSlice, hintsOf: (endpoint: Endpoint) =>
   }),
 })
 
-/** The plan with these hints on all slices: those that have them already stay unchanged. */
-export function hinted(plan: SlicePlan, hintsOf: (endpoint: Endpoint) => Hints | undefined): SlicePlan {
+/** Sets hints on all slices of a plan; slices with correct hints stay unchanged. */
+export function setHints(plan: SlicePlan, hintsOf: (endpoint: Endpoint) => Hints | undefined): SlicePlan {
   const isRight = ({ endpoints }: EndpointSlice): boolean =>
     (endpoints ?? []).every((endpoint) => semanticallyEqual(endpoint.hints, hintsOf(endpoint)))
   const wrong = plan.unchanged.filter((slice) => !isRight(slice))
@@ -30,5 +30,5 @@ export function hinted(plan: SlicePlan, hintsOf: (endpoint: Endpoint) => Hints |
   }
 }
 
-/** The plan without any hints. */
-export const unhinted = (plan: SlicePlan): SlicePlan => hinted(plan, () => undefined)
+/** Removes all hints from a plan. */
+export const removeHints = (plan: SlicePlan): SlicePlan => setHints(plan, () => undefined)

@@ -4,9 +4,9 @@ import type { EndpointSlice, Node } from '../../../../client/kinds.ts'
 import { serviceWith } from '../../pods-for-tests.ts'
 import type { SlicePlan } from '../slice.ts'
 import { topologyHints, zoneShares } from './topology.ts'
-import { distributed } from './traffic-distribution.ts'
+import { withDistributionHints } from './traffic-distribution.ts'
 
-/** A slice with one endpoint for each zone that is named; those in lower case are not ready. */
+/** A slice with one endpoint for each letter (zone); lower case is not ready. */
 const slice = (zones: string): EndpointSlice => ({
   apiVersion: 'discovery.k8s.io/v1',
   kind: 'EndpointSlice',
@@ -33,59 +33,59 @@ const equal = new Map([
   ['B', 0.5],
 ])
 
-const cases: { what: string; zones: string; shares?: ReadonlyMap<string, number>; hints: string; refusal?: string }[] =
+const cases: { title: string; zones: string; shares?: ReadonlyMap<string, number>; hints: string; problem?: string }[] =
   [
     {
-      what: 'endpoints that are shared out as the CPUs are stay in their zones',
+      title: 'balanced endpoints stay in their zones',
       zones: 'ABAB',
       shares: equal,
       hints: 'ABAB',
     },
-    { what: 'what is not ready has no hint', zones: 'ABbAB', shares: equal, hints: 'AB.AB' },
-    { what: 'a zone with too many gives to one with too few', zones: 'AAAB', shares: equal, hints: 'BAAB' },
+    { title: 'unready endpoints have no hint', zones: 'ABbAB', shares: equal, hints: 'AB.AB' },
+    { title: 'a zone with surplus endpoints serves one with too few', zones: 'AAAB', shares: equal, hints: 'BAAB' },
     {
-      what: 'without shares there are no hints',
+      title: 'without zone shares no hints are set',
       zones: 'AB',
       hints: '..',
-      refusal: 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes',
+      problem: 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes',
     },
     {
-      what: 'fewer endpoints than zones are too few',
+      title: 'fewer endpoints than zones',
       zones: 'A',
       shares: equal,
       hints: '.',
-      refusal: 'Insufficient number of endpoints (1 endpoints, 2 zones)',
+      problem: 'Insufficient number of endpoints (1 endpoints, 2 zones)',
     },
     {
-      what: 'three endpoints cannot be halved without overload',
+      title: 'three endpoints in two zones exceed the overload threshold',
       zones: 'AAB',
       shares: equal,
       hints: '...',
-      refusal:
+      problem:
         'Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (3 ' +
         'endpoints, 2 zones)',
     },
     {
-      what: 'an endpoint without a zone',
+      title: 'an endpoint without a zone',
       zones: 'AB?B',
       shares: equal,
       hints: '....',
-      refusal: 'One or more endpoints do not have a zone specified',
+      problem: 'One or more endpoints do not have a zone specified',
     },
   ]
 
-for (const { what, zones, shares, hints, refusal } of cases) {
-  test(`topology: ${what}`, () => {
+for (const { title, zones, shares, hints, problem } of cases) {
+  test(`topologyHints: ${title}`, () => {
     const result = topologyHints(plan({ create: [slice(zones)] }), shares, 'IPv4')
     assert.equal(hintsOf(result.plan.create), hints)
-    assert.equal(result.refusal, refusal && `${refusal}, addressType: IPv4`)
+    assert.equal(result.problem, problem && `${problem}, addressType: IPv4`)
   })
 }
 
-test('topology: slices whose hints are right are not written again', () => {
+test('topologyHints does not update slices with correct hints', () => {
   const { create } = topologyHints(plan({ create: [slice('ABAB')] }), equal, 'IPv4').plan
-  const again = topologyHints(plan({ unchanged: create }), equal, 'IPv4').plan
-  assert.deepEqual([again.update.length, again.unchanged.length], [0, 1])
+  const repeated = topologyHints(plan({ unchanged: create }), equal, 'IPv4').plan
+  assert.deepEqual([repeated.update.length, repeated.unchanged.length], [0, 1])
   const without = topologyHints(plan({ unchanged: create }), undefined, 'IPv4').plan
   assert.equal(hintsOf(without.update), '....')
 })
@@ -97,7 +97,7 @@ const node = (zone: string | undefined, cpu: string, labels: Record<string, stri
   status: { allocatable: { cpu }, conditions: [{ type: 'Ready', status: 'True' }] },
 })
 
-test('topology: zones share as their CPUs do, control planes aside; a node without a zone spoils it', () => {
+test('zoneShares weights zones by CPUs without control planes, and needs zones on all nodes', () => {
   const controlPlane = node('B', '8', { 'node-role.kubernetes.io/control-plane': '' })
   assert.deepEqual(
     [...(zoneShares([node('A', '3'), node('B', '500m'), node('B', '500m'), controlPlane]) ?? [])],
@@ -110,19 +110,22 @@ test('topology: zones share as their CPUs do, control planes aside; a node witho
   assert.equal(zoneShares([node('A', '1'), node('A', '1')]), undefined)
 })
 
-test('trafficDistribution: an endpoint serves its zone, or its node first; what has changed is written', () => {
+test('trafficDistribution sets hints for the zone or node of an endpoint', () => {
   const unchanged = [slice('ABa')]
-  const zones = distributed(plan({ unchanged }), serviceWith({ trafficDistribution: 'PreferClose' }))
+  const zones = withDistributionHints(plan({ unchanged }), serviceWith({ trafficDistribution: 'PreferClose' }))
   assert.equal(hintsOf(zones.update), 'AB.')
   assert.equal(
-    distributed(plan({ unchanged: zones.update }), serviceWith({ trafficDistribution: 'PreferSameZone' })).update
-      .length,
+    withDistributionHints(plan({ unchanged: zones.update }), serviceWith({ trafficDistribution: 'PreferSameZone' }))
+      .update.length,
     0,
   )
-  const nodes = distributed(plan({ unchanged: zones.update }), serviceWith({ trafficDistribution: 'PreferSameNode' }))
+  const nodes = withDistributionHints(
+    plan({ unchanged: zones.update }),
+    serviceWith({ trafficDistribution: 'PreferSameNode' }),
+  )
   assert.deepEqual(nodes.update[0]?.endpoints?.[0]?.hints, {
     forZones: [{ name: 'A' }],
     forNodes: [{ name: 'node-0' }],
   })
-  assert.equal(hintsOf(distributed(plan({ unchanged: nodes.update }), serviceWith()).update), '...')
+  assert.equal(hintsOf(withDistributionHints(plan({ unchanged: nodes.update }), serviceWith()).update), '...')
 })

@@ -1,28 +1,28 @@
 /**
- * Hints by topology (KEP-2433): endpoints are shared out among zones as their CPUs are, so that traffic stays in its
- * zone and none is overloaded.
+ * Topology hints (KEP-2433): endpoints are allocated to zones in proportion to their CPUs, so that traffic stays in its
+ * zone without overload.
  */
 import type { EndpointSlice, Node, Service } from '../../../../client/kinds.ts'
 import { milliValue } from '../../../../machinery/values/quantity.ts'
 import { zoneLabel } from '../pod-endpoints.ts'
 import type { AddressType, SlicePlan } from '../slice.ts'
-import { type Hints, isReadyEndpoint, unhinted, withHints } from './hinted-slices.ts'
+import { type Hints, isReadyEndpoint, removeHints, withHints } from './hinted-slices.ts'
 
-/** The share of all CPUs that each zone has. */
+/** The share of all CPUs by zone. */
 export type ZoneShares = ReadonlyMap<string, number>
 
-/** How much more than its share an endpoint may get. */
+/** Maximum overload of an endpoint. */
 const overload = 0.2
 const annotations = ['service.kubernetes.io/topology-aware-hints', 'service.kubernetes.io/topology-mode']
 const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master']
 
-/** Whether a Service asks for hints by topology. */
+/** Returns true if a Service requests topology hints. */
 export function wantsTopologyHints({ metadata }: Service): boolean {
   const value = annotations.map((name) => metadata.annotations?.[name]).find((mode) => mode !== undefined)
   return value === 'Auto' || value === 'auto'
 }
 
-/** The shares of zones; undefined where a node does not say its zone or its CPUs, or there are not two zones. */
+/** The shares of zones; undefined if a node has no zone or CPUs, or with fewer than two zones. */
 export function zoneShares(nodes: Iterable<Node>): ZoneShares | undefined {
   const cpus = new Map<string, number>()
   let total = 0
@@ -54,31 +54,31 @@ const messages = {
 
 export interface TopologyHints {
   readonly plan: SlicePlan
-  /** Why there are no hints. */
-  readonly refusal?: string
+  /** The reason if no hints are set. */
+  readonly problem?: string
 }
 
-/** The plan with hints, or without any, and then why. */
+/** Returns the plan with hints, or without hints and the reason. */
 export function topologyHints(
   plan: SlicePlan,
   shares: ZoneShares | undefined,
   addressType: AddressType,
 ): TopologyHints {
-  const refused = (why: string): TopologyHints => ({
-    plan: unhinted(plan),
-    refusal: `${why}, addressType: ${addressType}`,
+  const withoutHints = (reason: string): TopologyHints => ({
+    plan: removeHints(plan),
+    problem: `${reason}, addressType: ${addressType}`,
   })
   const all = [...plan.create, ...plan.update, ...plan.unchanged].flatMap(({ endpoints }) => endpoints ?? [])
   const ready = all.filter(isReadyEndpoint)
   const allocations = allocationsOf(shares, ready.length)
-  if (typeof allocations === 'string') return refused(allocations)
-  if (ready.some(({ zone }) => !zone)) return refused(messages.zone)
+  if (typeof allocations === 'string') return withoutHints(allocations)
+  if (ready.some(({ zone }) => !zone)) return withoutHints(messages.zone)
 
   const allocated = new Map<string, number>()
   const unchanged: EndpointSlice[] = []
   const update = [...plan.update]
   for (const slice of plan.unchanged) {
-    const zones = keptHints(slice, allocated, allocations)
+    const zones = reusableHints(slice, allocated, allocations)
     if (!zones) update.push(slice)
     else {
       unchanged.push(slice)
@@ -87,7 +87,7 @@ export function topologyHints(
   }
   for (const { endpoints } of [...plan.create, ...update])
     for (const endpoint of endpoints ?? []) if (isReadyEndpoint(endpoint)) add(allocated, endpoint.zone ?? '', 1)
-  if (allocated.size === 0) return refused(messages.none)
+  if (allocated.size === 0) return withoutHints(messages.none)
   const { giving, receiving } = moves(allocations, allocated)
   const share = (slice: EndpointSlice): EndpointSlice =>
     withHints(slice, (endpoint): Hints | undefined => {
@@ -102,35 +102,35 @@ export function topologyHints(
   return { plan: { create: plan.create.map(share), update: update.map(share), remove: plan.remove, unchanged } }
 }
 
-/** Adds to a count; what is none is not there. */
+/** Adds to a count; removes it at 0. */
 function add(counts: Map<string, number>, zone: string, more: number): void {
   const count = (counts.get(zone) ?? 0) + more
   if (count === 0) counts.delete(zone)
   else counts.set(zone, count)
 }
 
-/** How many endpoints each zone should have; a text says why that cannot be. */
+/** The number of endpoints that each zone should have, or the reason why no allocation is possible. */
 function allocationsOf(shares: ZoneShares | undefined, endpoints: number): ReadonlyMap<string, Allocation> | string {
   if (!shares) return messages.nodes
   const numbers = `(${endpoints} endpoints, ${shares.size} zones)`
   if (shares.size > endpoints) return `${messages.endpoints} ${numbers}`
-  const wanted = [...shares].map(([zone, share]) => ({
+  const desiredCounts = [...shares].map(([zone, share]) => ({
     zone,
     desired: share * endpoints,
     minimum: Math.ceil((share * endpoints) / (1 + overload)),
   }))
-  const spare = endpoints - wanted.reduce((sum, { minimum }) => sum + minimum, 0)
+  const spare = endpoints - desiredCounts.reduce((sum, { minimum }) => sum + minimum, 0)
   if (spare < 0) return `${messages.overload} ${numbers}`
   return new Map(
-    wanted.map(({ zone, desired, minimum }) => [
+    desiredCounts.map(({ zone, desired, minimum }) => [
       zone,
       { minimum, maximum: minimum + spare, desired: Math.max(desired, minimum) },
     ]),
   )
 }
 
-/** How often a slice hints at each zone; undefined where its hints cannot stay. */
-function keptHints(
+/** The number of hints by zone of a slice; undefined if its hints must change. */
+function reusableHints(
   { endpoints }: EndpointSlice,
   allocated: ReadonlyMap<string, number>,
   allocations: ReadonlyMap<string, Allocation>,
@@ -147,7 +147,7 @@ function keptHints(
   return zones
 }
 
-/** How many endpoints zones give to others, and how many they get; nobody moves for less than half an endpoint. */
+/** The numbers of endpoints that zones give and receive; differences below half an endpoint are ignored. */
 function moves(allocations: ReadonlyMap<string, Allocation>, allocated: ReadonlyMap<string, number>) {
   const spare = new Map<string, number>()
   const lack = new Map<string, number>()
@@ -159,8 +159,8 @@ function moves(allocations: ReadonlyMap<string, Allocation>, allocated: Readonly
   const giving = new Map<string, number>()
   const receiving = new Map<string, number>()
   for (;;) {
-    const from = most(spare)
-    const to = most(lack)
+    const from = largest(spare)
+    const to = largest(lack)
     if (!from || !to || (from.count < 1 && to.count < 1) || from.count < 0.5 || to.count < 0.5)
       return { giving, receiving }
     add(giving, from.zone, 1)
@@ -170,7 +170,7 @@ function moves(allocations: ReadonlyMap<string, Allocation>, allocated: Readonly
   }
 }
 
-function most(counts: ReadonlyMap<string, number>): { readonly zone: string; readonly count: number } | undefined {
+function largest(counts: ReadonlyMap<string, number>): { readonly zone: string; readonly count: number } | undefined {
   let best: { zone: string; count: number } | undefined
   for (const [zone, count] of counts) if (count > (best?.count ?? 0)) best = { zone, count }
   return best

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Endpoints } from '../../../client/kinds.ts'
-import { mirrored, wantsMirror } from './mirrored-slices.ts'
+import { planMirror, shouldMirror } from './mirror-plan.ts'
 
 const source = (subsets: NonNullable<Endpoints['subsets']>, more: Partial<Endpoints['metadata']> = {}): Endpoints => ({
   apiVersion: 'v1',
@@ -18,8 +18,8 @@ const stored = (slices: readonly EndpointSlice[]): EndpointSlice[] =>
 
 const ports = [{ name: 'http', port: 80, protocol: 'TCP' }]
 
-test('each subset and family has a slice, which says whose it is', () => {
-  const { plan } = mirrored(
+test('each subset and family gets a slice with labels and owner', () => {
+  const { plan } = planMirror(
     source(
       [
         {
@@ -71,32 +71,32 @@ test('each subset and family has a slice, which says whose it is', () => {
   })
 })
 
-test('what is mirrored already is left alone; other addresses change the slice, other ports bring another', () => {
+test('equal slices are unchanged, new addresses update a slice, new ports create one', () => {
   const existing = stored(
-    mirrored(source([{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }], ports }]), [], 100).plan.create,
+    planMirror(source([{ addresses: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }], ports }]), [], 100).plan.create,
   )
-  const same = mirrored(source([{ addresses: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1' }], ports }]), existing, 100).plan
+  const same = planMirror(source([{ addresses: [{ ip: '10.0.0.2' }, { ip: '10.0.0.1' }], ports }]), existing, 100).plan
   assert.deepEqual([same.create, same.update, same.remove], [[], [], []])
-  const changed = mirrored(source([{ addresses: [{ ip: '10.0.0.3' }], ports }]), existing, 100).plan
+  const changed = planMirror(source([{ addresses: [{ ip: '10.0.0.3' }], ports }]), existing, 100).plan
   assert.deepEqual(
     [changed.update[0]?.metadata.name, changed.update[0]?.endpoints?.[0]?.addresses],
     ['hand-0', ['10.0.0.3']],
   )
-  const other = mirrored(source([{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 81 }] }]), existing, 100).plan
+  const other = planMirror(source([{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 81 }] }]), existing, 100).plan
   assert.deepEqual([other.create.length, other.remove.length], [1, 1])
 })
 
-test('addresses that are none are left out, and so are those beyond the limit', () => {
-  const { plan, invalid, tooMany } = mirrored(
+test('invalid addresses and those beyond the limit are skipped', () => {
+  const { plan, invalid, exceeding } = planMirror(
     source([{ addresses: [{ ip: 'x' }, { ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { ip: '10.0.0.3' }], ports }]),
     [],
     2,
   )
-  assert.deepEqual([plan.create[0]?.endpoints?.length, invalid, tooMany], [2, 1, 1])
+  assert.deepEqual([plan.create[0]?.endpoints?.length, invalid, exceeding], [2, 1, 1])
 })
 
-test('locks, and those that say so, are not mirrored', () => {
-  assert.equal(wantsMirror(source([])), true)
-  assert.equal(wantsMirror(source([], { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } })), false)
-  assert.equal(wantsMirror(source([], { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } })), false)
+test('Endpoints with the skip label and leader election locks are not mirrored', () => {
+  assert.equal(shouldMirror(source([])), true)
+  assert.equal(shouldMirror(source([], { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } })), false)
+  assert.equal(shouldMirror(source([], { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } })), false)
 })

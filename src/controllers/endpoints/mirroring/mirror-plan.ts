@@ -1,6 +1,4 @@
-/**
- * Endpoints that somebody keeps by hand, as the slices that mirror them: one for each of their subsets and families.
- */
+/** Plans the slices that mirror manually managed Endpoints: one for each subset and family. */
 import { isIP } from 'node:net'
 import type { EndpointSlice, Endpoints } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
@@ -18,7 +16,7 @@ import {
 } from '../slices/slice.ts'
 import { triggerTimeAnnotation } from '../trigger-times.ts'
 
-/** As the slices of this controller say who keeps them. */
+/** The value of the managed-by label on slices of this controller. */
 export const mirrorManager = 'endpointslicemirroring-controller.k8s.io'
 
 const skipLabel = 'endpointslice.kubernetes.io/skip-mirror'
@@ -27,28 +25,28 @@ const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
 type Address = NonNullable<NonNullable<Endpoints['subsets']>[number]['addresses']>[number]
 
-/** Whether Endpoints want to be mirrored: not those that say no, nor those that are a lock. */
-export const wantsMirror = ({ metadata: { labels, annotations } }: Endpoints): boolean =>
+/** Returns false for Endpoints with the skip label and for leader election locks. */
+export const shouldMirror = ({ metadata: { labels, annotations } }: Endpoints): boolean =>
   labels?.[skipLabel] !== 'true' && annotations?.[leaderAnnotation] === undefined
 
-export interface Mirror {
+export interface MirrorPlan {
   readonly plan: SlicePlan
   readonly invalid: number
   /** Addresses beyond the limit of their subset. */
-  readonly tooMany: number
+  readonly exceeding: number
 }
 
-interface Wanted {
+interface DesiredSlice {
   readonly addressType: AddressType
   readonly ports: readonly SlicePort[]
   readonly endpoints: Map<string, Endpoint>
 }
 
-/** What is to be done to the slices of one Endpoints object; `max` addresses of each subset are mirrored. */
-export function mirrored(source: Endpoints, existing: readonly EndpointSlice[], max: number): Mirror {
-  const wanted = new Map<string, Wanted>()
+/** Plans the slices of one Endpoints object; at most `max` addresses of each subset are mirrored. */
+export function planMirror(source: Endpoints, existing: readonly EndpointSlice[], max: number): MirrorPlan {
+  const desired = new Map<string, DesiredSlice>()
   let invalid = 0
-  let tooMany = 0
+  let exceeding = 0
   for (const { addresses, notReadyAddresses, ports } of source.subsets ?? []) {
     const slicePorts = (ports ?? []).map(({ name = '', port, protocol, appProtocol }) => ({
       name,
@@ -60,14 +58,14 @@ export function mirrored(source: Endpoints, existing: readonly EndpointSlice[], 
     for (const [list, ready] of [[addresses, true] as const, [notReadyAddresses, false] as const]) {
       for (const address of list ?? []) {
         const family = isIP(address.ip)
-        if (added >= max) tooMany++
+        if (added >= max) exceeding++
         else if (family === 0) invalid++
         else {
           added++
           const addressType = family === 6 ? 'IPv6' : 'IPv4'
           const key = `${addressType} ${portsKey(slicePorts)}`
-          const group = wanted.get(key) ?? { addressType, ports: slicePorts, endpoints: new Map() }
-          wanted.set(key, group)
+          const group = desired.get(key) ?? { addressType, ports: slicePorts, endpoints: new Map() }
+          desired.set(key, group)
           const endpoint = endpointOf(address, ready)
           group.endpoints.set(identityOf(endpoint), endpoint)
         }
@@ -82,22 +80,22 @@ export function mirrored(source: Endpoints, existing: readonly EndpointSlice[], 
   } = {
     create: [],
     update: [],
-    remove: existing.filter((slice) => !wanted.has(keyOf(slice))),
+    remove: existing.filter((slice) => !desired.has(keyOf(slice))),
     unchanged: [],
   }
-  for (const [key, group] of wanted) {
-    const [present, ...others] = existing.filter((slice) => keyOf(slice) === key)
+  for (const [key, group] of desired) {
+    const [existingSlice, ...others] = existing.filter((slice) => keyOf(slice) === key)
     plan.remove.push(...others)
     const slice = sliceOf(source, group, max)
-    if (!present) plan.create.push(slice)
-    else if (isSame(present, slice)) plan.unchanged.push(present)
+    if (!existingSlice) plan.create.push(slice)
+    else if (isSame(existingSlice, slice)) plan.unchanged.push(existingSlice)
     else {
       const { generateName: _, ...metadata } = slice.metadata
-      const { name, uid, resourceVersion } = present.metadata
+      const { name, uid, resourceVersion } = existingSlice.metadata
       plan.update.push({ ...slice, metadata: { ...metadata, name, uid, resourceVersion } })
     }
   }
-  return { plan, invalid, tooMany }
+  return { plan, invalid, exceeding }
 }
 
 const keyOf = ({ addressType, ports }: EndpointSlice): string => `${addressType} ${portsKey(ports)}`
@@ -110,7 +108,7 @@ const endpointOf = ({ ip, hostname, nodeName, targetRef }: Address, ready: boole
   ...(targetRef && { targetRef }),
 })
 
-function sliceOf(source: Endpoints, { addressType, ports, endpoints }: Wanted, max: number): EndpointSlice {
+function sliceOf(source: Endpoints, { addressType, ports, endpoints }: DesiredSlice, max: number): EndpointSlice {
   const { namespace, name = '', labels } = source.metadata
   const {
     [triggerTimeAnnotation]: _,
@@ -133,15 +131,15 @@ function sliceOf(source: Endpoints, { addressType, ports, endpoints }: Wanted, m
   }
 }
 
-/** Whether a slice tells the same, in any order. */
-function isSame(present: EndpointSlice, wanted: EndpointSlice): boolean {
+/** Returns true if slices are equal regardless of the order of endpoints. */
+function isSame(existingSlice: EndpointSlice, desired: EndpointSlice): boolean {
   const sorted = ({ endpoints }: EndpointSlice): [string, Endpoint][] =>
     (endpoints ?? [])
       .map((endpoint): [string, Endpoint] => [identityOf(endpoint), endpoint])
       .sort(([a], [b]) => (a < b ? -1 : 1))
   return (
-    semanticallyEqual(sorted(present), sorted(wanted)) &&
-    semanticallyEqual(present.metadata.labels, wanted.metadata.labels) &&
-    semanticallyEqual(present.metadata.annotations, wanted.metadata.annotations)
+    semanticallyEqual(sorted(existingSlice), sorted(desired)) &&
+    semanticallyEqual(existingSlice.metadata.labels, desired.metadata.labels) &&
+    semanticallyEqual(existingSlice.metadata.annotations, desired.metadata.annotations)
   )
 }
