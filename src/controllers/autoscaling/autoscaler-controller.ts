@@ -1,14 +1,11 @@
-/**
- * Gives workloads as many replicas as what is measured of them asks for: HorizontalPodAutoscalers, each looked at once
- * a period.
- */
+/** Scales workloads by their metrics: each HorizontalPodAutoscaler is reconciled once per period. */
 import { type Controller, type ReconcileContext, reads, watch } from '../../client/controller/controller.ts'
 import { type HorizontalPodAutoscaler, horizontalPodAutoscalers, pods } from '../../client/kinds.ts'
 import { isNotFoundOrConflict, messageOf } from '../api-errors.ts'
 import { type AutoscalerStatus, Conditions, withStatus } from './autoscaler-status.ts'
 import { desiredReplicas, type MetricsDecision } from './desired-replicas.ts'
 import type { MetricStatus } from './metrics/metric-proposal.ts'
-import { changed, type History } from './replicas/limits.ts'
+import { type History, withChange } from './replicas/limits.ts'
 import { KindMapper, readScale, writeScale } from './scale-target.ts'
 import {
   actionOf,
@@ -21,20 +18,20 @@ import { Selectors } from './selectors.ts'
 
 export interface AutoscalerOptions {
   readonly concurrency: number
-  /** How often each autoscaler is looked at; all times are in milliseconds. */
+  /** Period of reconciling each autoscaler. All times are in ms. */
   readonly periodMs: number
   readonly downscaleMs: number
   readonly tolerance: number
-  /** Counts nothing that anybody sees unless said. */
+  /** Default: metrics that are not exported. */
   readonly metrics?: ScalingMetrics
   readonly initializationMs: number
   readonly readinessDelayMs: number
-  /** Since the epoch. */
+  /** In ms since the epoch. */
   readonly now: () => number
 }
 
-/** What is known of one autoscaler between two looks. */
-export interface Memory {
+/** State of an autoscaler in memory between reconciles. */
+export interface AutoscalerState {
   history: History
 }
 
@@ -44,8 +41,8 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
   const { metrics = new ScalingMetrics() } = options
   const mapper = new KindMapper()
   const selectors = new Selectors()
-  /** Those that will be looked at, by their keys. */
-  const scheduled = new Map<string, Memory>()
+  /** Autoscalers with a scheduled reconcile, by key. */
+  const scheduled = new Map<string, AutoscalerState>()
   return {
     name: 'horizontal-pod-autoscaler-controller',
     component: 'horizontal-pod-autoscaler',
@@ -54,7 +51,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       watch({
         resource: horizontalPodAutoscalers,
         keys: () => [],
-        // The first look is a period later: a new workload has not been measured yet.
+        // The first reconcile is after one period: a new workload has no metrics yet.
         onChange(scaler, before, { requeue }) {
           const { namespace, name } = (scaler ?? before)?.metadata ?? {}
           const key = `${namespace}/${name}`
@@ -68,7 +65,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       reads(pods),
     ],
     async run({ caches }) {
-      metrics.follow(() => [...caches.all(horizontalPodAutoscalers)].map(scaledObject))
+      metrics.setAutoscalers(() => [...caches.all(horizontalPodAutoscalers)].map(scaledObject))
     },
     async reconcile(key, context) {
       const [namespace = '', name = ''] = key.split('/')
@@ -79,28 +76,32 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         selectors.forget(key)
         return
       }
-      // The next look is a period later, whatever comes of this one.
+      // The next reconcile is after one period, even after an error.
       const began = performance.now()
-      const { action, error } = await look(scaler, memory, context).catch((error: unknown) => {
-        context.log(`${name} of ${namespace} is not scaled: ${messageOf(error)}`)
+      const { action, error } = await syncAutoscaler(scaler, memory, context).catch((error: unknown) => {
+        context.log(`${namespace}/${name} is not scaled: ${messageOf(error)}`)
         return { action: 'none', error: 'internal' } as const
       })
-      metrics.reconciled(action, error, (performance.now() - began) / 1000)
+      metrics.observeReconcile(action, error, (performance.now() - began) / 1000)
       context.requeue(key, options.periodMs)
     },
   }
 
-  async function look(scaler: HorizontalPodAutoscaler, memory: Memory, context: ReconcileContext): Promise<Look> {
+  async function syncAutoscaler(
+    scaler: HorizontalPodAutoscaler,
+    memory: AutoscalerState,
+    context: ReconcileContext,
+  ): Promise<SyncResult> {
     const { client, events } = context
     const { namespace = '' } = scaler.metadata
     const now = options.now()
     const before: AutoscalerStatus = scaler.status ?? { desiredReplicas: 0 }
     const conditions = new Conditions(before.conditions, timestamp(now))
-    const tell = (more: Partial<AutoscalerStatus>): Promise<void> =>
+    const updateStatus = (more: Partial<AutoscalerStatus>): Promise<void> =>
       writeStatus(scaler, { ...before, ...more, conditions: conditions.all() }, context)
     const { spec } = scaler
-    const nothing: Look = { action: 'none', error: 'none' }
-    const failed: Look = { action: 'none', error: 'internal' }
+    const nothing: SyncResult = { action: 'none', error: 'none' }
+    const failed: SyncResult = { action: 'none', error: 'internal' }
     if (!spec) return nothing
 
     const read = await readScale(client, mapper, namespace, spec.scaleTargetRef).catch((error: unknown) =>
@@ -112,7 +113,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         reason: 'FailedGetScale',
         message: `the HPA controller was unable to get the target's current scale: ${read}`,
       })
-      await tell({})
+      await updateStatus({})
       return failed
     }
     const [target, scale] = read
@@ -131,7 +132,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       ),
     )
     if (decision.failure !== undefined) {
-      await tell({ currentReplicas: current, currentMetrics: told(decision.statuses) })
+      await updateStatus({ currentReplicas: current, currentMetrics: nonEmpty(decision.statuses) })
       events.record(scaler, 'Warning', 'FailedComputeMetricsReplicas', decision.failure)
       return failed
     }
@@ -141,12 +142,12 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         reason: 'ScalingDisabled',
         message: 'scaling is disabled since the replica count of the target is zero',
       })
-      await tell({ currentReplicas: current, desiredReplicas: current, currentMetrics: undefined })
+      await updateStatus({ currentReplicas: current, desiredReplicas: current, currentMetrics: undefined })
       return nothing
     }
-    const measured = { currentReplicas: current, currentMetrics: told(statuses) }
+    const measured = { currentReplicas: current, currentMetrics: nonEmpty(statuses) }
     if (replicas === current) {
-      await tell({ ...measured, desiredReplicas: current })
+      await updateStatus({ ...measured, desiredReplicas: current })
       return nothing
     }
     try {
@@ -162,7 +163,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         reason: 'FailedUpdateScale',
         message: `the HPA controller was unable to update the target scale: ${messageOf(error)}`,
       })
-      await tell(measured)
+      await updateStatus(measured)
       return failed
     }
     conditions.set('AbleToScale', true, {
@@ -170,14 +171,14 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       message: `the HPA controller was able to update the target scale to ${replicas}`,
     })
     events.record(scaler, 'Normal', 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`)
-    memory.history = changed(memory.history, replicas - current, now)
-    await tell({ ...measured, desiredReplicas: replicas, lastScaleTime: timestamp(now) })
+    memory.history = withChange(memory.history, replicas - current, now)
+    await updateStatus({ ...measured, desiredReplicas: replicas, lastScaleTime: timestamp(now) })
     return { action: actionOf(current, replicas), error: 'none' }
   }
 }
 
-/** What a look came to. */
-interface Look {
+/** The result of a reconcile. */
+interface SyncResult {
   readonly action: ScalingAction
   readonly error: ScalingError
 }
@@ -188,13 +189,13 @@ const scaledObject = ({ metadata: { namespace = '', name = '' }, status }: Horiz
   desiredReplicas: status?.desiredReplicas ?? 0,
 })
 
-/** A list that is empty is not told. */
-const told = (statuses: readonly MetricStatus[] = []): MetricStatus[] | undefined =>
+/** Omits an empty list. */
+const nonEmpty = (statuses: readonly MetricStatus[] = []): MetricStatus[] | undefined =>
   statuses.length > 0 ? [...statuses] : undefined
 
 /**
- * Out of bounds, a target is brought back, whatever is measured; one that somebody has scaled to zero is left alone:
- * nothing is decided.
+ * Brings a target that is out of bounds back into them regardless of metrics. A target that was scaled to zero is not
+ * scaled: the decision is empty.
  */
 async function decide(
   { spec }: HorizontalPodAutoscaler,
@@ -220,7 +221,7 @@ async function writeStatus(
   try {
     await client.updateStatus(horizontalPodAutoscalers, next)
   } catch (error) {
-    // Who changes or deletes it meanwhile, is seen with the next look.
+    // A concurrent change or deletion is handled by the next reconcile.
     if (isNotFoundOrConflict(error)) return
     events.record(scaler, 'Warning', 'FailedUpdateStatus', messageOf(error))
   }

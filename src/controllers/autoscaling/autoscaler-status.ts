@@ -1,11 +1,11 @@
-/** The status of an autoscaler: what it sees, what it wants, and why. */
+/** Builds the status of an autoscaler. */
 import type { HorizontalPodAutoscaler } from '../../client/kinds.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 
 export type AutoscalerStatus = NonNullable<HorizontalPodAutoscaler['status']>
 type Condition = NonNullable<AutoscalerStatus['conditions']>[number]
 
-/** Conditions as they are being found out. */
+/** Collects conditions during a reconcile. */
 export class Conditions {
   #conditions: readonly Condition[]
   readonly #now: string
@@ -35,7 +35,7 @@ export class Conditions {
   }
 }
 
-/** The autoscaler with the status, or undefined where nothing changes. */
+/** Returns the autoscaler with the status; undefined if nothing changes. */
 export function withStatus(
   scaler: HorizontalPodAutoscaler,
   status: AutoscalerStatus,

@@ -1,13 +1,11 @@
-/**
- * How many replicas an autoscaler wants within its bounds: what its metrics propose, limited by its past and its rules.
- */
+/** Computes the desired replicas of an autoscaler: the proposal of its metrics, limited by history, rules and bounds. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import type { HorizontalPodAutoscaler } from '../../client/kinds.ts'
 import { parseLabelSelector, type Selector } from '../../machinery/selectors/label-selector.ts'
 import { parseQuantity } from '../../machinery/values/quantity.ts'
 import { messageOf } from '../api-errors.ts'
 import { selectedPods } from '../pods/owners/selected-pods.ts'
-import type { AutoscalerOptions, Memory } from './autoscaler-controller.ts'
+import type { AutoscalerOptions, AutoscalerState } from './autoscaler-controller.ts'
 import type { Conditions } from './autoscaler-status.ts'
 import {
   type Metric,
@@ -15,7 +13,7 @@ import {
   type MetricStatus,
   type Proposal,
   propose,
-  type ScaledPods,
+  type ScaleContext,
 } from './metrics/metric-proposal.ts'
 import { MetricsClient } from './metrics/metrics-client.ts'
 import { limit } from './replicas/limits.ts'
@@ -28,16 +26,16 @@ export interface MetricsDecision {
   readonly replicas?: number
   readonly reason?: string
   readonly statuses?: readonly MetricStatus[]
-  /** Why nothing can be said. */
+  /** The error if no decision is possible. */
   readonly failure?: string
 }
 
-export interface Measured {
+export interface ScalingInput {
   readonly scaler: HorizontalPodAutoscaler
   readonly scale: Scale
   readonly current: number
   readonly conditions: Conditions
-  readonly memory: Memory
+  readonly memory: AutoscalerState
   readonly mapper: KindMapper
   readonly selectors: Selectors
   readonly options: AutoscalerOptions
@@ -45,33 +43,44 @@ export interface Measured {
   readonly now: number
 }
 
-/** Sets the conditions that follow, and tells events of what goes wrong. */
-export async function desiredReplicas(measured: Measured, context: ReconcileContext): Promise<MetricsDecision> {
-  const { scaler, scale, current, conditions, memory, mapper, selectors, options, metrics: counted, now } = measured
+/** Decides the replicas, sets conditions and records events for errors. */
+export async function desiredReplicas(measured: ScalingInput, context: ReconcileContext): Promise<MetricsDecision> {
+  const {
+    scaler,
+    scale,
+    current,
+    conditions,
+    memory,
+    mapper,
+    selectors,
+    options,
+    metrics: scalingMetrics,
+    now,
+  } = measured
   const { namespace = '', name } = scaler.metadata
   const { metrics = [], minReplicas: min = 1, maxReplicas: max = 0, behavior } = scaler.spec ?? {}
   const text = scale.status?.selector ?? ''
-  const selector = parsed(text)
-  const refused = (reason: string, event: string, why: string, message = why): MetricsDecision => {
+  const selector = parseSelector(text)
+  const fail = (reason: string, event: string, why: string, message = why): MetricsDecision => {
     context.events.record(scaler, 'Warning', event, why)
     conditions.set('ScalingActive', false, { reason, message })
     return { failure: why }
   }
   if (text === '')
-    return refused(
+    return fail(
       'InvalidSelector',
       'SelectorRequired',
       'selector is required',
       "the HPA target's scale is missing a selector",
     )
-  if (typeof selector === 'string') return refused('InvalidSelector', 'InvalidSelector', selector)
+  if (typeof selector === 'string') return fail('InvalidSelector', 'InvalidSelector', selector)
   const pods = [...selectedPods(context.caches, namespace, selector)]
-  const counting = selectors.counting(`${namespace}/${name}`, selector, pods)
-  if (counting.length > 1) {
-    return refused(
+  const autoscalers = selectors.autoscalersOf(`${namespace}/${name}`, selector, pods)
+  if (autoscalers.length > 1) {
+    return fail(
       'AmbiguousSelector',
       'AmbiguousSelector',
-      `pods by selector ${text} are controlled by multiple HPAs: [${counting.join(' ')}]`,
+      `pods by selector ${text} are controlled by multiple HPAs: [${autoscalers.join(' ')}]`,
     )
   }
 
@@ -85,20 +94,20 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
     readiness: { initializationMs: options.initializationMs, delayMs: options.readinessDelayMs, now },
   }
   const client = new MetricsClient(context.client, mapper, namespace)
-  const results = await Promise.all(metrics.map((metric) => proposed(metric, scaled, client, counted)))
+  const results = await Promise.all(metrics.map((metric) => observedPropose(metric, scaled, client, scalingMetrics)))
   const failures = results.filter((result) => result instanceof MetricFailure)
   const proposals = results.filter((result): result is Proposal => !(result instanceof MetricFailure))
   const best = proposals.reduce<Proposal | undefined>(
     (most, proposal) => (most && most.replicas >= proposal.replicas ? most : proposal),
     undefined,
   )
-  // The list of the status has a place for each metric.
+  // The status list has an entry for each metric.
   const statuses = results.map(
     (result): MetricStatus => (result instanceof MetricFailure ? { type: '' } : result.status),
   )
   for (const { reason, why } of failures) context.events.record(scaler, 'Warning', reason, why)
   const [first] = failures
-  // What cannot be measured may be what keeps replicas from going.
+  // A missing metric might have prevented the scale-down.
   if (!best || (first && best.replicas < current)) {
     if (first)
       conditions.set('ScalingActive', false, {
@@ -132,7 +141,7 @@ export async function desiredReplicas(measured: Measured, context: ReconcileCont
   }
 }
 
-function parsed(text: string): Selector | string {
+function parseSelector(text: string): Selector | string {
   try {
     return parseLabelSelector(text)
   } catch (error) {
@@ -140,16 +149,16 @@ function parsed(text: string): Selector | string {
   }
 }
 
-async function proposed(
+async function observedPropose(
   metric: Metric,
-  scaled: ScaledPods,
+  scaled: ScaleContext,
   client: MetricsClient,
-  counted: ScalingMetrics,
+  scalingMetrics: ScalingMetrics,
 ): Promise<Proposal | MetricFailure> {
   const began = performance.now()
   const result = await propose(metric, scaled, client).catch(failureOf)
   const action = result instanceof MetricFailure ? 'none' : actionOf(scaled.specReplicas, result.replicas)
-  counted.computed(
+  scalingMetrics.observeComputation(
     action,
     result instanceof MetricFailure ? 'internal' : 'none',
     metric.type,
@@ -163,9 +172,9 @@ function failureOf(error: unknown): MetricFailure {
   throw error
 }
 
-/** Those of its behavior, or those of all. */
-function tolerancesOf({ spec }: HorizontalPodAutoscaler, usual: number): Tolerances {
+/** The tolerances of its behavior, or the default. */
+function tolerancesOf({ spec }: HorizontalPodAutoscaler, defaultTolerance: number): Tolerances {
   const own = (tolerance: string | undefined): number =>
-    tolerance === undefined ? usual : Number(parseQuantity(`${tolerance}`).nano) / 1e9
+    tolerance === undefined ? defaultTolerance : Number(parseQuantity(`${tolerance}`).nano) / 1e9
   return { down: own(spec?.behavior?.scaleDown?.tolerance), up: own(spec?.behavior?.scaleUp?.tolerance) }
 }

@@ -1,4 +1,4 @@
-/** As many replicas as the load needs. */
+/** The controller of HorizontalPodAutoscalers. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { type ControllerFlag, concurrencyFlag } from '../flags.ts'
 
@@ -18,22 +18,22 @@ export const controllers: readonly ControllerDescriptor[] = [
     account: 'horizontal-pod-autoscaler',
     flags: [
       concurrencyFlag(`concurrent-${prefix}-syncs`, 'HorizontalPodAutoscalers', 5),
-      duration('sync-period', 'how often an autoscaler looks at what is measured', '15s'),
-      duration('downscale-stabilization', 'how long the highest recommendation holds before replicas go', '5m0s'),
+      duration('sync-period', 'period of evaluating each autoscaler', '15s'),
+      duration('downscale-stabilization', 'time for which the highest recommendation prevents a scale-down', '5m0s'),
       duration(
         'cpu-initialization-period',
-        'how long after its start the CPU of a pod counts only while the pod is ready',
+        'time after its start in which the CPU of a pod counts only while it is ready',
         '5m0s',
       ),
       duration(
         'initial-readiness-delay',
-        'how long after its start a pod that becomes unready has never been ready',
+        'time after its start in which a pod that becomes unready counts as never ready',
         '30s',
       ),
       {
         name: `${prefix}-tolerance`,
         type: 'number',
-        help: 'by how much of the wanted value a measured one may be off before replicas change',
+        help: 'relative deviation from the target value that does not change replicas',
         default: '0.1',
       },
     ],

@@ -1,9 +1,9 @@
-/** What is counted of autoscalers (`horizontal_pod_autoscaler_controller_*`). */
+/** Metrics of autoscalers (`horizontal_pod_autoscaler_controller_*`). */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 export type ScalingAction = 'scale_up' | 'scale_down' | 'none'
-/** The API refuses what would be an error of `spec`: others are left. */
+/** The API rejects what would be `spec` errors. */
 export type ScalingError = 'internal' | 'none'
 
 export interface ScaledObject {
@@ -65,22 +65,22 @@ export class ScalingMetrics {
     )
   }
 
-  /** Where the autoscalers are. */
-  follow(scaled: () => Iterable<ScaledObject>): void {
+  /** Sets the autoscalers that the gauges read. */
+  setAutoscalers(scaled: () => Iterable<ScaledObject>): void {
     this.#scaled = scaled
   }
 
-  reconciled(action: ScalingAction, error: ScalingError, seconds: number): void {
+  observeReconcile(action: ScalingAction, error: ScalingError, seconds: number): void {
     this.#reconciliations([action, error]).add()
     this.#reconciliationSeconds([action, error]).observe(seconds)
   }
 
-  computed(action: ScalingAction, error: ScalingError, type: string, seconds: number): void {
+  observeComputation(action: ScalingAction, error: ScalingError, type: string, seconds: number): void {
     this.#computations([action, error, type]).add()
     this.#computationSeconds([action, error, type]).observe(seconds)
   }
 }
 
-/** What becomes of so many replicas that are to be so many. */
-export const actionOf = (current: number, wanted: number): ScalingAction =>
-  wanted > current ? 'scale_up' : wanted < current ? 'scale_down' : 'none'
+/** The action that changes `current` to `desired` replicas. */
+export const actionOf = (current: number, desired: number): ScalingAction =>
+  desired > current ? 'scale_up' : desired < current ? 'scale_down' : 'none'

@@ -1,12 +1,12 @@
-/** The pods that autoscalers count, by their selectors: pods that two of them count belong to neither. */
+/** Detects pods that the selectors of several autoscalers match, which is an error. */
 import type { Pod } from '../../client/kinds.ts'
 import type { Selector } from '../../machinery/selectors/label-selector.ts'
 
 export class Selectors {
   readonly #known = new Map<string, Selector>()
 
-  /** The keys of all autoscalers that count one of the pods, which are in the namespace of the first; in order. */
-  counting(key: string, selector: Selector, pods: readonly Pod[]): string[] {
+  /** Records a selector; returns the sorted keys of all autoscalers in the namespace that match one of its pods. */
+  autoscalersOf(key: string, selector: Selector, pods: readonly Pod[]): string[] {
     this.#known.set(key, selector)
     const namespace = key.slice(0, key.indexOf('/') + 1)
     return [...this.#known]

@@ -1,5 +1,5 @@
 /**
- * Approves the requests of kubelets for their own client certificates, if whoever asks may have them (verb `create` on
+ * Approves requests of kubelets for their own client certificates, if the requester is authorized (verb `create` on
  * `…/nodeclient`, `…/selfnodeclient`).
  */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
@@ -7,14 +7,11 @@ import { subjectAccessReviews as accessReviews } from '../../client/kinds.ts'
 import { kubeletClientRule, kubeletClientSigner } from './signer-rules.ts'
 import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signingRequests } from './signing-request.ts'
 
-/**
- * What a request that may not be approved waits for, nobody tells: who asks may get the right yet. So long it waits at
- * least, and at most, in ms.
- */
-const leastPauseMs = 1000
-const longestPauseMs = 1000 * 1000
+/** Bounds of the delay before an unauthorized request is checked again, in ms: the requester may become authorized. */
+const minDelayMs = 1000
+const maxDelayMs = 1000 * 1000
 
-/** `now` is in milliseconds since the epoch. */
+/** `now` returns ms since the epoch. */
 export const csrApproving = (signer: CertificateSigner, now: () => number = Date.now): Controller => ({
   name: 'certificatesigningrequest-approving-controller',
   watches: [watch({ resource: signingRequests })],
@@ -24,21 +21,25 @@ export const csrApproving = (signer: CertificateSigner, now: () => number = Date
     if (request.status?.certificate || hasCondition(request, 'Approved') || hasCondition(request, 'Denied')) return
     const subject = await signer.read(pemOf(request))
     if (kubeletClientRule(subject, request.spec.usages ?? [])) return
-    if (request.spec.username === subject.commonName && (await mayHave(request, 'selfnodeclient', context))) {
+    if (request.spec.username === subject.commonName && (await isAllowed(request, 'selfnodeclient', context))) {
       await approve(request, 'Auto approving self kubelet client certificate after SubjectAccessReview.', context)
-    } else if (await mayHave(request, 'nodeclient', context)) {
+    } else if (await isAllowed(request, 'nodeclient', context)) {
       await approve(request, 'Auto approving kubelet client certificate after SubjectAccessReview.', context)
-    } else context.requeue(name, pauseMs(request, now()))
+    } else context.requeue(name, requeueDelayMs(request, now()))
   },
 })
 
-/** As long again as it has waited. */
-function pauseMs({ metadata }: SigningRequest, now: number): number {
+/** The delay is the age of the request, so that it doubles each time. */
+function requeueDelayMs({ metadata }: SigningRequest, now: number): number {
   const waited = now - Date.parse(metadata.creationTimestamp ?? '')
-  return Math.min(Math.max(waited || 0, leastPauseMs), longestPauseMs)
+  return Math.min(Math.max(waited || 0, minDelayMs), maxDelayMs)
 }
 
-async function mayHave({ spec }: SigningRequest, subresource: string, { client }: ReconcileContext): Promise<boolean> {
+async function isAllowed(
+  { spec }: SigningRequest,
+  subresource: string,
+  { client }: ReconcileContext,
+): Promise<boolean> {
   const { username: user, uid, groups, extra } = spec ?? {}
   const { status } = await client.create(accessReviews, {
     apiVersion: 'authorization.k8s.io/v1',

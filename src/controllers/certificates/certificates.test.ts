@@ -14,14 +14,14 @@ const node = {
 const client = signerRules['kubernetes.io/kube-apiserver-client']!
 const serving = signerRules['kubernetes.io/kubelet-serving']!
 
-test('who uses the API gets no other usages than those of a client', () => {
+test('kube-apiserver-client allows only client usages', () => {
   assert.equal(client(node, ['client auth']), undefined)
   assert.equal(client(node, ['digital signature', 'key encipherment', 'client auth']), undefined)
   assert.equal(client(node, ['server auth', 'client auth']), 'invalid usage for client certificate: server auth')
   assert.equal(client(node, ['digital signature']), 'missing required usage for client certificate: client auth')
 })
 
-test('kubelets ask for themselves, without names or addresses', () => {
+test('kubeletClientRule requires a node subject without alternative names', () => {
   const usages = ['digital signature', 'client auth']
   assert.equal(kubeletClientRule(node, usages), undefined)
   assert.equal(
@@ -43,7 +43,7 @@ test('kubelets ask for themselves, without names or addresses', () => {
   )
 })
 
-test('kubelets serve under a name or an address', () => {
+test('kubelet-serving requires a DNS name or an IP address', () => {
   const usages = ['digital signature', 'server auth']
   assert.equal(serving({ ...node, ipAddresses: ['10.0.0.1'] }, usages), undefined)
   assert.equal(serving(node, usages), 'DNS or IP subjectAltName is required')
@@ -54,10 +54,10 @@ test('kubelets serve under a name or an address', () => {
   )
 })
 
-test('certificates begin five minutes ago, hold a year, and get those minutes back when they are short', () => {
+test('validity is backdated by 5 minutes, which short-lived certificates get back', () => {
   const now = Date.parse('2026-01-01T12:00:00Z')
-  const seconds = (asked?: number) => {
-    const { notBefore, notAfter } = validity(asked, 365 * 24 * 3600 * 1000, now)
+  const seconds = (requested?: number) => {
+    const { notBefore, notAfter } = validity(requested, 365 * 24 * 3600 * 1000, now)
     assert.equal(notBefore.toISOString(), '2026-01-01T11:55:00.000Z')
     return (notAfter.getTime() - notBefore.getTime()) / 1000
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endOf } from './cleaner.ts'
+import { expiryOf } from './cleaner.ts'
 import type { SigningRequest } from './signing-request.ts'
 
 const created = '2026-01-01T00:00:00Z'
@@ -16,13 +16,13 @@ const request = (type?: string, certificate?: string): SigningRequest => ({
   } as SigningRequest['status'],
 })
 
-test('requests go an hour after they were decided, or a day after nobody has decided', () => {
-  assert.equal(endOf(request()), hours(24))
-  assert.equal(endOf(request('Denied')), hours(3))
-  assert.equal(endOf(request('Failed')), hours(3))
-  assert.equal(endOf(request('Approved', 'bm90aGluZw==')), hours(3))
+test('requests expire an hour after a decision, or a day after creation without one', () => {
+  assert.equal(expiryOf(request()), hours(24))
+  assert.equal(expiryOf(request('Denied')), hours(3))
+  assert.equal(expiryOf(request('Failed')), hours(3))
+  assert.equal(expiryOf(request('Approved', 'bm90aGluZw==')), hours(3))
 })
 
-test('one that is approved and not signed waits for its signer', () => {
-  assert.equal(endOf(request('Approved')), Number.POSITIVE_INFINITY)
+test('an approved but unsigned request does not expire', () => {
+  assert.equal(expiryOf(request('Approved')), Number.POSITIVE_INFINITY)
 })

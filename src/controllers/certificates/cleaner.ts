@@ -1,6 +1,4 @@
-/**
- * Removes CertificateSigningRequests that nobody will look at any more: decided for an hour, or not decided for a day.
- */
+/** Deletes expired CertificateSigningRequests: an hour after the decision, or after a day without one. */
 import { X509Certificate } from 'node:crypto'
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { ignoreNotFound } from '../api-errors.ts'
@@ -16,15 +14,16 @@ export const csrCleaner = (now: () => number = Date.now): Controller => ({
   async reconcile(name, { caches, client, requeue }) {
     const request = caches.get(signingRequests, '', name)
     if (!request) return
-    const leftMs = endOf(request) - now()
-    if (leftMs < 0) await client.delete(signingRequests, '', name, { uid: request.metadata.uid }).catch(ignoreNotFound)
-    // Both ends are in whole seconds, and it has to be past them.
-    else if (leftMs !== Number.POSITIVE_INFINITY) requeue(name, Math.min(leftMs + 1, pendingMs))
+    const remainingMs = expiryOf(request) - now()
+    if (remainingMs < 0)
+      await client.delete(signingRequests, '', name, { uid: request.metadata.uid }).catch(ignoreNotFound)
+    // Times are in whole seconds, and the expiry must be in the past.
+    else if (remainingMs !== Number.POSITIVE_INFINITY) requeue(name, Math.min(remainingMs + 1, pendingMs))
   },
 })
 
-/** When a request is to go, in ms since the epoch; Infinity while something may still come of it. */
-export function endOf(request: SigningRequest): number {
+/** The expiry of a request in ms since the epoch; Infinity while it is in progress. */
+export function expiryOf(request: SigningRequest): number {
   const { metadata, status } = request
   const conditions = status?.conditions ?? []
   if (conditions.length === 0) return Date.parse(metadata.creationTimestamp ?? '') + pendingMs
@@ -37,7 +36,7 @@ export function endOf(request: SigningRequest): number {
   return Math.min(Number.POSITIVE_INFINITY, ...ends)
 }
 
-/** Infinity for what cannot be read. */
+/** The end of a certificate's validity; Infinity if it cannot be parsed. */
 function validUntil(certificate: string): number {
   try {
     return Date.parse(new X509Certificate(Buffer.from(certificate, 'base64')).validTo)

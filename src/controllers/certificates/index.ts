@@ -1,4 +1,4 @@
-/** Certificates that are asked for: approved, signed, and forgotten. */
+/** Controllers that approve, sign and clean up certificate requests. */
 import { clusterTrustBundles, podCertificateRequests } from '../../client/kinds.ts'
 import type { ControllerDescriptor } from '../descriptor.ts'
 
@@ -22,12 +22,14 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: duration,
         type: 'duration',
-        help: 'how long signed certificates hold, unless their requests say less',
+        help: 'maximum and default duration of signed certificates',
         default: '8760h0m0s',
       },
     ],
     missingRequirement: ({ signer }) =>
-      signer.signerNames?.length === 0 ? 'there is no authority to sign with (--cluster-signing-cert-file)' : undefined,
+      signer.signerNames?.length === 0
+        ? 'no signing certificate is configured (--cluster-signing-cert-file)'
+        : undefined,
     make: async ({ signer }, flags) => (await import('./signing.ts')).csrSigning(signer, flags.duration(duration)),
   },
   {

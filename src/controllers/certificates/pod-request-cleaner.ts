@@ -1,10 +1,10 @@
-/** Removes PodCertificateRequests that are old enough to have been used, or never to be: kubelets ask again. */
+/** Deletes old PodCertificateRequests, which have been used or never will be: kubelets create new ones. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { podCertificateRequests } from '../../client/kinds.ts'
 import { ignoreNotFound } from '../api-errors.ts'
 
-/** All that becomes of a request becomes of it sooner than this. Milliseconds. */
-const keptMs = 15 * 60_000
+/** Age at which requests are deleted, in ms; all processing ends sooner. */
+const retentionMs = 15 * 60_000
 
 export const podRequestCleaner = (now: () => number = Date.now): Controller => ({
   name: 'podcertificaterequest-cleaner-controller',
@@ -13,8 +13,8 @@ export const podRequestCleaner = (now: () => number = Date.now): Controller => (
     const [namespace = '', name = ''] = key.split('/')
     const request = caches.get(podCertificateRequests, namespace, name)
     if (!request) return
-    const leftMs = Date.parse(request.metadata.creationTimestamp ?? '') + keptMs - now()
-    if (leftMs > 0) return requeue(key, leftMs)
+    const remainingMs = Date.parse(request.metadata.creationTimestamp ?? '') + retentionMs - now()
+    if (remainingMs > 0) return requeue(key, remainingMs)
     await client.delete(podCertificateRequests, namespace, name, { uid: request.metadata.uid }).catch(ignoreNotFound)
   },
 })

@@ -1,4 +1,4 @@
-/** A CertificateSigningRequest as the controllers see it, and what a signer has to be able to do. */
+/** CertificateSigningRequests and the interface of a signer. */
 import type { CertificateSigningRequest as SigningRequest } from '../../client/kinds.ts'
 
 export {
@@ -6,7 +6,7 @@ export {
   certificateSigningRequests as signingRequests,
 } from '../../client/kinds.ts'
 
-/** What a PKCS #10 request asks for. */
+/** The subject of a PKCS #10 request. */
 export interface RequestedSubject {
   readonly commonName: string
   readonly organizations: readonly string[]
@@ -16,23 +16,20 @@ export interface RequestedSubject {
   readonly uris: readonly string[]
 }
 
-export interface CertificateTerms {
-  /** As the API names them: `client auth`, `digital signature`, … */
+export interface CertificateOptions {
+  /** Usages with the names of the API: `client auth`, `digital signature`, … */
   readonly usages: readonly string[]
   readonly notBefore: Date
   readonly notAfter: Date
 }
 
-/**
- * The cluster's authority. Requests are PEM; rejects with an Error for one that cannot be read or is not signed by its
- * own key.
- */
+/** The cluster's certificate authority. Requests are PEM; rejects for an invalid request or a wrong self-signature. */
 export interface CertificateSigner {
-  /** The signers (`kubernetes.io/kubelet-serving`) that it signs for; all of Kubernetes' own unless said. */
+  /** Names of the supported signers, such as `kubernetes.io/kubelet-serving`. Default: all of Kubernetes. */
   readonly signerNames?: readonly string[]
   read(request: string): Promise<RequestedSubject>
   /** Resolves with a PEM certificate. */
-  sign(request: string, terms: CertificateTerms, signerName: string): Promise<string>
+  sign(request: string, terms: CertificateOptions, signerName: string): Promise<string>
 }
 
 export const pemOf = ({ spec }: SigningRequest): string => Buffer.from(spec?.request ?? '', 'base64').toString()

@@ -1,4 +1,4 @@
-/** Signs approved CertificateSigningRequests of Kubernetes' own signers with the cluster's authority. */
+/** Signs approved CertificateSigningRequests of Kubernetes' signers with the cluster's certificate authority. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { own } from '../../lib/own.ts'
 import { signerRules } from './signer-rules.ts'
@@ -7,14 +7,18 @@ import { type CertificateSigner, hasCondition, pemOf, type SigningRequest, signi
 const secondMs = 1000
 const minuteMs = 60 * secondMs
 const hourMs = 60 * minuteMs
-/** Clocks of others may be behind. */
+/** Certificates are backdated, as other clocks may be behind. */
 const backdateMs = 5 * minuteMs
-/** Certificates that live shorter than this get the time back that backdating takes. */
-const shortMs = 8 * hourMs
-const leastMs = 10 * minuteMs
+/** Certificates that are shorter than this are extended by the backdating. */
+const shortLivedMs = 8 * hourMs
+const minDurationMs = 10 * minuteMs
 
-/** `longestMs`: how long certificates hold, and the most that may be asked for. */
-export const csrSigning = (signer: CertificateSigner, longestMs: number, now: () => number = Date.now): Controller => ({
+/** `maxDurationMs`: the default and maximum duration of certificates. */
+export const csrSigning = (
+  signer: CertificateSigner,
+  maxDurationMs: number,
+  now: () => number = Date.now,
+): Controller => ({
   name: 'certificatesigningrequest-signing-controller',
   watches: [watch({ resource: signingRequests })],
   async reconcile(name, { caches, client }) {
@@ -32,12 +36,16 @@ export const csrSigning = (signer: CertificateSigner, longestMs: number, now: ()
       return
     const pem = pemOf(request)
     const { usages = [], expirationSeconds } = request.spec ?? {}
-    const wrong = rule(await signer.read(pem), usages)
-    if (wrong) {
-      await client.update(signingRequests, failed(request, wrong, now()), 'status')
+    const problem = rule(await signer.read(pem), usages)
+    if (problem) {
+      await client.update(signingRequests, failed(request, problem, now()), 'status')
       return
     }
-    const certificate = await signer.sign(pem, { usages, ...validity(expirationSeconds, longestMs, now()) }, signerName)
+    const certificate = await signer.sign(
+      pem,
+      { usages, ...validity(expirationSeconds, maxDurationMs, now()) },
+      signerName,
+    )
     await client.update(
       signingRequests,
       { ...request, status: { ...request.status, certificate: Buffer.from(certificate).toString('base64') } },
@@ -46,16 +54,18 @@ export const csrSigning = (signer: CertificateSigner, longestMs: number, now: ()
   },
 })
 
-/** From when and until when a certificate holds. */
+/** The validity period of a certificate. */
 export function validity(
-  askedSeconds: number | undefined,
+  requestedSeconds: number | undefined,
   longestMs: number,
   now: number,
 ): { readonly notBefore: Date; readonly notAfter: Date } {
-  const askedMs =
-    askedSeconds === undefined ? longestMs : Math.min(Math.max(askedSeconds * secondMs, leastMs), longestMs)
+  const durationMs =
+    requestedSeconds === undefined
+      ? longestMs
+      : Math.min(Math.max(requestedSeconds * secondMs, minDurationMs), longestMs)
   const start = now - backdateMs
-  return { notBefore: new Date(start), notAfter: new Date((askedMs < shortMs ? now : start) + askedMs) }
+  return { notBefore: new Date(start), notAfter: new Date((durationMs < shortLivedMs ? now : start) + durationMs) }
 }
 
 function failed(request: SigningRequest, message: string, now: number): SigningRequest {

@@ -4,7 +4,7 @@ import type { Caches, ReconcileContext } from '../../client/controller/controlle
 import { resourceClaims as claims, type Pod, type ResourceClaim } from '../../client/kinds.ts'
 import { controllerReference } from '../../client/objects/owners.ts'
 import type { Resource } from '../../client/resource.ts'
-import { settleClaim } from './claims.ts'
+import { syncClaim } from './claims.ts'
 
 const podOf = (uid: string, phase = 'Running'): Pod => ({
   apiVersion: 'v1',
@@ -14,8 +14,8 @@ const podOf = (uid: string, phase = 'Running'): Pod => ({
   status: { phase },
 })
 
-/** A claim that was made for `owner` and, if it has it reserved, is: what is written of it, and whether it goes. */
-async function settled({
+/** Reconciles a claim of `owner`, optionally reserved for it, and returns the writes. */
+async function sync({
   owner,
   isReserved,
   cached,
@@ -43,29 +43,29 @@ async function settled({
     },
     delete: async () => void done.push('deleted'),
   }
-  await settleClaim('n', 'c', { caches, client } as unknown as ReconcileContext)
+  await syncClaim('n', 'c', { caches, client } as unknown as ReconcileContext)
   return done
 }
 
-test('a claim is kept for a pod that the cache does not show yet, or shows the one before of', async () => {
+test('a claim is retained for a pod that the cache has not or only as its predecessor', async () => {
   const owner = podOf('new')
   for (const isReserved of [true, false]) {
-    assert.deepEqual(await settled({ owner, isReserved, live: owner }), [])
-    assert.deepEqual(await settled({ owner, isReserved, cached: podOf('old'), live: owner }), [])
-    assert.deepEqual(await settled({ owner, isReserved, cached: owner }), [])
+    assert.deepEqual(await sync({ owner, isReserved, live: owner }), [])
+    assert.deepEqual(await sync({ owner, isReserved, cached: podOf('old'), live: owner }), [])
+    assert.deepEqual(await sync({ owner, isReserved, cached: owner }), [])
   }
 })
 
-test('a claim is given back by a pod that has ended, or has gone', async () => {
+test('a claim is released when its pod has ended or was deleted', async () => {
   const owner = podOf('p')
-  assert.deepEqual(await settled({ owner, isReserved: true, cached: podOf('p', 'Succeeded') }), [
+  assert.deepEqual(await sync({ owner, isReserved: true, cached: podOf('p', 'Succeeded') }), [
     'reserved for 0',
     'deleted',
   ])
-  assert.deepEqual(await settled({ owner, isReserved: true, cached: podOf('next'), live: podOf('next') }), [
+  assert.deepEqual(await sync({ owner, isReserved: true, cached: podOf('next'), live: podOf('next') }), [
     'reserved for 0',
     'deleted',
   ])
-  // Its owner is seen to by the garbage collector.
-  assert.deepEqual(await settled({ owner, isReserved: true }), ['reserved for 0'])
+  // The garbage collector handles a missing owner.
+  assert.deepEqual(await sync({ owner, isReserved: true }), ['reserved for 0'])
 })

@@ -1,79 +1,73 @@
-/**
- * Claims are given back by pods that have ended: reservations, what was allocated for them, and those that were made
- * for a pod.
- */
+/** Releases claims of ended pods: removes reservations and allocations, and deletes generated claims. */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import { resourceClaims as claims, type Pod, pods, type ResourceClaim } from '../../client/kinds.ts'
 import { controllerOf } from '../../client/objects/owners.ts'
 import { ignoreNotFound } from '../api-errors.ts'
 import { hasEnded } from '../pods/phase.ts'
 
-/** Keeps a claim that has devices from going. */
+/** Protects a claim with allocated devices from deletion. */
 const finalizer = 'resource.kubernetes.io/delete-protection'
 
 type Reservation = NonNullable<NonNullable<ResourceClaim['status']>['reservedFor']>[number]
 
-/** None of its containers runs, or ever will. */
+/** Returns true if no container of the pod runs or will run. */
 export const isDone = (pod: Pod): boolean =>
   hasEnded(pod) || (pod.metadata.deletionTimestamp !== undefined && !pod.spec?.nodeName)
 
-export async function settleClaim(namespace: string, name: string, context: ReconcileContext): Promise<void> {
+export async function syncClaim(namespace: string, name: string, context: ReconcileContext): Promise<void> {
   const { caches, client } = context
   let claim = caches.get(claims, namespace, name)
   if (!claim) return
   const reserved = claim.status?.reservedFor ?? []
-  const held = await Promise.all(reserved.map((reservation) => isHeld(namespace, reservation, context)))
-  const valid = reserved.filter((_, at) => held[at])
+  const validity = await Promise.all(reserved.map((reservation) => isReservationValid(namespace, reservation, context)))
+  const valid = reserved.filter((_, at) => validity[at])
   const isProtected = claim.metadata.finalizers?.includes(finalizer) ?? false
-  const isFreed =
+  const isReleasable =
     isProtected && valid.length === 0 && (reserved.length > 0 || claim.metadata.deletionTimestamp !== undefined)
-  if (valid.length < reserved.length || (isFreed && claim.status?.allocation)) {
+  if (valid.length < reserved.length || (isReleasable && claim.status?.allocation)) {
     const { allocation, ...rest } = claim.status ?? {}
-    const status = { ...rest, ...(allocation && !isFreed && { allocation }), reservedFor: valid }
+    const status = { ...rest, ...(allocation && !isReleasable && { allocation }), reservedFor: valid }
     const written = await client.updateStatus(claims, { ...claim, status }).catch(ignoreNotFound)
     if (!written) return
     claim = written
   }
-  if (isFreed) {
+  if (isReleasable) {
     const finalizers = claim.metadata.finalizers?.filter((one) => one !== finalizer)
     await client.update(claims, { ...claim, metadata: { ...claim.metadata, finalizers } }).catch(ignoreNotFound)
   }
-  if (valid.length === 0) await removeUnused(claim, context)
+  if (valid.length === 0) await deleteUnused(claim, context)
 }
 
-/** Whether a pod may still use what is reserved for it. */
-async function isHeld(
+/** Returns true if the pod may still use the claim. */
+async function isReservationValid(
   namespace: string,
   { apiGroup = '', resource, name, uid }: Reservation,
   context: ReconcileContext,
 ): Promise<boolean> {
   if (apiGroup !== '' || resource !== 'pods')
-    throw new Error(`it is reserved for ${resource} ${name}: only pods can be looked after`)
-  return mayRun(namespace, name, uid, context)
+    throw new Error(`it is reserved for ${resource} ${name}: only pods are supported`)
+  return canRun(namespace, name, uid, context)
 }
 
-/**
- * Whether a pod is there and may run. One that the cache does not have, or has another one of that name for, is asked
- * for: it may be newer.
- */
-async function mayRun(
+/** Returns true if a pod exists and may run. Reads it from the server if the cache lacks it, as it may be newer. */
+async function canRun(
   namespace: string,
   name: string,
   uid: string,
   { caches, client }: ReconcileContext,
 ): Promise<boolean> {
-  const known = caches.get(pods, namespace, name)
-  const pod = known?.metadata.uid === uid ? known : await client.find(pods, namespace, name)
+  const cached = caches.get(pods, namespace, name)
+  const pod = cached?.metadata.uid === uid ? cached : await client.find(pods, namespace, name)
   return pod?.metadata.uid === uid && !isDone(pod)
 }
 
-/** A claim that was made for a pod which will not run goes before its pod, which may stay for long. */
-async function removeUnused(claim: ResourceClaim, context: ReconcileContext): Promise<void> {
+/** Deletes a generated claim of a pod that will not run, as the pod may remain for long. */
+async function deleteUnused(claim: ResourceClaim, context: ReconcileContext): Promise<void> {
   const { namespace = '', name = '', uid, deletionTimestamp } = claim.metadata
   const owner = controllerOf(claim)
   if (deletionTimestamp || owner?.kind !== 'Pod' || owner.apiVersion !== 'v1') return
-  // Where there is none of that name, the claim goes with its owner.
-  if (!context.caches.get(pods, namespace, owner.name) || (await mayRun(namespace, owner.name, owner.uid, context)))
+  // If no pod of that name exists, the garbage collector deletes the claim.
+  if (!context.caches.get(pods, namespace, owner.name) || (await canRun(namespace, owner.name, owner.uid, context)))
     return
   await context.client.delete(claims, namespace, name, { uid }).catch(ignoreNotFound)
 }

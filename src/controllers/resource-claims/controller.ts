@@ -1,7 +1,4 @@
-/**
- * Makes the ResourceClaims that pods ask for by template, reserves those of pods with a node, and frees them when their
- * pods have ended.
- */
+/** Creates ResourceClaims from templates of pods, reserves them for bound pods, and releases them for ended ones. */
 
 import {
   byClaim,
@@ -22,11 +19,11 @@ import {
 } from '../../client/kinds.ts'
 import { ignoreNotFound, messageOf } from '../api-errors.ts'
 import { byController, isControlledBy } from '../pods/owners/owner.ts'
-import { isDone, settleClaim } from './claims.ts'
+import { isDone, syncClaim } from './claims.ts'
 import { ClaimMetrics } from './metrics.ts'
 
-/** As many pods may share a claim. */
-const mostReservations = 256
+/** Maximum number of pods that share a claim. */
+const maxReservations = 256
 const concurrency = 10
 
 const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
@@ -38,12 +35,12 @@ const byTemplate = ({ metadata, spec }: Pod): Iterable<string> =>
   )
 
 export function resourceClaimController(metrics = new ClaimMetrics()): Controller {
-  /** Claims that were made and may not be seen yet: their names, by pod and its claim. */
-  const made = new Map<string, string>()
-  const madeKey = ({ metadata }: Pod, claim: string): string => `${metadata.uid}/${claim}`
+  /** Names of created claims that may not be in the cache yet, by pod and claim. */
+  const createdClaims = new Map<string, string>()
+  const createdKey = ({ metadata }: Pod, claim: string): string => `${metadata.uid}/${claim}`
 
-  /** The claim that a pod has, or has now; none where none is needed. Undefined where it cannot be made yet. */
-  async function ensured(
+  /** Resolves with the name of the pod's claim, creating it if needed; '' if none is needed, undefined if not possible yet. */
+  async function ensureClaim(
     pod: Pod,
     podClaim: PodClaim,
     { caches, client, events }: ReconcileContext,
@@ -52,13 +49,13 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
     const known = claimName(pod, podClaim)
     const { name, resourceClaimTemplateName: templateName } = podClaim
     if (known === '' || !templateName) return known
-    const present = known === undefined ? undefined : caches.get(claims, namespace, known)
-    if (present && isControlledBy(present, pod)) return known
+    const existing = known === undefined ? undefined : caches.get(claims, namespace, known)
+    if (existing && isControlledBy(existing, pod)) return known
     const uid = pod.metadata.uid ?? ''
     for (const { metadata } of caches.by(claims, byController, uid))
       if (metadata.annotations?.[podClaimAnnotation] === name) return metadata.name
-    const unseen = made.get(madeKey(pod, name))
-    if (unseen !== undefined && unseen !== known) return unseen
+    const created = createdClaims.get(createdKey(pod, name))
+    if (created !== undefined && created !== known) return created
     const template = caches.get(templates, namespace, templateName)
     try {
       if (!template)
@@ -67,15 +64,15 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
             `${JSON.stringify(templateName)} not found`,
         )
       const { metadata } = await client.create(claims, claimFrom(template, pod, name)).catch((error) => {
-        metrics.created('failure', template.spec?.spec)
+        metrics.countCreation('failure', template.spec?.spec)
         throw error
       })
-      metrics.created('success', template.spec?.spec)
-      made.set(madeKey(pod, name), metadata.name ?? '')
+      metrics.countCreation('success', template.spec?.spec)
+      createdClaims.set(createdKey(pod, name), metadata.name ?? '')
       return metadata.name
     } catch (error) {
       events.record(pod, 'Warning', 'FailedResourceClaimCreation', `PodResourceClaim ${name}: ${messageOf(error)}`)
-      // A template that comes brings its pods to be looked at.
+      // A new template requeues its pods.
       if (template) throw error
       return undefined
     }
@@ -86,10 +83,10 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
     if (deletionTimestamp || isDone(pod)) return
     const statuses: { name: string; resourceClaimName: string }[] = []
     for (const podClaim of pod.spec?.resourceClaims ?? []) {
-      const claim = await ensured(pod, podClaim, context)
+      const claim = await ensureClaim(pod, podClaim, context)
       if (claim && claim !== claimName(pod, podClaim)) statuses.push({ name: podClaim.name, resourceClaimName: claim })
     }
-    // Once it is written, the pod is looked at again.
+    // The status update requeues the pod.
     if (statuses.length > 0) {
       await context.client
         .patch(pods, namespace, name, { status: { resourceClaimStatuses: statuses } }, 'strategic', 'status')
@@ -111,7 +108,7 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
         },
         onChange(pod, before, { caches, requeue }) {
           if (pod || !before || !usesClaims(before)) return
-          for (const { name } of before.spec?.resourceClaims ?? []) made.delete(madeKey(before, name))
+          for (const { name } of before.spec?.resourceClaims ?? []) createdClaims.delete(createdKey(before, name))
           for (const key of keysOfClaims(before)) requeue(key)
           for (const { metadata } of caches.by(claims, byController, before.metadata.uid ?? ''))
             requeue(claimKey(metadata.namespace, metadata.name))
@@ -132,11 +129,11 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
       }),
     ],
     async run({ caches }) {
-      metrics.follow(() => caches.all(claims))
+      metrics.setClaims(() => caches.all(claims))
     },
     async reconcile(key, context) {
       const [kind, namespace = '', name = ''] = key.split('/')
-      if (kind === 'claim') return settleClaim(namespace, name, context)
+      if (kind === 'claim') return syncClaim(namespace, name, context)
       const pod = context.caches.get(pods, namespace, name)
       if (pod) await syncPod(pod, context)
     },
@@ -145,7 +142,7 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
 
 const keysOfClaims = (pod: Pod): string[] => claimNames(pod).map((name) => claimKey(pod.metadata.namespace, name))
 
-/** Pods that were bound past the scheduler have their claims reserved too. */
+/** Reserves the claims of a pod that was bound without the scheduler. */
 async function reserve(pod: Pod, { caches, client }: ReconcileContext): Promise<void> {
   const { namespace = '', name = '', uid = '' } = pod.metadata
   for (const podClaim of pod.spec?.resourceClaims ?? []) {
@@ -153,18 +150,18 @@ async function reserve(pod: Pod, { caches, client }: ReconcileContext): Promise<
     if (!claim) return
     if (podClaim.resourceClaimTemplateName && !isControlledBy(claim, pod))
       throw new Error(`claim ${claim.metadata.name} was not made for pod ${namespace}/${name}`)
-    if (mayReserve(claim, uid)) {
+    if (canReserve(claim, uid)) {
       const reservedFor = [...(claim.status?.reservedFor ?? []), { resource: 'pods', name, uid }]
       await client.updateStatus(claims, { ...claim, status: { ...claim.status, reservedFor } }).catch(ignoreNotFound)
     }
   }
 }
 
-function mayReserve({ status }: ResourceClaim, uid: string): boolean {
+function canReserve({ status }: ResourceClaim, uid: string): boolean {
   const reserved = status?.reservedFor ?? []
   return (
     status?.allocation !== undefined &&
-    reserved.length < mostReservations &&
+    reserved.length < maxReservations &&
     !reserved.some((reservation) => reservation.uid === uid)
   )
 }

@@ -1,4 +1,4 @@
-/** Claims of devices that pods ask for by template. */
+/** Controllers of ResourceClaims. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [

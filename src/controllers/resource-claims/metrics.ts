@@ -1,9 +1,9 @@
-/** What is counted of ResourceClaims (`resourceclaim_controller_*`). */
+/** Metrics of ResourceClaims (`resourceclaim_controller_*`). */
 import { podClaimAnnotation } from '../../api/dra/pod-claims.ts'
 import type { ResourceClaim } from '../../client/kinds.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
-/** On claims that the scheduler makes for extended resources (KEP-5004). */
+/** The annotation on claims that the scheduler creates for extended resources (KEP-5004). */
 const extendedResourceAnnotation = 'resource.kubernetes.io/extended-resource-claim'
 
 export class ClaimMetrics {
@@ -28,12 +28,12 @@ export class ClaimMetrics {
     )
   }
 
-  /** Where the claims are. */
-  follow(claims: () => Iterable<ResourceClaim>): void {
+  /** Sets the claims that the gauge reads. */
+  setClaims(claims: () => Iterable<ResourceClaim>): void {
     this.#claims = claims
   }
 
-  created(status: 'success' | 'failure', spec: ResourceClaim['spec']): void {
+  countCreation(status: 'success' | 'failure', spec: ResourceClaim['spec']): void {
     this.#creations([status, adminAccess(spec)]).add()
   }
 }

@@ -1,4 +1,4 @@
-/** Keeps the account `default` in every namespace: pods that name none run under it. */
+/** Maintains the service account `default` in every namespace, which is the default account of pods. */
 import { type Controller, watch } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, namespaces } from '../../client/kinds.ts'
 

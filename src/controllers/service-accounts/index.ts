@@ -1,4 +1,4 @@
-/** Accounts that pods run under, and what they need to speak to the API. */
+/** Controllers of service accounts, their tokens and the root CA for pods. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 import { concurrencyFlag } from '../flags.ts'
 
@@ -18,7 +18,7 @@ export const controllers: readonly ControllerDescriptor[] = [
     aliases: ['root-ca-cert-publisher'],
     account: 'root-ca-cert-publisher',
     missingRequirement: ({ rootCA }) =>
-      rootCA ? undefined : 'nobody says by which authorities the API server is known (--root-ca-file)',
+      rootCA ? undefined : 'no root CA of the API server is configured (--root-ca-file)',
     make: async ({ rootCA }, _flags, registry) => {
       const [{ rootCaPublisher }, { publisherMetrics }] = await Promise.all([
         import('./root-ca-publisher.ts'),
@@ -35,7 +35,7 @@ export const controllers: readonly ControllerDescriptor[] = [
       {
         name: 'legacy-service-account-token-clean-up-period',
         type: 'duration',
-        help: 'how long a generated token Secret has to be unused before it is marked, and then removed',
+        help: 'time without use after which a generated token Secret is marked, and then deleted',
         default: `${yearHours}h`,
       },
     ],
@@ -44,13 +44,13 @@ export const controllers: readonly ControllerDescriptor[] = [
       return legacyTokens({ unusedMs: flags.duration('legacy-service-account-token-clean-up-period') })
     },
   },
-  // It has no account of its own: without it there would be none.
+  // Without an account of its own, as it creates the tokens of accounts.
   {
     name: 'serviceaccount-token-controller',
     queue: 'serviceaccount_tokens_secret',
     aliases: ['serviceaccount-token'],
     missingRequirement: ({ signToken }) =>
-      signToken ? undefined : 'there is no key to sign tokens with (--service-account-private-key-file)',
+      signToken ? undefined : 'no key for signing tokens is configured (--service-account-private-key-file)',
     flags: [concurrencyFlag('concurrent-serviceaccount-token-syncs', 'generated token Secrets', 5)],
     make: async ({ rootCA, signToken }, flags) =>
       (await import('./token-secrets.ts')).tokensController({

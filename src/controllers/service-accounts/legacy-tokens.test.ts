@@ -21,7 +21,7 @@ const step = (one: Secret, { isMounted = false, of = [account] } = {}) =>
 const used = (day: string) => ({ 'kubernetes.io/legacy-token-last-used': day })
 const invalid = (day: string) => ({ 'kubernetes.io/legacy-token-invalid-since': day })
 
-test('generated Secrets that nobody has used for the period are marked, and removed a period later', () => {
+test('generated Secrets are marked after an unused period and removed after another', () => {
   assert.equal(step(secret()), 'mark')
   assert.equal(step(secret(used('2026-01-20'))), 'mark')
   assert.equal(step(secret(used('2026-01-21'))), undefined)
@@ -30,7 +30,7 @@ test('generated Secrets that nobody has used for the period are marked, and remo
   assert.equal(step(secret(invalid('nonsense'))), 'mark')
 })
 
-test('what is new, mounted, made by hand or unreadable stays', () => {
+test('new, mounted, manually created and unreadable Secrets are retained', () => {
   assert.equal(step(secret({}, '2026-01-25T00:00:00Z')), undefined)
   assert.equal(step(secret(), { isMounted: true }), undefined)
   assert.equal(step(secret(), { of: [{ ...account, secrets: [] }] }), undefined)

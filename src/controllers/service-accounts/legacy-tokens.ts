@@ -1,6 +1,6 @@
 /**
- * Removes generated token Secrets that nobody uses (KEP-2799): first their tokens are marked as invalid, and a period
- * later they go. When a token was used last is told by the server, in a label.
+ * Deletes unused generated token Secrets (KEP-2799): first their tokens are marked as invalid, and a period later the
+ * Secrets are deleted. The server records the last use of a token in a label.
  */
 import { type Controller, type ReconcileContext, reads } from '../../client/controller/controller.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { isNotFoundOrConflict } from '../api-errors.ts'
 
 export interface LegacyTokensOptions {
-  /** How long a Secret has to be unused, in ms (`--legacy-service-account-token-clean-up-period`). */
+  /** Required time without use, in ms (`--legacy-service-account-token-clean-up-period`). */
   readonly unusedMs: number
   readonly now?: () => number
 }
@@ -24,7 +24,7 @@ const lastUsedLabel = 'kubernetes.io/legacy-token-last-used'
 const invalidSinceLabel = 'kubernetes.io/legacy-token-invalid-since'
 const nameAnnotation = 'kubernetes.io/service-account.name'
 const uidAnnotation = 'kubernetes.io/service-account.uid'
-/** Holds the day since which the server tells of uses. */
+/** The config map with the day since which the server records uses. */
 const tracking = { namespace: 'kube-system', name: 'kube-apiserver-legacy-service-account-token-tracking' } as const
 const dayMs = 24 * 3600 * 1000
 
@@ -41,7 +41,7 @@ export const legacyTokens = ({ unusedMs, now = Date.now }: LegacyTokensOptions):
     const { client, caches } = context
     const { data } = await client.get(configMaps, tracking.namespace, tracking.name)
     const since = dayOf(data?.since)
-    // The first whole day is the one after.
+    // The first complete day is the next one.
     if (since === undefined || now() < since + dayMs + unusedMs) return
     for (const secret of caches.all(secrets)) {
       const step = nextStep(
@@ -53,37 +53,37 @@ export const legacyTokens = ({ unusedMs, now = Date.now }: LegacyTokensOptions):
         unusedMs,
         now(),
       )
-      await carryOut(step, secret, context, now()).catch(unlessChanged)
+      await applyStep(step, secret, context, now()).catch(ignoreChanged)
     }
   },
 })
 
-interface Surroundings {
-  /** The account that the Secret is for, if it is there. */
+interface SecretUsage {
+  /** The account of the Secret, if it exists. */
   readonly account: ServiceAccount | undefined
   readonly isMounted: () => boolean
 }
 
-/** What is to be done about a Secret. `now` is in ms since the epoch. */
+/** Decides the next step for a Secret. `now` is in ms since the epoch. */
 export function nextStep(
   { metadata }: Secret,
-  { account, isMounted }: Surroundings,
+  { account, isMounted }: SecretUsage,
   unusedMs: number,
   now: number,
 ): 'mark' | 'remove' | undefined {
   const { labels = {}, name } = metadata
   if (metadata.deletionTimestamp || Date.parse(metadata.creationTimestamp ?? '') >= now - unusedMs) return undefined
-  const keptSince = dayText(now - unusedMs)
+  const unusedSince = dayText(now - unusedMs)
   const lastUsed = labels[lastUsedLabel]
-  if (lastUsed !== undefined && (dayOf(lastUsed) === undefined || lastUsed >= keptSince)) return undefined
-  // Only who generated it named it in the account.
+  if (lastUsed !== undefined && (dayOf(lastUsed) === undefined || lastUsed >= unusedSince)) return undefined
+  // Only generated Secrets are listed in the account.
   if (!account?.secrets?.some((secret) => secret.name === name) || isMounted()) return undefined
   const invalidSince = labels[invalidSinceLabel]
   if (invalidSince === undefined || dayOf(invalidSince) === undefined) return 'mark'
-  return invalidSince < keptSince ? 'remove' : undefined
+  return invalidSince < unusedSince ? 'remove' : undefined
 }
 
-async function carryOut(
+async function applyStep(
   step: 'mark' | 'remove' | undefined,
   { metadata }: Secret,
   { client }: ReconcileContext,
@@ -101,8 +101,8 @@ async function carryOut(
   if (step === 'remove') await client.delete(secrets, namespace, name, { resourceVersion })
 }
 
-/** Who has used or changed it meanwhile is asked again tomorrow. */
-function unlessChanged(error: unknown): void {
+/** Ignores Secrets that were changed meanwhile: they are checked again the next day. */
+function ignoreChanged(error: unknown): void {
   if (!isNotFoundOrConflict(error)) throw error
 }
 
@@ -113,7 +113,7 @@ function accountOf({ metadata }: Secret, { caches }: ReconcileContext): ServiceA
   return !uid || uid === account?.metadata.uid ? account : undefined
 }
 
-/** Whether a pod names the Secret, wherever. */
+/** Returns true if a pod references the Secret anywhere. */
 function isMounted({ metadata: { name } }: Secret, all: Iterable<Pod>): boolean {
   for (const { spec } of all) {
     const containers = [
@@ -121,7 +121,7 @@ function isMounted({ metadata: { name } }: Secret, all: Iterable<Pod>): boolean 
       ...(spec?.initContainers ?? []),
       ...(spec?.ephemeralContainers ?? []),
     ]
-    const named = [
+    const referenced = [
       ...(spec?.imagePullSecrets ?? []).map((secret) => secret.name),
       ...containers.flatMap(({ env, envFrom }) => [
         ...(env ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
@@ -133,15 +133,15 @@ function isMounted({ metadata: { name } }: Secret, all: Iterable<Pod>): boolean 
         ...(projected?.sources ?? []).map((source) => source.secret?.name),
       ]),
     ]
-    if (named.includes(name)) return true
+    if (referenced.includes(name)) return true
   }
   return false
 }
 
-/** `2026-01-31`, in UTC. */
+/** Formats a day as `2026-01-31`, in UTC. */
 const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** When a day begins, in ms since the epoch; undefined for what is none. */
+/** The start of a day in ms since the epoch; undefined if invalid. */
 function dayOf(text = ''): number | undefined {
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? undefined : ms

@@ -1,9 +1,9 @@
-/** What is counted of the authorities that namespaces are given (`root_ca_cert_publisher_*`). */
+/** Metrics of the root CA publisher (`root_ca_cert_publisher_*`). */
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
-/** Counts work on a namespace by how the server answered, and how long it took. */
+/** Returns a function that observes the sync of a namespace by response code and duration. */
 export function publisherMetrics(registry = new MetricsRegistry()): (work: Promise<void>) => Promise<void> {
   const help = 'Number of namespace syncs happened in root ca cert publisher.'
   const syncs = registry.counter('root_ca_cert_publisher_sync_total', help, ['code'])

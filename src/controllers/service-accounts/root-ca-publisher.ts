@@ -1,4 +1,4 @@
-/** Keeps the config map `kube-root-ca.crt` in every namespace: the authority that pods check the server by. */
+/** Maintains the config map `kube-root-ca.crt` in every namespace, by which pods verify the server. */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { configMaps, namespaces } from '../../client/kinds.ts'
 import { publisherMetrics } from './publisher-metrics.ts'
@@ -11,8 +11,8 @@ const annotations = {
     'Kubernetes clusters.',
 }
 
-/** `rootCA` is a PEM bundle; `counted` counts work on a namespace. */
-export const rootCaPublisher = (rootCA: string, counted = publisherMetrics()): Controller => ({
+/** `rootCA` is a PEM bundle; `observe` records metrics of each sync. */
+export const rootCaPublisher = (rootCA: string, observe = publisherMetrics()): Controller => ({
   name: 'root-ca-certificate-publisher-controller',
   concurrency: 4,
   watches: [
@@ -23,24 +23,24 @@ export const rootCaPublisher = (rootCA: string, counted = publisherMetrics()): C
       keys: ({ metadata }) => [metadata.namespace ?? ''],
     }),
   ],
-  reconcile: (namespace, context) => counted(publish(namespace, rootCA, context)),
+  reconcile: (namespace, context) => observe(publish(namespace, rootCA, context)),
 })
 
 async function publish(namespace: string, rootCA: string, { client, caches }: ReconcileContext): Promise<void> {
   if (caches.get(namespaces, '', namespace)?.status?.phase !== 'Active') return
   const data = { 'ca.crt': rootCA }
-  const present = caches.get(configMaps, namespace, name)
-  if (!present)
+  const existing = caches.get(configMaps, namespace, name)
+  if (!existing)
     await client.create(configMaps, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name, namespace, annotations },
       data,
     })
-  else if (!isPublished(present.data, rootCA)) {
-    const { metadata } = present
+  else if (!isPublished(existing.data, rootCA)) {
+    const { metadata } = existing
     await client.update(configMaps, {
-      ...present,
+      ...existing,
       metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
       data,
     })

@@ -1,7 +1,7 @@
 /**
- * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, removes those whose
- * account has gone, and removes the reference to a deleted one from its account. Such tokens live as long as their
- * Secret; `kubectl create token` makes better ones.
+ * Fills Secrets of type `kubernetes.io/service-account-token` with a token of their account, deletes those without an
+ * account, and removes references to deleted ones from accounts. Such tokens are valid as long as their Secret exists;
+ * `kubectl create token` creates better ones.
  */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { serviceAccounts as accounts, type Secret, type ServiceAccount, secrets } from '../../client/kinds.ts'
@@ -50,16 +50,13 @@ export const tokensController = (options: TokenSecretsOptions): Controller => ({
           uid: secret.metadata.uid,
           resourceVersion: secret.metadata.resourceVersion,
         })
-        .catch(ignoreMissing)
+        .catch(ignoreNotFoundOrConflict)
   },
 })
 
 const keyOfSecret = ({ metadata }: Secret): string => `${metadata.namespace}/${metadata.name}`
 
-/**
- * The account that a Secret names, if it is there and the one meant. What the cache does not have is asked for: it may
- * be new.
- */
+/** The account of a Secret, if it exists with the right uid. Reads it from the server if the cache lacks it. */
 async function accountOf(
   { metadata }: Secret,
   { caches, client }: ReconcileContext,
@@ -67,30 +64,30 @@ async function accountOf(
   const { namespace = '', annotations } = metadata
   const name = annotations?.[nameAnnotation] ?? ''
   const uid = annotations?.[uidAnnotation]
-  const isMeant = (account: ServiceAccount | undefined): boolean =>
+  const matches = (account: ServiceAccount | undefined): boolean =>
     account !== undefined && (!uid || uid === account.metadata.uid)
   const cached = caches.get(accounts, namespace, name)
-  if (isMeant(cached)) return cached
-  const live = await client.get(accounts, namespace, name).catch(ignoreMissing)
-  return live && isMeant(live) ? live : undefined
+  if (matches(cached)) return cached
+  const live = await client.get(accounts, namespace, name).catch(ignoreNotFoundOrConflict)
+  return live && matches(live) ? live : undefined
 }
 
-/** Accounts list their Secrets in `secrets`: one that is deleted leaves the list. */
+/** Removes a deleted Secret from the `secrets` of its account. */
 async function removeReference(namespace: string, name: string, { caches, client }: ReconcileContext): Promise<void> {
   const isListed = ({ metadata, secrets: listed }: ServiceAccount): boolean =>
     metadata.namespace === namespace && listed?.some((one) => one.name === name) === true
   for (const account of [...caches.all(accounts)].filter(isListed)) {
-    // Another Secret of the name, of any type, may be there by now.
+    // Another Secret of that name, of any type, may exist now.
     if (await client.find(secrets, namespace, name)) return
     const live = await client.find(accounts, namespace, account.metadata.name ?? '')
     if (live && isListed(live))
       await client
         .update(accounts, { ...live, secrets: live.secrets?.filter((one) => one.name !== name) })
-        .catch(ignoreMissing)
+        .catch(ignoreNotFoundOrConflict)
   }
 }
 
-/** Puts in what is missing; what is there stays, but for the authority, which is kept up to date. */
+/** Adds missing data; existing data stays except the CA, which is updated. */
 async function fill(
   secret: Secret,
   account: ServiceAccount,
@@ -123,7 +120,7 @@ async function fill(
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-function ignoreMissing(error: unknown): undefined {
+function ignoreNotFoundOrConflict(error: unknown): undefined {
   if (isNotFoundOrConflict(error)) return undefined
   throw error
 }

@@ -1,4 +1,4 @@
-/** The addresses of Services, and the ranges that they are from. */
+/** The controller of ServiceCIDRs. */
 import type { ControllerDescriptor } from '../descriptor.ts'
 
 export const controllers: readonly ControllerDescriptor[] = [

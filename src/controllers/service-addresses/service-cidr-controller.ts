@@ -1,10 +1,10 @@
-/** Keeps ranges of cluster IPs from going while their addresses are in use, and says whether they are ready. */
+/** Protects ServiceCIDRs from deletion while their addresses are in use, and maintains their Ready condition. */
 import { type Controller, type ReconcileContext, watch } from '../../client/controller/controller.ts'
 import { ipAddresses, type ServiceCIDR, serviceCIDRs } from '../../client/kinds.ts'
-import { mayGo } from './service-ranges.ts'
+import { canDelete } from './service-ranges.ts'
 
 const finalizer = 'networking.k8s.io/service-cidr-finalizer'
-/** So long after its deletion a range stays: who gives addresses has heard of it by then. Milliseconds. */
+/** Time between the deletion and the removal of a range, in ms, so that allocators can observe the deletion. */
 const graceMs = 10_000
 
 interface Readiness {
@@ -13,44 +13,44 @@ interface Readiness {
   readonly message: string
 }
 
-const isReady: Readiness = { status: 'True', reason: '', message: 'Kubernetes Service CIDR is ready' }
-const isHeld: Readiness = {
+const readyState: Readiness = { status: 'True', reason: '', message: 'Kubernetes Service CIDR is ready' }
+const inUseState: Readiness = {
   status: 'False',
   reason: 'Terminating',
   message: 'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR',
 }
 
-/** `now` is in milliseconds since the epoch. */
+/** `now` returns ms since the epoch. */
 export const serviceCidrController = (now: () => number): Controller => ({
   name: 'service-cidr-controller',
   component: 'service-cidrs-controller',
   watches: [
-    // Any range may hold what another lets go.
+    // A change of any range may affect the deletion of others.
     watch({
       resource: serviceCIDRs,
-      keys: ({ metadata }, caches) => [metadata.name ?? '', ...leaving(caches.all(serviceCIDRs))],
+      keys: ({ metadata }, caches) => [metadata.name ?? '', ...terminatingNames(caches.all(serviceCIDRs))],
     }),
-    watch({ resource: ipAddresses, keys: (_address, caches) => leaving(caches.all(serviceCIDRs)) }),
+    watch({ resource: ipAddresses, keys: (_address, caches) => terminatingNames(caches.all(serviceCIDRs)) }),
   ],
   async reconcile(name, context) {
     const { caches, client, requeue } = context
     const cidr = caches.get(serviceCIDRs, '', name)
     if (!cidr) return
     const { finalizers = [], deletionTimestamp } = cidr.metadata
-    const isHolding = finalizers.includes(finalizer)
+    const hasFinalizer = finalizers.includes(finalizer)
     if (!deletionTimestamp) {
-      const held = isHolding
+      const updated = hasFinalizer
         ? cidr
         : await client.update(serviceCIDRs, {
             ...cidr,
             metadata: { ...cidr.metadata, finalizers: [...finalizers, finalizer] },
           })
-      return tell(held, isReady, context)
+      return setReady(updated, readyState, context)
     }
-    if (!isHolding) return
-    if (!mayGo(cidr, caches.all(serviceCIDRs), caches.all(ipAddresses))) return tell(cidr, isHeld, context)
-    const leftMs = Date.parse(deletionTimestamp) + graceMs - now()
-    if (leftMs > 0) return requeue(name, leftMs)
+    if (!hasFinalizer) return
+    if (!canDelete(cidr, caches.all(serviceCIDRs), caches.all(ipAddresses))) return setReady(cidr, inUseState, context)
+    const remainingMs = Date.parse(deletionTimestamp) + graceMs - now()
+    if (remainingMs > 0) return requeue(name, remainingMs)
     await client.update(serviceCIDRs, {
       ...cidr,
       metadata: { ...cidr.metadata, finalizers: finalizers.filter((one) => one !== finalizer) },
@@ -58,12 +58,12 @@ export const serviceCidrController = (now: () => number): Controller => ({
   },
 })
 
-function* leaving(all: Iterable<ServiceCIDR>): Generator<string> {
+function* terminatingNames(all: Iterable<ServiceCIDR>): Generator<string> {
   for (const { metadata } of all) if (metadata.deletionTimestamp) yield metadata.name ?? ''
 }
 
-/** Writes the condition Ready, if it says something else. */
-async function tell(cidr: ServiceCIDR, readiness: Readiness, { client, events }: ReconcileContext): Promise<void> {
+/** Updates the Ready condition if it differs. */
+async function setReady(cidr: ServiceCIDR, readiness: Readiness, { client, events }: ReconcileContext): Promise<void> {
   const conditions = cidr.status?.conditions ?? []
   const last = conditions.find(({ type }) => type === 'Ready')
   if (last?.status === readiness.status && last.message === readiness.message) return
@@ -72,7 +72,7 @@ async function tell(cidr: ServiceCIDR, readiness: Readiness, { client, events }:
   try {
     await client.updateStatus(serviceCIDRs, { ...cidr, status })
   } catch (error) {
-    if (readiness === isReady)
+    if (readiness === readyState)
       events.record(
         cidr,
         'Warning',

@@ -1,6 +1,4 @@
-/**
- * Which ranges of cluster IPs may go: those whose addresses lie in another range too, or are used by nobody (KEP-1880).
- */
+/** Decides if a ServiceCIDR can be deleted: all its used addresses must be in another range too (KEP-1880). */
 import type { IPAddress, ServiceCIDR } from '../../client/kinds.ts'
 import { type IpRange, parseIpAddress, parseIpRange, rangeContains } from '../../machinery/values/ip-address.ts'
 
@@ -12,22 +10,19 @@ const rangesOf = ({ spec }: ServiceCIDR): IpRange[] => (spec?.cidrs ?? []).map(p
 const containsRange = (outer: IpRange, inner: IpRange): boolean =>
   outer.bits <= inner.bits && rangeContains(outer, inner.address)
 
-/**
- * Whether no cluster IP would be without a range if `cidr` went. `all` are those that are there, and `addresses` all
- * that are given.
- */
-export function mayGo(cidr: ServiceCIDR, all: Iterable<ServiceCIDR>, addresses: Iterable<IPAddress>): boolean {
-  const staying = [...all]
+/** Returns true if every cluster IP has a range without `cidr`. `all`: existing ranges; `addresses`: allocated ones. */
+export function canDelete(cidr: ServiceCIDR, all: Iterable<ServiceCIDR>, addresses: Iterable<IPAddress>): boolean {
+  const remaining = [...all]
     .filter(({ metadata }) => metadata.name !== cidr.metadata.name && !metadata.deletionTimestamp)
     .flatMap(rangesOf)
-  const leaving = rangesOf(cidr).filter((range) => !staying.some((other) => containsRange(other, range)))
-  if (leaving.length === 0) return true
+  const removed = rangesOf(cidr).filter((range) => !remaining.some((other) => containsRange(other, range)))
+  if (removed.length === 0) return true
   for (const { metadata } of addresses) {
     if (metadata.labels?.[managedBy] !== allocator) continue
     const address = parseIpAddress(metadata.name ?? '')
     if (
-      leaving.some((range) => rangeContains(range, address)) &&
-      !staying.some((range) => rangeContains(range, address))
+      removed.some((range) => rangeContains(range, address)) &&
+      !remaining.some((range) => rangeContains(range, address))
     )
       return false
   }

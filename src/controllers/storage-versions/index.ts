@@ -1,4 +1,4 @@
-/** Objects written anew in the version that is stored. */
+/** The controller of StorageVersionMigrations. */
 import { storageVersionMigrations } from '../../client/kinds.ts'
 import type { ControllerDescriptor } from '../descriptor.ts'
 

@@ -1,6 +1,6 @@
 /**
- * What a CustomResourceDefinition says of a migration of its objects (KEP-4192): a condition, and once all of them have
- * been written anew, that only the version of now is stored. So that older versions can be taken out of it.
+ * Updates the status of a CustomResourceDefinition during a migration of its objects (KEP-4192): sets a condition and,
+ * after all objects are rewritten, reduces storedVersions so that older versions can be removed.
  */
 import {
   type CustomResourceDefinition,
@@ -17,7 +17,7 @@ type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>
 const type = 'StorageMigrating'
 const fieldManager = 'migration-runner-controller'
 
-/** Says that the objects are being written anew. `now` is a timestamp. */
+/** Sets the StorageMigrating condition. `now` is in RFC 3339. */
 export async function markMigrating(
   migration: StorageVersionMigration,
   client: RestClient,
@@ -25,7 +25,7 @@ export async function markMigrating(
 ): Promise<void> {
   const definition = await definitionOf(migration, client)
   if (!definition) return
-  await tell(
+  await setCondition(
     definition,
     { status: 'True', reason: 'MigrationRunning', message: `Migration ${migration.metadata.name} is running` },
     client,
@@ -34,8 +34,8 @@ export async function markMigrating(
 }
 
 /**
- * Says what has become of it. A definition that was changed in between may have had objects stored in yet another
- * version: it keeps its list.
+ * Sets the result of a migration. If the definition was changed meanwhile, objects may be stored in another version, so
+ * storedVersions stays unchanged.
  */
 export async function markMigrated(
   migration: StorageVersionMigration,
@@ -54,7 +54,7 @@ export async function markMigrated(
     ? { status: 'False', reason: 'MigrationSucceeded', message: `The migration has succeeded ${outcome}` }
     : { status: 'False', reason: 'MigrationFailed', message: 'The migration has failed' }
   const stored = definition.spec.versions.find(({ storage }) => storage)?.name
-  await tell(definition, verdict, client, now, succeeded && isSame && stored ? [stored] : undefined)
+  await setCondition(definition, verdict, client, now, succeeded && isSame && stored ? [stored] : undefined)
 }
 
 async function definitionOf(
@@ -63,14 +63,14 @@ async function definitionOf(
 ): Promise<CustomResourceDefinition | undefined> {
   const { group, resource } = spec?.resource ?? {}
   const name = `${resource}.${group}`
-  // A migration may name anything; a selector by what is no name is refused.
+  // A migration may name anything; an invalid name would be rejected in the selector.
   if (!group || dnsSubdomain(name).length > 0) return undefined
   const { items } = await client.list(customResourceDefinitions, { fieldSelector: nameSelector(name) })
   return items[0]
 }
 
-/** Written only if nobody else has written it since: a conflict is tried again, as is all that fails. */
-async function tell(
+/** Sets the condition. Rejects with a conflict if the definition has changed, so that the key is retried. */
+async function setCondition(
   { metadata, status }: CustomResourceDefinition,
   verdict: Verdict,
   client: RestClient,

@@ -1,7 +1,7 @@
 /**
- * Carries out StorageVersionMigrations: each object of a resource is written once more without a change, so that it is
- * stored in the version, and encrypted by the key, of now (KEP-4192). Of one resource the oldest runs, and the others
- * wait. Each step is noted, and its note brings the next.
+ * Carries out StorageVersionMigrations: rewrites each object of a resource without a change, so that it is stored in
+ * the current version and encrypted with the current key (KEP-4192). Migrations of one resource run one at a time, the
+ * oldest first. Each step writes the status, which triggers the next step.
  */
 import { type Caches, type Controller, watch } from '../../client/controller/controller.ts'
 import { discover } from '../../client/discovery/discovery.ts'
@@ -20,14 +20,14 @@ const reasons: Readonly<Record<Outcome, string>> = {
   Succeeded: 'StorageVersionMigrationSucceeded',
   Failed: 'StorageVersionMigrationFailed',
 }
-/** A resource that is new may not be known yet: so long it is looked for, and so often. Milliseconds. */
-const patienceMs = 60_000
-const againMs = 5_000
+/** Time and interval in which a new resource is looked up in discovery, in ms. */
+const discoveryTimeoutMs = 60_000
+const retryAfterMs = 5_000
 
 export const storageVersionMigrator = (now: () => number = Date.now): Controller => ({
   name,
   concurrency: 5,
-  // What becomes of one may be what others have waited for.
+  // A change of a migration may unblock others of the same resource.
   watches: [
     watch({
       resource: storageVersionMigrations,
@@ -38,10 +38,10 @@ export const storageVersionMigrator = (now: () => number = Date.now): Controller
     const migration = caches.get(storageVersionMigrations, '', key)
     if (!migration) return
     const time = rfc3339(now())
-    if (hasEnded(migration)) return holds(migration, 'Running') ? cleanUp(migration, client, time) : undefined
-    if (!holds(migration, 'Running')) return isNext(migration, caches) ? begin(migration, client, time) : undefined
+    if (hasEnded(migration)) return isTrue(migration, 'Running') ? cleanUp(migration, client, time) : undefined
+    if (!isTrue(migration, 'Running')) return isNext(migration, caches) ? begin(migration, client, time) : undefined
     const end = (outcome: Outcome, message = '') =>
-      tell(
+      setCondition(
         migration,
         { type: outcome, status: 'True', reason: reasons[outcome], message, lastTransitionTime: time },
         client,
@@ -49,19 +49,19 @@ export const storageVersionMigrator = (now: () => number = Date.now): Controller
     const { group, resource: plural } = migration.spec?.resource ?? { group: '', resource: '' }
     const { resources } = await discover(client)
     const resource = resources.find((one) => one.group === group && one.plural === plural && one.preferred)
-    const isNew = Date.parse(migration.metadata.creationTimestamp ?? '') + patienceMs > now()
-    if (!resource && isNew) return requeue(key, againMs)
+    const isNew = Date.parse(migration.metadata.creationTimestamp ?? '') + discoveryTimeoutMs > now()
+    if (!resource && isNew) return requeue(key, retryAfterMs)
     if (!resource) return end('Failed', 'resource not found')
-    if (!migration.status?.resourceVersion) return noteVersion(migration, resource, client)
-    const refusal = await writeAll(resource, client)
-    await (refusal ? end('Failed', `migration encountered unhandled error: ${refusal.message}`) : end('Succeeded'))
+    if (!migration.status?.resourceVersion) return recordVersion(migration, resource, client)
+    const failure = await writeAll(resource, client)
+    await (failure ? end('Failed', `migration encountered unhandled error: ${failure.message}`) : end('Succeeded'))
   },
 })
 
-/** Says that it runs, first of all in the definition of what is migrated. */
+/** Sets the Running condition, first in the definition of the migrated resource. */
 async function begin(migration: StorageVersionMigration, client: RestClient, now: string): Promise<void> {
   await markMigrating(migration, client, now)
-  await tell(
+  await setCondition(
     migration,
     {
       type: 'Running',
@@ -74,8 +74,12 @@ async function begin(migration: StorageVersionMigration, client: RestClient, now
   )
 }
 
-/** Notes how far the store has come: what is written from now on is as it should be. */
-async function noteVersion(migration: StorageVersionMigration, resource: Resource, client: RestClient): Promise<void> {
+/** Records the current resourceVersion: objects written later are already migrated. */
+async function recordVersion(
+  migration: StorageVersionMigration,
+  resource: Resource,
+  client: RestClient,
+): Promise<void> {
   const { resourceVersion } = await client.list(resource, { metadataOnly: true })
   await client.updateStatus(storageVersionMigrations, {
     ...migration,
@@ -83,10 +87,10 @@ async function noteVersion(migration: StorageVersionMigration, resource: Resourc
   })
 }
 
-/** Says that it no longer runs, first of all in the definition of what was migrated. */
+/** Clears the Running condition, first in the definition of the migrated resource. */
 async function cleanUp(migration: StorageVersionMigration, client: RestClient, now: string): Promise<void> {
-  await markMigrated(migration, holds(migration, 'Succeeded'), client, now)
-  await tell(
+  await markMigrated(migration, isTrue(migration, 'Succeeded'), client, now)
+  await setCondition(
     migration,
     {
       type: 'Running',
@@ -99,10 +103,7 @@ async function cleanUp(migration: StorageVersionMigration, client: RestClient, n
   )
 }
 
-/**
- * Writes all objects without a change; resolves with the refusal that ended it, if one did. What may go better later is
- * thrown, to be tried again.
- */
+/** Rewrites all objects without a change; resolves with a permanent error, if any. Rejects with errors to retry. */
 async function writeAll(resource: Resource, client: RestClient): Promise<StatusError | undefined> {
   for await (const { items } of client.pages(resource, { metadataOnly: true }))
     for (const { metadata } of items) {
@@ -115,18 +116,18 @@ async function writeAll(resource: Resource, client: RestClient): Promise<StatusE
         )
       } catch (error) {
         if (!(error instanceof StatusError) || error.code === 429 || error.code >= 500) throw error
-        // Somebody has written it, which does as well, or it has gone.
+        // The object was written by someone else, which suffices, or deleted.
         if (error.code !== 409 && error.code !== 404) return error
       }
     }
   return undefined
 }
 
-const holds = ({ status }: StorageVersionMigration, type: string): boolean =>
+const isTrue = ({ status }: StorageVersionMigration, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false
 
 const hasEnded = (migration: StorageVersionMigration): boolean =>
-  holds(migration, 'Succeeded') || holds(migration, 'Failed')
+  isTrue(migration, 'Succeeded') || isTrue(migration, 'Failed')
 
 function sameResource({ spec }: StorageVersionMigration, caches: Caches): StorageVersionMigration[] {
   const { group = '', resource } = spec?.resource ?? {}
@@ -135,16 +136,20 @@ function sameResource({ spec }: StorageVersionMigration, caches: Caches): Storag
   )
 }
 
-/** Whether none of the same resource runs, and none that waits is older. */
+/** Returns true if no migration of the same resource runs and no waiting one is older. */
 function isNext(migration: StorageVersionMigration, caches: Caches): boolean {
   const all = sameResource(migration, caches)
-  if (all.some((other) => holds(other, 'Running'))) return false
+  if (all.some((other) => isTrue(other, 'Running'))) return false
   const place = ({ metadata }: StorageVersionMigration): string => `${metadata.creationTimestamp} ${metadata.name}`
   return all.every((other) => hasEnded(other) || place(other) >= place(migration))
 }
 
-/** Sets one of its conditions. */
-async function tell(migration: StorageVersionMigration, condition: Condition, client: RestClient): Promise<void> {
+/** Sets a condition of a migration. */
+async function setCondition(
+  migration: StorageVersionMigration,
+  condition: Condition,
+  client: RestClient,
+): Promise<void> {
   const before = migration.status?.conditions ?? []
   const known = before.some(({ type }) => type === condition.type)
   const conditions = known

@@ -1,11 +1,11 @@
-/** What one metric of an autoscaler proposes, and what its status tells of it. */
+/** Computes the replicas that one metric of an autoscaler proposes, and its status. */
 import type { HorizontalPodAutoscaler, Pod } from '../../../client/kinds.ts'
 import { type LabelSelector, labelSelectorOf, selectorText } from '../../../machinery/selectors/label-selector.ts'
 import { canonicalQuantity, milliValue } from '../../../machinery/values/quantity.ts'
 import { messageOf } from '../../api-errors.ts'
 import {
   averageMeasure,
-  groupedPods,
+  groupPods,
   type Measure,
   podReplicas,
   podRequests,
@@ -25,16 +25,16 @@ type Current = NonNullable<MetricStatus['resource']>['current']
 
 export interface Proposal {
   readonly replicas: number
-  /** As conditions and events call the metric. */
+  /** The metric's name in conditions and events. */
   readonly name: string
   readonly status: MetricStatus
 }
 
-/** A metric that proposes nothing. */
+/** A metric that could not be evaluated. */
 export class MetricFailure extends Error {
-  /** Of the condition and of the event. */
+  /** The reason of the condition and event. */
   readonly reason: string
-  /** What the condition says. */
+  /** The message of the condition. */
   readonly why: string
 
   constructor(reason: string, why: string, message: string) {
@@ -45,11 +45,11 @@ export class MetricFailure extends Error {
   }
 }
 
-/** What is scaled, and how. */
-export interface ScaledPods {
+/** The scaled workload and the parameters. */
+export interface ScaleContext {
   readonly namespace: string
   readonly pods: readonly Pod[]
-  /** As a text. */
+  /** As a string. */
   readonly selector: string
   readonly specReplicas: number
   readonly statusReplicas: number
@@ -57,8 +57,8 @@ export interface ScaledPods {
   readonly readiness: Readiness
 }
 
-/** Rejects with a MetricFailure. */
-export async function propose(metric: Metric, scaled: ScaledPods, metrics: MetricsClient): Promise<Proposal> {
+/** Evaluates a metric. Rejects with a MetricFailure. */
+export async function propose(metric: Metric, scaled: ScaleContext, metrics: MetricsClient): Promise<Proposal> {
   const { resource, containerResource, pods, object, external } = metric
   if (metric.type === 'Resource' && resource) {
     const given = resourceUse(resource.name, resource.target, scaled, metrics)
@@ -134,11 +134,11 @@ const externalName = ({ name, selector }: Identifier): string =>
 
 const milli = (quantity: string): number => Number(milliValue(quantity))
 
-/** What goes wrong says what it went wrong during. */
-const during =
-  (what: string) =>
+/** Prefixes an error with its context. */
+const withContext =
+  (context: string) =>
   (error: unknown): never => {
-    throw new Error(`${what}: ${messageOf(error)}`)
+    throw new Error(`${context}: ${messageOf(error)}`)
   }
 
 interface Use {
@@ -149,7 +149,7 @@ interface Use {
 async function resourceUse(
   resource: string,
   { averageValue, averageUtilization }: Target,
-  scaled: ScaledPods,
+  scaled: ScaleContext,
   client: MetricsClient,
   container?: string,
 ): Promise<Use & { readonly name: string }> {
@@ -163,7 +163,7 @@ async function resourceUse(
   const measured = async (): Promise<Use> => {
     const metrics = await client
       .resource(resource, scaled.selector, container)
-      .catch(during(`unable to get metrics for resource ${resource}`))
+      .catch(withContext(`unable to get metrics for resource ${resource}`))
     const measure = (): Measure =>
       averageValue === undefined
         ? utilizationMeasure(podRequests(scaled.pods, resource, container), averageUtilization ?? 0)
@@ -178,38 +178,38 @@ async function resourceUse(
       },
     }
   }
-  const use = await measured().catch(during(`failed to get ${resource} ${by}`))
+  const use = await measured().catch(withContext(`failed to get ${resource} ${by}`))
   const percentage = `${container ? 'container resource' : 'resource'} utilization (percentage of request)`
   return { ...use, name: `${resource} ${averageValue === undefined ? percentage : 'resource'}` }
 }
 
-/** `measure` may throw for what pods ask for: only pods that are there have to ask for anything. */
+/** `measure` may throw for missing requests, so it is called only if pods exist. */
 function ofPods(
   metrics: PodMetrics,
   resource: string,
-  { pods, specReplicas, tolerances, readiness }: ScaledPods,
+  { pods, specReplicas, tolerances, readiness }: ScaleContext,
   measure: () => Measure,
 ) {
   if (pods.length === 0) throw new Error('no pods returned by selector while calculating replica count')
-  return podReplicas(specReplicas, metrics, groupedPods(pods, metrics, resource, readiness), measure(), tolerances)
+  return podReplicas(specReplicas, metrics, groupPods(pods, metrics, resource, readiness), measure(), tolerances)
 }
 
 async function podsMetric(
   { metric, target }: NonNullable<Metric['pods']>,
-  scaled: ScaledPods,
+  scaled: ScaleContext,
   client: MetricsClient,
 ): Promise<Use> {
   const { selector } = scaled
   const metrics = await client
     .pods(metric.name, selector, metricSelector(metric))
-    .catch(during(`unable to get metric ${metric.name}`))
+    .catch(withContext(`unable to get metric ${metric.name}`))
   const { replicas, usage } = ofPods(metrics, '', scaled, () => averageMeasure(milli(target.averageValue ?? '0')))
   return { replicas, current: { averageValue: quantityOf(usage.average) } }
 }
 
 async function objectMetric(
   { metric, target, describedObject }: NonNullable<Metric['object']>,
-  scaled: ScaledPods,
+  scaled: ScaleContext,
   client: MetricsClient,
 ): Promise<Use> {
   const { specReplicas, statusReplicas, pods, tolerances, namespace } = scaled
@@ -217,7 +217,9 @@ async function objectMetric(
     client
       .object(metric.name, describedObject, metricSelector(metric))
       .catch(
-        during(`unable to get metric ${metric.name} on ${describedObject.kind} ${namespace}/${describedObject.name}`),
+        withContext(
+          `unable to get metric ${metric.name} on ${describedObject.kind} ${namespace}/${describedObject.name}`,
+        ),
       )
   if (target.type === 'Value' && target.value !== undefined) {
     const value = await fetched()
@@ -227,23 +229,26 @@ async function objectMetric(
     }
   }
   if (target.type === 'AverageValue' && target.averageValue !== undefined)
-    return shared(statusReplicas, await fetched(), target.averageValue, tolerances)
+    return averageUse(statusReplicas, await fetched(), target.averageValue, tolerances)
   throw new Error('invalid object metric source: neither a value target nor an average value target was set')
 }
 
 async function externalMetric(
   { metric, target }: NonNullable<Metric['external']>,
-  scaled: ScaledPods,
+  scaled: ScaleContext,
   client: MetricsClient,
 ): Promise<Use> {
   const { specReplicas, statusReplicas, pods, tolerances, namespace } = scaled
   const fetched = async (): Promise<number> => {
     const values = await client
       .external(metric.name, metricSelector(metric))
-      .catch(during(`unable to get external metric ${namespace}/${metric.name}/${selectorNotation(metric.selector)}`))
+      .catch(
+        withContext(`unable to get external metric ${namespace}/${metric.name}/${selectorNotation(metric.selector)}`),
+      )
     return values.reduce((sum, value) => sum + value, 0)
   }
-  if (target.averageValue !== undefined) return shared(statusReplicas, await fetched(), target.averageValue, tolerances)
+  if (target.averageValue !== undefined)
+    return averageUse(statusReplicas, await fetched(), target.averageValue, tolerances)
   if (target.value === undefined)
     throw new Error('invalid external metric source: neither a value target nor an average value target was set')
   const value = await fetched()
@@ -253,14 +258,14 @@ async function externalMetric(
   }
 }
 
-function shared(statusReplicas: number, value: number, target: string, tolerances: Tolerances): Use {
+function averageUse(statusReplicas: number, value: number, target: string, tolerances: Tolerances): Use {
   const { replicas, average } = sharedReplicas(statusReplicas, value, milli(target), tolerances)
   return { replicas, current: { averageValue: quantityOf(average) } }
 }
 
 const metricSelector = ({ selector }: Identifier): string => (selector ? selectorText(labelSelectorOf(selector)) : '')
 
-/** A quantity of thousandths; memory is told as it is measured, in powers of two. */
+/** Formats thousandths as a quantity; memory in powers of two, as measured. */
 function quantityOf(thousandths: number, resource = ''): string {
   const kibibyte = 1024 * 1000
   if (resource === 'memory' && thousandths !== 0 && thousandths % kibibyte === 0)

@@ -1,24 +1,21 @@
-/**
- * What is measured: resources, metrics of pods and of other objects, and metrics of anything else, from the three
- * metrics APIs.
- */
+/** Client of the three metrics APIs: resource metrics, custom metrics of pods and objects, external metrics. */
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { milliValue } from '../../../machinery/values/quantity.ts'
-import { refusalText } from '../refusal-text.ts'
+import { clientErrorText } from '../client-error-text.ts'
 import { groupResource, type KindMapper, type KindReference, versionsOf } from '../scale-target.ts'
 
-/** What one pod uses. */
+/** The usage of one pod. */
 export interface PodMetric {
   /** In thousandths. */
   readonly value: number
-  /** Milliseconds since the epoch. */
+  /** In ms since the epoch. */
   readonly at: number
-  /** The time that was measured, in milliseconds. */
+  /** The measured time window, in ms. */
   readonly windowMs: number
 }
 
-/** By the names of pods. */
+/** By pod name. */
 export type PodMetrics = ReadonlyMap<string, PodMetric>
 
 interface PodMetricsItem {
@@ -40,12 +37,12 @@ interface List<T> {
   readonly items?: readonly T[]
 }
 
-/** How long custom metrics are measured that do not say it. */
-const usualWindowMs = 60_000
+/** The window of custom metrics without one, in ms. */
+const defaultWindowMs = 60_000
 
 const milli = (quantity: string): number => Number(milliValue(quantity))
 
-/** Reads metrics of one namespace. Selectors are texts; rejections are Errors in upstream's words. */
+/** Reads metrics of one namespace. Selectors are strings. Rejects with upstream's messages. */
 export class MetricsClient {
   readonly #client: RestClient
   readonly #mapper: KindMapper
@@ -57,10 +54,7 @@ export class MetricsClient {
     this.#namespace = namespace
   }
 
-  /**
-   * What pods use of a resource: all their containers together, or one of them. Pods that do not tell it of all
-   * containers are left out.
-   */
+  /** Usage of a resource by pod: of all containers or of one. Pods with incomplete container metrics are omitted. */
   async resource(name: string, selector: string, container = ''): Promise<PodMetrics> {
     const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/pods?${new URLSearchParams({ labelSelector: selector })}`
     const items = await this.#list<PodMetricsItem>(path, 'pods.metrics.k8s.io', 'resource metrics API')
@@ -81,7 +75,7 @@ export class MetricsClient {
     return metrics
   }
 
-  /** A metric of each of the selected pods. */
+  /** A metric of each selected pod. */
   async pods(metric: string, selector: string, metricSelector: string): Promise<PodMetrics> {
     const items = await this.#custom(`pods/*/${encodeURIComponent(metric)}`, selector, metricSelector)
     if (items.length === 0) throw new Error('no metrics returned from custom metrics API')
@@ -91,7 +85,7 @@ export class MetricsClient {
         {
           value: milli(value),
           at: Date.parse(timestamp),
-          windowMs: windowSeconds === undefined ? usualWindowMs : windowSeconds * 1000,
+          windowMs: windowSeconds === undefined ? defaultWindowMs : windowSeconds * 1000,
         },
       ]),
     )
@@ -100,7 +94,7 @@ export class MetricsClient {
   /** A metric of one object, in thousandths. */
   async object(metric: string, reference: KindReference, metricSelector: string): Promise<number> {
     const found = await this.#mapper.find(this.#client, reference).catch(fetchFailed('custom metrics API'))
-    // An autoscaler sees its own namespace only, whatever name is given.
+    // An autoscaler may read only its own namespace, regardless of the given name.
     const place =
       found.kind === 'Namespace' && found.group === ''
         ? 'metrics'
@@ -116,7 +110,7 @@ export class MetricsClient {
     return milli(only.value)
   }
 
-  /** All values of a metric of something else, in thousandths. */
+  /** All values of an external metric, in thousandths. */
   async external(metric: string, metricSelector: string): Promise<readonly number[]> {
     const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/${encodeURIComponent(metric)}?${new URLSearchParams({ labelSelector: metricSelector })}`
     const items = await this.#list<MetricValue>(path, `${metric}.external.metrics.k8s.io`, 'external metrics API')
@@ -137,16 +131,16 @@ export class MetricsClient {
     return items ?? []
   }
 
-  async #list<T>(path: string, what: string, api: string): Promise<readonly T[]> {
-    const { items = [] } = await this.#client.read<List<T>>(path).catch(fetchFailed(api, what))
+  async #list<T>(path: string, resource: string, api: string): Promise<readonly T[]> {
+    const { items = [] } = await this.#client.read<List<T>>(path).catch(fetchFailed(api, resource))
     if (items.length === 0) throw new Error(`no metrics returned from ${api}`)
     return items
   }
 }
 
-/** Rejects in the words of Kubernetes' own client: not all that answers does so with a Status. */
+/** Rejects with upstream's message. */
 const fetchFailed =
-  (api: string, what = '') =>
+  (api: string, resource = '') =>
   (error: unknown): never => {
-    throw new Error(`unable to fetch metrics from ${api}: ${refusalText(error, what)}`)
+    throw new Error(`unable to fetch metrics from ${api}: ${clientErrorText(error, resource)}`)
   }

@@ -1,4 +1,4 @@
-/** Label selectors as Go prints them: names of metrics in messages and events are made of them. */
+/** Formats label selectors like Go's %v, as in the names of metrics in messages and events. */
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.ts'
 
 /** `nil`, or `&LabelSelector{MatchLabels:map[string]string{a: b,},MatchExpressions:[]LabelSelectorRequirement{},}`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { changed, type History, type Limits, limit } from './limits.ts'
+import { type History, type Limits, limit, withChange } from './limits.ts'
 
 const now = 1_000_000_000
 const none: History = { recommendations: [], changes: [] }
@@ -14,8 +14,8 @@ const limits = (more: Partial<Limits>): Limits => ({
   ...more,
 })
 
-/** Recommendations by how many seconds ago they were. */
-const recommended = (...entries: [replicas: number, secondsAgo: number][]): History => ({
+/** A history of recommendations by age in seconds. */
+const historyOf = (...entries: [replicas: number, secondsAgo: number][]): History => ({
   ...none,
   recommendations: entries.map(([replicas, secondsAgo]) => ({ replicas, at: now - secondsAgo * 1000 })),
 })
@@ -31,97 +31,97 @@ const down = (more: object) => ({
 })
 
 const cases: {
-  what: string
-  wanted: number
+  title: string
+  recommended: number
   history?: History
   given?: Partial<Limits>
   replicas: number
   able?: string
   reason: string
 }[] = [
-  { what: 'within all bounds', wanted: 6, replicas: 6, reason: 'DesiredWithinRange' },
-  { what: 'at most twice as many at once', wanted: 20, replicas: 8, reason: 'ScaleUpLimit' },
-  { what: 'at most four of one', wanted: 9, given: { current: 1 }, replicas: 4, reason: 'ScaleUpLimit' },
-  { what: 'no more than the maximum', wanted: 9, given: { max: 5 }, replicas: 5, reason: 'TooManyReplicas' },
-  { what: 'no fewer than the minimum', wanted: 1, given: { min: 2 }, replicas: 2, reason: 'TooFewReplicas' },
+  { title: 'no limit applies', recommended: 6, replicas: 6, reason: 'DesiredWithinRange' },
+  { title: 'at most doubles by default', recommended: 20, replicas: 8, reason: 'ScaleUpLimit' },
+  { title: 'at most to 4 from 1', recommended: 9, given: { current: 1 }, replicas: 4, reason: 'ScaleUpLimit' },
+  { title: 'no more than the maximum', recommended: 9, given: { max: 5 }, replicas: 5, reason: 'TooManyReplicas' },
+  { title: 'no fewer than the minimum', recommended: 1, given: { min: 2 }, replicas: 2, reason: 'TooFewReplicas' },
   {
-    what: 'down to the highest recent recommendation',
-    wanted: 1,
-    history: recommended([3, 200], [4, 400]),
+    title: 'down to the highest recent recommendation',
+    recommended: 1,
+    history: historyOf([3, 200], [4, 400]),
     replicas: 3,
     able: 'ScaleDownStabilized',
     reason: 'DesiredWithinRange',
   },
   {
-    what: 'down at once where the past is long ago',
-    wanted: 1,
-    history: recommended([3, 400]),
+    title: 'old recommendations do not stabilize a scale-down',
+    recommended: 1,
+    history: historyOf([3, 400]),
     replicas: 1,
     reason: 'DesiredWithinRange',
   },
   {
-    what: 'policies replace the factor of two',
-    wanted: 20,
+    title: 'policies replace the factor of two',
+    recommended: 20,
     given: { behavior: up({}) },
     replicas: 20,
     reason: 'DesiredWithinRange',
   },
   {
-    what: 'so many pods a period',
-    wanted: 20,
+    title: 'a Pods policy limits the pods per period',
+    recommended: 20,
     given: { behavior: up({ policies: [policy('Pods', 3, 60)] }) },
     replicas: 7,
     reason: 'ScaleUpLimit',
   },
   {
-    what: 'what came in the period counts, what went in it too',
-    wanted: 20,
-    history: changed(changed(none, 3, now - 30_000), -1, now - 20_000),
+    title: 'changes within the period count, up and down',
+    recommended: 20,
+    history: withChange(withChange(none, 3, now - 30_000), -1, now - 20_000),
     given: { behavior: up({ policies: [policy('Pods', 3, 60)] }) },
     replicas: 5,
     reason: 'ScaleUpLimit',
   },
   {
-    what: 'what came before the period does not',
-    wanted: 20,
-    history: changed(none, 3, now - 61_000),
+    title: 'changes before the period do not count',
+    recommended: 20,
+    history: withChange(none, 3, now - 61_000),
     given: { behavior: up({ policies: [policy('Pods', 3, 60)] }) },
     replicas: 7,
     reason: 'ScaleUpLimit',
   },
   {
-    what: 'the policy that allows most, or least',
-    wanted: 20,
+    title: 'selectPolicy Min uses the smallest change',
+    recommended: 20,
     given: { behavior: up({ selectPolicy: 'Min', policies: [policy('Pods', 3, 60), policy('Percent', 200, 60)] }) },
     replicas: 7,
     reason: 'ScaleUpLimit',
   },
   {
-    what: 'a direction that is off',
-    wanted: 20,
+    title: 'a disabled direction',
+    recommended: 20,
     given: { behavior: up({ selectPolicy: 'Disabled' }) },
     replicas: 4,
     reason: 'ScaleUpLimit',
   },
   {
-    what: 'up to the lowest recent recommendation',
-    wanted: 9,
-    history: recommended([6, 30], [5, 90]),
+    title: 'up to the lowest recent recommendation',
+    recommended: 9,
+    history: historyOf([6, 30], [5, 90]),
     given: { behavior: up({ stabilizationWindowSeconds: 60 }) },
     replicas: 6,
     able: 'ScaleUpStabilized',
     reason: 'DesiredWithinRange',
   },
   {
-    what: 'a tenth at a time',
-    wanted: 1,
+    title: 'a Percent policy limits a scale-down',
+    recommended: 1,
     given: { current: 50, behavior: down({ policies: [policy('Percent', 10, 60)] }) },
     replicas: 45,
     reason: 'ScaleDownLimit',
   },
   {
-    what: 'the least that policies let go',
-    wanted: 1,
+    title: 'selectPolicy Min uses the smallest scale-down',
+    recommended: 1,
     given: {
       current: 50,
       behavior: down({ selectPolicy: 'Min', policies: [policy('Percent', 10, 60), policy('Pods', 4, 60)] }),
@@ -130,9 +130,9 @@ const cases: {
     reason: 'ScaleDownLimit',
   },
   {
-    what: 'a direction down without a window has the one of the flags',
-    wanted: 1,
-    history: recommended([3, 200]),
+    title: 'the default scale-down window is that of the flag',
+    recommended: 1,
+    history: historyOf([3, 200]),
     given: { behavior: down({ stabilizationWindowSeconds: undefined }) },
     replicas: 3,
     able: 'ScaleDownStabilized',
@@ -140,16 +140,16 @@ const cases: {
   },
 ]
 
-for (const { what, wanted, history = none, given = {}, replicas, able = 'ReadyForNewScale', reason } of cases) {
-  test(`limits: ${what}`, () => {
-    const result = limit(wanted, history, limits(given))
+for (const { title, recommended, history = none, given = {}, replicas, able = 'ReadyForNewScale', reason } of cases) {
+  test(`limit: ${title}`, () => {
+    const result = limit(recommended, history, limits(given))
     assert.deepEqual([result.replicas, result.able.reason, result.limited.reason], [replicas, able, reason])
     assert.equal(result.limited.isLimited, reason !== 'DesiredWithinRange')
   })
 }
 
-test('what is recommended is remembered for as long as it may count', () => {
-  const { history } = limit(6, recommended([3, 200], [4, 400]), limits({}))
+test('recommendations are remembered for the stabilization window', () => {
+  const { history } = limit(6, historyOf([3, 200], [4, 400]), limits({}))
   assert.deepEqual(
     history.recommendations.map(({ replicas }) => replicas),
     [3, 6],

@@ -1,7 +1,4 @@
-/**
- * What keeps an autoscaler from doing at once all that metrics ask for: recent recommendations, policies, and the
- * bounds of its spec.
- */
+/** Limits the recommendation of an autoscaler: by recent recommendations, policies, and the bounds of its spec. */
 import type { HorizontalPodAutoscaler } from '../../../client/kinds.ts'
 
 type Behavior = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['behavior']>
@@ -9,17 +6,17 @@ type ScalingRules = NonNullable<Behavior['scaleUp']>
 
 interface Recommendation {
   readonly replicas: number
-  /** Milliseconds since the epoch. */
+  /** In ms since the epoch. */
   readonly at: number
 }
 
-/** Replicas that came, or went where it is less than zero. */
+/** A change of replicas; negative for a scale-down. */
 interface Change {
   readonly by: number
   readonly at: number
 }
 
-/** What an autoscaler remembers of the past. */
+/** Past recommendations and changes of an autoscaler. */
 export interface History {
   readonly recommendations: readonly Recommendation[]
   readonly changes: readonly Change[]
@@ -30,9 +27,9 @@ export interface Limits {
   readonly min: number
   readonly max: number
   readonly behavior: Behavior | undefined
-  /** How long the highest recommendation holds where nothing is said; milliseconds. */
+  /** Default stabilization window of scale-downs, in ms. */
   readonly downscaleMs: number
-  /** Milliseconds since the epoch. */
+  /** In ms since the epoch. */
   readonly now: number
 }
 
@@ -41,11 +38,11 @@ interface Reason {
   readonly message: string
 }
 
-export interface Limited {
+export interface LimitResult {
   readonly replicas: number
-  /** Of the condition AbleToScale. */
+  /** For the condition AbleToScale. */
   readonly able: Reason
-  /** Of the condition ScalingLimited, and whether it is. */
+  /** For the condition ScalingLimited. */
   readonly limited: Reason & { readonly isLimited: boolean }
   readonly history: History
 }
@@ -77,33 +74,33 @@ const tooFastDown: Reason = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 }
 
-/** The longest time that a policy looks back. Milliseconds; the API allows no more. */
-const longestPeriodMs = 1_800_000
+/** The longest period of a policy that the API allows, in ms. */
+const maxPeriodMs = 1_800_000
 
-/** The replicas to have of those that metrics recommend. */
-export function limit(recommended: number, history: History, limits: Limits): Limited {
+/** Applies the limits to a recommendation. */
+export function limit(recommended: number, history: History, limits: Limits): LimitResult {
   const { now, behavior } = limits
   const windows = { up: 0, down: limits.downscaleMs, ...(behavior && windowsOf(behavior, limits.downscaleMs)) }
   const stabilized = stabilize(recommended, history.recommendations, windows, limits)
   const able =
     stabilized === recommended ? ready : behavior && recommended >= limits.current ? stabilizedUp : stabilizedDown
-  const [replicas, why] = behavior
+  const [replicas, reason] = behavior
     ? byPolicies(stabilized, behavior, history.changes, limits)
     : byFactor(stabilized, limits)
   const since = now - Math.max(windows.up, windows.down)
   return {
     replicas,
     able,
-    limited: { ...why, isLimited: replicas !== stabilized },
+    limited: { ...reason, isLimited: replicas !== stabilized },
     history: {
       recommendations: [...history.recommendations.filter(({ at }) => at > since), { replicas: recommended, at: now }],
-      changes: history.changes.filter(({ at }) => at > now - longestPeriodMs),
+      changes: history.changes.filter(({ at }) => at > now - maxPeriodMs),
     },
   }
 }
 
-/** The history after replicas were changed. */
-export const changed = (history: History, by: number, now: number): History => ({
+/** Returns the history with a change of replicas. */
+export const withChange = (history: History, by: number, now: number): History => ({
   ...history,
   changes: [...history.changes, { by, at: now }],
 })
@@ -116,7 +113,7 @@ const windowsOf = (
   down: scaleDown?.stabilizationWindowSeconds === undefined ? downscaleMs : scaleDown.stabilizationWindowSeconds * 1000,
 })
 
-/** Up no higher than the lowest recent recommendation, down no lower than the highest. */
+/** Scales up at most to the lowest and down at least to the highest recent recommendation. */
 function stabilize(
   recommended: number,
   recommendations: readonly Recommendation[],
@@ -131,7 +128,7 @@ function stabilize(
   return Math.min(Math.max(current, lowest), highest)
 }
 
-/** Without behavior a target grows to twice its size at once, or to four. */
+/** Without behavior, scales up at most to double the size or to 4. */
 function byFactor(replicas: number, { current, min, max }: Limits): readonly [number, Reason] {
   const fastest = Math.max(2 * current, 4)
   if (replicas < min) return [min, tooFew]
@@ -156,7 +153,7 @@ function byPolicies(
   return [replicas, within]
 }
 
-/** How far the policies of a direction (1 up, -1 down) let replicas go: each counts from where its period began. */
+/** The bound by the policies of a direction (1 up, -1 down), relative to the replicas at the start of each period. */
 function policyBound(
   { selectPolicy, policies }: ScalingRules,
   direction: 1 | -1,

@@ -4,7 +4,7 @@ import type { Pod } from '../../../client/kinds.ts'
 import type { PodMetrics } from '../metrics/metrics-client.ts'
 import {
   averageMeasure,
-  groupedPods,
+  groupPods,
   podReplicas,
   podRequests,
   sharedReplicas,
@@ -20,7 +20,7 @@ const tolerances = { down: 0.1, up: 0.1 }
 interface Traits {
   readonly phase?: string
   readonly ready?: string
-  /** Minutes ago. */
+  /** In minutes ago. */
   readonly started?: number
   readonly changed?: number
   readonly isDeleted?: boolean
@@ -42,7 +42,7 @@ const pod = (
   },
 })
 
-/** One value a pod, in thousandths; pods without a value are not measured. */
+/** One value per pod, in thousandths; undefined for pods without metrics. */
 const metricsOf = (values: readonly (number | undefined)[]): PodMetrics =>
   new Map(
     values.flatMap((value, i) =>
@@ -54,7 +54,7 @@ const podsOf = (count: number, traits: Readonly<Record<number, Traits>> = {}): P
   Array.from({ length: count }, (_, i) => pod(`p${i}`, traits[i]))
 
 interface Case {
-  readonly what: string
+  readonly title: string
   readonly current: number
   readonly values: readonly (number | undefined)[]
   readonly traits?: Readonly<Record<number, Traits>>
@@ -68,7 +68,7 @@ const starting = { started: 1, changed: 1, ready: 'False' }
 
 const cases: Case[] = [
   {
-    what: 'twice the target is twice the pods',
+    title: 'twice the target doubles the pods',
     current: 3,
     values: [600, 600, 600],
     target: 30,
@@ -76,7 +76,7 @@ const cases: Case[] = [
     utilization: 60,
   },
   {
-    what: 'a third of the target is a third of the pods',
+    title: 'a third of the target reduces the pods to a third',
     current: 3,
     values: [100, 100, 100],
     target: 30,
@@ -84,7 +84,7 @@ const cases: Case[] = [
     utilization: 10,
   },
   {
-    what: 'what is within the tolerance is left alone',
+    title: 'a value within the tolerance changes nothing',
     current: 3,
     values: [320, 320, 320],
     target: 30,
@@ -92,7 +92,7 @@ const cases: Case[] = [
     utilization: 32,
   },
   {
-    what: 'fractions of a pod are a pod',
+    title: 'fractions of a pod are rounded up',
     current: 3,
     values: [400, 400, 400],
     target: 30,
@@ -100,7 +100,7 @@ const cases: Case[] = [
     utilization: 40,
   },
   {
-    what: 'pods without metrics count as idle on the way up',
+    title: 'pods without metrics count as idle on the way up',
     current: 4,
     values: [900, 900, 900, undefined],
     target: 50,
@@ -108,7 +108,7 @@ const cases: Case[] = [
     utilization: 90,
   },
   {
-    what: 'pods without metrics count as busy on the way down',
+    title: 'pods without metrics count as busy on the way down',
     current: 4,
     values: [100, 100, 100, undefined],
     target: 50,
@@ -116,7 +116,7 @@ const cases: Case[] = [
     utilization: 10,
   },
   {
-    what: 'pods without metrics do not turn the direction',
+    title: 'pods without metrics do not reverse the direction',
     current: 3,
     values: [600, undefined, undefined],
     target: 50,
@@ -124,7 +124,7 @@ const cases: Case[] = [
     utilization: 60,
   },
   {
-    what: 'pending pods count as idle on the way up',
+    title: 'pending pods count as idle on the way up',
     current: 4,
     values: [900, 900, undefined, undefined],
     traits: { 2: pending, 3: pending },
@@ -133,7 +133,7 @@ const cases: Case[] = [
     utilization: 90,
   },
   {
-    what: 'pods that are starting count as idle on the way up',
+    title: 'pods that are starting count as idle on the way up',
     current: 2,
     values: [900, 900],
     traits: { 1: starting },
@@ -142,7 +142,7 @@ const cases: Case[] = [
     utilization: 90,
   },
   {
-    what: 'pods that are not ready do not count on the way down',
+    title: 'pods that are not ready do not count on the way down',
     current: 3,
     values: [100, 100, 900],
     traits: { 2: starting },
@@ -151,7 +151,7 @@ const cases: Case[] = [
     utilization: 10,
   },
   {
-    what: 'deleted and ended pods do not count at all',
+    title: 'deleted and ended pods do not count at all',
     current: 4,
     values: [600, 600, 900, 900],
     traits: { 2: { isDeleted: true }, 3: { phase: 'Failed' } },
@@ -161,15 +161,15 @@ const cases: Case[] = [
   },
 ]
 
-for (const { what, current, values, traits, target, expected, utilization } of cases) {
-  test(what, () => {
+for (const { title, current, values, traits, target, expected, utilization } of cases) {
+  test(title, () => {
     const pods = podsOf(values.length, traits)
     const metrics = metricsOf(values)
     const measure = utilizationMeasure(podRequests(pods, 'cpu'), target)
     const { replicas, usage } = podReplicas(
       current,
       metrics,
-      groupedPods(pods, metrics, 'cpu', readiness),
+      groupPods(pods, metrics, 'cpu', readiness),
       measure,
       tolerances,
     )
@@ -177,8 +177,8 @@ for (const { what, current, values, traits, target, expected, utilization } of c
   })
 }
 
-test('a pod that has ended well counts as one without metrics', () => {
-  const { missing, ignored } = groupedPods(
+test('a succeeded pod counts as a pod without metrics', () => {
+  const { missing, ignored } = groupPods(
     podsOf(2, { 0: { phase: 'Succeeded' }, 1: { phase: 'Failed' } }),
     new Map(),
     'cpu',
@@ -187,7 +187,7 @@ test('a pod that has ended well counts as one without metrics', () => {
   assert.deepEqual([[...missing], [...ignored]], [['p0'], ['p1']])
 })
 
-test('a pod that asks as a whole asks with its overhead, and leaves to its containers what it does not name', () => {
+test('podRequests uses pod-level requests with overhead, and container requests for other resources', () => {
   const spec = {
     resources: { requests: { cpu: '2' } },
     overhead: { cpu: '100m' },
@@ -202,34 +202,34 @@ test('a pod that asks as a whole asks with its overhead, and leaves to its conta
   })
 })
 
-const groupings: { what: string; traits: Traits; group: 'ready' | 'unready' }[] = [
-  { what: 'a pod that has been ready for long', traits: {}, group: 'ready' },
-  { what: 'a pod that became unready later', traits: { ready: 'False', started: 60, changed: 1 }, group: 'ready' },
-  { what: 'a pod that was never ready', traits: { ready: 'False', started: 60, changed: 60 }, group: 'unready' },
+const groupings: { title: string; traits: Traits; group: 'ready' | 'unready' }[] = [
+  { title: 'a pod that has been ready for a long time', traits: {}, group: 'ready' },
+  { title: 'a pod that became unready later', traits: { ready: 'False', started: 60, changed: 1 }, group: 'ready' },
+  { title: 'a pod that was never ready', traits: { ready: 'False', started: 60, changed: 60 }, group: 'unready' },
   {
-    what: 'a young pod that has been ready for a window of measuring',
+    title: 'a young pod that has been ready for a metrics window',
     traits: { started: 4, changed: 2 },
     group: 'ready',
   },
-  { what: 'a young pod that is ready just now', traits: { started: 4, changed: 0.5 }, group: 'unready' },
-  { what: 'a young pod that is not ready', traits: { started: 4, changed: 2, ready: 'False' }, group: 'unready' },
+  { title: 'a young pod that is ready just now', traits: { started: 4, changed: 0.5 }, group: 'unready' },
+  { title: 'a young pod that is not ready', traits: { started: 4, changed: 2, ready: 'False' }, group: 'unready' },
 ]
 
-for (const { what, traits, group } of groupings) {
-  test(`${what} is ${group} for CPU, and ready for anything else`, () => {
+for (const { title, traits, group } of groupings) {
+  test(`${title} is ${group} for CPU, and ready for anything else`, () => {
     const [pods, metrics] = [podsOf(1, { 0: traits }), metricsOf([1])]
-    assert.equal(groupedPods(pods, metrics, 'cpu', readiness).unready.size, group === 'unready' ? 1 : 0)
-    assert.equal(groupedPods(pods, metrics, 'memory', readiness).ready, 1)
+    assert.equal(groupPods(pods, metrics, 'cpu', readiness).unready.size, group === 'unready' ? 1 : 0)
+    assert.equal(groupPods(pods, metrics, 'memory', readiness).ready, 1)
   })
 }
 
-test('an average counts pods without metrics as they should be on the way down, and as idle on the way up', () => {
+test('averages count pods without metrics at the target on scale-down and idle on scale-up', () => {
   const replicas = (values: readonly (number | undefined)[]): number => {
     const [pods, metrics] = [podsOf(values.length), metricsOf(values)]
     return podReplicas(
       values.length,
       metrics,
-      groupedPods(pods, metrics, '', readiness),
+      groupPods(pods, metrics, '', readiness),
       averageMeasure(10_000),
       tolerances,
     ).replicas
@@ -242,7 +242,7 @@ test('an average counts pods without metrics as they should be on the way down, 
 test('each direction has its own tolerance', () => {
   const replicas = (value: number): number => {
     const [pods, metrics] = [podsOf(10), metricsOf(Array(10).fill(value))]
-    return podReplicas(10, metrics, groupedPods(pods, metrics, '', readiness), averageMeasure(1000), {
+    return podReplicas(10, metrics, groupPods(pods, metrics, '', readiness), averageMeasure(1000), {
       down: 0.05,
       up: 0.3,
     }).replicas
@@ -250,7 +250,7 @@ test('each direction has its own tolerance', () => {
   assert.deepEqual([replicas(1250), replicas(1350), replicas(960), replicas(900)], [10, 14, 10, 9])
 })
 
-test('requests, containers and metrics that are missing are told by name', () => {
+test('missing requests, containers and metrics are named in errors', () => {
   const measure = (pods: readonly Pod[], container?: string) => podRequests(pods, 'cpu', container)
   assert.throws(
     () => measure([{ ...pod('a'), spec: { containers: [{ name: 'c', image: 'i' }] } }]),
@@ -260,11 +260,11 @@ test('requests, containers and metrics that are missing are told by name', () =>
   const pods = podsOf(1, { 0: starting })
   const metrics = metricsOf([1])
   const replicas = () =>
-    podReplicas(1, metrics, groupedPods(pods, metrics, 'cpu', readiness), averageMeasure(1), tolerances)
+    podReplicas(1, metrics, groupPods(pods, metrics, 'cpu', readiness), averageMeasure(1), tolerances)
   assert.throws(replicas, /did not receive metrics for targeted pods \(pods might be unready\)/)
 })
 
-test('requests are those of one container, or of all with sidecars, or of the pod as a whole', () => {
+test('podRequests sums one container, all containers with sidecars, or the pod level', () => {
   const requests = (cpu: string) => ({ requests: { cpu } })
   const spec = {
     containers: [
@@ -281,7 +281,7 @@ test('requests are those of one container, or of all with sidecars, or of the po
   assert.deepEqual([of(), of('b'), of('', { resources: requests('1') })], [350, 200, 1000])
 })
 
-test('a value is shared by the pods that are ready, a shared average by all', () => {
+test('valueReplicas uses ready pods, sharedReplicas all pods', () => {
   const pods = podsOf(4, { 3: { ready: 'False' } })
   assert.equal(valueReplicas(4, 2, pods, tolerances), 6)
   assert.equal(valueReplicas(4, 1.05, pods, tolerances), 4)

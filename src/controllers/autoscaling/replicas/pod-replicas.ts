@@ -1,7 +1,6 @@
 /**
- * How many replicas follow from what pods use (the Horizontal Pod Autoscaling page: algorithm details). The answer is
- * conservative: pods without metrics count as idle where more are wanted, and as busy where fewer are; pods that are
- * not ready yet count as idle.
+ * Computes replicas from the usage of pods (see the Horizontal Pod Autoscaling page: algorithm details). The result is
+ * conservative: pods without metrics count as idle on scale-up and as busy on scale-down; unready pods count as idle.
  */
 import { podRequests as wholeRequests } from '../../../api/core/pod/resources/pod-resources.ts'
 import type { Pod } from '../../../client/kinds.ts'
@@ -9,7 +8,7 @@ import { milliValue } from '../../../machinery/values/quantity.ts'
 import { isReady, podCondition } from '../../pods/phase.ts'
 import type { PodMetrics } from '../metrics/metrics-client.ts'
 
-/** By how much of the wanted value a measured one may be off before anything is done. */
+/** Relative deviations from the target value that cause no change. */
 export interface Tolerances {
   readonly down: number
   readonly up: number
@@ -17,13 +16,13 @@ export interface Tolerances {
 
 export const isWithin = (ratio: number, { down, up }: Tolerances): boolean => 1 - down <= ratio && ratio <= 1 + up
 
-/** When the CPU of a pod counts that has just begun. Milliseconds. */
+/** Parameters for counting the CPU of starting pods, in ms. */
 export interface Readiness {
-  /** For so long after its start a pod has to be ready, and measured since. */
+  /** Time after its start in which a pod must be ready and measured since. */
   readonly initializationMs: number
-  /** A pod that became unready later than this after its start has been ready before. */
+  /** A pod that became unready later than this after its start counts as having been ready. */
   readonly delayMs: number
-  /** Since the epoch. */
+  /** In ms since the epoch. */
   readonly now: number
 }
 
@@ -31,17 +30,12 @@ export interface PodGroups {
   readonly ready: number
   readonly unready: ReadonlySet<string>
   readonly missing: ReadonlySet<string>
-  /** Those that go or have failed. */
+  /** Deleted and failed pods. */
   readonly ignored: ReadonlySet<string>
 }
 
-/** Only of CPU it is known that pods use more of it while they start. */
-export function groupedPods(
-  pods: Iterable<Pod>,
-  metrics: PodMetrics,
-  resource: string,
-  readiness: Readiness,
-): PodGroups {
+/** Groups pods. Only for CPU, starting pods are unready, as they use more CPU while they start. */
+export function groupPods(pods: Iterable<Pod>, metrics: PodMetrics, resource: string, readiness: Readiness): PodGroups {
   const [unready, missing, ignored] = [new Set<string>(), new Set<string>(), new Set<string>()]
   let ready = 0
   for (const pod of pods) {
@@ -70,10 +64,7 @@ function isMeasuredReady(
   return condition.status !== 'False' || started + delayMs <= changed
 }
 
-/**
- * What pods ask for of a resource, in thousandths, by their names. Throws an Error for a container that asks for
- * nothing.
- */
+/** The requests of a resource by pod name, in thousandths. Throws an Error for a container without a request. */
 export function podRequests(pods: Iterable<Pod>, resource: string, container = ''): ReadonlyMap<string, number> {
   return new Map([...pods].map((pod) => [pod.metadata.name ?? '', podRequest(pod, resource, container)]))
 }
@@ -83,7 +74,7 @@ function podRequest(pod: Pod, resource: string, container: string): number {
     metadata: { name },
     spec,
   } = pod
-  // What a pod that asks as a whole does not name is what its containers ask for.
+  // Pod-level requests include container requests of resources that they do not list.
   if (!container && Object.keys(spec?.resources?.requests ?? {}).length > 0) {
     const request = wholeRequests(pod, { overhead: true })[resource]
     if (request === undefined) throw new Error(`missing pod-level request for ${resource} in Pod ${name}`)
@@ -93,53 +84,53 @@ function podRequest(pod: Pod, resource: string, container: string): number {
     ...(spec?.containers ?? []),
     ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),
   ]
-  const asked = container ? all.filter((one) => one.name === container) : all
-  if (container && asked.length === 0) throw new Error(`container ${container} not found in Pod ${name}`)
-  return asked.reduce((sum, { name: of, resources }) => {
+  const selected = container ? all.filter((one) => one.name === container) : all
+  if (container && selected.length === 0) throw new Error(`container ${container} not found in Pod ${name}`)
+  return selected.reduce((sum, { name: of, resources }) => {
     const request = resources?.requests?.[resource]
     if (request === undefined) throw new Error(`missing request for ${resource} in container ${of} of Pod ${name}`)
     return sum + Number(milliValue(request))
   }, 0)
 }
 
-/** Measured of wanted, and what is measured as the status tells it. */
+/** The ratio of measured to target value, and the measured values for the status. */
 export interface Usage {
   readonly ratio: number
-  /** The average of a pod, in thousandths. */
+  /** The average per pod, in thousandths. */
   readonly average: number
-  /** Per cent of what is asked for. */
+  /** In percent of requests. */
   readonly utilization?: number
 }
 
-/** How values of pods are measured. */
+/** Converts values of pods to a usage. */
 export interface Measure {
   usage(values: ReadonlyMap<string, number>): Usage
-  /** What a pod without metrics counts as where fewer replicas are wanted. */
-  busy(pod: string): number
+  /** The assumed value of a pod without metrics on scale-down. */
+  busyValue(pod: string): number
 }
 
-/** Use in per cent of what is asked for. */
+/** Measures usage in percent of requests. */
 export function utilizationMeasure(requests: ReadonlyMap<string, number>, target: number): Measure {
   return {
     usage(values) {
       const known = [...values].filter(([pod]) => requests.has(pod))
       const used = sum(known.map(([, value]) => value))
-      const asked = sum(known.map(([pod]) => requests.get(pod) ?? 0))
-      if (asked === 0) throw new Error('no metrics returned matched known pods')
-      const utilization = Math.trunc((used * 100) / asked)
+      const selected = sum(known.map(([pod]) => requests.get(pod) ?? 0))
+      if (selected === 0) throw new Error('no metrics returned matched known pods')
+      const utilization = Math.trunc((used * 100) / selected)
       return { ratio: utilization / target, average: Math.trunc(used / known.length), utilization }
     },
-    busy: (pod) => Math.trunc(((requests.get(pod) ?? 0) * Math.max(100, target)) / 100),
+    busyValue: (pod) => Math.trunc(((requests.get(pod) ?? 0) * Math.max(100, target)) / 100),
   }
 }
 
-/** An amount per pod; `target` is in thousandths. */
+/** Measures an average per pod; `target` is in thousandths. */
 export const averageMeasure = (target: number): Measure => ({
   usage(values) {
     const average = Math.trunc(sum([...values.values()]) / values.size)
     return { ratio: average / target, average }
   },
-  busy: () => target,
+  busyValue: () => target,
 })
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
@@ -149,7 +140,7 @@ export interface PodReplicas {
   readonly usage: Usage
 }
 
-/** How many replicas follow. Throws an Error where no pod counts. */
+/** Computes the replicas. Throws an Error if no pod has metrics. */
 export function podReplicas(
   current: number,
   metrics: PodMetrics,
@@ -169,20 +160,18 @@ export function podReplicas(
   if (!withUnready && groups.missing.size === 0) {
     return { replicas: isWithin(ratio, tolerances) ? current : Math.ceil(ratio * groups.ready), usage }
   }
-  if (ratio !== 1) for (const pod of groups.missing) values.set(pod, ratio < 1 ? measure.busy(pod) : 0)
+  if (ratio !== 1) for (const pod of groups.missing) values.set(pod, ratio < 1 ? measure.busyValue(pod) : 0)
   if (withUnready) for (const pod of groups.unready) values.set(pod, 0)
-  const { ratio: careful } = measure.usage(values)
-  const turns = (ratio < 1 && careful > 1) || (ratio > 1 && careful < 1)
-  if (turns || isWithin(careful, tolerances)) return { replicas: current, usage }
-  const replicas = Math.ceil(careful * values.size)
-  // More pods are counted now than before: that alone must not turn the direction.
-  const isWrongWay = (careful < 1 && replicas > current) || (careful > 1 && replicas < current)
+  const { ratio: conservative } = measure.usage(values)
+  const isReversed = (ratio < 1 && conservative > 1) || (ratio > 1 && conservative < 1)
+  if (isReversed || isWithin(conservative, tolerances)) return { replicas: current, usage }
+  const replicas = Math.ceil(conservative * values.size)
+  // Counting more pods must not reverse the direction.
+  const isWrongWay = (conservative < 1 && replicas > current) || (conservative > 1 && replicas < current)
   return { replicas: isWrongWay ? current : replicas, usage }
 }
 
-/**
- * Replicas for a value of something that is not a pod: what ready pods bear now, they should bear at the wanted value.
- */
+/** Replicas for a value that is not measured per pod: scales the number of ready pods by the ratio to the target. */
 export function valueReplicas(current: number, ratio: number, pods: Iterable<Pod>, tolerances: Tolerances): number {
   if (current === 0) return Math.ceil(ratio)
   if (isWithin(ratio, tolerances)) return current
@@ -192,7 +181,7 @@ export function valueReplicas(current: number, ratio: number, pods: Iterable<Pod
   return bounded(Math.ceil(ratio * all.filter((pod) => pod.status?.phase === 'Running' && isReady(pod)).length))
 }
 
-/** Replicas for a value that is shared by all pods, of which each should bear `target`; and what each bears now. */
+/** Replicas for a value that is shared by all pods, with `target` per pod; also the current average. */
 export function sharedReplicas(
   statusReplicas: number,
   value: number,
@@ -204,6 +193,6 @@ export function sharedReplicas(
   return { replicas, average: statusReplicas === 0 ? 0 : Math.ceil(value / statusReplicas) }
 }
 
-/** An int32. */
-const mostReplicas = 2 ** 31 - 1
-const bounded = (replicas: number): number => Math.min(replicas, mostReplicas)
+/** The largest int32. */
+const maxReplicas = 2 ** 31 - 1
+const bounded = (replicas: number): number => Math.min(replicas, maxReplicas)

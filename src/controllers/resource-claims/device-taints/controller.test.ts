@@ -38,12 +38,9 @@ const claimFor = (uid: string): ResourceClaim => ({
   },
 })
 
-/**
- * What is done with a pod that is looked at twice, and how many are counted; `refusals` are the first answers to what
- * is written of it.
- */
-async function done(user: string, ...refusals: Error[]) {
-  const did: string[] = []
+/** Reconciles a pod twice; returns the actions and the deletion count. `errors` are the first responses to patches. */
+async function reconcileTwice(user: string, ...errors: Error[]) {
+  const actions: string[] = []
   const registry = new MetricsRegistry()
   const { reconcile } = deviceTaintEviction(deviceTaintMetrics(registry))
   const caches = {
@@ -52,26 +49,26 @@ async function done(user: string, ...refusals: Error[]) {
   } as unknown as Caches
   const client = {
     async patch() {
-      const refusal = refusals.shift()
-      if (refusal) throw refusal
+      const error = errors.shift()
+      if (error) throw error
       return pod
     },
-    delete: async () => void did.push('deleted'),
+    delete: async () => void actions.push('deleted'),
   }
-  const events = { record: (...[, , , message]: string[]) => void did.push(message ?? '') }
-  const look = async () => reconcile?.('n/p', { caches, client, events } as unknown as ReconcileContext)
-  await look().catch((error: Error) => void did.push(error.message))
-  await look()
-  return [...did, /pod_deletions_total (\d+)/.exec(registry.render())?.[1]]
+  const events = { record: (...[, , , message]: string[]) => void actions.push(message ?? '') }
+  const sync = async () => reconcile?.('n/p', { caches, client, events } as unknown as ReconcileContext)
+  await sync().catch((error: Error) => void actions.push(error.message))
+  await sync()
+  return [...actions, /pod_deletions_total (\d+)/.exec(registry.render())?.[1]]
 }
 
-test('a pod that has a device with such a taint is deleted once', async () => {
-  assert.deepEqual(await done('u'), ['Marking for deletion', 'deleted', '1'])
-  assert.deepEqual(await done('u', new Error('not now')), ['not now', 'Marking for deletion', 'deleted', '1'])
+test('a pod with a tainted device is evicted once', async () => {
+  assert.deepEqual(await reconcileTwice('u'), ['Marking for deletion', 'deleted', '1'])
+  assert.deepEqual(await reconcileTwice('u', new Error('not now')), ['not now', 'Marking for deletion', 'deleted', '1'])
 })
 
-test('a pod stays whose claim is for one that had its name before', async () =>
-  assert.deepEqual(await done('before'), ['0']))
+test('a pod whose claim is reserved for its predecessor is not evicted', async () =>
+  assert.deepEqual(await reconcileTwice('previous'), ['0']))
 
-test('nothing is told of a pod that has gone already', async () =>
-  assert.deepEqual(await done('u', notFound({ group: '', name: pods.plural }, 'p')), ['0']))
+test('no event is recorded for a deleted pod', async () =>
+  assert.deepEqual(await reconcileTwice('u', notFound({ group: '', name: pods.plural }, 'p')), ['0']))

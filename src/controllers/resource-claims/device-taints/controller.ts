@@ -1,7 +1,4 @@
-/**
- * Drives pods away that use devices whose taints they do not tolerate, or not any longer. Taints are those of
- * ResourceSlices.
- */
+/** Evicts pods that use devices whose taints (in ResourceSlices) they do not tolerate, or no longer. */
 
 import { byClaim, claimNames, usesClaims } from '../../../api/dra/pod-claims.ts'
 import { type Caches, type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
@@ -18,7 +15,7 @@ import { maxDelayMs } from '../../max-delay.ts'
 import { withDisruption } from '../../pods/disruption.ts'
 import { deviceTaintMetrics, type EvictionMetrics } from '../../pods/eviction-metrics.ts'
 import { isDone } from '../claims.ts'
-import { byPool, evictionTime, isFor, poolKey, taintsOfDevice } from './eviction-time.ts'
+import { byPool, evictionTime, isReservedFor, poolKey, taintsOfDevice } from './eviction-time.ts'
 
 const byUsedPool = ({ status }: ResourceClaim): Iterable<string> =>
   new Set((status?.allocation?.devices?.results ?? []).map(({ driver, pool }) => poolKey(driver, pool)))
@@ -27,14 +24,14 @@ function* podsOf({ metadata }: ResourceClaim, caches: Caches): Generator<string>
   for (const pod of caches.by(pods, byClaim, `${metadata.namespace}/${metadata.name}`)) yield keyOf(pod)
 }
 
-/** `now`: milliseconds. */
+/** `now` returns ms. */
 export function deviceTaintEviction(
   metrics: EvictionMetrics = deviceTaintMetrics(),
   now: () => number = Date.now,
 ): Controller {
-  /** Uids of pods that were to go. */
-  const doomed = new Set<string>()
-  /** Uids of pods that were deleted, though the cache may not show it yet. */
+  /** Uids of pods with a scheduled eviction. */
+  const scheduled = new Set<string>()
+  /** Uids of pods that were deleted, which the cache may still contain. */
   const evicted = new Set<string>()
   return {
     name: 'device-taint-eviction-controller',
@@ -46,7 +43,7 @@ export function deviceTaintEviction(
         },
         onChange(pod, before) {
           if (pod || !before) return
-          doomed.delete(before.metadata.uid ?? '')
+          scheduled.delete(before.metadata.uid ?? '')
           evicted.delete(before.metadata.uid ?? '')
         },
       }),
@@ -65,29 +62,29 @@ export function deviceTaintEviction(
       if (!pod?.spec?.nodeName || pod.metadata.deletionTimestamp || isDone(pod)) return
       const { uid = '' } = pod.metadata
       if (evicted.has(uid)) return
-      const leftMs = timeOf(pod, caches) - now()
-      if (leftMs === Number.POSITIVE_INFINITY) {
-        if (doomed.delete(uid))
+      const remainingMs = evictionTimeOf(pod, caches) - now()
+      if (remainingMs === Number.POSITIVE_INFINITY) {
+        if (scheduled.delete(uid))
           events.record(subject(pod), 'Normal', 'DeviceTaintManagerEviction', 'Cancelling deletion')
         return
       }
-      doomed.add(uid)
-      if (leftMs > 0) requeue(key, Math.min(leftMs, maxDelayMs))
+      scheduled.add(uid)
+      if (remainingMs > 0) requeue(key, Math.min(remainingMs, maxDelayMs))
       else {
         const isDeleted = await evict(pod, context)
         evicted.add(uid)
-        if (isDeleted) metrics.observeEviction(-leftMs)
+        if (isDeleted) metrics.observeEviction(-remainingMs)
       }
     },
   }
 }
 
-const timeOf = (pod: Pod, caches: Caches): number =>
+const evictionTimeOf = (pod: Pod, caches: Caches): number =>
   Math.min(
     Number.POSITIVE_INFINITY,
     ...claimNames(pod).map((name) => {
       const claim = caches.get(claims, pod.metadata.namespace ?? '', name)
-      if (!claim || !isFor(claim, pod)) return Number.POSITIVE_INFINITY
+      if (!claim || !isReservedFor(claim, pod)) return Number.POSITIVE_INFINITY
       return evictionTime(claim, (driver, pool, device) =>
         taintsOfDevice(caches.by(slices, byPool, poolKey(driver, pool)), device),
       )
@@ -102,10 +99,7 @@ const subject = ({ metadata: { namespace, name, uid } }: Pod) => ({
   uid,
 })
 
-/**
- * Says whether the pod was still there. Nothing is told of one that has gone, and nothing twice of one that is tried
- * again.
- */
+/** Resolves with true if the pod was deleted now. Records no event for a missing pod, and only one despite retries. */
 async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<boolean> {
   const { namespace = '', name = '', uid } = pod.metadata
   const status = withDisruption(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, ResourceClaim, ResourceSlice } from '../../../client/kinds.ts'
-import { type DeviceTaint, evictionTime, isFor, taintsOfDevice } from './eviction-time.ts'
+import { type DeviceTaint, evictionTime, isReservedFor, taintsOfDevice } from './eviction-time.ts'
 
 const added = '2026-01-01T00:00:00Z'
 const taint: DeviceTaint = { key: 'sick', value: 'very', effect: 'NoExecute', timeAdded: added }
@@ -17,7 +17,7 @@ const claim = (tolerations?: object[]): ResourceClaim =>
     },
   }) as ResourceClaim
 
-test('devices may be used until their taints are not tolerated any longer', () => {
+test('evictionTime is the end of the toleration', () => {
   const time = (tolerations: object[], taints = [taint]) =>
     (evictionTime(claim(tolerations), () => taints) - Date.parse(added)) / 1000
   assert.equal(time([]), 0)
@@ -28,7 +28,7 @@ test('devices may be used until their taints are not tolerated any longer', () =
   assert.equal(time([], [{ ...taint, effect: 'NoSchedule' }]), Infinity)
 })
 
-test('of several tolerations, the first that ends counts, unless one never does', () => {
+test('the shortest of several tolerations counts unless one is unlimited', () => {
   const time = (...seconds: (number | undefined)[]) =>
     (evictionTime(claim(seconds.map((tolerationSeconds) => ({ operator: 'Exists', tolerationSeconds }))), () => [
       taint,
@@ -42,7 +42,7 @@ test('of several tolerations, the first that ends counts, unless one never does'
   assert.equal(time(60, -5), 0)
 })
 
-test('a claim is for the pod that it is reserved for; one that was made for a pod, for that pod only', () => {
+test('isReservedFor checks the reservation and, for generated claims, the owner', () => {
   const pod = (claims: object[]): Pod =>
     ({
       apiVersion: 'v1',
@@ -51,7 +51,7 @@ test('a claim is for the pod that it is reserved for; one that was made for a po
       spec: { containers: [], resourceClaims: claims },
     }) as Pod
   const named = pod([{ name: 'a', resourceClaimName: 'c' }])
-  const made = pod([{ name: 'a', resourceClaimTemplateName: 't' }])
+  const generated = pod([{ name: 'a', resourceClaimTemplateName: 't' }])
   const claimOf = (user: string, owner?: string): ResourceClaim => ({
     ...claim(),
     metadata: {
@@ -60,15 +60,15 @@ test('a claim is for the pod that it is reserved for; one that was made for a po
     },
     status: { reservedFor: [{ resource: 'pods', name: 'p', uid: user }] },
   })
-  assert.equal(isFor(claimOf('u'), named), true)
-  assert.equal(isFor(claimOf('u', 'before'), named), true)
-  assert.equal(isFor(claimOf('before'), named), false)
-  assert.equal(isFor(claimOf('u', 'u'), made), true)
-  assert.equal(isFor(claimOf('u', 'before'), made), false)
-  assert.equal(isFor(claimOf('before', 'u'), made), false)
+  assert.equal(isReservedFor(claimOf('u'), named), true)
+  assert.equal(isReservedFor(claimOf('u', 'previous'), named), true)
+  assert.equal(isReservedFor(claimOf('previous'), named), false)
+  assert.equal(isReservedFor(claimOf('u', 'u'), generated), true)
+  assert.equal(isReservedFor(claimOf('u', 'previous'), generated), false)
+  assert.equal(isReservedFor(claimOf('previous', 'u'), generated), false)
 })
 
-test('only the newest slices of a pool count', () => {
+test('only slices of the newest pool generation count', () => {
   const slice = (generation: number, taints: DeviceTaint[]): ResourceSlice =>
     ({
       apiVersion: 'resource.k8s.io/v1',
