@@ -1,4 +1,4 @@
-/** Pods get the devices that their claims ask for; the test makes the nodes, and plays the driver. */
+/** DRA with a scheduler: the test creates the nodes, and writes what the driver would write. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod, ResourceClaim } from '../../src/client/kinds.ts'
@@ -16,7 +16,7 @@ const merge = 'application/merge-patch+json'
 
 const get = async <T>(api: TestCluster, path: string): Promise<T> => (await api.call('GET', path)) as unknown as T
 
-/** A driver with devices on a node, and a class for them. */
+/** Creates a driver's ResourceSlice for a node, and a DeviceClass for it. */
 async function driver(api: TestCluster, name: string, nodeName: string, devices: object[]): Promise<void> {
   const selectors = [{ cel: { expression: `device.driver == "${name}"` } }]
   await api.call('POST', `${dra}/deviceclasses`, {
@@ -46,13 +46,13 @@ async function pod(api: TestCluster, name: string, claim: object): Promise<void>
 const scheduled = (api: TestCluster, name: string): Promise<string> =>
   waitFor(`the node of ${name}`, async () => (await get<Pod>(api, `${core}/pods/${name}`)).spec?.nodeName)
 
-const refused = (api: TestCluster, name: string): Promise<string> =>
-  waitFor(`the refusal of ${name}`, async () => {
+const rejectionOf = (api: TestCluster, name: string): Promise<string> =>
+  waitFor(`the rejection of ${name}`, async () => {
     const { status } = await get<Pod>(api, `${core}/pods/${name}`)
     return status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')?.message
   })
 
-test('a pod gets a device by its template, and the next one when it has gone', async () => {
+test('a pod gets a device from its claim template; the next pod gets it after a delete', async () => {
   const api = await cluster
   await readyNode(api, 'without')
   await readyNode(api, 'with')
@@ -84,7 +84,7 @@ test('a pod gets a device by its template, and the next one when it has gone', a
 
   await pod(api, 'second', { resourceClaimTemplateName: 'gpu' })
   assert.match(
-    await refused(api, 'second'),
+    await rejectionOf(api, 'second'),
     /^0\/\d+ nodes are available: \d+ cannot allocate all claims\. still not schedulable, preemption: /,
   )
   for (const installed of installedKubectls()) {
@@ -96,7 +96,7 @@ test('a pod gets a device by its template, and the next one when it has gone', a
   assert.equal(await scheduled(api, 'second'), 'with')
 })
 
-test('pods that share a claim go to the same node', async () => {
+test('pods that share a claim are scheduled to the same node', async () => {
   const api = await cluster
   await readyNode(api, 'shared')
   await driver(api, 'net.example.com', 'shared', [{ name: 'n0' }, { name: 'n1' }])
@@ -114,7 +114,7 @@ test('pods that share a claim go to the same node', async () => {
   assert.equal(status.reservedFor?.length, 3)
 })
 
-test('a pod is bound when its device says that it is ready', async () => {
+test('a pod is bound when its device is ready', async () => {
   const api = await cluster
   await readyNode(api, 'fabric')
   const device = { name: 'f0', bindingConditions: ['Attached'], bindingFailureConditions: ['Broken'] }
@@ -134,12 +134,12 @@ test('a pod is bound when its device says that it is ready', async () => {
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   }
-  const told = [{ driver: 'fabric.example.com', pool: 'fabric', device: 'f0', conditions: [condition] }]
-  await api.call('PATCH', `${claims}/fabric/status`, { status: { devices: told } }, merge)
+  const devicesStatus = [{ driver: 'fabric.example.com', pool: 'fabric', device: 'f0', conditions: [condition] }]
+  await api.call('PATCH', `${claims}/fabric/status`, { status: { devices: devicesStatus } }, merge)
   assert.equal(await scheduled(api, 'attached'), 'fabric')
 })
 
-test('a device that fails is given back, and another one is taken', async () => {
+test('a claim whose device fails is deallocated and gets another device', async () => {
   const api = await cluster
   await readyNode(api, 'broken')
   const slow = (name: string) => ({ name, bindingConditions: ['Attached'], bindingFailureConditions: ['Broken'] })
@@ -150,12 +150,12 @@ test('a device that fails is given back, and another one is taken', async () => 
   const device = async (): Promise<string | undefined> =>
     (await get<ResourceClaim>(api, `${claims}/broken`)).status?.allocation?.devices?.results?.[0]?.device
   await waitFor('the first device', async () => (await device()) === 'b0')
-  const tell = (name: string, type: string) => {
-    const condition = { type, status: 'True', reason: 'Told', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
-    const told = [{ driver: 'broken.example.com', pool: 'broken', device: name, conditions: [condition] }]
-    return api.call('PATCH', `${claims}/broken/status`, { status: { devices: told } }, merge)
+  const setCondition = (name: string, type: string) => {
+    const condition = { type, status: 'True', reason: 'Test', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+    const devicesStatus = [{ driver: 'broken.example.com', pool: 'broken', device: name, conditions: [condition] }]
+    return api.call('PATCH', `${claims}/broken/status`, { status: { devices: devicesStatus } }, merge)
   }
-  // Its driver does not offer it again.
+  // The driver no longer publishes the failed device.
   const pool = { name: 'broken', generation: 2, resourceSliceCount: 1 }
   await api.call(
     'PATCH',
@@ -163,13 +163,13 @@ test('a device that fails is given back, and another one is taken', async () => 
     { spec: { pool, devices: [slow('b1')] } },
     merge,
   )
-  await tell('b0', 'Broken')
+  await setCondition('b0', 'Broken')
   await waitFor('the second device', async () => (await device()) === 'b1')
-  await tell('b1', 'Attached')
+  await setCondition('b1', 'Attached')
   assert.equal(await scheduled(api, 'unlucky'), 'broken')
 })
 
-test('extended resources are devices where a class stands for them', async () => {
+test('extended resources backed by a device class are allocated as devices', async () => {
   const api = await cluster
   await readyNode(api, 'extended')
   await driver(api, 'toy.example.com', 'extended', [{ name: 't0' }])
@@ -180,14 +180,14 @@ test('extended resources are devices where a class stands for them', async () =>
     merge,
   )
   const resources = { limits: { 'example.com/toy': '1' } }
-  const ask = (name: string) =>
+  const create = (name: string) =>
     api.call('POST', `${core}/pods`, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name },
       spec: { containers: [{ name: 'c', image: 'i', resources }] },
     })
-  await ask('plays')
+  await create('plays')
   assert.equal(await scheduled(api, 'plays'), 'extended')
   const { status } = await get<Pod>(api, `${core}/pods/plays`)
   const { resourceClaimName = '', requestMappings } = status?.extendedResourceClaimStatus ?? {}
@@ -199,23 +199,23 @@ test('extended resources are devices where a class stands for them', async () =>
   assert.equal(claim.metadata.annotations?.['resource.kubernetes.io/extended-resource-claim'], 'true')
   assert.equal(claim.status?.allocation?.devices?.results?.[0]?.device, 't0')
   assert.equal(claim.status.reservedFor?.[0]?.name, 'plays')
-  await ask('waits')
-  assert.match(await refused(api, 'waits'), /cannot allocate all claims/)
+  await create('waits')
+  assert.match(await rejectionOf(api, 'waits'), /cannot allocate all claims/)
 })
 
-test('what was left over of an attempt for extended resources goes before the next one', async () => {
+test('a stale claim for extended resources is replaced in the next attempt', async () => {
   const api = await cluster
   await readyNode(api, 'retried')
   await driver(api, 'retry.example.com', 'retried', [{ name: 'r0' }])
   const resources = { limits: { 'deviceclass.resource.kubernetes.io/retry.example.com': '1' } }
   const spec = { schedulingGates: [{ name: 'example.com/later' }], containers: [{ name: 'c', image: 'i', resources }] }
-  const made = (await api.call('POST', `${core}/pods`, {
+  const created = (await api.call('POST', `${core}/pods`, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'retry' },
     spec,
   })) as unknown as Pod
-  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'retry', uid: made.metadata.uid, controller: true }
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'retry', uid: created.metadata.uid, controller: true }
   const requests = [{ name: 'container-0-request-0', exactly: { deviceClassName: 'retry.example.com' } }]
   await api.call('POST', claims, {
     apiVersion,

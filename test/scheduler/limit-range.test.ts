@@ -51,7 +51,7 @@ test('[Conformance] should create a LimitRange with defaults and ensure pod has 
     pods,
     pod('partial', { cpu: '300m', memory: '150Mi' }, { 'ephemeral-storage': '300Gi', memory: '300Mi' }),
   )
-  // What is limited and not asked for is asked for as it is limited.
+  // Resources with a limit and no request are requested as limited.
   assert.deepEqual(resourcesOf(partial), {
     requests: { cpu: '300m', memory: '150Mi', 'ephemeral-storage': '300Gi' },
     limits: { cpu: '300m', memory: '300Mi', 'ephemeral-storage': '300Gi' },
@@ -70,7 +70,7 @@ test('[Conformance] should create a LimitRange with defaults and ensure pod has 
     spec: { limits: [{ ...made.spec!.limits[0]!, min: { cpu: '9m', memory: '49Mi', 'ephemeral-storage': '49Gi' } }] },
   }
   await client.update(limitRanges, lower)
-  // Admission hears of the change from its own watch.
+  // Admission reads limit ranges from its own watch.
   const allowed = await admitted(() =>
     client.create(pods, pod('small', { cpu: '10m', memory: '50Mi', 'ephemeral-storage': '50Gi' })),
   )
@@ -117,11 +117,11 @@ test('[Conformance] should list, patch and delete a LimitRange by collection', a
   assert.deepEqual(await listed(), ['other/two'])
 })
 
-const patienceMs = 30_000
+const timeoutMs = 30_000
 
-/** Resolves with what is made as soon as it is let in. */
+/** Retries until the object is admitted; resolves with it. */
 async function admitted<T>(make: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     try {
       return await make()

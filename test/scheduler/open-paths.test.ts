@@ -1,4 +1,4 @@
-/** `--authorization-always-allow-paths` of the scheduler: what everybody may read. */
+/** `--authorization-always-allow-paths` of the scheduler: paths without authorization. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { startStandaloneScheduler } from '../../src/cluster/scheduler/standalone-scheduler.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
-test('paths that are named need no right, all others do', async (t) => {
+test('always-allowed paths need no authorization, all others do', async (t) => {
   const { kubeconfigFile } = await testCluster(t, { controllers: false })
   const scheduler = await startStandaloneScheduler({
     kubeconfig: kubeconfigFile,

@@ -1,7 +1,4 @@
-/**
- * Who has to go so that a more important pod can run: upstream's conformance tests of preemption, where the test plays
- * the kubelet.
- */
+/** Upstream's conformance tests of preemption. The test acts as kubelet. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Pod } from '../../src/client/kinds.ts'
@@ -10,7 +7,7 @@ import { type ScheduledPods, scheduledPods } from './scheduled-pods.ts'
 
 const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
 
-/** A cluster whose nodes have so much of a resource, and classes of priority. */
+/** A cluster with priority classes, and nodes with these amounts of a resource. */
 async function scarce(
   t: TestContext,
   nodes: Readonly<Record<string, string>> = { a: '5', b: '5' },
@@ -28,9 +25,9 @@ async function scarce(
   return pods
 }
 
-const asking = (amount: string): Record<string, string> => ({ 'scheduling.k8s.io/foo': amount })
+const withRequests = (amount: string): Record<string, string> => ({ 'scheduling.k8s.io/foo': amount })
 
-/** Ends a pod as its kubelet would; resolves with the condition that says why it had to go. */
+/** Ends a pod as its kubelet would; resolves with its DisruptionTarget condition. */
 async function endPreempted(pods: ScheduledPods, name: string) {
   const going = await waitFor(`${name} to be deleted`, async () => {
     const pod = await pods.get(name)
@@ -42,28 +39,28 @@ async function endPreempted(pods: ScheduledPods, name: string) {
 
 test('[Conformance] validates basic preemption works', async (t) => {
   const pods = await scarce(t)
-  await pods.create('low', { priorityClassName: 'low' }, asking('4'))
-  const node = await pods.placed('low')
-  await pods.create('medium', { priorityClassName: 'medium' }, asking('4'))
-  assert.notEqual(await pods.placed('medium'), node)
-  await pods.create('preemptor', { priorityClassName: 'high' }, asking('4'))
+  await pods.create('low', { priorityClassName: 'low' }, withRequests('4'))
+  const node = await pods.nodeOf('low')
+  await pods.create('medium', { priorityClassName: 'medium' }, withRequests('4'))
+  assert.notEqual(await pods.nodeOf('medium'), node)
+  await pods.create('preemptor', { priorityClassName: 'high' }, withRequests('4'))
   const condition = await endPreempted(pods, 'low')
   assert.deepEqual(
     [condition?.status, condition?.reason, condition?.message],
     ['True', 'PreemptionByScheduler', 'default-scheduler: preempting to accommodate a higher priority pod'],
   )
-  assert.equal(await pods.placed('preemptor'), node)
+  assert.equal(await pods.nodeOf('preemptor'), node)
   const medium: Pod = await pods.get('medium')
   assert.equal(medium.metadata.deletionTimestamp, undefined)
   const { uid } = (await pods.get('preemptor')).metadata
-  assert.deepEqual(await pods.told('low', 'Preempted'), [`Preempted by pod ${uid} on node ${node}`])
+  assert.deepEqual(await pods.eventNotes('low', 'Preempted'), [`Preempted by pod ${uid} on node ${node}`])
 })
 
 test('[Conformance] validates pod disruption condition is added to the preempted pod', async (t) => {
   const pods = await scarce(t, { a: '5' })
-  await pods.create('victim', { priorityClassName: 'low' }, asking('4'))
-  await pods.placed('victim')
-  await pods.create('preemptor', { priorityClassName: 'high' }, asking('4'))
+  await pods.create('victim', { priorityClassName: 'low' }, withRequests('4'))
+  await pods.nodeOf('victim')
+  await pods.create('preemptor', { priorityClassName: 'high' }, withRequests('4'))
   const condition = await endPreempted(pods, 'victim')
   assert.deepEqual(
     [condition?.type, condition?.status, condition?.reason],
@@ -73,33 +70,33 @@ test('[Conformance] validates pod disruption condition is added to the preempted
 
 test('[Conformance] validates lower priority pod preemption by critical pod', async (t) => {
   const pods = await scarce(t)
-  await pods.create('low', { priorityClassName: 'low' }, asking('4'))
-  await pods.create('medium', { priorityClassName: 'medium' }, asking('4'))
-  const node = await pods.placed('low')
-  await pods.placed('medium')
-  await pods.create('critical', { priorityClassName: 'system-cluster-critical' }, asking('4'))
-  // While the victim ends, the place is kept.
+  await pods.create('low', { priorityClassName: 'low' }, withRequests('4'))
+  await pods.create('medium', { priorityClassName: 'medium' }, withRequests('4'))
+  const node = await pods.nodeOf('low')
+  await pods.nodeOf('medium')
+  await pods.create('critical', { priorityClassName: 'system-cluster-critical' }, withRequests('4'))
+  // The resources are reserved while the victim ends.
   await waitFor('a nominated node', async () => (await pods.get('critical')).status?.nominatedNodeName === node)
-  await pods.create('usurper', { priorityClassName: 'medium' }, asking('4'))
-  await pods.refused('usurper')
+  await pods.create('usurper', { priorityClassName: 'medium' }, withRequests('4'))
+  await pods.unschedulableMessage('usurper')
   await endPreempted(pods, 'low')
-  assert.equal(await pods.placed('critical'), node)
+  assert.equal(await pods.nodeOf('critical'), node)
   assert.equal((await pods.get('critical')).status?.nominatedNodeName, undefined)
   assert.equal((await pods.get('usurper')).spec?.nodeName, undefined)
 })
 
 test('[Conformance] runs ReplicaSets to verify preemption running path', async (t) => {
   const pods = await scarce(t, { a: '10' })
-  // The most important one comes last, and all that is left for it is what the least important ones have.
+  // The most important pod comes last, and only the least important ones can make room for it.
   const sets: readonly [string, string, number, string][] = [
     ['one', 'low', 4, '1'],
     ['two', 'medium', 2, '1'],
     ['three', 'medium', 1, '4'],
   ]
   for (const [name, priorityClassName, count, amount] of sets)
-    for (let at = 0; at < count; at++) await pods.create(`${name}-${at}`, { priorityClassName }, asking(amount))
-  for (const [name, , count] of sets) for (let at = 0; at < count; at++) await pods.placed(`${name}-${at}`)
-  await pods.create('four', { priorityClassName: 'high' }, asking('3'))
+    for (let at = 0; at < count; at++) await pods.create(`${name}-${at}`, { priorityClassName }, withRequests(amount))
+  for (const [name, , count] of sets) for (let at = 0; at < count; at++) await pods.nodeOf(`${name}-${at}`)
+  await pods.create('four', { priorityClassName: 'high' }, withRequests('3'))
   const ended = new Set<string>()
   await waitFor('pod four to get a node', async () => {
     for (const name of ['one-0', 'one-1', 'one-2', 'one-3', 'two-0', 'two-1', 'three-0']) {

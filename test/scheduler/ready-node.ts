@@ -1,4 +1,4 @@
-/** Nodes that tests make: nobody runs there, but pods find room. */
+/** Nodes without kubelets for tests of scheduling. */
 import type { ReachableCluster } from '../support/reachable-cluster.ts'
 
 const merge = 'application/merge-patch+json'
@@ -12,6 +12,6 @@ export async function readyNode(
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata })
   const allocatable = { cpu: '4', memory: '8Gi', pods: '110' }
   await cluster.call('PATCH', `/api/v1/nodes/${name}/status`, { status: { allocatable, capacity: allocatable } }, merge)
-  // A node begins with the taint of one that is not ready, which a controller would take away.
+  // New nodes have the not-ready taint, which a controller would remove.
   await cluster.call('PATCH', `/api/v1/nodes/${name}`, { spec: { taints: null } }, merge)
 }

@@ -1,4 +1,4 @@
-/** Nodes that are nothing but objects, and pods that the cluster's scheduler places on them. */
+/** Nodes without kubelets, and pods that the cluster's scheduler binds to them. */
 import type { Node, Pod } from '../../src/client/kinds.ts'
 import { apiControllers, type Lifetime, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -12,7 +12,7 @@ export interface NodeParts {
   readonly taints?: NonNullable<Node['spec']>['taints']
 }
 
-/** A cluster with a scheduler and without the controllers that would look after nodes. */
+/** A cluster with a scheduler and without node controllers. */
 export async function scheduledPods(t: Lifetime): Promise<ScheduledPods> {
   const cluster = await testCluster(t, { controllers: apiControllers, scheduler: true })
   await waitFor('the account', () => cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
@@ -27,8 +27,8 @@ export class ScheduledPods {
   }
 
   /**
-   * A node with 4 cores, 16 GiB and room for 110 pods, unless said. New nodes are tainted until they are ready: this
-   * one is.
+   * Creates a node. Default: 4 cores, 16 GiB and 110 pods. New nodes are tainted until they are ready; this one is
+   * ready.
    */
   async node(name: string, { labels, allocatable, taints = [] }: NodeParts = {}): Promise<void> {
     const all = { cpu: '4', memory: '16Gi', pods: '110', ...allocatable }
@@ -46,7 +46,7 @@ export class ScheduledPods {
     return this.cluster.call('PATCH', `/api/v1/nodes/${name}`, patch, strategic)
   }
 
-  /** Makes a pod of one container; `requests` are what it asks for. */
+  /** Creates a pod of one container with these requests. */
   async create(name: string, spec: Partial<PodSpec> = {}, requests: Record<string, string> = {}): Promise<void> {
     await this.cluster.call('POST', '/api/v1/namespaces/default/pods', {
       apiVersion: 'v1',
@@ -64,14 +64,14 @@ export class ScheduledPods {
     return this.cluster.call('GET', `/api/v1/namespaces/default/pods/${name}`) as Promise<object> as Promise<Pod>
   }
 
-  /** Resolves with the node that the pod got. */
-  placed(name: string): Promise<string> {
+  /** Resolves with the node of the pod. */
+  nodeOf(name: string): Promise<string> {
     return waitFor(`pod ${name} to get a node`, async () => (await this.get(name)).spec?.nodeName ?? false)
   }
 
-  /** Resolves with what the scheduler says in the pod's condition, once it has tried and found no node. */
-  refused(name: string): Promise<string> {
-    return waitFor(`pod ${name} to be refused`, async () => {
+  /** Resolves with the message of the pod's condition after it was found unschedulable. */
+  unschedulableMessage(name: string): Promise<string> {
+    return waitFor(`pod ${name} to be unschedulable`, async () => {
       const { spec, status } = await this.get(name)
       const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled')
       return (
@@ -83,8 +83,8 @@ export class ScheduledPods {
     })
   }
 
-  /** Resolves with the notes of the pod's events for this reason, once there is one. */
-  told(name: string, reason: string): Promise<readonly string[]> {
+  /** Resolves with the notes of the pod's events for this reason, when there is one. */
+  eventNotes(name: string, reason: string): Promise<readonly string[]> {
     return waitFor(`an event ${reason} of pod ${name}`, async () => {
       const { items } = (await this.cluster.call('GET', '/api/v1/namespaces/default/events')) as unknown as {
         items: EventItem[]

@@ -1,4 +1,4 @@
-/** Pods with volumes find nodes, and their volumes with them; the test makes the nodes. */
+/** Pods with volumes are scheduled and their volumes bound; the test creates the nodes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Pod } from '../../src/client/kinds.ts'
@@ -25,7 +25,7 @@ const aClass = (name: string, provisioner: string) => ({
 })
 const claimVolume = (claimName: string) => [{ name: 'v', persistentVolumeClaim: { claimName } }]
 
-test('a StatefulSet comes up whose claims wait for their pods: volumes are made where these go', async () => {
+test('volumes of a StatefulSet with delayed binding are provisioned where its pods are scheduled', async () => {
   const all = await Storage.in(await cluster, 'stateful')
   const { cluster: api } = all
   await readyNode(api, 'stateful', { for: 'stateful' })
@@ -65,12 +65,12 @@ test('a StatefulSet comes up whose claims wait for their pods: volumes are made 
   }
   const { kubeconfigFile, folder } = await cluster
   for (const installed of installedKubectls()) {
-    const told = await new Kubectl(installed, kubeconfigFile, folder).ok('get pvc -n stateful --no-headers')
-    assert.equal(told.match(/^data-db-\d +Bound +pvc-\S+ +1Gi +RWO +late /gm)?.length, 3)
+    const output = await new Kubectl(installed, kubeconfigFile, folder).ok('get pvc -n stateful --no-headers')
+    assert.equal(output.match(/^data-db-\d +Bound +pvc-\S+ +1Gi +RWO +late /gm)?.length, 3)
   }
 })
 
-test('a pod goes where a local volume is, and no second one gets it', async () => {
+test('a pod is scheduled where a local volume is, and no other pod gets the volume', async () => {
   const all = await Storage.in(await cluster, 'local')
   const { cluster: api } = all
   await readyNode(api, 'empty')
@@ -92,14 +92,14 @@ test('a pod goes where a local volume is, and no second one gets it', async () =
   assert.equal(claim.spec?.volumeName, 'only')
 
   await all.pod('second', claimVolume('d'))
-  const condition = await waitFor('the refusal', async () =>
+  const condition = await waitFor('the rejection', async () =>
     ((await api.call('GET', `${all.core}/pods/second`)) as unknown as Pod).status?.conditions?.find(
       ({ type }) => type === 'PodScheduled',
     ),
   )
   assert.equal(condition.reason, 'Unschedulable')
   assert.match(condition.message ?? '', /node\(s\) didn't find available persistent volumes to bind/)
-  // A volume that comes later is enough.
+  // A volume that is added later is enough.
   await all.volume('another', { hostPath: undefined, local: { path: '/mnt/another' }, nodeAffinity: { required } })
   await waitFor(
     'the node',
@@ -107,21 +107,21 @@ test('a pod goes where a local volume is, and no second one gets it', async () =
   )
 })
 
-test('claims that others bind, and claims that are not there, keep a pod waiting', async () => {
+test('unbound claims with immediate binding, and missing claims, keep a pod pending', async () => {
   const all = await Storage.in(await cluster, 'waits')
   const { cluster: api } = all
   await readyNode(api, 'somewhere')
-  const told = (name: string): Promise<string> =>
-    waitFor('the refusal', async () => {
+  const message = (name: string): Promise<string> =>
+    waitFor('the rejection', async () => {
       const { status } = (await api.call('GET', `${all.core}/pods/${name}`)) as unknown as Pod
       return status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message
     })
   await all.pod('early', claimVolume('c'))
-  assert.match(await told('early'), /^0\/\d+ nodes are available: persistentvolumeclaim "c" not found\./)
+  assert.match(await message('early'), /^0\/\d+ nodes are available: persistentvolumeclaim "c" not found\./)
   await all.claim('unbound', { storageClassName: '' })
   await all.pod('immediate', claimVolume('unbound'))
   assert.match(
-    await told('immediate'),
+    await message('immediate'),
     /^0\/\d+ nodes are available: pod has unbound immediate PersistentVolumeClaims\./,
   )
   await all.volume('for-unbound', { storageClassName: '' })

@@ -112,7 +112,8 @@ test('t8s why pod shows for each node the rejections, remedies or scores', async
   for (const line of [
     /^pod default\/busy is on node large\n {2}the node large is not ready: Ready is False since \S+ /,
     / \(KubeletNotReady: RuntimeIsDown\)\n {2}its taints: .*example\.com\/broken:NoExecute\n/,
-    /\n {2}the pod does not tolerate example\.com\/broken: it is evicted immediately\n {2}next: run kubectl describe node large/,
+    /\n {2}the pod does not tolerate example\.com\/broken: it is evicted immediately\n/,
+    /\n {2}next: run kubectl describe node large/,
   ])
     assert.match(stuck.stdout, line)
   assert.equal(JSON.parse((await why('busy -o json')).stdout).nodeTrouble.ready.reason, 'KubeletNotReady')
@@ -175,9 +176,9 @@ test('t8s why pod explains gates, claims, other schedulers, and missing pods', a
   )
   assert.match((await why('lost -n shop')).stdout, /persistentvolumeclaim "none" not found/)
 
-  const gone = await why('nobody -n shop')
-  assert.deepEqual([gone.code, gone.stdout], [1, ''])
-  assert.match(gone.stderr, /^t8s: there is no pod shop\/nobody: it has gone, or never was/)
+  const missing = await why('nobody -n shop')
+  assert.deepEqual([missing.code, missing.stdout], [1, ''])
+  assert.match(missing.stderr, /^t8s: there is no pod shop\/nobody: it has missing, or never was/)
 })
 
 test('t8s why pod --config uses the profile of the pod in a KubeSchedulerConfiguration', async () => {
@@ -220,12 +221,12 @@ test('the message of t8s why pod is that of the scheduler', async (t) => {
     ],
   }
   await pods.create('first', { nodeSelector: { zone: 'x' } })
-  await pods.placed('first')
+  await pods.nodeOf('first')
   await pods.create('cpu', {}, { cpu: '5' })
   await pods.create('label', { nodeSelector: { zone: 'y' } })
   await pods.create('far', { affinity: { podAntiAffinity: anti } })
   for (const name of ['cpu', 'label', 'far']) {
-    const message = await pods.refused(name)
+    const message = await pods.unschedulableMessage(name)
     const { verdict } = await judgePod({ name, kubeconfig: pods.cluster.kubeconfigFile })
     assert.ok(verdict.message !== '' && message.startsWith(verdict.message), `${verdict.message} of ${message}`)
   }

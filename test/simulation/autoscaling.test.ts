@@ -1,4 +1,4 @@
-/** Controllers over simulated nodes: the autoscaler by load from annotations, Jobs that end. */
+/** Controllers with simulated nodes: the autoscaler with usage from annotations, and Jobs that end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deployments, horizontalPodAutoscalers, jobs } from '../../src/client/kinds.ts'
@@ -6,7 +6,7 @@ import { waitFor } from '../../src/client/objects/wait-for.ts'
 import { clientFor } from '../support/client-for.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
-test('a HorizontalPodAutoscaler scales by load from annotations, and Jobs come to their end', async (t) => {
+test('a HorizontalPodAutoscaler scales by annotated usage, and Jobs complete', async (t) => {
   const client = clientFor(
     t,
     await testCluster(t, { nodes: 1, controllerFlags: { 'horizontal-pod-autoscaler-sync-period': '500ms' } }),

@@ -1,6 +1,6 @@
 /**
- * The commands about simulated nodes, as a user runs them: up, scale, fail, recover, and nodes alone in a cluster that
- * runs elsewhere.
+ * The commands for simulated nodes, run as processes: up, scale, fail, recover, and simulated-nodes for a cluster
+ * elsewhere.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -16,7 +16,7 @@ const nodesOf = (kubeconfig: string): string[] =>
     .filter((line) => / Ready /.test(line))
     .map((line) => line.split(' ')[0] ?? '')
 
-test('t8s up has nodes, as many as are asked for, and as many as before when it is started again', async (t) => {
+test('t8s up has as many nodes as requested, or as before the restart', async (t) => {
   const folder = temporaryFolder(t)
   const config = join(folder, 'nodes.yaml')
   writeFileSync(
@@ -44,18 +44,18 @@ test('t8s up has nodes, as many as are asked for, and as many as before when it 
   await stop(empty)
 })
 
-test('flags about nodes that make no sense are refused, in words that say what to give', (t) => {
+test('invalid node flags are rejected with the allowed values', (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'wrong.yaml'), 'kind: Other')
-  const refused = (...args: string[]): string => t8s(['up', '--secure-port', '0', ...args], { cwd: folder }).stderr
-  assert.match(refused('--nodes', 'many'), /It must be a number from 0 to 20000/)
-  assert.match(refused('--node-type', 'real'), /Allowed choices are simulated/)
-  assert.match(refused('--node-cpu', 'lots'), /It must be a quantity such as 4, 500m or 16Gi/)
-  assert.match(refused('--node-config', 'wrong.yaml'), /cannot use the nodes of wrong.yaml: .*; check --node-config/)
-  assert.match(refused('--pod-stages', 'wrong.yaml'), /cannot use the stages of wrong.yaml: .*; check --pod-stages/)
+  const error = (...args: string[]): string => t8s(['up', '--secure-port', '0', ...args], { cwd: folder }).stderr
+  assert.match(error('--nodes', 'many'), /It must be a number from 0 to 20000/)
+  assert.match(error('--node-type', 'real'), /Allowed choices are simulated/)
+  assert.match(error('--node-cpu', 'lots'), /It must be a quantity such as 4, 500m or 16Gi/)
+  assert.match(error('--node-config', 'wrong.yaml'), /cannot use the nodes of wrong.yaml: .*; check --node-config/)
+  assert.match(error('--pod-stages', 'wrong.yaml'), /cannot use the stages of wrong.yaml: .*; check --pod-stages/)
 })
 
-test('t8s simulated-nodes gives nodes to a cluster that runs elsewhere', async (t) => {
+test('t8s simulated-nodes adds nodes to a cluster elsewhere', async (t) => {
   const { kubeconfig } = await up(t, ['--data-dir', temporaryFolder(t), '--secure-port', '0', '--nodes', '0'])
   const child = spawn(join(repository, 't8s'), ['simulated-nodes', '--kubeconfig', kubeconfig, '--nodes', '2'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -63,8 +63,8 @@ test('t8s simulated-nodes gives nodes to a cluster that runs elsewhere', async (
   t.after(() => child.kill('SIGKILL'))
   await waitFor('two nodes', () => nodesOf(kubeconfig).join() === 'node-1,node-2', { deadlineMs: 30_000 })
   await waitFor('a service account', () => kubectl(kubeconfig, 'get', 'serviceaccount', 'default').code === 0)
-  const made = kubectl(kubeconfig, 'run', 'web', '--image=i:1', '--overrides={"spec":{"nodeName":"node-2"}}')
-  assert.equal(made.code, 0, made.stderr)
+  const created = kubectl(kubeconfig, 'run', 'web', '--image=i:1', '--overrides={"spec":{"nodeName":"node-2"}}')
+  assert.equal(created.code, 0, created.stderr)
   await waitFor('its log', () => /is simulated on node-2/.test(kubectl(kubeconfig, 'logs', 'web').stdout), {
     deadlineMs: 30_000,
   })

@@ -1,4 +1,4 @@
-/** Logs, exec, attach, port-forward and usage of simulated pods, as every kubectl of this machine asks for them. */
+/** Logs, exec, attach, port-forward and usage of simulated pods, with all installed versions of kubectl. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ const pod = (
 })
 const phase = (wanted: string) => (object: Pod | undefined) => object?.status?.phase === wanted
 
-test('streams of simulated pods say what they are', async (t) => {
+test('logs, exec, attach and port-forward answer that the pod is simulated', async (t) => {
   const cluster = await testCluster(t, { nodes: 2 })
   const client = clientFor(t, cluster)
   const { call, kubeconfigFile, folder } = cluster
@@ -58,7 +58,7 @@ test('streams of simulated pods say what they are', async (t) => {
       assert.equal(executed.code, 3)
       assert.match(
         executed.stderr,
-        /pod default\/web is simulated on node-1: nothing runs in container c, and this command was not executed: ls -l/,
+        /default\/web is simulated on node-1: nothing runs in container c, and this command was not executed: ls -l/,
       )
       const piped = await kubectl.run('exec -i web -- cat', { input: 'x\n' })
       assert.equal(piped.code, 3, piped.stderr)
@@ -91,7 +91,7 @@ test('streams of simulated pods say what they are', async (t) => {
   )
 })
 
-test('logs are there right after a restart: a node tells at once where its kubelet listens now', async (t) => {
+test("logs work right after a restart: the node's status has the kubelet's new address", async (t) => {
   const directory = temporaryFolder(t)
   const start = () => testCluster(t, { nodes: 1, storage: { directory } })
   const first = await start()
@@ -104,7 +104,7 @@ test('logs are there right after a restart: a node tells at once where its kubel
   await eventually('the logs', async () => (await kubectl.run('logs web')).code === 0)
 })
 
-test('port-forwarding through a WebSocket tunnel needs no second try', async (t) => {
+test('port-forward through a WebSocket tunnel works without a fallback', async (t) => {
   const cluster = await testCluster(t, { nodes: 1 })
   const client = clientFor(t, cluster)
   await client.create(pods, pod('web'))
@@ -113,12 +113,12 @@ test('port-forwarding through a WebSocket tunnel needs no second try', async (t)
   for (const program of tunnelling) {
     await t.test(`kubectl ${program.version}`, async () => {
       const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
-      // Since 1.31 it does so unasked.
+      // The default since 1.31.
       const forwarding = kubectl.spawn('port-forward pod/web :80 -v=8', {
         env: { KUBECTL_PORT_FORWARD_WEBSOCKETS: 'true' },
       })
-      let said = ''
-      forwarding.stderr!.on('data', (chunk) => (said += chunk))
+      let output = ''
+      forwarding.stderr!.on('data', (chunk) => (output += chunk))
       const [line] = await once(forwarding.stdout!, 'data')
       const [, port] = /127\.0\.0\.1:(\d+) -> 80/.exec(String(line)) ?? []
       for (let i = 0; i < 3; i++)
@@ -129,15 +129,15 @@ test('port-forwarding through a WebSocket tunnel needs no second try', async (t)
       forwarding.kill()
       await once(forwarding, 'close')
       assert.match(
-        said,
+        output,
         /The subprotocol is SPDY\/3\.1\+portforward\.k8s\.io|negotiated protocol:.*portforward\.k8s\.io/i,
       )
-      assert.doesNotMatch(said, /fallback|falling back/i)
+      assert.doesNotMatch(output, /fallback|falling back/i)
     })
   }
 })
 
-test('kubectl top shows what annotations say, once metrics.k8s.io is there', async (t) => {
+test('kubectl top shows the annotated usage', async (t) => {
   const cluster = await testCluster(t, { nodes: 2 })
   const client = clientFor(t, cluster)
   const { kubeconfigFile, folder } = cluster
@@ -157,7 +157,7 @@ test('kubectl top shows what annotations say, once metrics.k8s.io is there', asy
   }
 })
 
-test('a kubelet lets in whom the cluster lets in: nobody without a certificate, and nobody without the right', async (t) => {
+test('a kubelet authenticates clients by certificate and authorizes them', async (t) => {
   const cluster = await testCluster(t, { nodes: 1 })
   const client = clientFor(t, cluster)
   await client.create(pods, pod('web'))

@@ -1,4 +1,4 @@
-/** Simulated nodes as others see them: objects, leases, failures, and pods on them through their phases. */
+/** Simulated nodes as API objects: registration, leases, failures, and the phases of their pods. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ConfigMap, configMaps, events, leases, type Node, nodes, type Pod, pods } from '../../src/client/kinds.ts'
@@ -27,7 +27,7 @@ const isReady = (object: Node | Pod | undefined): boolean =>
 const phase = (wanted: string) => (object: Pod | undefined) => object?.status?.phase === wanted
 const at = (name: string) => ({ namespace: 'default', name })
 
-test('nodes register as kubelets do, get ranges, lose the taint, and renew their leases', async (t) => {
+test('nodes register as kubelets do, get pod ranges, lose the taint and renew leases', async (t) => {
   const client = clientFor(
     t,
     await testCluster(t, {
@@ -88,8 +88,8 @@ test('nodes register as kubelets do, get ranges, lose the taint, and renew their
 })
 
 test(
-  'pods go through their phases, with addresses of their node and events of its kubelet, and go when they are ' +
-    'deleted',
+  'pods go through their phases, with addresses of their node and events of its kubelet, and end when ' +
+    'they are deleted',
   async (t) => {
     const client = clientFor(t, await testCluster(t, { nodes: 1 }))
     const node = await waitFor(client, nodes, { name: 'node-1' }, isReady)
@@ -118,19 +118,19 @@ test(
     )
     await client.delete(pods, 'default', 'web')
     await waitFor(client, pods, at('web'), isDeleted)
-    // Events are told in the background.
-    const told = async () => {
+    // Events are recorded in the background.
+    const recorded = async () => {
       const { items } = await client.list(events, { namespace: 'default', fieldSelector: 'involvedObject.name=web' })
       return [...new Set(items.map(({ reason, source }) => `${reason} ${source?.component} ${source?.host}`))]
         .sort()
         .join()
     }
     const wanted = ['Created', 'Killing', 'Pulled', 'Started'].map((reason) => `${reason} kubelet node-1`).join()
-    await eventually(`events: ${wanted}`, async () => (await told()) === wanted)
+    await eventually(`events: ${wanted}`, async () => (await recorded()) === wanted)
   },
 )
 
-test('a node that fails tells it and holds its pods up, one that has gone says nothing, and both come back', async (t) => {
+test('nodes report failures, `gone` nodes become Unknown, and both recover', async (t) => {
   const client = clientFor(
     t,
     await testCluster(t, {
@@ -169,11 +169,11 @@ test('a node that fails tells it and holds its pods up, one that has gone says n
   )
   await fail(null)
   await waitFor(client, nodes, { name: 'node-1' }, (node) => isReady(node) && !node?.spec?.taints?.length)
-  await client.create(pods, pod('again'))
-  await waitFor(client, pods, at('again'), isReady)
+  await client.create(pods, pod('after'))
+  await waitFor(client, pods, at('after'), isReady)
 })
 
-test('the fleet is as large as its ConfigMap says, and nodes with the label that others make are simulated too', async (t) => {
+test('the fleet follows its ConfigMap, and labelled nodes of others are simulated', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: 1 }))
   await waitFor(client, nodes, { name: 'node-1' }, isReady)
   const resize = (count: string) =>

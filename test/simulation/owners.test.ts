@@ -1,7 +1,4 @@
-/**
- * Owners of simulated nodes: fleets beside each other, and beside nodes that are none of theirs, change their own nodes
- * alone.
- */
+/** Owners of simulated nodes: fleets change only their own nodes, beside other fleets and real nodes. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -21,7 +18,7 @@ const readyNodes = (kubeconfig: string): number =>
 
 const become = (kubeconfig: string, wanted: string): Promise<unknown> =>
   waitFor(wanted, () => nodesOf(kubeconfig) === wanted, { deadlineMs: 30_000 }).catch((error: Error) => {
-    throw new Error(`there are the nodes ${nodesOf(kubeconfig)}`, { cause: error })
+    throw new Error(`the nodes are ${nodesOf(kubeconfig)}`, { cause: error })
   })
 
 function simulatedNodes(t: TestContext, kubeconfig: string, ...args: string[]): ChildProcess & { output(): string } {
@@ -35,7 +32,7 @@ function simulatedNodes(t: TestContext, kubeconfig: string, ...args: string[]): 
   return Object.assign(child, { output: () => output })
 }
 
-/** Creates an object: kubectl's exit code. */
+/** Creates an object; returns kubectl's exit code. */
 const create = (kubeconfig: string, input: string): number | null =>
   spawnSync('kubectl', ['create', '-f', '-'], { env: { ...process.env, KUBECONFIG: kubeconfig }, input }).status
 
@@ -45,7 +42,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await exit
 }
 
-test('t8s simulated-nodes beside t8s up: each has its own nodes, and a real node stays as it is', async (t) => {
+test('fleets of t8s up and t8s simulated-nodes coexist, and real nodes are not changed', async (t) => {
   const flags = ['--data-dir', temporaryFolder(t), '--secure-port', '0']
   const running = await up(t, [...flags, '--nodes', '3'])
   const { kubeconfig } = running
@@ -76,11 +73,11 @@ test('t8s simulated-nodes beside t8s up: each has its own nodes, and a real node
   await become(kubeconfig, `${ofUp}, node-4 simulated-nodes, node-5 , node-6 jane, node-7 up`)
   await ended(jane)
   await stop(running)
-  const again = await up(t, [...flags, '--nodes', '1'])
-  await become(again.kubeconfig, 'node-1 up, node-4 simulated-nodes, node-5 , node-6 jane')
+  const restarted = await up(t, [...flags, '--nodes', '1'])
+  await become(restarted.kubeconfig, 'node-1 up, node-4 simulated-nodes, node-5 , node-6 jane')
   assert.equal(
     kubectl(
-      again.kubeconfig,
+      restarted.kubeconfig,
       'get',
       'node',
       'node-5',
@@ -91,7 +88,7 @@ test('t8s simulated-nodes beside t8s up: each has its own nodes, and a real node
   )
 })
 
-test('nodes without an owner become those of t8s up, where it has a fleet', async (t) => {
+test('t8s up adopts nodes without an owner if it has a fleet', async (t) => {
   const flags = ['--data-dir', temporaryFolder(t), '--secure-port', '0']
   const running = await up(t, [...flags, '--nodes', '2'])
   const { kubeconfig } = running
@@ -106,7 +103,7 @@ test('nodes without an owner become those of t8s up, where it has a fleet', asyn
 })
 
 test(
-  'in a cluster without t8s up, nodes of an older release are named and left, and others become those of t8s ' +
+  'without t8s up, nodes of an older release are logged and ignored, and others are adopted by t8s ' +
     'simulated-nodes',
   async (t) => {
     const { kubeconfig } = await up(t, ['--data-dir', temporaryFolder(t), '--secure-port', '0', '--nodes', '0'])
@@ -128,14 +125,14 @@ test(
     const beside = simulatedNodes(t, kubeconfig, '--nodes', '1')
     await become(kubeconfig, 'node-1 simulated-nodes, old-1 , own simulated-nodes')
     await waitFor(
-      'it names the others',
+      'it logs the others',
       () => /1 simulated nodes of an older release have no owner: t8s up adopts them/.test(beside.output()),
       {
         deadlineMs: 10_000,
       },
     )
-    const refused = t8s(['simulated-nodes', '--owner', 'up'])
-    assert.match(refused.stderr, /'up' is the owner of the nodes of t8s up: choose another name/)
+    const failed = t8s(['simulated-nodes', '--owner', 'up'])
+    assert.match(failed.stderr, /'up' is the owner of the nodes of t8s up: choose another name/)
     assert.match(
       t8s(['simulated-nodes', '--owner', 'Jane!']).stderr,
       /It must be up to 40 small letters, digits and dashes/,

@@ -1,7 +1,4 @@
-/**
- * Nodes that run short of something: pods are evicted one after the other, new ones are refused, and all is well again
- * when the node is.
- */
+/** Nodes under pressure: pods are evicted one by one, new ones are rejected, until the node recovers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { events, nodes, type Pod, pods } from '../../src/client/kinds.ts'
@@ -25,11 +22,11 @@ const pod = (
   spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
 })
 
-const asking = (memory: string) => ({
+const withMemory = (memory: string) => ({
   containers: [{ name: 'c', image: 'nginx:1', resources: { requests: { memory } } }],
 })
 
-async function pressed(t: Parameters<typeof testCluster>[0], pause: string) {
+async function nodeWithPause(t: Parameters<typeof testCluster>[0], pause: string) {
   const client = clientFor(t, await testCluster(t, { nodes: 1 }))
   const annotate = (annotations: Record<string, string | null>) =>
     client.patch(nodes, '', 'node-1', { metadata: { annotations } }, 'merge')
@@ -44,10 +41,9 @@ async function pressed(t: Parameters<typeof testCluster>[0], pause: string) {
 }
 
 test(
-  'a node with too little disk evicts pods one after the other, the least important first, and leaves critical ' +
-    'ones alone',
+  'a node under disk pressure evicts pods one by one, the least important first, and never critical ' + 'ones',
   async (t) => {
-    const { client, fail } = await pressed(t, '300ms')
+    const { client, fail } = await nodeWithPause(t, '300ms')
     for (const one of [pod('first'), pod('second'), pod('critical', { priorityClassName: 'system-node-critical' })]) {
       if (one.spec?.priorityClassName) one.metadata.namespace = 'kube-system'
       await client.create(pods, one)
@@ -61,9 +57,14 @@ test(
     ]
     for (const one of [first, second]) {
       assert.equal(one?.status?.reason, 'Evicted')
+      const message = one?.status?.message ?? ''
       assert.match(
-        one?.status?.message ?? '',
-        /^The node was low on resource: ephemeral-storage\. Threshold quantity: \d+, available: \d+Ki\. Container c was using \d+Ki, request is 0, has larger consumption of ephemeral-storage\. $/,
+        message,
+        /^The node was low on resource: ephemeral-storage\. Threshold quantity: \d+, available: \d+Ki\. /,
+      )
+      assert.match(
+        message,
+        /Container c was using \d+Ki, request is 0, has larger consumption of ephemeral-storage\. $/,
       )
       const condition = one?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget')
       assert.deepEqual(
@@ -72,16 +73,16 @@ test(
       )
       assert.equal(one?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 143)
     }
-    const told = async (name: string) =>
+    const reasonsOf = async (name: string) =>
       (await client.list(events, { namespace: 'default', fieldSelector: `involvedObject.name=${name}` })).items.map(
         ({ reason }) => reason,
       )
-    await eventually('the eviction is told', async () => {
-      const reasons = await told('first')
+    await eventually('the events of the eviction', async () => {
+      const reasons = await reasonsOf('first')
       return (
         reasons.includes('Evicted') &&
         reasons.includes('Killing') &&
-        (await told('node-1')).includes('EvictionThresholdMet')
+        (await reasonsOf('node-1')).includes('EvictionThresholdMet')
       )
     })
     const critical = await client.get(pods, 'kube-system', 'critical')
@@ -100,10 +101,10 @@ test(
   },
 )
 
-test('where memory is short, pods that ask for none are refused, and those that use more than they asked for go first', async (t) => {
-  const { client, fail } = await pressed(t, '1h')
-  await client.create(pods, pod('modest', asking('1Gi'), { [`${prefix}/memory`]: '10Mi' }))
-  await client.create(pods, pod('greedy', asking('1Mi'), { [`${prefix}/memory`]: '64Mi' }))
+test('under memory pressure best-effort pods are rejected, and pods over their requests evicted', async (t) => {
+  const { client, fail } = await nodeWithPause(t, '1h')
+  await client.create(pods, pod('modest', withMemory('1Gi'), { [`${prefix}/memory`]: '10Mi' }))
+  await client.create(pods, pod('greedy', withMemory('1Mi'), { [`${prefix}/memory`]: '64Mi' }))
   for (const name of ['modest', 'greedy']) await waitFor(client, pods, at(name), phase('Running'))
   await fail('memory-pressure')
   const greedy = await waitFor(client, pods, at('greedy'), phase('Failed'))
@@ -117,8 +118,8 @@ test('where memory is short, pods that ask for none are refused, and those that 
   assert.equal(refused?.status?.message, 'Pod was rejected: The node had condition: [MemoryPressure]. ')
   const tolerations = [{ key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' }]
   await client.create(pods, pod('tolerant', { tolerations }))
-  await client.create(pods, pod('burstable', asking('1Gi')))
+  await client.create(pods, pod('burstable', withMemory('1Gi')))
   for (const name of ['tolerant', 'burstable']) await waitFor(client, pods, at(name), phase('Running'))
-  // One at a time: the pause is long.
+  // Only one pod per pause is evicted.
   assert.equal((await client.get(pods, 'default', 'modest')).status?.phase, 'Running')
 })

@@ -1,4 +1,4 @@
-/** Pods that go through stages of a file, as kwok plays them. */
+/** Pods and nodes that go through the stages of a file, as with kwok. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { events, type Node, nodes, type Pod, pods } from '../../src/client/kinds.ts'
@@ -39,7 +39,8 @@ spec:
         state: { running: { startedAt: {{ $now | Quote }} } }
       {{ end }}
       hostIP: {{ NodeIPWith .spec.nodeName | Quote }}
-      podIP: {{ PodIPWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) | Quote }}
+      {{ $m := .metadata }}
+      podIP: {{ PodIPWith .spec.nodeName ( or .spec.hostNetwork false ) ( or $m.uid "" ) ( or $m.name "" ) | Quote }}
       phase: Running
       startTime: {{ $now | Quote }}
 ---
@@ -89,13 +90,13 @@ const pod = (name: string, labels: Record<string, string>): Pod => ({
     namespace: 'default',
     labels,
     annotations: { 'example.com/delay': '50ms' },
-    finalizers: ['example.com/kept'],
+    finalizers: ['example.com/hold'],
   },
   spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'i:1' }] },
 })
 const at = (name: string) => ({ namespace: 'default', name })
 
-test('stages of a file happen where they match, and pods go their usual way where none does', async (t) => {
+test('matching stages are executed, and other pods have the default lifecycle', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: { count: 1, stages } }))
   await client.create(pods, pod('staged', { staged: 'true' }))
   await client.create(pods, pod('chaos', { staged: 'true', fails: 'true' }))
@@ -103,7 +104,7 @@ test('stages of a file happen where they match, and pods go their usual way wher
   const isRunning = (one: Pod | undefined): boolean => one?.status?.phase === 'Running'
   const staged = await waitFor(client, pods, at('staged'), isRunning)
   assert.match(staged?.status?.podIP ?? '', /^10\./)
-  // It is written by the template, which knows less than a kubelet.
+  // The template writes less than a kubelet.
   assert.equal(staged?.status?.containerStatuses?.[0]?.containerID, undefined)
   assert.match(
     (await waitFor(client, pods, at('usual'), isRunning))?.status?.containerStatuses?.[0]?.containerID ?? '',
@@ -135,7 +136,10 @@ const nodeStages = [
     statusTemplate: |
       conditions:
       {{ range NodeConditions }}
-      - { type: {{ .type | Quote }}, status: {{ .status | Quote }}, reason: {{ .reason | Quote }}, message: {{ printf "%s on %s" .message NodeName | Quote }} }
+      - type: {{ .type | Quote }}
+        status: {{ .status | Quote }}
+        reason: {{ .reason | Quote }}
+        message: {{ printf "%s on %s" .message NodeName | Quote }}
       {{ end }}
       allocatable:
       {{ with .status.allocatable }}
@@ -163,7 +167,10 @@ const nodeStages = [
       subresource: status
       template: |
         conditions:
-        - { type: Ready, status: "False", reason: nodeFailed, message: {{ index .metadata.annotations "example.com/why" | Quote }} }
+        - type: Ready
+          status: "False"
+          reason: nodeFailed
+          message: {{ index .metadata.annotations "example.com/why" | Quote }}
   - patch:
       type: merge
       root: metadata
@@ -185,7 +192,7 @@ const nodeStages = [
   ),
 ].join('')
 
-test('nodes go through stages too, and tell nothing else of themselves then', async (t) => {
+test('nodes go through stages, which own their status', async (t) => {
   const client = clientFor(t, await testCluster(t, { nodes: { count: 2, stages: nodeStages } }))
   const ready = (node: Node | undefined) => node?.status?.conditions?.find(({ type }) => type === 'Ready')
   const begun = await waitFor(
@@ -196,7 +203,7 @@ test('nodes go through stages too, and tell nothing else of themselves then', as
   )
   assert.equal(ready(begun)?.message, 'kubelet is posting ready status on node-1')
   assert.equal(begun?.status?.allocatable?.cpu, '4')
-  // It waits for another stage: that it has to break comes before.
+  // A stage in its delay is replaced by one that matches later.
   const annotations = { 'example.com/delay': '50ms', 'example.com/why': 'out of order' }
   await client.patch(
     nodes,
@@ -221,7 +228,7 @@ test('nodes go through stages too, and tell nothing else of themselves then', as
     ),
   )
   assert.equal(ready(await client.get(nodes, '', 'node-2'))?.status, 'True')
-  // What is made to fail is no matter of stages.
+  // Simulated failures take precedence over stages.
   const fail = (how: string | null) =>
     client.patch(
       nodes,

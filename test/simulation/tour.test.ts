@@ -1,6 +1,6 @@
 /**
- * What people do with a cluster that has nodes, by every kubectl of this machine: workloads come up, roll out, scale,
- * end, and move when a node is drained.
+ * Typical commands on a cluster with nodes, with all installed versions of kubectl: create, roll out, scale, complete,
+ * and drain.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ spec:
 const programs = installedKubectls()
 
 describe('a tour over simulated nodes', { timeout: 600_000 }, () => {
-  test('each kubectl, in a namespace of its own', async (t) => {
+  test('each kubectl in its own namespace', async (t) => {
     const cluster = await testCluster(t, { nodes: 1 })
     const manifest = join(cluster.folder, 'db.yaml')
     writeFileSync(manifest, statefulSet)
@@ -46,7 +46,7 @@ describe('a tour over simulated nodes', { timeout: 600_000 }, () => {
         await kubectl.ok('expose deployment web --port=80')
         await kubectl.ok('create job once --image=i:1')
         await kubectl.ok('wait --for=condition=complete job/once --timeout=30s', /condition met/)
-        // Before 1.21 they know no CronJob of batch/v1.
+        // Before 1.21 kubectl has no batch/v1 CronJob.
         if (program.minor >= 21) {
           await kubectl.ok("create cronjob tick --image=i:1 --schedule='* * * * *'")
           await kubectl.ok('create job tock --from=cronjob/tick')
@@ -66,7 +66,7 @@ describe('a tour over simulated nodes', { timeout: 600_000 }, () => {
         await kubectl.ok('get pods -l app=web --no-headers', /Pending/)
         await kubectl.ok('uncordon node-1')
         await kubectl.ok('rollout status deployment/web --timeout=30s', /successfully rolled out/)
-        // What is left would be evicted once more by the next one.
+        // Otherwise the next drain would evict its pods, too.
         await kubectl.ok(`delete namespace ${namespace} --wait=false`)
       })
     }

@@ -36,7 +36,7 @@ export function withDefaultPlugins(own: PluginChoice = {}): PluginChoice {
 function merged({ enabled: given = [] }: PluginSet, { enabled = [], disabled = [] }: PluginSet = {}): PluginSet {
   const off = new Set(disabled.map(({ name }) => name))
   const replaced = new Set<string>()
-  const kept = off.has('*')
+  const retained = off.has('*')
     ? []
     : given
         .filter(({ name }) => !off.has(name))
@@ -45,5 +45,5 @@ function merged({ enabled: given = [] }: PluginSet, { enabled = [], disabled = [
           if (override) replaced.add(plugin.name)
           return override ?? plugin
         })
-  return { enabled: [...kept, ...enabled.filter(({ name }) => !replaced.has(name))], disabled }
+  return { enabled: [...retained, ...enabled.filter(({ name }) => !replaced.has(name))], disabled }
 }

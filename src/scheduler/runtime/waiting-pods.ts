@@ -5,7 +5,7 @@ import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { type Rejection, unschedulable } from '../framework/status.ts'
 
 /** The longest wait, in ms. */
-const longestWaitMs = 15 * 60_000
+const maxWaitMs = 15 * 60_000
 
 export class WaitingPods {
   readonly #waiting = new Map<string, Waiting>()
@@ -53,7 +53,7 @@ class Waiting implements WaitingPod {
         setTimeout(
           () =>
             this.reject(plugin, `rejected due to timeout after waiting ${goDuration(timeoutMs)} at plugin ${plugin}`),
-          Math.min(timeoutMs, longestWaitMs),
+          Math.min(timeoutMs, maxWaitMs),
         ),
       )
   }

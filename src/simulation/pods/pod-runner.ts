@@ -351,8 +351,8 @@ export class PodRunner {
 
 /** Returns true if the first state is older than the second (KEP-5504: resource versions can be compared). */
 function isOlder(
-  { metadata: { resourceVersion: told = '' } }: Pod,
+  { metadata: { resourceVersion: version = '' } }: Pod,
   { metadata: { resourceVersion: known = '' } }: Pod,
 ): boolean {
-  return told.length === known.length ? told < known : told.length < known.length
+  return version.length === known.length ? version < known : version.length < known.length
 }

@@ -41,11 +41,11 @@ test('a pod fits where its host ports are free', () => {
 
 test('hints: deleted pods with one of the ports, and new nodes, may help', () => {
   const pod = taking('p', ['80'])
-  const gone = (before: Pod) => mayHelp(nodePorts, pod, { resource: 'Pod', action: 'Delete', before })
-  assert.equal(gone(taking('q', ['80'], 'n')), true)
-  assert.equal(gone(taking('q', ['81'], 'n')), false)
-  assert.equal(gone(taking('q', [], 'n')), false)
-  assert.equal(gone(taking('q', ['80'])), false)
-  assert.equal(gone({ ...taking('q', ['80']), status: { nominatedNodeName: 'n' } }), true)
+  const deleted = (before: Pod) => mayHelp(nodePorts, pod, { resource: 'Pod', action: 'Delete', before })
+  assert.equal(deleted(taking('q', ['80'], 'n')), true)
+  assert.equal(deleted(taking('q', ['81'], 'n')), false)
+  assert.equal(deleted(taking('q', [], 'n')), false)
+  assert.equal(deleted(taking('q', ['80'])), false)
+  assert.equal(deleted({ ...taking('q', ['80']), status: { nominatedNodeName: 'n' } }), true)
   assert.equal(mayHelp(nodePorts, pod, { resource: 'Node', action: 'Add', after: aNode('n') }), true)
 })

@@ -13,7 +13,7 @@ export const reasons = {
   conflict: "node(s) didn't match PersistentVolume's node affinity",
   nothingToBind: "node(s) didn't find available persistent volumes to bind",
   noRoom: 'node(s) did not have enough free storage',
-  gone: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
+  missingVolume: 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
 } as const
 
 /** Returns the volumes of a pod on a node, or the reasons why it cannot have them there. */
@@ -33,7 +33,7 @@ export function findVolumes(
 
 function boundFault(bound: readonly BoundClaim[], node: Node): string | undefined {
   for (const { volume } of bound) {
-    if (!volume) return reasons.gone
+    if (!volume) return reasons.missingVolume
     if (!reaches(volume)(node)) return reasons.conflict
   }
   return undefined

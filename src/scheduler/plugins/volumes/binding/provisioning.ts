@@ -24,7 +24,7 @@ export type Provisioning =
   | { readonly verdict: 'possible'; readonly capacity?: CSIStorageCapacity }
   | { readonly verdict: 'impossible' | 'no room' }
 
-const nobody = 'kubernetes.io/no-provisioner'
+const noProvisioner = 'kubernetes.io/no-provisioner'
 
 export function provisioning(
   claim: PersistentVolumeClaim,
@@ -33,7 +33,7 @@ export function provisioning(
   provisioners: Provisioners,
 ): Provisioning {
   const { provisioner } = storageClass
-  if (!provisioner || provisioner === nobody || !isAllowed(storageClass, node)) return { verdict: 'impossible' }
+  if (!provisioner || provisioner === noProvisioner || !isAllowed(storageClass, node)) return { verdict: 'impossible' }
   const size = claim.spec?.resources?.requests?.storage
   if (size === undefined || !provisioners.driver(provisioner)?.spec.storageCapacity) return { verdict: 'possible' }
   for (const capacity of provisioners.capacitiesOf(storageClass.metadata.name ?? ''))

@@ -40,7 +40,7 @@ const capacity = (node: string, amount: string) => ({
 })
 
 test('pods are scheduled where their volumes are or can be', () => {
-  const { conflict, nothingToBind, noRoom, gone } = reasons
+  const { conflict, nothingToBind, noRoom, missingVolume } = reasons
   const localClass = aClass('local')
   const immediate = aClass('now', { volumeBindingMode: 'Immediate', provisioner: 'd' })
   const cases: [string, string[], KubeObject[], string[]][] = [
@@ -48,7 +48,7 @@ test('pods are scheduled where their volumes are or can be', () => {
     ['no such claim', ['c'], [], both('persistentvolumeclaim "c" not found')],
     ['bound', ['c'], [aClaim('c', { volumeName: 'v' }), aVolume('v')], both('')],
     ['bound on one node', ['c'], [aClaim('c', { volumeName: 'v' }), aVolume('v', onlyOn('b'))], [conflict, '']],
-    ['bound to a deleted volume', ['c'], [aClaim('c', { volumeName: 'v' })], both(gone)],
+    ['bound to a deleted volume', ['c'], [aClaim('c', { volumeName: 'v' })], both(missingVolume)],
     [
       'lost',
       ['c'],

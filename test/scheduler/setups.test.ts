@@ -1,4 +1,4 @@
-/** Schedulers that run: on a thread of a cluster, alone, two of them, and with plug-ins of a program's own. */
+/** Schedulers in different setups: on a thread of a cluster, as processes, as a pair, and with custom plug-ins. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -10,7 +10,7 @@ import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { ScheduledPods } from './scheduled-pods.ts'
 
-test('a cluster schedules on a thread of its own, by the profiles of a file', async (t) => {
+test('a cluster schedules on its own thread with the profiles of a file', async (t) => {
   const folder = (await testCluster(t, { controllers: [] })).folder
   const configurationFile = join(folder, 'scheduler.yaml')
   writeFileSync(
@@ -24,11 +24,11 @@ test('a cluster schedules on a thread of its own, by the profiles of a file', as
   await waitFor('the account', () => pods.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   await pods.node('a')
   await pods.create('p', { schedulerName: 'packing' })
-  assert.equal(await pods.placed('p'), 'a')
-  assert.deepEqual(await pods.told('p', 'Scheduled'), ['Successfully assigned default/p to a'])
+  assert.equal(await pods.nodeOf('p'), 'a')
+  assert.deepEqual(await pods.eventNotes('p', 'Scheduled'), ['Successfully assigned default/p to a'])
 })
 
-test('a configuration that cannot work keeps the cluster from starting, with the reason', async (t) => {
+test('a cluster with an invalid scheduler configuration fails to start, with the reason', async (t) => {
   const { folder } = await testCluster(t, { controllers: [] })
   const configurationFile = join(folder, 'scheduler.yaml')
   writeFileSync(
@@ -41,7 +41,7 @@ test('a configuration that cannot work keeps the cluster from starting, with the
   )
 })
 
-test('a program gives a cluster a plug-in of its own', async (t) => {
+test("a program adds its own plug-in to a cluster's scheduler", async (t) => {
   const evenNames = pluginFactory({
     name: 'EvenNames',
     make: () => ({
@@ -63,12 +63,12 @@ test('a program gives a cluster a plug-in of its own', async (t) => {
   await waitFor('the account', () => pods.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   await pods.node('odd')
   await pods.create('pod')
-  assert.equal(await pods.placed('pod'), 'odd')
+  assert.equal(await pods.nodeOf('pod'), 'odd')
   await pods.create('even')
-  assert.match(await pods.refused('even'), /^0\/1 nodes are available: 1 the names do not go together\./)
+  assert.match(await pods.unschedulableMessage('even'), /^0\/1 nodes are available: 1 the names do not go together\./)
 })
 
-test('of two schedulers one leads, and the other takes over; its port tells how it is', async (t) => {
+test('one of two schedulers leads, and the other takes over; /readyz reports which', async (t) => {
   const pods = new ScheduledPods(await testCluster(t, { controllers: apiControllers }))
   await waitFor('the account', () => pods.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   const begin = async () => {
@@ -85,25 +85,25 @@ test('of two schedulers one leads, and the other takes over; its port tells how 
   const first = await begin()
   await pods.node('a')
   await pods.create('one')
-  await pods.placed('one')
+  await pods.nodeOf('one')
   const second = await begin()
   assert.deepEqual(
     [await status(first.port, '/healthz'), await status(first.port, '/readyz'), await status(second.port, '/readyz')],
     [200, 200, 500],
   )
   assert.match((await answer(second.port, '/readyz', '')).body, /\[-\]sched-handler-sync failed/)
-  // Who shows nothing is nobody in particular, and may see nothing but health.
+  // Without credentials, a client is anonymous and may read only health.
   const stranger = await answer(first.port, '/metrics', '')
   assert.deepEqual([stranger.status, await status(first.port, '/other')], [403, 403])
   assert.match(stranger.body, /User \\"system:anonymous\\" cannot get path \\"\/metrics\\"/)
   assert.deepEqual([await status(first.port, '/metrics', 'unknown'), await status(second.port, '/livez')], [401, 200])
   await first.stop()
   await pods.create('two')
-  assert.equal(await pods.placed('two'), 'a')
+  assert.equal(await pods.nodeOf('two'), 'a')
   assert.equal(await status(second.port, '/readyz'), 200)
 })
 
-test('metrics are for those whom the API server lets read them', async (t) => {
+test('metrics are authorized by the API server', async (t) => {
   const tokens = [
     { token: 'reader', user: { name: 'prometheus', groups: ['system:monitoring'] } },
     { token: 'nobody', user: { name: 'nobody', groups: [] } },
