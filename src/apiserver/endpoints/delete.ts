@@ -17,13 +17,13 @@ export const remove: Endpoint = async (target) => {
     options.orphanDependents === undefined
   )
     request.warnings.push(deletion.defaultPropagationWarning)
-  const { object, gone, uid } = await deleteObject(
+  const { object, removed, uid } = await deleteObject(
     writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }),
     options,
   )
   // As upstream: only to whom asked for dependents to go, in the words of old.
-  if (!gone && options.orphanDependents === false) return objectResponse(representation, object, 202)
-  if (!gone || deletion?.returnsObject) return objectResponse(representation, object)
+  if (!removed && options.orphanDependents === false) return objectResponse(representation, object, 202)
+  if (!removed || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource
   return statusResponse(
     request,

@@ -1,11 +1,11 @@
 /**
- * What the server's caches of resources, their watches and the store have done, by upstream's names. All of it is read
- * when somebody asks.
+ * Metrics of the resource caches, their watches and the store, under upstream's names. All values are read when the
+ * metrics are scraped.
  */
 import type { Distribution, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type CacheCounts, storeSeconds, waitSeconds } from './cache/cache-counts.ts'
 import type { Cacher } from './cache/cacher.ts'
-import { keptChanges } from './cache/history/change-history.ts'
+import { historyLength } from './cache/history/change-history.ts'
 import type { Registry } from './registry.ts'
 import type { ServedResource } from './served-resource.ts'
 import { eventSizes, watchListSeconds } from './watch-traffic.ts'
@@ -17,7 +17,7 @@ const placeOf = ({ resource: { definition } }: Cacher): string[] => [definition.
 /** As Go prints a resource with its group. */
 const dottedName = ([group, resource]: readonly string[]): string => (group ? `${resource}.${group}` : (resource ?? ''))
 
-/** Upstream keeps the last 15 digits. */
+/** Upstream reports the last 15 digits. */
 const shownRevisions = 1e15
 
 export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void {
@@ -25,7 +25,7 @@ export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void
     metrics.keptCounter(name, help, ofResource, () =>
       [...registry.cachers()].map((cacher) => [placeOf(cacher), count(cacher.counts)] as const),
     )
-  /** Of resources whose objects are in memory: all that were ever asked for. */
+  /** For resources whose objects are in memory: all that were requested at least once. */
   const live = (
     name: string,
     help: string,
@@ -56,7 +56,10 @@ export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void
     ofResource,
     (cacher, { revision }) => [placeOf(cacher), revision % shownRevisions],
   )
-  live('watch_cache_capacity', 'Changes that the cache keeps.', ofResource, (cacher) => [placeOf(cacher), keptChanges])
+  live('watch_cache_capacity', 'Changes that the cache keeps.', ofResource, (cacher) => [
+    placeOf(cacher),
+    historyLength,
+  ])
   counter(
     'apiserver_watch_cache_initializations_total',
     'Loads of the cache.',
@@ -87,8 +90,8 @@ export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void
 }
 
 /**
- * Lists out of memory say which index they used: there is none, all objects of the namespace or cluster are gone
- * through.
+ * LIST metrics. The `index` label is always empty: there are no indexes, a list scans all objects of the namespace or
+ * cluster.
  */
 function listMetrics(
   metrics: MetricsRegistry,
@@ -147,7 +150,7 @@ function listMetrics(
   )
 }
 
-/** Upstream's store is etcd, and its names say so. */
+/** Upstream's store is etcd, hence the metric names. */
 function storeMetrics(metrics: MetricsRegistry, registry: Registry): void {
   const ofRequest = ['operation', ...ofResource]
   const requests = (): Labelled<Distribution>[] =>
@@ -170,7 +173,7 @@ function storeMetrics(metrics: MetricsRegistry, registry: Registry): void {
   })
 }
 
-/** `served` gives all that is served now, in all versions. */
+/** `served` returns all resources that are served now, in all versions. */
 export function watchMetrics(metrics: MetricsRegistry, served: () => Iterable<ServedResource>): void {
   const labels = ['group', 'version', 'resource']
   const watched = (): readonly (readonly [string[], ServedResource['watchTraffic']])[] =>

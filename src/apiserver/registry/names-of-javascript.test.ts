@@ -1,6 +1,6 @@
 /**
- * Every name that objects of JavaScript have of their own, on the way of a write: decoded, checked, patched, owned,
- * encoded.
+ * Property names that JavaScript objects inherit, used as keys in each step of a write: decode, validate, patch, own,
+ * encode.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -39,9 +39,10 @@ const resource = new ServedResource(configMaps)
 const { type } = resource
 const now = '2026-01-01T00:00:00Z'
 
-/** JSON text is the measure: in it a name is a name. */
+/** JSON text is the reference: in it such a name is an ordinary key. */
 const mapText = (data: string): string =>
-  `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"n","resourceVersion":"1","uid":"u"},"data":{${data}}}`
+  '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","namespace":"n","resourceVersion":"1","uid":"u"},' +
+  `"data":{${data}}}`
 const mapOf = (data: string): ConfigMap => JSON.parse(mapText(data)) as ConfigMap
 const text = (value: unknown): string => JSON.stringify(value)
 const dataOf = (object: object): string => text((object as ConfigMap).data)
@@ -88,7 +89,7 @@ for (const name of names) {
       assert.deepEqual(decode(type, `{${one}}`).unknown, [name])
     })
 
-    test('is one key, in data or in binaryData', () => {
+    test('is one key in data or in binaryData', () => {
       const errors = (object: object) =>
         resource.definition.validate?.object?.(object as ConfigMap).map(({ field }) => field)
       assert.deepEqual(errors({ ...without(), binaryData: JSON.parse(`{${key}:"eA=="}`) }), [])
@@ -104,7 +105,7 @@ for (const name of names) {
       )
     })
 
-    test('tells objects apart', () => {
+    test('makes objects unequal', () => {
       for (const value of ['"1"', '0', '{"a":1}', '[1]']) {
         const x = JSON.parse(`{${key}:${value}}`)
         for (const same of [semanticallyEqual, jsonEqual]) {
@@ -137,7 +138,7 @@ for (const name of names) {
       })
     }
 
-    test('is reached by JSON patches', () => {
+    test('is set, tested and deleted by JSON patches', () => {
       const path = `/data/${name}`
       const patched = (object: ConfigMap, ...operations: object[]): string => dataOf(jsonPatch(object, operations))
       assert.equal(
@@ -162,7 +163,7 @@ for (const name of names) {
       assert.equal(({} as { x?: unknown }).x, undefined)
     })
 
-    test('is owned by who sets it', () => {
+    test('is owned by the manager that sets it', () => {
       const field = { 'f:data': { '.': {}, [`f:${name}`]: {} } }
       const created = written(undefined, mapOf(one), 'one')
       assert.deepEqual(fieldsOf(created, 'one'), field)
@@ -177,7 +178,7 @@ for (const name of names) {
       assert.equal(fieldsOf(written(joined, { ...joined, data: without().data! }, 'one'), 'two'), undefined)
     })
 
-    test('is applied, fought over and pruned', () => {
+    test('is applied, conflicts and is pruned', () => {
       const created = applied(undefined, `"a":"0",${one}`, 'one')
       assert.equal(dataOf(created), `{"a":"0",${one}}`)
       assert.deepEqual(fieldsOf(created, 'one'), { 'f:data': { 'f:a': {}, [`f:${name}`]: {} } })
@@ -199,7 +200,7 @@ for (const name of names) {
       assert.equal(text(fromYaml(toYaml(with1()))), text(fromYaml(mapText(`"a":"0",${one}`))))
     })
 
-    test('is the key of a label only where it is one', () => {
+    test('is a label key only if it is a valid one', () => {
       assert.equal(labelSelectorText({ matchExpressions: [{ key: 'a', operator: name, values: ['b'] }] }), '<error>')
       if (name.startsWith('_')) return void assert.throws(() => parseLabelSelector(name), { code: 400 })
       const labels = JSON.parse(`{${one}}`)
@@ -209,7 +210,7 @@ for (const name of names) {
       assert.ok(parseLabelSelector(`!${name},${name}!=1`).matches({}))
     })
 
-    test('is read and set as a member of its own', () => {
+    test('is read and set as an own property', () => {
       const object: Record<string, unknown> = {}
       assert.equal(own(object, name), undefined)
       setOwn(object, name, null)
@@ -220,7 +221,7 @@ for (const name of names) {
   })
 }
 
-test('maps with such names stand nowhere for texts', () => {
+test('maps with such keys are not accepted as strings', () => {
   for (const yaml of ['? {toString: x}\n: v\n', '? [{valueOf: x}]\n: v\n'])
     assert.throws(() => fromYaml(yaml), { name: 'YamlError' })
   const body = JSON.parse('{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":{"toString":"x","valueOf":"x"}}}')

@@ -26,20 +26,20 @@ import { encode, StoredObject, spliceRevision, summarize, summaryWith } from './
 import { Turns } from './write/turns.ts'
 
 /**
- * Why nothing was committed: the key has `changed` since it was read, or it has not, and another condition was
- * `refused`.
+ * The reason why nothing was committed: the key has `changed` since it was read, or it has not, and another condition
+ * of the transaction was `refused`.
  */
 export type Lost = 'changed' | 'refused'
 
-/** What a writer knows of the object that it commits, so that it need not be found out again. */
-export interface Known {
-  /** Whether all but its metadata is as in the live object. */
-  readonly restAsLive: boolean
-  /** Whether its spec has passed the rules that look at it alone. */
+/** Facts that a writer knows about the object that it commits, so that they need not be computed again. */
+export interface KnownFacts {
+  /** True if everything but the metadata equals the live object. */
+  readonly onlyMetadataChanged: boolean
+  /** True if its spec has passed the validation that needs no other object. */
   readonly validSpec: boolean
 }
 
-const nothingKnown: Known = { restAsLive: false, validSpec: false }
+const nothingKnown: KnownFacts = { onlyMetadataChanged: false, validSpec: false }
 
 export class Registry {
   readonly store: Store
@@ -57,7 +57,7 @@ export class Registry {
   readonly #log: (line: string) => void
   readonly features: FeatureGates
 
-  /** `definitions` are all that are registered, served or not: a served version may be stored as one that is off. */
+  /** `definitions` are all registered ones, served or not: a served version may be stored as one that is not served. */
   constructor(
     store: Store,
     definitions: readonly ResourceDefinition[],
@@ -70,7 +70,7 @@ export class Registry {
     this.#definitions = new Map(definitions.map((definition) => [resourceKey(definition), definition]))
   }
 
-  /** The resource of a definition, made when first asked for. */
+  /** The resource of a definition, created on the first call. */
   served(definition: ResourceDefinition): ServedResource {
     const key = resourceKey(definition)
     let served = this.#served.get(key)
@@ -83,7 +83,7 @@ export class Registry {
     return served
   }
 
-  /** The cachers of all resources that were asked for. */
+  /** The cachers of all resources that were requested so far. */
   cachers(): Iterable<Cacher> {
     return this.#cachers.values()
   }
@@ -105,35 +105,32 @@ export class Registry {
   }
 
   /**
-   * Forgets a resource that is no longer served; its watches go on. `refusesCreate`: what creations that are under way
-   * are refused with.
+   * Forgets a resource that is no longer served; its watches continue. `refusesCreate`: the reason to deny creates that
+   * are in progress.
    */
   retire(resource: ServedResource, refusesCreate?: string): void {
     const cacher = this.cacher(resource)
     cacher.retire(refusesCreate)
     this.#cachers.delete(resource.storage)
     this.#hubs.delete(resource.storage)
-    // Requests that are under way may still ask.
+    // Requests in progress may still need it.
     this.#retired.set(resource.storage, cacher)
   }
 
-  /**
-   * Ends the watches of a resource that was retired, when they have been told of everything up to `revision`. Never
-   * rejects.
-   */
+  /** Ends the watches of a retired resource once they have received everything up to `revision`. Never rejects. */
   async endWatches({ storage }: ServedResource, revision?: number): Promise<void> {
     await this.#retired.get(storage)?.endWatches(revision)
   }
 
   hub(resource: ServedResource): WatchHub {
-    // Versions that are converted run at their own speed.
+    // Versions that are converted asynchronously deliver at their own speed.
     const owner = resource.conversion ? resource : resource.storage
     let hub = this.#hubs.get(owner)
     if (!hub) this.#hubs.set(owner, (hub = new WatchHub(this.#log)))
     return hub
   }
 
-  /** All versions of a resource by their names, if they differ in shape: the same field may have another place then. */
+  /** All versions of a resource by their names, if their fields differ: the same field may have another path then. */
   versions({ storage }: ServedResource): ReadonlyMap<string, ServedResource> | undefined {
     let versions = this.#versions.get(storage)
     if (!versions) {
@@ -151,7 +148,7 @@ export class Registry {
     return versions.size > 0 ? versions : undefined
   }
 
-  /** How stored objects look through a resource; conversions are done once per object. */
+  /** Returns the function that shows stored objects as a resource does; each object is converted once. */
   view(resource: ServedResource): View {
     let view = this.#views.get(resource)
     if (!view) this.#views.set(resource, (view = this.#conversions(resource)?.view ?? viewOf(resource)))
@@ -159,19 +156,19 @@ export class Registry {
   }
 
   /**
-   * Has stored objects converted, where that takes time, so that they can be viewed. Rejects with a StatusError if one
-   * cannot be.
+   * Converts stored objects, if the resource needs that, so that they can be viewed. Rejects with a StatusError if one
+   * cannot be converted.
    */
   prepare(resource: ServedResource, objects: () => readonly StoredObject[]): Promise<void> | undefined {
     return this.#conversions(resource)?.prepare(objects())
   }
 
-  /** Where watches of a resource that have seen everything up to `revision` hear of changes. */
+  /** The source of changes for watches that have received everything up to `revision`. */
   feed(resource: ServedResource, view: CacheView, revision: number): ChangeFeed {
     const conversions = this.#conversions(resource)
     if (!conversions) return view
     const known = this.#feeds.get(resource)
-    if (known && known.view === view && !known.feed.over) return known.feed
+    if (known && known.view === view && !known.feed.hasEnded) return known.feed
     const feed = new ConvertedFeed(view, (objects) => conversions.prepare(objects), revision)
     this.#feeds.set(resource, { view, feed })
     return feed
@@ -184,7 +181,7 @@ export class Registry {
     return conversions
   }
 
-  /** A stored object as the resource shows it, converted first where that takes time. */
+  /** A stored object as the resource shows it, converted first if the resource needs that. */
   #shown(resource: ServedResource, object: StoredObject): StoredObject | Promise<StoredObject> {
     const view = this.view(resource)
     return resource.conversion
@@ -194,7 +191,10 @@ export class Registry {
       : view(object)
   }
 
-  /** The current object, as the resource shows it. A promise only while the resource's objects are being loaded. */
+  /**
+   * The current object, as the resource shows it. A promise only while the resource's objects are being loaded, or if
+   * it has to be converted.
+   */
   get(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
     const cacher = this.cacher(resource)
     const cache = cacher.live
@@ -203,17 +203,17 @@ export class Registry {
     return object && this.#shown(resource, object)
   }
 
-  /** The object as the store has it: for who has just learnt that what was read from memory is old. */
+  /** The object as the store has it, for a caller that has learnt that the one in memory is outdated. */
   async newest(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
     const { storage } = resource
     const asked = performance.now()
     const entry = await this.store.get(key)
-    this.cacher(resource).counts.stored('get', asked)
+    this.cacher(resource).counts.observeStoreRequest('get', asked)
     if (!entry) return undefined
     return this.#shown(resource, readStored(storage, key, entry.value, entry.revision))
   }
 
-  /** Commits an object over `live`, or where nothing is. */
+  /** Commits an object in place of `live`, or creates it. */
   put(
     resource: ServedResource,
     key: string,
@@ -227,7 +227,7 @@ export class Registry {
       const stored = toStorage(resource, object)
       return this.#putStored(resource, key, object, stored, encode(storage, stored), live, false)
     }
-    const value = encode(resource, object, known.restAsLive && !live?.outdated ? live : undefined)
+    const value = encode(resource, object, known.onlyMetadataChanged && !live?.outdated ? live : undefined)
     return this.#putStored(resource, key, object, object, value, live, known.validSpec)
   }
 
@@ -238,7 +238,7 @@ export class Registry {
     metadata: ObjectMeta,
     live: StoredObject,
   ): Promise<StoredObject | Lost> {
-    if (!isWrittenAsItIs(resource, live)) return this.put(resource, key, { ...live.parse(), metadata }, live)
+    if (!isStoredUnchanged(resource, live)) return this.put(resource, key, { ...live.parse(), metadata }, live)
     const value = this.#withMetadata(resource, metadata, live)
     const { revision } = live
     return this.#written(
@@ -250,20 +250,20 @@ export class Registry {
     )
   }
 
-  /** Commits `live` with its last metadata, and removes it: watches see both. Gives it as it was removed. */
-  async end(
+  /** Commits `live` with its last metadata, and removes it: watches see both changes. Returns it as it was removed. */
+  async putAndRemove(
     resource: ServedResource,
     key: string,
     metadata: ObjectMeta,
     live: StoredObject,
   ): Promise<StoredObject | Lost> {
     const { revision } = live
-    if (!isWrittenAsItIs(resource, live)) {
+    if (!isStoredUnchanged(resource, live)) {
       const last = await this.putMetadata(resource, key, metadata, live)
       if (typeof last === 'string') return last
       const removed = await this.remove(resource, key, last.revision)
       if (typeof removed !== 'string') return last.at(removed)
-      // Who looks after its end may have been faster.
+      // A controller may have removed it in the meantime.
       return (await this.newest(resource, key)) ? removed : last
     }
     const value = this.#withMetadata(resource, metadata, live)
@@ -272,7 +272,7 @@ export class Registry {
       conditions: [{ key, revision }],
       operations: [{ key, value, delete: true }],
     })
-    this.cacher(resource).counts.stored('delete', asked)
+    this.cacher(resource).counts.observeStoreRequest('delete', asked)
     if (!result.committed) return lost(result.current[0], revision)
     return new StoredObject(resource, key, result.revision, spliceRevision(resource, value, result.revision))
   }
@@ -283,7 +283,7 @@ export class Registry {
     return value
   }
 
-  /** Gives `live` back if the store holds the same: whether two versions show it alike is the webhook's affair. */
+  /** Returns `live` if the store holds an equal value: the webhook decides whether two versions show it alike. */
   async #putConverted(
     resource: ServedResource,
     conversion: ObjectConversion,
@@ -299,7 +299,7 @@ export class Registry {
     return this.#putStored(resource, key, object, stored, value, live, false)
   }
 
-  /** `value` is `stored` as the store has it, `object` what it is to the resource. */
+  /** `value` is the encoded `stored`; `object` is the same in the resource's version. */
   #putStored(
     resource: ServedResource,
     key: string,
@@ -324,7 +324,7 @@ export class Registry {
     )
   }
 
-  /** What became of a write, as the resource shows it. It does not hold the object that was encoded while it waits. */
+  /** The result of a write, as the resource shows it. Holds no reference to the encoded object while it waits. */
   async #written(
     resource: ServedResource,
     key: string,
@@ -336,7 +336,7 @@ export class Registry {
     const cacher = this.cacher(resource)
     const asked = performance.now()
     const result = await commit
-    cacher.counts.stored(expected === 0 ? 'create' : 'update', asked)
+    cacher.counts.observeStoreRequest(expected === 0 ? 'create' : 'update', asked)
     if (!result.committed) return lost(result.current[0], expected)
     const current = cacher.live?.objects.get(key)
     return this.#shown(
@@ -347,7 +347,7 @@ export class Registry {
     )
   }
 
-  /** Removes an object if the key is at `revision`. Gives the revision of the removal. */
+  /** Removes an object if the key is at `revision`. Returns the revision of the removal. */
   async remove(resource: ServedResource, key: string, revision: number): Promise<number | Lost> {
     const { storage } = resource
     const asked = performance.now()
@@ -355,7 +355,7 @@ export class Registry {
       conditions: [{ key, revision }],
       operations: [{ key, delete: true }],
     })
-    this.cacher(resource).counts.stored('delete', asked)
+    this.cacher(resource).counts.observeStoreRequest('delete', asked)
     return result.committed ? result.revision : lost(result.current[0], revision)
   }
 
@@ -379,14 +379,14 @@ export class Registry {
   }
 }
 
-/** Whether the store holds a resource's objects as it shows them, and nothing else is written along with them. */
-const isWrittenAsItIs = (resource: ServedResource, live: StoredObject): boolean =>
+/** True if the store holds a resource's objects as it shows them, and nothing else is written along with them. */
+const isStoredUnchanged = (resource: ServedResource, live: StoredObject): boolean =>
   resource.storage === resource && !resource.conversion && !resource.writeHook && !live.outdated
 
 const lost = (current: Entry | undefined, expected: number): Lost =>
   (current?.revision ?? 0) === expected ? 'refused' : 'changed'
 
-/** Whether `bytes`, which lack a resourceVersion, say what `live` says. The order of members is the webhook's. */
+/** True if `bytes`, which lack a resourceVersion, equal `live`. The webhook decides the order of members. */
 function isSame(live: StoredObject, bytes: Buffer): boolean {
   // The same members are equally long in any order.
   if (live.size !== bytes.length + `"resourceVersion":"${live.revision}",`.length) return false

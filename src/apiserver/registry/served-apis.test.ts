@@ -19,7 +19,7 @@ const widgets = (version: string): ServedResource => new ServedResource(define('
 const groupsOf = ({ state }: ServedApis): string[] =>
   state.groups.map(({ group, versions }) => `${group} ${versions.map(({ version }) => version).join()}`)
 
-test('custom resources are found and shown after the built-in ones, and no longer once their owner has none', () => {
+test('custom resources are found and listed after the built-in ones until their owner removes them', () => {
   const served = apis()
   served.setCustom('widgets.example.com', [widgets('v1'), widgets('v1beta1')])
   assert.equal(served.find('example.com', 'v1beta1', 'widgets')?.definition.version, 'v1beta1')
@@ -30,7 +30,7 @@ test('custom resources are found and shown after the built-in ones, and no longe
   assert.deepEqual(groupsOf(served), [' v1', 'apps v1'])
 })
 
-test('a state is another object after a change, and only then', () => {
+test('the state is a new object after a change, and only then', () => {
   const served = apis()
   const before = served.state
   assert.equal(served.state, before)
@@ -44,7 +44,7 @@ test('a state is another object after a change, and only then', () => {
   assert.equal(changes, 1)
 })
 
-test('what Kubernetes has by a name stays what it is', () => {
+test('a custom resource cannot replace a built-in one of the same name', () => {
   const served = apis()
   const own = served.find('apps', 'v1', 'deployments')
   const other = new ServedResource(define('apps', 'v1', 'deployments'))

@@ -1,12 +1,12 @@
 /**
- * What the server serves just now: the built-in resources, and those that come and go while it runs. Who shows all of
- * it (discovery, OpenAPI) works from `state`, which is another object after every change.
+ * The APIs that the server serves now: the built-in resources, and those that are added and removed while it runs.
+ * Discovery and OpenAPI work from `state`, which is a new object after every change.
  */
 import { groupsOf, type ResourceRegistry, type ServedGroup } from '../../api/registry.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { ServedResource } from './served-resource.ts'
 
-/** One state of the APIs. Not changed once it was handed out. */
+/** One state of the APIs. Immutable. */
 export interface ApisState {
   readonly resources: readonly ResourceDefinition[]
   /** In the order of `/apis`; the core group, named '', comes first. */
@@ -21,13 +21,13 @@ export class ServedApis {
   readonly #builtIn: ResourceRegistry
   /** By group, version and plural: looked up for every request. */
   readonly #resources = new Map<string, Map<string, Map<string, ServedResource>>>()
-  /** Custom resources by whose they are: the definition's name. */
+  /** Custom resources by owner: the name of their definition. */
   readonly #custom = new Map<string, readonly ServedResource[]>()
   readonly #builtInGroups: ReadonlySet<string>
   readonly #listeners = new Set<Listener>()
   #state: ApisState | undefined
 
-  /** `builtIn` says which resources there are, `served` are the same, ready to be served. */
+  /** `builtIn` has the definitions, `served` the same resources, ready to be served. */
   constructor(builtIn: ResourceRegistry, served: readonly ServedResource[]) {
     this.#builtIn = builtIn
     this.#builtInGroups = new Set(builtIn.resources.map(({ group }) => group))
@@ -43,13 +43,13 @@ export class ServedApis {
     return this.#resources.get(group)?.get(version)?.get(plural)
   }
 
-  /** All that is served now, in all versions. */
+  /** All resources that are served now, in all versions. */
   *all(): Generator<ServedResource> {
     for (const versions of this.#resources.values())
       for (const resources of versions.values()) yield* resources.values()
   }
 
-  /** All resources that show the same stored objects as this one, itself among them. */
+  /** All resources that show the same stored objects as this one, including itself. */
   equivalents({ storage }: ServedResource): readonly ServedResource[] {
     const found: ServedResource[] = []
     for (const versions of this.#resources.values())
@@ -66,8 +66,8 @@ export class ServedApis {
   }
 
   /**
-   * Whether a group has resources of Kubernetes' own: what it lacks is a missing resource; elsewhere it is a missing
-   * page.
+   * True if Kubernetes itself has resources in a group: what it lacks is answered as a missing resource; in other
+   * groups as a missing page.
    */
   isBuiltIn(group: string): boolean {
     return this.#builtInGroups.has(group)
@@ -78,7 +78,7 @@ export class ServedApis {
     return this.#builtInGroups.has(group) ? this.#builtIn.resources.filter((resource) => resource.group === group) : []
   }
 
-  /** Serves these resources for `owner`, and no others of its any more. */
+  /** Serves these resources for `owner`, in place of its previous ones. */
   setCustom(owner: string, resources: readonly ServedResource[]): void {
     for (const resource of this.#custom.get(owner) ?? []) this.#remove(resource)
     for (const resource of resources) this.#add(resource)
@@ -88,13 +88,13 @@ export class ServedApis {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Calls back after each change. The returned function ends that. */
+  /** Calls back after each change. The returned function unsubscribes. */
   onChange(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** What Kubernetes has by that name stays what it is. */
+  /** A built-in resource of the same name takes precedence. */
   #add(resource: ServedResource): void {
     const { group, version, plural } = resource.definition
     let versions = this.#resources.get(group)
@@ -130,10 +130,7 @@ export class ServedApis {
   }
 }
 
-/**
- * Custom groups stand in the order of their APIServices' names, `v1.example.com`, as all of them have the same
- * priority.
- */
+/** Sorts custom groups by the names of their APIServices, `v1.example.com`, as all of them have the same priority. */
 function inOrder(definitions: readonly ResourceDefinition[]): ResourceDefinition[] {
   const names = new Map<string, string>()
   for (const { group, version } of definitions) {

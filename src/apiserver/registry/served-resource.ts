@@ -20,10 +20,10 @@ import { WatchTraffic } from './watch-traffic.ts'
 import type { WriteGuard } from './write/write-guard.ts'
 import type { WriteHook } from './write/write-hook.ts'
 
-/** A value of the store in today's form, in the version of `resource`. */
+/** A value of the store in the current form, in the version of `resource`. */
 export interface StoredForm {
   readonly resource: ServedResource
-  /** The value itself where that is as it should be. */
+  /** The value itself if it has the current form already. */
   readonly value: Buffer
 }
 
@@ -36,26 +36,26 @@ export class ServedResource {
   readonly groupKind: GroupNamed
   readonly listKind: string
   readonly namespaced: boolean
-  /** How the JSON of every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
+  /** The JSON with which every object begins: `{"kind":"Pod","apiVersion":"v1","metadata":{`. */
   readonly headText: string
   readonly head: Buffer
   /**
-   * Where what list items show begins: `"metadata"`, as they leave out kind and version; custom resources keep them.
+   * The offset at which list items begin: at `"metadata"`, as they omit kind and version; custom resources have them.
    */
   readonly itemOffset: number
   readonly prefix: string
   readonly verbs: ReadonlySet<string>
   readonly features: FeatureGates
   readonly watchTraffic = new WatchTraffic()
-  /** Removes fields of features that are off before an object is checked; undefined where the kind has none. */
+  /** Removes fields of disabled features before an object is validated; undefined if the kind has none. */
   readonly removeFields: RemoveFields | undefined
   /** Set once at start, for the few kinds that need one. */
   writeHook: WriteHook | undefined
-  /** Set once at start, for the few kinds that ask more of their writers. */
+  /** Set once at start, for the few kinds that have further checks for writers. */
   writeGuard: WriteGuard | undefined
-  /** Brings a value from the store into today's form; custom resources have one. Throws StatusError. */
+  /** Converts a value from the store to the current form; set for custom resources. Throws StatusError. */
   readStored: ((value: Buffer) => StoredForm) | undefined
-  /** Set where objects of other versions are brought into this one by somebody else. */
+  /** Set if objects of other versions are converted to this one by a webhook. */
   conversion: ObjectConversion | undefined
   /** Custom resources: the other versions that field managers may have written in. */
   otherVersion: ((apiVersion: string) => OtherVersion | undefined) | undefined
@@ -83,12 +83,12 @@ export class ServedResource {
     )
   }
 
-  /** The schema of its kind; made when first needed. */
+  /** The schema of its kind; built on first access. */
   get type(): StructType {
     return (this.#type ??= this.definition.custom?.type() ?? schemaType(this.definition))
   }
 
-  /** Fills in what the client left out. */
+  /** Fills in defaults for fields that the client omitted. */
   get applyDefaults(): (object: KubeObject) => void {
     return (this.#defaults ??= this.#compileDefaults())
   }
@@ -98,14 +98,14 @@ export class ServedResource {
     return this.features.areDefault ? apply : (object) => this.withFeatures(() => apply(object))
   }
 
-  /** Calls a synchronous function of the kind, which may ask what features are on. */
+  /** Calls a synchronous function of the kind, which may check feature gates. */
   withFeatures<T>(call: () => T): T {
     return this.features.areDefault ? call() : withFeatures(this.features, call)
   }
 
   /**
-   * Makes of a decoded object what reading it back from the store gives: empty collections that Go writes as null are
-   * null.
+   * Changes a decoded object to what reading it back from the store gives: empty collections that Go writes as null
+   * become null.
    */
   get asStored(): (object: KubeObject) => void {
     return (this.#asStored ??= (this.definition.custom ? undefined : nilCollections(this.type)) ?? (() => {}))
@@ -116,7 +116,7 @@ export class ServedResource {
     return this.namespaced ? `${prefix}${namespace}/${name}` : prefix + name
   }
 
-  /** All keys of a namespace, or of all. */
+  /** All keys of a namespace, or of all namespaces. */
   range(namespace: string): KeyRange {
     const { prefix } = this.storage
     return prefixRange(this.namespaced && namespace ? `${prefix}${namespace}/` : prefix)

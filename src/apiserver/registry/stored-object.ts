@@ -1,9 +1,9 @@
 /**
- * One revision of one object as the server keeps it: the JSON bytes that clients get, encoded once. What needs fields
- * (selectors, tables) parses them when first asked and keeps only what it needs.
+ * One revision of one object as the server stores it in memory: the JSON bytes that clients get, encoded once.
+ * Selectors and tables parse the fields they need on first access, and only those are cached.
  *
- * In the store the bytes lack `metadata.resourceVersion`, which nobody knows before the commit; it is put in as the
- * first member of metadata when the object comes back.
+ * In the store the bytes lack `metadata.resourceVersion`, which is not known before the commit; it is inserted as the
+ * first member of metadata when the object is read.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -16,16 +16,16 @@ import type { ServedResource } from './served-resource.ts'
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({})
 
-/** What selectors look at. */
+/** The labels and fields that selectors match. */
 export interface Summary {
   readonly labels: Readonly<Record<string, string>>
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** That of an object of which nothing but metadata has changed. */
+/** The summary of an object of which only the metadata has changed. */
 export const summaryWith = ({ labels = nothing }: ObjectMeta, { fields }: Summary): Summary => ({ labels, fields })
 
-/** The same summary, with the other's labels and texts where it says the same. */
+/** The same summary, sharing the other's labels and strings where they are equal, to save memory. */
 function summaryLike({ labels, fields }: Summary, like: Summary): Summary {
   const shared: Record<string, string> = {}
   for (const field in fields)
@@ -47,20 +47,20 @@ export class StoredObject {
   readonly key: string
   /** 0 for objects that are not stored (dry runs). */
   readonly revision: number
-  /** How many bytes there are. */
+  /** The number of bytes. */
   readonly size: number
-  /** The bytes, or what sets them apart from those of the pattern. */
-  #kept: Buffer | string
+  /** The bytes, or their difference from the pattern's. */
+  #data: Buffer | string
   #pattern: StoredObject | undefined
   #summary: Summary | undefined
   #metadataEnd = 0
   /** The object's table row, once it was printed. */
   row: RowTemplate | undefined
-  /** Whether the store holds it in an older form or version: writing it as it is shown is a change. */
+  /** True if the store holds it in an older form or version: writing it as it is shown is a change. */
   outdated = false
-  /** Whether it was written here, and its spec has passed the rules of today. */
+  /** True if it was written here, and its spec has passed the current validation. */
   validSpec = false
-  /** The stored object that this one was made of, where that takes time. */
+  /** The stored object that this one was converted from by a webhook. */
   base: StoredObject | undefined
 
   constructor(resource: ServedResource, key: string, revision: number, bytes: Buffer, summary?: Summary) {
@@ -68,13 +68,13 @@ export class StoredObject {
     this.key = key
     this.revision = revision
     this.size = bytes.length
-    this.#kept = bytes
+    this.#data = bytes
     this.#summary = summary
   }
 
-  /** Made anew each time where the object is packed: ask once. */
+  /** Restored on each access if the object is packed: read it once. */
   get bytes(): Buffer {
-    return typeof this.#kept === 'string' ? restored(this.#pattern!.bytes, this.#kept) : this.#kept
+    return typeof this.#data === 'string' ? restored(this.#pattern!.bytes, this.#data) : this.#data
   }
 
   get isPacked(): boolean {
@@ -82,13 +82,13 @@ export class StoredObject {
   }
 
   /**
-   * Keeps what sets the object apart from the pattern, which is not packed, instead of its bytes. Does nothing and
-   * gives false if that would be more than `most` bytes.
+   * Stores the difference from the pattern, which is not packed, instead of the bytes. Does nothing and returns false
+   * if that would be more than `most` bytes.
    */
   pack(pattern: StoredObject, most: number): boolean {
-    const kept = difference(pattern.bytes, this.bytes, most)
-    if (kept === undefined) return false
-    this.#kept = kept
+    const text = difference(pattern.bytes, this.bytes, most)
+    if (text === undefined) return false
+    this.#data = text
     this.#pattern = pattern
     if (this.#summary && pattern.#summary) this.#summary = summaryLike(this.#summary, pattern.#summary)
     return true
@@ -104,12 +104,12 @@ export class StoredObject {
     return this.key.slice(this.key.lastIndexOf('/', end - 1) + 1, end)
   }
 
-  /** A fresh copy that the caller may change, but for the sets of fields in it. */
+  /** A new copy that the caller may change, except for the field sets of managedFields in it. */
   parse<T extends KubeObject = KubeObject>(): T {
     return parseObject(this.bytes.toString()) as T
   }
 
-  /** Its metadata alone, as above. */
+  /** The metadata alone, under the same rules as `parse`. */
   parseMetadata(): ObjectMeta {
     return parseObject(`{"metadata":${this.metadata}}`).metadata
   }
@@ -119,8 +119,7 @@ export class StoredObject {
   }
 
   /**
-   * The bytes as list items have them, without the brace before: custom resources are whole, others lack kind and
-   * version.
+   * The bytes of the list item, without the brace before: custom resources are complete, others lack kind and version.
    */
   get item(): Buffer {
     return this.bytes.subarray(this.resource.itemOffset)
@@ -132,7 +131,7 @@ export class StoredObject {
     return bytes.subarray(this.resource.head.length - 1, this.#endOfMetadata(bytes))
   }
 
-  /** What follows metadata, from the comma on. */
+  /** The bytes after metadata, from the comma on. */
   get rest(): Buffer {
     const { bytes } = this
     return bytes.subarray(this.#endOfMetadata(bytes))
@@ -142,7 +141,7 @@ export class StoredObject {
     return (this.#metadataEnd ||= endOfObject(bytes, this.resource.head.length - 1))
   }
 
-  /** The same state under another revision: how a deleted object is shown. */
+  /** The same state with another revision: how a deleted object is shown. */
   at(revision: number): StoredObject {
     if (revision === this.revision) return this
     return new StoredObject(
@@ -160,7 +159,7 @@ const backslash = 0x5c
 const open = 0x7b
 const close = 0x7d
 
-/** The offset behind the `}` that closes the object beginning at `start`. */
+/** The offset after the `}` that closes the object beginning at `start`. */
 function endOfObject(bytes: Buffer, start: number): number {
   let depth = 0
   for (let i = start; i < bytes.length; i++) {
@@ -174,8 +173,8 @@ function endOfObject(bytes: Buffer, start: number): number {
 }
 
 /**
- * The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed.
- * With `like`, what follows metadata is known to be as it is there.
+ * The bytes for the store: kind and version first, then metadata without resourceVersion. The object is not changed. If
+ * `like` is given, the bytes after metadata are copied from it.
  */
 export function encode(resource: ServedResource, object: KubeObject, like?: StoredObject): Buffer {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object
@@ -189,8 +188,8 @@ export function encode(resource: ServedResource, object: KubeObject, like?: Stor
 }
 
 /**
- * Puts `"resourceVersion":"N"` into bytes from the store. Only the metadata of reviews, which are not stored, may be
- * empty.
+ * Inserts `"resourceVersion":"N"` into bytes from the store. Only reviews, which are not stored, may have empty
+ * metadata.
  */
 export function spliceRevision(resource: ServedResource, stored: Buffer, revision: number): Buffer {
   const isEmpty = stored[resource.head.length] === close
@@ -202,7 +201,7 @@ export function spliceRevision(resource: ServedResource, stored: Buffer, revisio
   )
 }
 
-/** Bytes that may have a resourceVersion, with another. */
+/** Replaces the resourceVersion of bytes, or inserts it. */
 function withRevision(resource: ServedResource, bytes: Buffer, revision: number): Buffer {
   const { length } = resource.head
   if (bytes.toString('latin1', length, length + revisionStart.length) !== revisionStart)
@@ -212,9 +211,9 @@ function withRevision(resource: ServedResource, bytes: Buffer, revision: number)
 
 const revisionStart = '"resourceVersion":"'
 
-/** The beginning of the resource's objects, the text, which is ASCII, and the bytes from an offset on. */
+/** The head of the resource's objects, the text, which is ASCII, and the bytes from an offset on. */
 function spliced({ head }: ServedResource, text: string, bytes: Buffer, from: number): Buffer {
-  // Memory of its own: a piece of Node's pool would keep 64 KB alive for as long as the object is there.
+  // Allocate outside of Node's pool: a piece of the pool would retain 64 KB for as long as the object exists.
   const made = Buffer.allocUnsafeSlow(head.length + text.length + bytes.length - from)
   bytes.copy(made, 0, 0, head.length)
   made.write(text, head.length, 'latin1')
@@ -222,7 +221,7 @@ function spliced({ head }: ServedResource, text: string, bytes: Buffer, from: nu
   return made
 }
 
-/** An object as it would be stored, without being: the answer of a dry run, or of a subresource that is computed. */
+/** An object that is not stored: the response of a dry run, or of a subresource that is computed. */
 export function unstored(resource: ServedResource, object: KubeObject): StoredObject {
   const { resourceVersion } = object.metadata
   const revision = resourceVersion ? Number(resourceVersion) : 0

@@ -1,7 +1,7 @@
 /** NamespaceAutoProvision: a namespace that something is created in is created first. */
 import { after } from '../../../lib/flow/after.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
-import { createUnlessThere } from '../../registry/write/create-object.ts'
+import { createIfAbsent } from '../../registry/write/create-object.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { findNamespace } from './known-namespaces.ts'
@@ -26,7 +26,7 @@ export function namespaceAutoProvision({ registry, find, writer }: PluginSources
     namespaces.applyDefaults(object)
     try {
       // Somebody may have made it in between: that is as well.
-      await createUnlessThere({ ...writer(), resource: namespaces, namespace: '', name, subresource: '' }, object)
+      await createIfAbsent({ ...writer(), resource: namespaces, namespace: '', name, subresource: '' }, object)
     } catch (error) {
       throw forbiddenWrite(attributes, error instanceof Error ? error.message : String(error))
     }

@@ -44,5 +44,5 @@ function selected(request: Request, resource: ServedResource, { labels, fields }
   if (!name || !path.includes('/watch/')) return selection(range.start, labels, fields)
   const key = resource.key(namespace, name)
   const within = selection(key, labels, fields)
-  return { key: within.key, everything: false, matches: (object) => object.key === key && within.matches(object) }
+  return { key: within.key, selectsAll: false, matches: (object) => object.key === key && within.matches(object) }
 }

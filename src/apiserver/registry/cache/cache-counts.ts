@@ -1,6 +1,6 @@
 /**
- * What the cache of one resource, and its requests to the store, have done so far. Plain numbers: metrics read them
- * when somebody asks.
+ * Counters of the cache of one resource and of its requests to the store. Plain numbers, read when the metrics are
+ * scraped.
  */
 import { Distribution } from '../../../lib/metrics/registry.ts'
 
@@ -14,21 +14,21 @@ export const waitSeconds: readonly number[] = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4
 export type StoreOperation = 'create' | 'update' | 'delete' | 'get' | 'list'
 
 export class CacheCounts {
-  /** Loads that were completed, and the objects that they brought. */
+  /** Completed loads, and the objects that they loaded. */
   initializations = 0
   initEvents = 0
-  /** Events of the store, and those of them that listeners were told. */
+  /** Events received from the store, and those of them that were delivered to listeners. */
   eventsReceived = 0
   eventsDispatched = 0
   readonly cacheLists = { total: 0, fetched: 0, returned: 0 }
   readonly storeLists = { total: 0, fetched: 0, evaluated: 0, returned: 0 }
-  /** Lists of the newest state that memory has answered. */
+  /** Lists of the newest state that were served from memory. */
   consistentReads = 0
   readonly waits = new Distribution(waitSeconds)
   readonly store = new Map<StoreOperation, Distribution>()
 
-  /** A request to the store that began at `started`, in ms of performance.now(). */
-  stored(operation: StoreOperation, started: number): void {
+  /** Counts a request to the store that began at `started`, in ms of performance.now(). */
+  observeStoreRequest(operation: StoreOperation, started: number): void {
     let times = this.store.get(operation)
     if (!times) this.store.set(operation, (times = new Distribution(storeSeconds)))
     times.observe((performance.now() - started) / 1000)

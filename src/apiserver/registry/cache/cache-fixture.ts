@@ -1,4 +1,4 @@
-/** What the tests of this folder share: ConfigMaps in a store, and what a view of them shows. */
+/** Fixtures for the tests of this folder: ConfigMaps in a store, and the contents of a view of them. */
 import { allResources } from '../../../api/registry.ts'
 import { resourceKey } from '../../../api/resource.ts'
 import type { Store } from '../../../storage/store.ts'
@@ -12,7 +12,7 @@ export interface Fixture {
   readonly registry: Registry
   readonly resource: ServedResource
   readonly logged: string[]
-  /** Writes the ConfigMap of this name behind the registry's back. */
+  /** Writes the ConfigMap of this name directly to the store, not through the registry. */
   put(name: string, text?: string): Promise<unknown>
   remove(name: string): Promise<unknown>
 }
@@ -38,11 +38,11 @@ export function fixture(store: Store): Fixture {
   }
 }
 
-/** `name revision` of each object that a view shows. */
+/** `name revision` of each object in a view. */
 export const shownBy = (view: CacheView): string[] =>
   view.objects.slice(view.resource.range('')).map(({ name, revision }) => `${name} ${revision}`)
 
-/** The same of the store's own state at a revision. */
+/** The same, read from the store at a revision. */
 export async function truthAt(store: Store, resource: ServedResource, revision: number): Promise<string[]> {
   const { entries } = await store.list({ ...resource.range(''), revision })
   return entries.map((entry) => `${entry.key.slice(entry.key.lastIndexOf('/') + 1)} ${entry.revision}`)

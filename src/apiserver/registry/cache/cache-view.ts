@@ -1,7 +1,6 @@
 /**
- * A resource as one load of it shows it: its objects, the revision that they show, and the changes that led there, kept
- * up to date by one watch on the store. All three always belong together. When the watch ends, the view is over; the
- * cacher makes another.
+ * The result of one load of a resource: its objects, their revision, and the changes that led there, kept up to date by
+ * one watch on the store. All three always match. When the watch ends, the view ends too; the cacher loads another.
  */
 import { type ChangeEvent, type KeyRange, prefixRange, type Store, type Watch } from '../../../storage/store.ts'
 import { type Hint, readStored } from '../conversion/read-stored.ts'
@@ -13,25 +12,25 @@ import { ChangeHistory } from './history/change-history.ts'
 import { type ChangeFeed, type ChangeListener, type ObjectChange, Removal } from './object-change.ts'
 import { SortedObjects } from './sorted-objects.ts'
 
-/** What a view is made of. */
+/** The inputs of a view. */
 export interface CacheSource {
   readonly resource: ServedResource
   readonly store: Store
-  /** What a write knows of the value it commits, so that its event need not be parsed. */
+  /** Facts that a write knows about the value it commits, so that its event need not be parsed. */
   readonly hints: WeakMap<Buffer, Hint>
   readonly counts: CacheCounts
   readonly log: (line: string) => void
 }
 
-/** Objects that one read of a load brings. */
+/** Objects per read while loading. */
 const pageSize = 1000
 /**
- * Milliseconds that a load takes of each turn of the event loop: as much as all others took of the last, within these
- * bounds. While hundreds write, turns are long and few, and a fixed small part of each would keep readers waiting for
+ * Time in ms that a load takes of each turn of the event loop: as much as all others took of the last turn, within
+ * these bounds. With hundreds of writers, turns are long and few; a small fixed slice would make readers wait for
  * minutes.
  */
-const leastSliceMs = 15
-const mostSliceMs = 50
+const minSliceMs = 15
+const maxSliceMs = 50
 
 export class CacheView implements ChangeFeed {
   readonly objects = new SortedObjects()
@@ -39,11 +38,11 @@ export class CacheView implements ChangeFeed {
   readonly #listeners = new Set<ChangeListener>()
   readonly #watch: Watch
   readonly #packer = new Packer()
-  /** From when the load was complete. */
+  /** Set once the load is complete. */
   #history: ChangeHistory | undefined
-  /** Deletions that came while objects were still being loaded. */
+  /** Deletions received while objects are still being loaded. */
   readonly #deleted = new Map<string, number>()
-  #over: Error | undefined
+  #error: Error | undefined
 
   private constructor(source: CacheSource) {
     this.#source = source
@@ -55,9 +54,8 @@ export class CacheView implements ChangeFeed {
   }
 
   /**
-   * Loads a resource, while others write it: the watch begins first, then all is read page by page, and of each object
-   * the newer state stays. No history is needed, so that nothing can be compacted meanwhile. Rejects when the store
-   * does.
+   * Loads a resource while others write to it: the watch starts first, then all objects are read page by page, and the
+   * newer state of each object wins. Needs no history, so compaction cannot interrupt it. Rejects when the store does.
    */
   static async load(source: CacheSource): Promise<CacheView> {
     const view = new CacheView(source)
@@ -74,11 +72,11 @@ export class CacheView implements ChangeFeed {
     const { store, resource, counts } = this.#source
     const { start, end } = prefixRange(resource.prefix)
     let sliceStart = performance.now()
-    let sliceMs = leastSliceMs
+    let sliceMs = minSliceMs
     for (let from = start; ; ) {
       const asked = performance.now()
       const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
-      counts.stored('list', asked)
+      counts.observeStoreRequest('list', asked)
       for (const { key, value, revision } of entries) {
         const newest = this.objects.get(key)?.revision ?? this.#deleted.get(key) ?? 0
         if (revision <= newest) continue
@@ -86,16 +84,16 @@ export class CacheView implements ChangeFeed {
         this.objects.set(object)
         this.#packer.pack(object, this.objects.bytes)
       }
-      // A watch that is told of commits later than readers see them has yet to hear of some.
-      while (!this.#over && this.#watch.position < revision) await new Promise(setImmediate)
-      if (this.#over) throw this.#over
+      // A watch may be notified of a commit later than readers see it: wait until it has caught up.
+      while (!this.#error && this.#watch.position < revision) await new Promise(setImmediate)
+      if (this.#error) throw this.#error
       if (!more) break
       from = `${entries.at(-1)!.key}\0`
       const now = performance.now()
       if (now - sliceStart < sliceMs) continue
       await new Promise(setImmediate)
       sliceStart = performance.now()
-      sliceMs = Math.min(Math.max(sliceStart - now, leastSliceMs), mostSliceMs)
+      sliceMs = Math.min(Math.max(sliceStart - now, minSliceMs), maxSliceMs)
     }
     counts.initializations++
     counts.initEvents += this.objects.size
@@ -107,7 +105,7 @@ export class CacheView implements ChangeFeed {
     return this.#source.resource
   }
 
-  /** The newest revision that has been seen: the objects are those of this revision. */
+  /** The newest revision received: the objects are those of this revision. */
   get revision(): number {
     return this.#watch.position
   }
@@ -117,15 +115,15 @@ export class CacheView implements ChangeFeed {
     return this.#history?.since(revision)
   }
 
-  /** Tells `listener` every change from now on. The returned function ends that. */
+  /** Notifies `listener` of every change from now on. The returned function unsubscribes it. */
   subscribe(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Calls back when the view is over. */
+  /** Calls back when the view has ended. */
   onEnd(callback: () => void): void {
-    if (this.#over) callback()
+    if (this.#error) callback()
     else this.subscribe({ changes: () => {}, end: callback })
   }
 
@@ -133,22 +131,19 @@ export class CacheView implements ChangeFeed {
     this.#watch.stop()
   }
 
-  /** Ends the view, and tells its listeners why. */
+  /** Ends the view with an error, which its listeners receive. */
   end(error: Error): void {
     this.stop()
     this.#end(error)
   }
 
-  /** An object at a revision: the one at hand if it is that. */
+  /** The object at a revision: the cached one if it has that revision. */
   objectOf(key: string, value: Buffer, revision: number): StoredObject {
     const object = this.objects.get(key)
     return object?.revision === revision ? object : this.#object(key, value, revision)
   }
 
-  /**
-   * The objects of a range as they were at `revision`, at most `limit` (0: all). Rejects when history no longer reaches
-   * it.
-   */
+  /** The objects of a range at `revision`, at most `limit` (0: all). Rejects when history no longer reaches it. */
   async listAt(
     range: KeyRange,
     revision: number,
@@ -157,7 +152,7 @@ export class CacheView implements ChangeFeed {
     const { store, counts } = this.#source
     const asked = performance.now()
     const { entries, more } = await store.list({ ...range, revision, limit })
-    counts.stored('list', asked)
+    counts.observeStoreRequest('list', asked)
     return { objects: entries.map(({ key, value, revision }) => this.objectOf(key, value, revision)), more }
   }
 
@@ -186,19 +181,19 @@ export class CacheView implements ChangeFeed {
     if (batch.length === 0 || !this.#history) return
     this.#history.add(batch)
     counts.eventsDispatched += batch.length
-    for (const listener of this.#listeners) this.#tell(listener, batch)
+    for (const listener of this.#listeners) this.#notify(listener, batch)
   }
 
-  /** What has not changed since a change that is long ago rests. */
+  /** Packs an object that has not changed since a change that is now old. */
   #pack(change: ObjectChange): void {
-    // A removal would copy what it removed.
+    // Packing a removal would copy the removed object.
     if (change.type !== 'put') return
     const { object } = change
     if (this.objects.get(object.key) === object) this.#packer.pack(object, this.objects.bytes)
   }
 
-  /** A listener that throws hears no more; the others do. */
-  #tell(listener: ChangeListener, batch: readonly ObjectChange[]): void {
+  /** A listener that throws is removed; the others are still notified. */
+  #notify(listener: ChangeListener, batch: readonly ObjectChange[]): void {
     try {
       listener.changes(batch)
     } catch (error) {
@@ -207,7 +202,7 @@ export class CacheView implements ChangeFeed {
   }
 
   #end(error: Error): void {
-    this.#over = error
+    this.#error = error
     for (const listener of [...this.#listeners]) this.#endListener(listener, error)
   }
 
@@ -217,7 +212,7 @@ export class CacheView implements ChangeFeed {
       listener.end(error)
     } catch (thrown) {
       this.#source.log(
-        `a listener of ${this.#source.resource.prefix} failed at its end: ` +
+        `a listener of ${this.#source.resource.prefix} threw in its end callback: ` +
           `${thrown instanceof Error ? thrown.stack : String(thrown)}`,
       )
     }

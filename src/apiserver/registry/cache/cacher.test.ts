@@ -6,10 +6,10 @@ import { storeLike } from '../../../storage/suite/store-like.ts'
 import { fixture, shownBy, truthAt, turn } from './cache-fixture.ts'
 import type { ObjectChange } from './object-change.ts'
 
-test('a view that is loaded while others write shows exactly the writes up to its revision, then and later', async () => {
+test('a view that is loaded during writes shows exactly the writes up to its revision, then and later', async () => {
   for (let round = 0; round < 20; round++) {
     const store = memoryStore()
-    // Pages are read, and come late: by then there are newer changes.
+    // Pages arrive late: by then there are newer changes.
     const slow = storeLike(store, {
       list: async (options) => {
         const result = await store.list(options)
@@ -50,7 +50,7 @@ test('a view that is loaded while others write shows exactly the writes up to it
   }
 })
 
-test('a load is not disturbed by compaction', async () => {
+test('compaction does not disturb a load', async () => {
   const store = memoryStore()
   const { registry, resource, put } = fixture(
     storeLike(store, {
@@ -66,7 +66,7 @@ test('a load is not disturbed by compaction', async () => {
   assert.deepEqual(shownBy(view), await truthAt(store, resource, view.revision))
 })
 
-test('a view knows of writes to other resources: what it shows is the state at that revision too', async () => {
+test('a view at a revision includes writes to other resources up to that revision', async () => {
   const store = memoryStore()
   const { registry, resource, put } = fixture(store)
   await put('a')
@@ -75,7 +75,7 @@ test('a view knows of writes to other resources: what it shows is the state at t
   assert.equal(view.revision, store.revision)
 })
 
-test('when the watch on the store ends, so does the view; the next one has no hole in its history', async () => {
+test('a view ends with its watch on the store; the next one has no hole in its history', async () => {
   const store = memoryStore()
   const observers: Observer[] = []
   const { registry, resource, put } = fixture(
@@ -112,7 +112,7 @@ test('when the watch on the store ends, so does the view; the next one has no ho
   )
 })
 
-test('a load that fails is told to those who wait, and tried again by the next', async () => {
+test('a failed load rejects for all waiting callers, and the next call retries', async () => {
   const store = memoryStore()
   let broken = true
   const { registry, resource, put } = fixture(
@@ -127,7 +127,7 @@ test('a load that fails is told to those who wait, and tried again by the next',
   assert.equal((await cacher.ready()).objects.size, 1)
 })
 
-test('a listener that throws hears no more, the others and the commit do not notice', async () => {
+test('a listener that throws is removed; other listeners and the commit are not affected', async () => {
   const { registry, resource, put } = fixture(memoryStore())
   const view = await registry.cacher(resource).ready()
   const ends: string[] = []
@@ -149,7 +149,7 @@ test('a listener that throws hears no more, the others and the commit do not not
   assert.equal(view.objects.size, 2)
 })
 
-test('what is kept of the past is bounded in number and in bytes, and says from where it is complete', async () => {
+test('the change history is bounded in number and bytes, and reports from where it is complete', async () => {
   const { registry, resource, put } = fixture(memoryStore())
   const view = await registry.cacher(resource).ready()
   const start = view.revision

@@ -1,7 +1,7 @@
 /**
- * The cacher of a resource: nothing at first, loading when first asked, then one live view that is handed out until its
- * watch on the store ends; who asks after that gets a new one. Reads and watches are served from the view; only old
- * revisions go to the store.
+ * The cacher of a resource: empty at first, loads on the first request, then returns one live view until its watch on
+ * the store ends; the next request loads a new one. Reads and watches are served from the view; only old revisions are
+ * read from the store.
  */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
@@ -12,10 +12,10 @@ type State =
   | { readonly phase: 'idle' }
   | { readonly phase: 'loading'; readonly loaded: Promise<CacheView> }
   | { readonly phase: 'live'; readonly view: CacheView }
-  /** `watched`: what its watches go on with until they are ended. */
+  /** `watched`: the view that open watches continue with until they are ended. */
   | { readonly phase: 'retired'; readonly refusesCreate: string | undefined; readonly watched: CacheView | undefined }
 
-/** The resource is no longer served, or not as it was: who asks again finds what is served now. */
+/** The resource is no longer served, or its definition has changed: a client that retries finds the current one. */
 export class RetiredError extends StatusError {
   constructor() {
     super(429, 'TooManyRequests', 'the custom resource definition has just changed: please try again', {
@@ -24,7 +24,7 @@ export class RetiredError extends StatusError {
   }
 }
 
-/** How long a read waits for a revision that is still to come. */
+/** Time in ms that a read waits for a revision that is not in memory yet. */
 const freshnessTimeoutMs = 3000
 const freshnessPollMs = 50
 
@@ -44,17 +44,17 @@ export class Cacher {
     return this.#source.resource
   }
 
-  /** What writes under the present definition know of the values they commit. */
+  /** Facts that writes under the present definition know about the values they commit. */
   get hints(): CacheSource['hints'] {
     return this.#source.hints
   }
 
-  /** The view, if there is one just now. Do not keep it across an await. */
+  /** The current view, if there is one. Do not hold it across an await. */
   get live(): CacheView | undefined {
     return this.#state.phase === 'live' ? this.#state.view : undefined
   }
 
-  /** The view, loaded when first asked for. Rejects when the store does; who asks next tries again. */
+  /** The view, loaded on the first call. Rejects when the store does; the next call retries. */
   ready(): Promise<CacheView> {
     const state = this.#state
     if (state.phase === 'live') return Promise.resolve(state.view)
@@ -79,7 +79,7 @@ export class Cacher {
     return loaded
   }
 
-  /** The view once it shows at least `revision`, which most do at once: 504 after three seconds. */
+  /** The view once it has at least `revision`, mostly immediately. Throws 504 after three seconds. */
   waitFor(revision: number): CacheView | Promise<CacheView> {
     const { live } = this
     return live && revision <= live.revision ? live : this.#wait(revision)
@@ -107,18 +107,19 @@ export class Cacher {
     this.live?.stop()
   }
 
-  /** Why nothing may be created any more; undefined where it may. */
+  /** The reason why creates are denied; undefined if they are allowed. */
   get refusesCreate(): string | undefined {
     return this.#state.phase === 'retired' ? this.#state.refusesCreate : undefined
   }
 
-  /** Refuses reads from now on, and creations if it is said why. Watches go on until they are ended. */
+  /** Rejects reads from now on, and creates if a reason is given. Watches continue until they are ended. */
   retire(refusesCreate?: string): void {
     this.#state = { phase: 'retired', refusesCreate, watched: this.live }
   }
 
   /**
-   * Ends the watches of what is retired, when they have been told of everything up to `revision`, or could have been.
+   * Ends the watches of a retired resource once they have received everything up to `revision`, at the latest after
+   * three seconds.
    */
   async endWatches(revision = 0): Promise<void> {
     const watched = this.#state.phase === 'retired' ? this.#state.watched : undefined

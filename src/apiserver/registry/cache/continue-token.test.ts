@@ -5,14 +5,14 @@ import { decodeContinue, encodeContinue } from './continue-token.ts'
 const encoded = (token: unknown): string => Buffer.from(JSON.stringify(token)).toString('base64url')
 const v = 'meta.k8s.io/v1'
 
-test('tokens come back as they were made, whatever names they hold', () => {
+test('continue tokens survive a round trip, whatever names they contain', () => {
   for (const start of ['default/web\0', 'a..b\0', 'ns/..a\0', 'ns/a..\0', 'system:node\0'])
     for (const revision of [-1, 7])
       assert.deepEqual(decodeContinue(encodeContinue({ revision, start })), { revision, start })
   assert.deepEqual(decodeContinue(encoded({ v, rv: 1, start: '/' })), { revision: 1, start: '' })
 })
 
-test('what is no token is refused with its fault', () => {
+test('an invalid continue token is rejected with the reason', () => {
   for (const [text, fault] of [
     ['nonsense', 'it must be the value that an earlier list returned'],
     [encoded(null), 'it must be the value that an earlier list returned'],

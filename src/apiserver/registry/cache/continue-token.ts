@@ -1,9 +1,9 @@
-/** Continue tokens: where the next page of a list begins, and which revision it shows. Opaque to clients. */
+/** Continue tokens: where the next page of a list begins, and which revision it reads. Opaque to clients. */
 import { posix } from 'node:path'
 import { badRequest, type StatusError } from '../../../machinery/status-error.ts'
 
 export interface ContinueToken {
-  /** The revision of the first page; -1: whatever is newest (after the first page's has expired). */
+  /** The revision of the first page; -1: the newest (used after the first page's has expired). */
   readonly revision: number
   /** The first key of the page, relative to the list's range. */
   readonly start: string
@@ -14,10 +14,7 @@ const version = 'meta.k8s.io/v1'
 export const encodeContinue = ({ revision, start }: ContinueToken): string =>
   Buffer.from(JSON.stringify({ v: version, rv: revision, start })).toString('base64url')
 
-/**
- * Throws 400 for what is no token of ours: one with an empty start, or with a start that leads out of the range, is
- * none.
- */
+/** Throws 400 for an invalid token, such as one with an empty start or a start that leads out of the range. */
 export function decodeContinue(text: string): ContinueToken {
   const fault = (what: string): StatusError => badRequest(`invalid continue token: continue key is not valid: ${what}`)
   const { v, rv, start } = tokenOf(text) ?? {}
@@ -26,7 +23,7 @@ export function decodeContinue(text: string): ContinueToken {
   if (v !== version) throw fault(`server does not recognize this encoded version ${v}`)
   if (rv === 0 || !Number.isSafeInteger(rv)) throw fault(`incorrect encoded start resourceVersion (version ${version})`)
   if (start === '') throw fault(`encoded start key empty (version ${version})`)
-  // Names such as `a..b` are good ones.
+  // Names such as `a..b` are valid.
   const path = start.startsWith('/') ? start : `/${start}`
   if (posix.normalize(path) !== path) throw fault(start)
   return { revision: rv, start: path.slice(1) }

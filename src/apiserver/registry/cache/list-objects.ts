@@ -1,4 +1,4 @@
-/** Reads the objects of a list: which revision, which page, what is selected. */
+/** Reads the objects of a list: finds the revision and the page, and applies the selectors. */
 import { after } from '../../../lib/flow/after.ts'
 import { badRequest, expired, internal, StatusError } from '../../../machinery/status-error.ts'
 import { CompactedError, FutureRevisionError, type KeyRange } from '../../../storage/store.ts'
@@ -18,7 +18,7 @@ export interface ObjectList {
   readonly meta: ListMeta
 }
 
-/** What a list is about, whatever state it is read from. */
+/** A list request, independent of the state it is read from. */
 interface Query {
   readonly registry: Registry
   readonly resource: ServedResource
@@ -29,7 +29,7 @@ interface Query {
   readonly limit: number
 }
 
-/** At once where it is all that is in memory. */
+/** Returns the list synchronously if everything is in memory. */
 export function listObjects(
   registry: Registry,
   resource: ServedResource,
@@ -39,11 +39,11 @@ export function listObjects(
   const range = resource.range(namespace)
   const chosen = selection(range.start, options.labels, options.fields)
   const query: Query = { registry, resource, range, chosen, view: registry.view(resource), limit: options.limit }
-  return options.continue ? goOn(query, options) : begin(query, options)
+  return options.continue ? listNext(query, options) : listFirst(query, options)
 }
 
-/** A first page. A limit counts for it unless any state will do (`resourceVersion=0`). */
-function begin(query: Query, { resourceVersion, match, limit }: ListOptions): ObjectList | Promise<ObjectList> {
+/** The first page. The limit is ignored if any state will do (`resourceVersion=0`). */
+function listFirst(query: Query, { resourceVersion, match, limit }: ListOptions): ObjectList | Promise<ObjectList> {
   const wanted = parseListVersion(resourceVersion)
   return after<CacheView, ObjectList>(query.registry.cacher(query.resource).waitFor(wanted), (cache) => {
     if (wanted !== 0 && (match === 'Exact' || (match === '' && limit > 0)))
@@ -54,8 +54,8 @@ function begin(query: Query, { resourceVersion, match, limit }: ListOptions): Ob
   })
 }
 
-/** A further page: of the first one's state, or of the newest where the token says so. */
-async function goOn(query: Query, options: ListOptions): Promise<ObjectList> {
+/** A later page: at the first page's revision, or at the newest if the token says so. */
+async function listNext(query: Query, options: ListOptions): Promise<ObjectList> {
   const { registry, resource, range } = query
   const token = decodeContinue(options.continue)
   if (options.resourceVersion && options.resourceVersion !== '0')
@@ -63,10 +63,10 @@ async function goOn(query: Query, options: ListOptions): Promise<ObjectList> {
   const from = range.start + token.start
   const cache = await registry.cacher(resource).ready()
   if (token.revision < 0) return fromArray(query, cache.objects.slice(range), cache.revision, from)
-  // What the store has forgotten nobody remembers, or a client that asks for one page again and again would never be
-  // told to go on.
-  const isForgotten = token.revision < registry.store.compactedRevision
-  const snapshot = isForgotten ? undefined : registry.snapshots.find(range.start, token.revision)
+  // No snapshot is used once the store has compacted its revision: a client that requests one page again and again must
+  // get 410 at some time.
+  const isCompacted = token.revision < registry.store.compactedRevision
+  const snapshot = isCompacted ? undefined : registry.snapshots.find(range.start, token.revision)
   if (snapshot) return fromArray(query, snapshot, token.revision, from)
   try {
     return await fromHistory(query, cache, token.revision, from)
@@ -76,7 +76,7 @@ async function goOn(query: Query, options: ListOptions): Promise<ObjectList> {
   }
 }
 
-/** 410 with a token that goes on from the newest state instead. */
+/** 410 with a token that continues from the newest state instead. */
 function expiredContinue(start: string): StatusError {
   const error = new StatusError(
     410,
@@ -90,7 +90,7 @@ function expiredContinue(start: string): StatusError {
   return error
 }
 
-/** Objects that are looked through before others get their turn. */
+/** Objects that are scanned before other requests get their turn. */
 const objectsPerTurn = 1000
 
 function countCached({ registry, resource }: Query, fetched: number, returned: number): void {
@@ -100,7 +100,7 @@ function countCached({ registry, resource }: Query, fetched: number, returned: n
   cacheLists.returned += returned
 }
 
-/** All objects of the range at `revision`, or a page of them, from a key on. */
+/** All objects of the range at `revision`, or a page of them, starting at a key. */
 function fromArray(
   query: Query,
   objects: readonly StoredObject[],
@@ -110,16 +110,16 @@ function fromArray(
   const { chosen, resource, limit } = query
   const start = indexFrom(objects, from)
   if (limit > 0) return pageOf(query, objects, revision, start)
-  // The array itself where it is all of it: representations remember what they made of it.
+  // Return the array itself if it is complete: representations cache their encoding by it.
   const rest = start === 0 ? objects : objects.slice(start)
-  const asTheyAre = chosen.everything && resource.storage === resource && !resource.conversion
+  const asTheyAre = chosen.selectsAll && resource.storage === resource && !resource.conversion
   return after<readonly StoredObject[], ObjectList>(asTheyAre ? rest : selected(query, rest), (shown) => {
     countCached(query, rest.length, shown.length)
     return { objects: shown, meta: { resourceVersion: String(revision) } }
   })
 }
 
-/** As many objects as the limit allows, from an index on. */
+/** As many objects as the limit allows, starting at an index. */
 async function pageOf(
   query: Query,
   objects: readonly StoredObject[],
@@ -132,7 +132,7 @@ async function pageOf(
   for (let prepared = start; at < objects.length && page.length < limit; at++) {
     if (at === prepared) prepared = await prepare(query, objects, at)
     const object = view(objects[at]!)
-    if (chosen.everything || chosen.matches(object)) page.push(object)
+    if (chosen.selectsAll || chosen.matches(object)) page.push(object)
     if ((at - start) % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
   }
   countCached(query, at - start, page.length)
@@ -141,33 +141,33 @@ async function pageOf(
   return { objects: page, meta: metaOf(query, revision, objects[at - 1]!.key, objects.length - at) }
 }
 
-/** Has objects from an index on converted, where that takes time. Gives the index up to which they can be viewed. */
+/** Converts objects from an index on, if the resource needs that. Returns the index up to which they can be viewed. */
 function prepare(
   { registry, resource, chosen, limit }: Query,
   objects: readonly StoredObject[],
   from: number,
 ): number | Promise<number> {
   if (!resource.conversion) return objects.length
-  // Without a selection, exactly the page.
-  const end = Math.min(objects.length, from + (limit > 0 && chosen.everything ? limit : objectsPerTurn))
+  // Without a selector, convert exactly the page.
+  const end = Math.min(objects.length, from + (limit > 0 && chosen.selectsAll ? limit : objectsPerTurn))
   const prepared = registry.prepare(resource, () => objects.slice(from, end))
   return prepared ? prepared.then(() => end) : end
 }
 
-/** Those that are selected, as the resource shows them. */
+/** The selected objects, in the form that the resource shows. */
 async function selected(query: Query, objects: readonly StoredObject[]): Promise<StoredObject[]> {
   const { chosen, view } = query
   const found: StoredObject[] = []
   for (let i = 0, prepared = 0; i < objects.length; i++) {
     if (i === prepared) prepared = await prepare(query, objects, i)
     const object = view(objects[i]!)
-    if (chosen.everything || chosen.matches(object)) found.push(object)
+    if (chosen.selectsAll || chosen.matches(object)) found.push(object)
     if (i % objectsPerTurn === objectsPerTurn - 1) await new Promise(setImmediate)
   }
   return found
 }
 
-/** A page of the state at an older revision, read from the store from a key on, and no more of it than needed. */
+/** A page at an older revision, read from the store starting at a key, and no more of it than needed. */
 async function fromHistory(query: Query, cache: CacheView, revision: number, from: string): Promise<ObjectList> {
   const { chosen, view, registry, range, limit } = query
   const page: StoredObject[] = []
@@ -186,14 +186,14 @@ async function fromHistory(query: Query, cache: CacheView, revision: number, fro
       for (let prepared = 0; at < objects.length && (limit === 0 || page.length < limit); at++) {
         if (at === prepared) prepared = await prepare(query, objects, at)
         const object = view(objects[at]!)
-        if (chosen.everything || chosen.matches(object)) page.push(object)
+        if (chosen.selectsAll || chosen.matches(object)) page.push(object)
       }
       evaluated += at
       if (at === objects.length && !more) return { objects: page, meta: { resourceVersion: String(revision) } }
       const last = objects[at - 1]!.key
       start = `${last}\0`
       if (limit === 0 || page.length < limit) continue
-      const remaining = chosen.everything ? await registry.store.count({ start, end: range.end, revision }) : 0
+      const remaining = chosen.selectsAll ? await registry.store.count({ start, end: range.end, revision }) : 0
       return { objects: page, meta: metaOf(query, revision, last, remaining) }
     }
   } catch (error) {
@@ -212,7 +212,7 @@ async function fromHistory(query: Query, cache: CacheView, revision: number, fro
 const metaOf = ({ range, chosen }: Query, revision: number, last: string, remaining: number): ListMeta => ({
   resourceVersion: String(revision),
   continue: encodeContinue({ revision, start: `${last.slice(range.start.length)}\0` }),
-  ...(chosen.everything && { remainingItemCount: remaining }),
+  ...(chosen.selectsAll && { remainingItemCount: remaining }),
 })
 
 /** The index of the first object whose key is not before `key`. */

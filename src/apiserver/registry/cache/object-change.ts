@@ -2,7 +2,7 @@
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
 
-/** For a delete, `object` is the last state under the revision of the delete. */
+/** For a delete, `object` is the last state with the revision of the delete. */
 export interface ObjectChange {
   readonly type: 'put' | 'delete'
   readonly revision: number
@@ -10,7 +10,7 @@ export interface ObjectChange {
   readonly previous: StoredObject | undefined
 }
 
-/** The removal of an object. Its last state is copied only if somebody looks at it. */
+/** The removal of an object. Its last state is copied on first access only. */
 export class Removal implements ObjectChange {
   readonly type = 'delete'
   readonly revision: number
@@ -27,30 +27,32 @@ export class Removal implements ObjectChange {
   }
 }
 
-/** What a change weighs where changes are kept or sent, in bytes. */
+/** The weight of a change in bytes, for the limits on stored and sent changes. */
 export const weightOf = (change: ObjectChange): number =>
   (change.type === 'delete' && change.previous ? change.previous : change.object).size
 
-/** Where watches hear of changes. */
+/** The source of changes for watches. */
 export interface ChangeFeed {
-  /** All changes up to here have been told. */
+  /** All changes up to this revision have been delivered. */
   readonly revision: number
   /** Changes after `revision`, oldest first; undefined if they are no longer all in memory. */
   changesSince(revision: number): readonly ObjectChange[] | undefined
-  /** Tells `listener` every change from now on. The returned function ends that. */
+  /** Notifies `listener` of every change from now on. The returned function unsubscribes it. */
   subscribe(listener: ChangeListener): () => void
 }
 
 export interface ChangeListener {
   changes(batch: readonly ObjectChange[]): void
-  /** The feed is over, or `changes` threw. Nothing follows. */
+  /** The feed has ended, or `changes` threw. Nothing follows. */
   end(error: Error): void
 }
 
-/** The objects as a served resource shows them: itself for its own, converted for other versions. */
+/**
+ * Returns an object in the form of a served resource: unchanged in its storage version, converted for other versions.
+ */
 export type View = (object: StoredObject) => StoredObject
 
-/** A change as a served resource shows it. */
+/** A change in the form of a served resource. */
 export function viewedChange(change: ObjectChange, resource: ServedResource, view: View): ObjectChange {
   if (resource.storage === resource && !resource.conversion) return change
   const { type, revision, previous } = change

@@ -1,4 +1,4 @@
-/** Representations: the forms in which objects, lists and watch events leave the server. */
+/** Representations: the formats in which objects, lists and watch events are sent to clients. */
 import type { Pieces } from '../../http/exchange.ts'
 import type { StoredObject } from '../stored-object.ts'
 
@@ -11,20 +11,21 @@ export interface ListMeta {
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export interface Representation {
-  /** The same text means the same bytes for the same object: watches of one kind share encoded events. */
+  /** Equal keys mean equal bytes for the same object: watches of one kind share encoded events. */
   readonly key: string
   readonly contentType: string
   /** One object as JSON. */
   object(object: StoredObject): readonly Buffer[]
   /** A list as JSON. */
   list(objects: readonly StoredObject[], meta: ListMeta): readonly Buffer[] | Pieces
-  /** One line of a watch. `first`: nothing was sent on this watch before. */
+  /** One line of a watch. `first`: it is the first event of this watch. */
   event(type: EventType, object: StoredObject, first: boolean): Buffer
-  /** Whether the first event differs from later ones. */
+  /** True if the first event differs from later ones. */
   readonly firstDiffers: boolean
   bookmark(revision: number, annotations?: Readonly<Record<string, string>>): Buffer
 }
 
 /** `,"annotations":…`, for bookmarks. */
 export const bookmarkMeta = (revision: number, annotations?: Readonly<Record<string, string>>): string =>
-  `{"resourceVersion":"${revision}","creationTimestamp":null${annotations ? `,"annotations":${JSON.stringify(annotations)}` : ''}}`
+  `{"resourceVersion":"${revision}","creationTimestamp":null` +
+  `${annotations ? `,"annotations":${JSON.stringify(annotations)}` : ''}}`

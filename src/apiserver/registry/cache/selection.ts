@@ -1,15 +1,16 @@
 /**
- * Which objects of a resource a request is about: a namespace, a label selector and a field selector, checked together.
+ * The objects of a resource that a request selects: a namespace, a label selector and a field selector, checked
+ * together.
  */
 import type { FieldSelector } from '../../../machinery/selectors/field-selector.ts'
 import { type Selector, selectorText } from '../../../machinery/selectors/label-selector.ts'
 import type { StoredObject } from '../stored-object.ts'
 
 export interface Selection {
-  /** The same text means the same selection: watches with equal ones share their work. */
+  /** Equal keys mean equal selections: watches with equal selections share their work. */
   readonly key: string
-  /** Whether every object of the namespace (or of all) is selected. */
-  readonly everything: boolean
+  /** True if every object of the namespace (or of all namespaces) is selected. */
+  readonly selectsAll: boolean
   matches(object: StoredObject): boolean
 }
 
@@ -27,7 +28,7 @@ const fieldOf = (object: StoredObject, field: string): string =>
 export function selection(prefix: string, labels: Selector | undefined, fields: FieldSelector | undefined): Selection {
   return {
     key: `${prefix}\0${labels ? selectorText(labels) : ''}\0${fields ? fieldsText(fields) : ''}`,
-    everything: !labels && !fields,
+    selectsAll: !labels && !fields,
     matches: (object) =>
       object.key.startsWith(prefix) &&
       (!labels || labels.matches(object.summary.labels)) &&

@@ -9,7 +9,7 @@ const { resource } = fixture(memoryStore())
 const object = (namespace: string, name: string, revision = 2) =>
   new StoredObject(resource, resource.key(namespace, name), revision, Buffer.from('{}'))
 
-test('objects stand in the order of their keys, whatever the order they came in', () => {
+test('objects are sorted by key, whatever their order of insertion', () => {
   const objects = new SortedObjects()
   for (const name of ['m', 'a', 'z', 'c', 'b']) objects.set(object('ns', name))
   objects.delete(resource.key('ns', 'c'))
@@ -21,7 +21,7 @@ test('objects stand in the order of their keys, whatever the order they came in'
   assert.equal(objects.size, 4)
 })
 
-test('a slice that is asked for again is the same array, until something changes; it never changes itself', () => {
+test('a repeated slice is the same array until something changes, and is never modified', () => {
   const objects = new SortedObjects()
   objects.set(object('ns', 'a'))
   const before = objects.slice(resource.range('ns'))
@@ -31,7 +31,7 @@ test('a slice that is asked for again is the same array, until something changes
   assert.equal(objects.slice(resource.range('ns')).length, 2)
 })
 
-test('slices are not remembered for every namespace that was ever asked for', () => {
+test('slices are not cached for every namespace that was ever listed', () => {
   const objects = new SortedObjects()
   objects.set(object('ns', 'a'))
   const first = objects.slice(resource.range('absent-0'))
@@ -39,7 +39,7 @@ test('slices are not remembered for every namespace that was ever asked for', ()
   assert.notEqual(objects.slice(resource.range('absent-0')), first)
 })
 
-test('thousands of objects that come and go in any order are as a sorted array would have them', () => {
+test('thousands of inserts and deletes in any order give the same result as a sorted array', () => {
   const objects = new SortedObjects()
   const plain = new Set<string>()
   let seed = 7

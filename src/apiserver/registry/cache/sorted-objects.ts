@@ -1,24 +1,24 @@
 /**
- * The current objects of a resource, by key and in the order of keys. In chunks: one more of a hundred thousand moves a
- * few hundred, not all.
+ * The current objects of a resource, by key and in key order. Stored in chunks: an insert among a hundred thousand
+ * objects moves a few hundred, not all.
  */
 import type { KeyRange } from '../../../storage/store.ts'
 import type { StoredObject } from '../stored-object.ts'
 
-/** Slices that are remembered. */
-const mostSlices = 64
-const mostInChunk = 1024
+/** The maximum number of cached slices. */
+const maxSlices = 64
+const maxChunkLength = 1024
 
 export class SortedObjects {
   readonly #byKey = new Map<string, StoredObject>()
   /** No chunk is empty. */
   readonly #chunks: StoredObject[][] = []
-  /** The last slice of each range, until something changes: lists that are asked for again cost nothing. */
+  /** The last slice of each range, until something changes: repeated lists cost nothing. */
   readonly #slices = new Map<string, readonly StoredObject[]>()
 
   #bytes = 0
 
-  /** Of all objects together. */
+  /** The size of all objects together. */
   get bytes(): number {
     return this.#bytes
   }
@@ -45,11 +45,12 @@ export class SortedObjects {
     }
     const place = placeOf(chunk, key)
     if (before) chunk[place] = object
-    // Names that count up are written in order: full chunks are left behind instead of half ones.
-    else if (place === chunk.length && chunk.length >= mostInChunk) this.#chunks.splice(at + 1, 0, [object])
+    // Names that count up are inserted in order: start a new chunk, so that full chunks stay behind instead of
+    // half-full ones.
+    else if (place === chunk.length && chunk.length >= maxChunkLength) this.#chunks.splice(at + 1, 0, [object])
     else {
       chunk.splice(place, 0, object)
-      if (chunk.length > mostInChunk) this.#chunks.splice(at + 1, 0, chunk.splice(mostInChunk / 2))
+      if (chunk.length > maxChunkLength) this.#chunks.splice(at + 1, 0, chunk.splice(maxChunkLength / 2))
     }
   }
 
@@ -65,12 +66,12 @@ export class SortedObjects {
     if (chunk.length === 0) this.#chunks.splice(at, 1)
   }
 
-  /** All objects of a range. The array is shared: it must not be changed. */
+  /** All objects of a range. The array is shared: do not modify it. */
   slice({ start, end }: KeyRange): readonly StoredObject[] {
     const known = this.#slices.get(start)
     if (known) return known
     const slice = this.#copy(start, end)
-    if (this.#slices.size >= mostSlices) this.#slices.clear()
+    if (this.#slices.size >= maxSlices) this.#slices.clear()
     this.#slices.set(start, slice)
     return slice
   }
@@ -87,7 +88,7 @@ export class SortedObjects {
     return ([] as StoredObject[]).concat(...parts)
   }
 
-  /** The last chunk whose first key is not after `key`; -1 if there is none. */
+  /** The index of the last chunk whose first key is not after `key`; -1 if there is none. */
   #chunkOf(key: string): number {
     const chunks = this.#chunks
     let low = 0

@@ -1,4 +1,4 @@
-/** What a change is to a watch with a selection, and many of them as bytes. */
+/** The watch event of a change under a selection, and encoded batches of events. */
 
 import type { ServedResource } from '../served-resource.ts'
 import type { StoredObject } from '../stored-object.ts'
@@ -11,7 +11,7 @@ export interface WatchEvent {
   readonly object: StoredObject
 }
 
-/** What watches of one group have in common. */
+/** The properties that all watches of one group share. */
 export interface WatchForm {
   readonly resource: ServedResource
   readonly selection: Selection
@@ -19,18 +19,18 @@ export interface WatchForm {
   readonly view: View
 }
 
-/** Objects come into a selection, change in it, and leave it. */
+/** The event of a change: an object enters a selection (ADDED), changes in it, or leaves it (DELETED). */
 export function eventOf(change: ObjectChange, selection: Selection): WatchEvent | undefined {
   const { type, previous } = change
   const isIn = type === 'put' && selection.matches(change.object)
   const wasIn = previous !== undefined && selection.matches(previous)
-  // The object of a delete is a copy that is made when it is asked for: most watches with a selection never do.
+  // The object of a delete is a copy made on first access: most watches with a selection never need it.
   if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', object: change.object }
   if (wasIn) return { type: 'DELETED', object: type === 'delete' ? change.object : previous.at(change.revision) }
   return undefined
 }
 
-/** The events that changes are to a form of watch; undefined if they are none. */
+/** Encodes the changes for watches of this form; undefined if none of them is selected. */
 export function encodeChanges(
   changes: readonly ObjectChange[],
   { resource, selection, representation, view }: WatchForm,
@@ -43,7 +43,7 @@ export function encodeChanges(
   return events.length ? new EncodedBatch(events, representation) : undefined
 }
 
-/** The events of a batch, encoded when first asked for. */
+/** The events of a batch, encoded on first access. */
 export class EncodedBatch {
   readonly events: readonly WatchEvent[]
   readonly #representation: Representation
@@ -59,17 +59,17 @@ export class EncodedBatch {
     return (this.#bytes ??= this.#encode(false))
   }
 
-  /** Bytes of each event, once `bytes` was asked for. */
+  /** Bytes of each event; empty until `bytes` was read. */
   get sizes(): readonly number[] {
     return this.#sizes
   }
 
-  /** For a watch that has sent nothing yet, where that makes a difference. */
+  /** The bytes for a watch that has sent nothing yet, if its first event differs. */
   get firstBytes(): Buffer {
     return this.#representation.firstDiffers ? this.#encode(true) : this.bytes
   }
 
-  /** What of it is newer than `revision`; undefined if nothing is. */
+  /** The events that are newer than `revision`; undefined if there are none. */
   after(revision: number): EncodedBatch | undefined {
     const { events } = this
     if (events.length > 0 && events[0]!.object.revision > revision) return this

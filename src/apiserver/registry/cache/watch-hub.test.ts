@@ -8,12 +8,12 @@ import { selection } from './selection.ts'
 import type { EncodedBatch, WatchForm } from './watch-event.ts'
 import type { Watcher } from './watch-hub.ts'
 
-/** A watch that notes what it is told. */
-function collector(): Watcher & { readonly told: string[]; readonly ends: string[] } {
+/** A watch that collects the batches it receives. */
+function collector(): Watcher & { readonly delivered: string[]; readonly ends: string[] } {
   const told: string[] = []
   const ends: string[] = []
   return {
-    told,
+    delivered: told,
     ends,
     deliver: (batch: EncodedBatch) => void told.push(batch.bytes.toString()),
     end: (error) => void ends.push(error.message),
@@ -41,24 +41,24 @@ async function start() {
   return { ...made, view, native, broken: { ...native, representation }, hub }
 }
 
-test('a fault in an encoder ends the watches that need it, with a line in the log, and nothing else', async () => {
+test('an error in an encoder is logged and ends the watches that need it, and nothing else', async () => {
   const { hub, view, native, broken, put, logged } = await start()
   const [good, bad, late] = [collector(), collector(), collector()]
   hub.join(view, native, view.revision, good)
   hub.join(view, broken, view.revision, bad)
   await put('a')
   await turn()
-  assert.equal(good.told.length, 1)
+  assert.equal(good.delivered.length, 1)
   assert.deepEqual(bad.ends, ['a bad cell'])
   assert.match(logged.join('\n'), /a watch of configmaps has ended: Error: a bad cell/)
   hub.join(view, broken, view.revision - 1, late)
   assert.deepEqual(late.ends, ['a bad cell'])
   await put('b')
   hub.join(view, native, view.revision, collector())?.flush()
-  assert.equal(good.told.length, 2)
+  assert.equal(good.delivered.length, 2)
 })
 
-test('a watch that throws when it is told ends alone, even if it throws again at its end', async () => {
+test('a watch that throws on delivery ends alone, even if it throws again at its end', async () => {
   const { hub, view, native, put, logged } = await start()
   const good = collector()
   hub.join(view, native, view.revision, {
@@ -71,11 +71,11 @@ test('a watch that throws when it is told ends alone, even if it throws again at
   })
   hub.join(view, native, view.revision, good)
   await put('a')
-  assert.equal(good.told.length, 1)
+  assert.equal(good.delivered.length, 1)
   assert.equal(logged.length, 2)
 })
 
-test('a watch that has missed more than a portion cannot join before it has read that', async () => {
+test('a watch that has missed more than a portion cannot join before it has read it', async () => {
   const { hub, view, native, put } = await start()
   const from = view.revision
   for (let i = 0; i < 5; i++) await put('large', 'x'.repeat(200_000))

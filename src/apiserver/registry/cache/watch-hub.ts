@@ -1,6 +1,6 @@
 /**
- * Fans changes of a resource out to its watches. Watches that want the same (selection and representation) form a
- * group: what a batch of changes means to them is worked out and encoded once, and all of them write the same buffer.
+ * Fans changes of a resource out to its watches. Watches with the same selection and representation form a group: a
+ * batch of changes is filtered and encoded once for the group, and all its watches write the same buffer.
  */
 
 import { isOnePortion } from './history/past-changes.ts'
@@ -9,35 +9,35 @@ import { type EncodedBatch, encodeChanges, type WatchForm } from './watch-event.
 
 /** One watch of one client. */
 export interface Watcher {
-  /** Gets events in order of revision. `events` of one batch come together. */
+  /** Receives events in order of revision. The events of one batch come together. */
   deliver(batch: EncodedBatch): void
   end(error: Error): void
 }
 
 /** A watch's place in its group. */
 export interface Membership {
-  /** Delivers what is held back, so that all there is up to now has been delivered. */
+  /** Delivers buffered changes, so that all changes up to now have been delivered. */
   flush(): void
   leave(): void
-  /** Everything up to here has been delivered or is held back. */
+  /** Everything up to this revision has been delivered or is buffered. */
   readonly revision: number
 }
 
 type Log = (line: string) => void
 
 /**
- * Under load, changes are held back for a while, so that many go out in one write: the longer, the more watches have to
- * be written to, some 50 µs each. A change that comes after a quiet time goes out at once.
+ * Under load, changes are buffered for a short time, so that many go out in one write: the more watches there are to
+ * write to, some 50 µs each, the longer. A change after a quiet time is sent immediately. In ms.
  */
-const leastHeldMs = 5
-const mostHeldMs = 25
-const heldMsPerWatch = 0.5
+const minBufferMs = 5
+const maxBufferMs = 25
+const bufferMsPerWatch = 0.5
 
 class Group {
   readonly #form: WatchForm
   readonly #log: Log
   readonly watchers = new Set<Watcher>()
-  #held: ObjectChange[] = []
+  #buffered: ObjectChange[] = []
   #delivered = 0
   #timer: NodeJS.Timeout | undefined
 
@@ -46,27 +46,27 @@ class Group {
     this.#log = log
   }
 
-  /** Takes changes in, and delivers them now or a little later. */
+  /** Buffers changes, and delivers them now or a little later. */
   take(changes: readonly ObjectChange[]): void {
-    for (const change of changes) this.#held.push(change)
+    for (const change of changes) this.#buffered.push(change)
     if (this.#timer) return
     const quiet = performance.now() - this.#delivered
-    const heldMs = Math.min(Math.max(leastHeldMs, this.watchers.size * heldMsPerWatch), mostHeldMs)
-    if (quiet >= heldMs) this.flush()
-    else this.#timer = setTimeout(() => this.flush(), heldMs - quiet)
+    const bufferMs = Math.min(Math.max(minBufferMs, this.watchers.size * bufferMsPerWatch), maxBufferMs)
+    if (quiet >= bufferMs) this.flush()
+    else this.#timer = setTimeout(() => this.flush(), bufferMs - quiet)
   }
 
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#held.length === 0) return
-    const held = this.#held
-    this.#held = []
+    if (this.#buffered.length === 0) return
+    const changes = this.#buffered
+    this.#buffered = []
     this.#delivered = performance.now()
-    this.send(held, this.watchers)
+    this.send(changes, this.watchers)
   }
 
-  /** A fault in what encodes these watches ends them and nothing else; one of a single watch ends that. */
+  /** An error in the encoding ends all watches of the group; an error of a single watch ends that one only. */
   send(changes: readonly ObjectChange[], watchers: Iterable<Watcher>): void {
     let batch: EncodedBatch | undefined
     try {
@@ -99,7 +99,7 @@ class Group {
       watcher.end(error)
     } catch (thrown) {
       this.#log(
-        `a watch of ${this.#form.resource.definition.plural} failed at its end: ` +
+        `a watch of ${this.#form.resource.definition.plural} threw in its end callback: ` +
           `${thrown instanceof Error ? thrown.stack : String(thrown)}`,
       )
     }
@@ -116,8 +116,9 @@ export class WatchHub {
   }
 
   /**
-   * Adds a watch that has seen everything up to `revision`, if what happened since is in memory and little: that is
-   * delivered before this returns, live changes follow. Undefined if there is more, which the watch has to read first.
+   * Adds a watch that has received everything up to `revision`, if the changes since are in memory and fit into one
+   * portion: they are delivered before this returns, live changes follow. Undefined if there are more, which the watch
+   * has to read first.
    */
   join(feed: ChangeFeed, form: WatchForm, revision: number, watcher: Watcher): Membership | undefined {
     const missed = feed.changesSince(revision)
@@ -125,7 +126,7 @@ export class WatchHub {
     const key = `${form.resource.groupVersion}\0${form.selection.key}\0${form.representation.key}`
     let group = this.#groups.get(key)
     if (!group) this.#groups.set(key, (group = new Group(form, this.#log)))
-    // What the group holds back is part of what this watch has missed.
+    // Changes that the group buffers are among those this watch has missed.
     group.flush()
     group.watchers.add(watcher)
     this.#subscribe(feed)
@@ -161,7 +162,7 @@ export class WatchHub {
     for (const group of this.#groups.values()) group.take(changes)
   }
 
-  /** The view is over: its watches end, those of the next one begin anew. */
+  /** The view has ended: its watches end too, and clients start new ones on the next view. */
   #end(error: Error): void {
     const groups = [...this.#groups.values()]
     this.#groups.clear()

@@ -1,16 +1,16 @@
 /**
- * The changes of a resource whose objects somebody else converts: those of the view, in their order, each told once its
- * objects have been converted. It ends when one cannot be, and when nobody listens any more.
+ * The changes of a resource whose objects are converted asynchronously, in the order of the view, each delivered once
+ * its objects have been converted. The feed ends when a conversion fails, and when the last listener leaves.
  */
 import { internal } from '../../../machinery/status-error.ts'
 import type { CacheView } from '../cache/cache-view.ts'
 import type { ChangeFeed, ChangeListener, ObjectChange } from '../cache/object-change.ts'
 import type { StoredObject } from '../stored-object.ts'
 
-/** When more changes wait than this, the feed ends: its watches begin anew, with what is there then. */
-const mostWaiting = 20_000
+/** The feed ends when more changes wait than this: its clients start new watches on the state at that time. */
+const maxWaiting = 20_000
 
-/** The objects that watches look at in changes. */
+/** The objects in changes that watches read. */
 export const objectsOf = (changes: readonly ObjectChange[]): readonly StoredObject[] =>
   changes.flatMap(({ type, object, previous }) =>
     type === 'delete' ? (previous ?? []) : previous ? [object, previous] : object,
@@ -25,20 +25,20 @@ export class ConvertedFeed implements ChangeFeed {
   #through: number
   #waiting: ObjectChange[] = []
   #converting = false
-  #over = false
+  #hasEnded = false
 
-  /** Converts what has happened since `from`, if that is in memory, and what happens from now on. */
+  /** Converts the changes since `from`, if they are in memory, and all changes from now on. */
   constructor(view: CacheView, prepare: (objects: readonly StoredObject[]) => Promise<void>, from: number) {
     this.#view = view
     this.#prepare = prepare
     const missed = from < view.revision ? view.changesSince(from) : []
-    this.#start = this.#through = missed && missed.length <= mostWaiting ? Math.min(from, view.revision) : view.revision
+    this.#start = this.#through = missed && missed.length <= maxWaiting ? Math.min(from, view.revision) : view.revision
     this.#unsubscribe = view.subscribe({ changes: (batch) => this.#take(batch), end: (error) => this.#end(error) })
     if (missed?.length && this.#start === from) this.#add(missed)
   }
 
-  get over(): boolean {
-    return this.#over
+  get hasEnded(): boolean {
+    return this.#hasEnded
   }
 
   get revision(): number {
@@ -65,7 +65,7 @@ export class ConvertedFeed implements ChangeFeed {
   }
 
   #add(batch: readonly ObjectChange[]): void {
-    if (this.#waiting.length + batch.length > mostWaiting) {
+    if (this.#waiting.length + batch.length > maxWaiting) {
       this.#end(internal('the conversion webhook is too slow for this watch'))
       return
     }
@@ -76,7 +76,7 @@ export class ConvertedFeed implements ChangeFeed {
   }
 
   async #convert(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#over) {
+    while (this.#waiting.length > 0 && !this.#hasEnded) {
       const batch = this.#waiting
       this.#waiting = []
       try {
@@ -84,15 +84,15 @@ export class ConvertedFeed implements ChangeFeed {
       } catch (error) {
         return this.#end(error instanceof Error ? error : new Error(String(error)))
       }
-      if (this.#over) return
+      if (this.#hasEnded) return
       this.#through = batch.at(-1)!.revision
-      for (const listener of [...this.#listeners]) this.#tell(listener, batch)
+      for (const listener of [...this.#listeners]) this.#notify(listener, batch)
     }
     this.#converting = false
   }
 
-  /** A listener that throws hears no more; the others do. */
-  #tell(listener: ChangeListener, batch: readonly ObjectChange[]): void {
+  /** A listener that throws is removed; the others are still notified. */
+  #notify(listener: ChangeListener, batch: readonly ObjectChange[]): void {
     try {
       listener.changes(batch)
     } catch (error) {
@@ -102,12 +102,12 @@ export class ConvertedFeed implements ChangeFeed {
   }
 
   #stop(): void {
-    this.#over = true
+    this.#hasEnded = true
     this.#unsubscribe()
   }
 
   #end(error: Error): void {
-    if (this.#over) return
+    if (this.#hasEnded) return
     this.#stop()
     const listeners = [...this.#listeners]
     this.#listeners.clear()

@@ -8,7 +8,7 @@ import { ServedResource } from '../served-resource.ts'
 import { StoredObject } from '../stored-object.ts'
 import { ConvertedObjects } from './converted-objects.ts'
 
-/** ConfigMaps of a version `v2`. What has been asked for waits in `asked` until it is let go. */
+/** ConfigMaps of a version `v2`. Conversion requests wait in `asked` until `go` is called. */
 function converter() {
   const { resource } = fixture(memoryStore())
   const second = new ServedResource({ ...resource.definition, version: 'v2' }, resource)
@@ -38,7 +38,7 @@ const turns = async (): Promise<void> => {
   for (let i = 0; i < 5; i++) await new Promise(setImmediate)
 }
 
-test('an object is asked for once, however many want it at the same time or later', async () => {
+test('an object is converted once, however many callers want it at the same time or later', async () => {
   const { converted, asked, object } = converter()
   const [a, b] = [object('a'), object('b')]
   const all = Promise.all([converted.prepare([a, b]), converted.prepare([a]), converted.prepare([b, a])])
@@ -56,7 +56,7 @@ test('an object is asked for once, however many want it at the same time or late
   assert.equal(converted.view(a).base, a)
 })
 
-test('who waits together with others for a good object gets it, though theirs is bad', async () => {
+test('a caller gets a good object even if it waits in a batch that fails on a bad one', async () => {
   const { converted, asked, object } = converter()
   const [good, bad] = [object('good'), object('bad')]
   const list = converted.prepare([good, bad])
@@ -70,7 +70,7 @@ test('who waits together with others for a good object gets it, though theirs is
   assert.throws(() => converted.view(bad), /has not been converted to v2/)
 })
 
-test('large lists are asked for in portions; what is of the version already is not asked for', async () => {
+test('large lists are converted in portions; objects of the right version are not converted', async () => {
   const { converted, asked, object, second } = converter()
   const objects = Array.from({ length: 1100 }, (_, i) => object(`o${i}`))
   const own = object('own', 0, second)

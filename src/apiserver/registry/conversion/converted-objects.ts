@@ -1,29 +1,29 @@
 /**
- * What somebody else made of stored objects, in the version of one resource: asked for when it is needed, and kept as
- * long as the objects are. A failure is not kept: who asks next tries again.
+ * Stored objects converted to the version of one resource: converted when needed, and cached as long as the stored
+ * objects exist. A failure is not cached: the next call retries.
  */
 import { internal } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
 import { encode, StoredObject, spliceRevision, summarize } from '../stored-object.ts'
 import type { ObjectConversion } from './object-conversion.ts'
 
-/** What is converted at once, at most. */
-const mostObjects = 500
-const mostBytes = 2 * 1024 * 1024
+/** The maximum of one conversion request. */
+const maxObjects = 500
+const maxBytes = 2 * 1024 * 1024
 
 export class ConvertedObjects {
   readonly #resource: ServedResource
   readonly #conversion: ObjectConversion
-  readonly #made = new WeakMap<StoredObject, StoredObject>()
-  /** What is being converted just now. */
-  readonly #under = new Map<StoredObject, Promise<void>>()
+  readonly #converted = new WeakMap<StoredObject, StoredObject>()
+  /** Conversions that are in progress. */
+  readonly #pending = new Map<StoredObject, Promise<void>>()
 
   constructor(resource: ServedResource, conversion: ObjectConversion) {
     this.#resource = resource
     this.#conversion = conversion
   }
 
-  /** An object as the resource shows it. It has been prepared before. */
+  /** An object in the form of the resource. It must have been prepared. */
   readonly view = (object: StoredObject): StoredObject => {
     const made = this.#known(object)
     if (!made) throw internal(`${object.key} has not been converted to ${this.#resource.groupVersion}`)
@@ -32,27 +32,27 @@ export class ConvertedObjects {
 
   /** Resolves when all of them can be viewed. Rejects with a StatusError if one cannot be converted. */
   async prepare(objects: readonly StoredObject[]): Promise<void> {
-    // Others may be waiting for the same; what they wait for may fail because of objects that are nobody's business
-    // here.
+    // Wait for conversions of the same objects that others have started, but ignore their errors: those may be about
+    // objects that are not wanted here.
     const shared = new Set<Promise<void>>()
     for (const object of objects) {
-      const promise = this.#known(object) ? undefined : this.#under.get(object)
+      const promise = this.#known(object) ? undefined : this.#pending.get(object)
       if (promise) shared.add(promise)
     }
-    const own = this.#convertAll(objects.filter((object) => !this.#known(object) && !this.#under.has(object)))
+    const own = this.#convertAll(objects.filter((object) => !this.#known(object) && !this.#pending.has(object)))
     await Promise.all([own, ...[...shared].map((promise) => promise.catch(() => {}))])
     if (shared.size > 0) await this.#convertAll(objects.filter((object) => !this.#known(object)))
   }
 
-  /** Notes what is under way, so that objects are converted once however many ask. */
+  /** Records pending conversions, so that each object is converted once however many callers want it. */
   async #convertAll(objects: readonly StoredObject[]): Promise<void> {
     for (const portion of portions(objects)) {
       const converted = this.#convert(portion)
-      for (const object of portion) this.#under.set(object, converted)
+      for (const object of portion) this.#pending.set(object, converted)
       try {
         await converted
       } finally {
-        for (const object of portion) if (this.#under.get(object) === converted) this.#under.delete(object)
+        for (const object of portion) if (this.#pending.get(object) === converted) this.#pending.delete(object)
       }
     }
   }
@@ -62,7 +62,7 @@ export class ConvertedObjects {
     const converted = await this.#conversion.fromStored(
       portion.map((object) => {
         const parsed = object.parse()
-        // Webhooks are shown what the store holds, which has none.
+        // Webhooks receive the stored form, which has no resourceVersion.
         delete parsed.metadata.resourceVersion
         return parsed
       }),
@@ -72,23 +72,23 @@ export class ConvertedObjects {
       const bytes = spliceRevision(resource, encode(resource, shown), object.revision)
       const made = new StoredObject(resource, object.key, object.revision, bytes, summarize(resource, shown))
       made.base = object
-      this.#made.set(object, made)
+      this.#converted.set(object, made)
     })
   }
 
   #known(object: StoredObject): StoredObject | undefined {
-    return object.resource === this.#resource ? object : this.#made.get(object)
+    return object.resource === this.#resource ? object : this.#converted.get(object)
   }
 }
 
-/** Objects of one version each, not too many and not too large together. */
+/** Portions of objects of one version each, limited in number and bytes. */
 function* portions(objects: readonly StoredObject[]): Generator<readonly StoredObject[]> {
   const byVersion = Map.groupBy(new Set(objects), ({ resource }) => resource)
   for (const all of byVersion.values()) {
     let portion: StoredObject[] = []
     let bytes = 0
     for (const object of all) {
-      if (portion.length > 0 && (portion.length >= mostObjects || bytes + object.size > mostBytes)) {
+      if (portion.length > 0 && (portion.length >= maxObjects || bytes + object.size > maxBytes)) {
         yield portion
         portion = []
         bytes = 0

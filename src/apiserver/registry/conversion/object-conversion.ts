@@ -1,15 +1,14 @@
 /**
- * How a resource whose versions somebody else converts gets its objects: that takes time, and may fail for some of
- * them.
+ * Asynchronous conversion between the stored and the served versions of a resource, which may fail for some objects.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 
 export interface ObjectConversion {
   /**
-   * Objects of the store, all of one version, in the resource's own version, in the same order. They may be changed.
-   * Rejects with a StatusError if one cannot be converted.
+   * Converts stored objects, all of one version, to the resource's own version, in the same order. The objects may be
+   * modified. Rejects with a StatusError if one cannot be converted.
    */
   fromStored(objects: readonly KubeObject[]): Promise<readonly KubeObject[]>
-  /** An object of the resource's version as it is stored. The object is not changed. */
+  /** Converts an object of the resource's version to the stored form. The object is not modified. */
   toStorage(object: KubeObject): Promise<KubeObject>
 }

@@ -1,15 +1,15 @@
-/** Makes of a value of the store the object that it holds. */
+/** Turns a value from the store into the object that it holds. */
 import type { ServedResource } from '../served-resource.ts'
 import { StoredObject, type Summary, spliceRevision } from '../stored-object.ts'
 
-/** What a write knows of the value that it commits. */
+/** Facts that a write knows about the value that it commits. */
 export interface Hint {
   readonly summary: Summary
-  /** Whether its spec has passed the rules. */
+  /** True if its spec has passed validation. */
   readonly validSpec: boolean
 }
 
-/** With a `hint` it was written here just now, and is in today's form. Throws a StatusError. */
+/** Reads a value. A `hint` means that this server has just written it, in the current form. Throws a StatusError. */
 export function readStored(
   resource: ServedResource,
   key: string,

@@ -1,6 +1,6 @@
 /**
- * A resource's objects as values in memory, kept up to date: for who looks at them on many requests and cannot read the
- * store each time, such as an authorizer that decides by roles.
+ * A resource's objects as parsed values in memory, kept up to date, for components that read them on many requests,
+ * such as the RBAC authorizer.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -12,17 +12,17 @@ import type { StoredObject } from '../stored-object.ts'
 export interface FollowedOptions<T> {
   readonly registry: Registry
   readonly resource: ServedResource
-  /** What is kept of an object; called once for each of its revisions. The object itself, parsed, unless said. */
+  /** Reads the value to store for an object; called once for each of its revisions. Default: the parsed object. */
   readonly read?: (object: StoredObject) => T
   /**
-   * Told after every change, the objects that are there at the start among them. `value` is undefined where the object
-   * has gone; `object` is what it was then.
+   * Called after every change, and for each object that exists at the start. `value` is undefined after a delete;
+   * `object` is the last state then.
    */
   readonly changed?: (value: T | undefined, before: T | undefined, object: StoredObject) => void
   readonly log: (line: string) => void
 }
 
-interface Kept<T> {
+interface Followed<T> {
   readonly object: StoredObject
   readonly value: T
 }
@@ -32,8 +32,8 @@ const retryMs = 1000
 export class FollowedObjects<T = KubeObject> {
   readonly #options: FollowedOptions<T>
   readonly #read: (object: StoredObject) => T
-  /** By namespace, then by name. Namespaces without objects are not kept. */
-  readonly #kept = new Map<string, Map<string, Kept<T>>>()
+  /** By namespace, then by name. Namespaces without objects are removed. */
+  readonly #followed = new Map<string, Map<string, Followed<T>>>()
   readonly #stopping = new AbortController()
   #unsubscribe: (() => void) | undefined
 
@@ -42,10 +42,10 @@ export class FollowedObjects<T = KubeObject> {
     this.#read = options.read ?? ((object) => object.parse() as T)
   }
 
-  /** Resolves when all objects are known. Rejects when the store does. */
+  /** Resolves when all objects have been loaded. Rejects when the store does. */
   async start(): Promise<void> {
     const view = await this.#follow()
-    for (const object of view.objects.slice(view.resource.range(''))) this.#seen(object)
+    for (const object of view.objects.slice(view.resource.range(''))) this.#update(object)
   }
 
   stop(): void {
@@ -53,19 +53,19 @@ export class FollowedObjects<T = KubeObject> {
     this.#unsubscribe?.()
   }
 
-  /** `namespace` is empty for what has none. */
+  /** `namespace` is empty for cluster-scoped kinds. */
   get(namespace: string, name: string): T | undefined {
-    return this.#kept.get(namespace)?.get(name)?.value
+    return this.#followed.get(namespace)?.get(name)?.value
   }
 
-  /** Those of a namespace (empty for kinds that have none), in no order that means anything. */
+  /** The values of a namespace (empty for cluster-scoped kinds), in no particular order. */
   *in(namespace: string): Generator<T> {
-    for (const { value } of this.#kept.get(namespace)?.values() ?? []) yield value
+    for (const { value } of this.#followed.get(namespace)?.values() ?? []) yield value
   }
 
-  /** Those of all namespaces. */
+  /** The values of all namespaces. */
   *all(): Generator<T> {
-    for (const namespace of this.#kept.keys()) yield* this.in(namespace)
+    for (const namespace of this.#followed.keys()) yield* this.in(namespace)
   }
 
   async #follow(): Promise<CacheView> {
@@ -74,54 +74,54 @@ export class FollowedObjects<T = KubeObject> {
     this.#unsubscribe = view.subscribe({
       changes: (batch) => {
         for (const change of batch) {
-          if (change.type === 'put') this.#seen(change.object)
-          else this.#gone(change.previous ?? change.object)
+          if (change.type === 'put') this.#update(change.object)
+          else this.#remove(change.previous ?? change.object)
         }
       },
       end: () => {
         if (this.#stopping.signal.aborted) return
-        this.#again().catch((error) => log(`${resource.groupResource.name} are not followed any more: ${error}`))
+        this.#restart().catch((error) => log(`${resource.groupResource.name} are no longer watched: ${error}`))
       },
     })
     return view
   }
 
-  /** The view has ended: another one takes its place, and what has changed in between is made up for. */
-  async #again(): Promise<void> {
+  /** Replaces a view that has ended by a new one, and catches up on the changes in between. */
+  async #restart(): Promise<void> {
     const { resource, log } = this.#options
     while (!this.#stopping.signal.aborted) {
       try {
         const view = await this.#follow()
-        for (const kept of [...this.#kept.values()])
-          for (const { object } of [...kept.values()]) if (!view.objects.get(object.key)) this.#gone(object)
-        for (const object of view.objects.slice(resource.range(''))) this.#seen(object)
+        for (const objects of [...this.#followed.values()])
+          for (const { object } of [...objects.values()]) if (!view.objects.get(object.key)) this.#remove(object)
+        for (const object of view.objects.slice(resource.range(''))) this.#update(object)
         return
       } catch (error) {
         if (this.#stopping.signal.aborted) return
-        log(`${resource.groupResource.name} cannot be read, trying again: ${error}`)
+        log(`${resource.groupResource.name} cannot be read, retrying: ${error}`)
         await delay(retryMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
       }
     }
   }
 
-  #seen(object: StoredObject): void {
+  #update(object: StoredObject): void {
     const { namespace, name } = object
-    let kept = this.#kept.get(namespace)
-    const before = kept?.get(name)
+    let objects = this.#followed.get(namespace)
+    const before = objects?.get(name)
     if (before && before.object.revision >= object.revision) return
     const value = this.#read(object)
-    if (!kept) this.#kept.set(namespace, (kept = new Map()))
-    kept.set(name, { object, value })
+    if (!objects) this.#followed.set(namespace, (objects = new Map()))
+    objects.set(name, { object, value })
     this.#options.changed?.(value, before?.value, object)
   }
 
-  #gone(object: StoredObject): void {
+  #remove(object: StoredObject): void {
     const { namespace, name } = object
-    const kept = this.#kept.get(namespace)
-    const before = kept?.get(name)
-    if (!kept || !before) return
-    kept.delete(name)
-    if (kept.size === 0) this.#kept.delete(namespace)
+    const objects = this.#followed.get(namespace)
+    const before = objects?.get(name)
+    if (!objects || !before) return
+    objects.delete(name)
+    if (objects.size === 0) this.#followed.delete(namespace)
     this.#options.changed?.(undefined, before.value, object)
   }
 }

@@ -4,7 +4,9 @@ import { difference, restored } from './difference.ts'
 
 const pod = (name: string, ip: string, more = '') =>
   Buffer.from(
-    `{"kind":"Pod","metadata":{"name":"${name}","labels":{"app":"web","ø":"…"}},"spec":{"containers":[{"name":"web","image":"web:1"}]},"status":{"podIP":"${ip}"${more},"phase":"Running","qosClass":"Burstable"}}`,
+    `{"kind":"Pod","metadata":{"name":"${name}","labels":{"app":"web","ø":"…"}},` +
+      `"spec":{"containers":[{"name":"web","image":"web:1"}]},` +
+      `"status":{"podIP":"${ip}"${more},"phase":"Running","qosClass":"Burstable"}}`,
   )
 
 function check(pattern: Buffer, bytes: Buffer, most = 32 * 1024): string {
@@ -14,7 +16,7 @@ function check(pattern: Buffer, bytes: Buffer, most = 32 * 1024): string {
   return text
 }
 
-test('what differs is kept, and the rest comes from the pattern', () => {
+test('only differences from the pattern are stored', () => {
   const pattern = pod('web-1', '10.0.0.1')
   assert.ok(check(pattern, pod('web-2', '10.0.0.2')).length < 25)
   assert.ok(check(pattern, pod('web-30', '10.0.130.22')).length < 30)
@@ -29,7 +31,7 @@ test('what differs is kept, and the rest comes from the pattern', () => {
   assert.ok(check(pattern, pattern).length < 10)
 })
 
-test('any bytes come back whole', () => {
+test('any bytes are restored completely', () => {
   const pattern = pod('web-1', '10.0.0.1')
   for (const text of ['', 'a', '"', '""""""""""""""""""', '{}', 'x'.repeat(1000), `${'"abcdefgh'.repeat(200)}`]) {
     check(pattern, Buffer.from(text))
@@ -46,7 +48,7 @@ test('any bytes come back whole', () => {
   }
 })
 
-test('nothing is made of what differs too much or is too large', () => {
+test('bytes that differ too much or are too large are not encoded', () => {
   const bytes = pod('web-1', '10.0.0.1')
   const other = Buffer.from(JSON.stringify({ data: 'y'.repeat(bytes.length) }))
   assert.equal(difference(bytes, other, bytes.length / 4), undefined)

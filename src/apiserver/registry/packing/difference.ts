@@ -1,35 +1,39 @@
 /**
- * What sets bytes apart from similar ones, the pattern: which pieces of the pattern they are made of, and what stands
- * between those. Made for JSON of one shape, where values differ and names do not: pods of one ReplicaSet differ in a
- * tenth. A text of one byte a character keeps it: unlike a buffer, that is one object and one block of memory.
+ * A compact encoding of bytes as the difference from similar ones, the pattern: which pieces of the pattern they
+ * contain, and the bytes between those. Made for JSON of one shape, where values differ and names do not: pods of one
+ * ReplicaSet differ in a tenth. The result is a string of one byte per character: unlike a buffer, that is one object
+ * and one block of memory.
  *
- * The form: the size of the whole, then again and again how many bytes follow as they are, those bytes, how far behind
- * the last piece of the pattern the next one begins, and its length. Numbers have 7 bits a byte, the lowest first.
+ * The format: the size of the whole, then repeated: the number of literal bytes, those bytes, the distance from the end
+ * of the last piece of the pattern to the next one, and its length. Numbers have 7 bits per byte, the lowest first.
  */
 
-/** Larger ones stay as they are: it would take long. */
-const mostBytes = 32 * 1024
+/** Larger inputs are not encoded: it would take long. */
+const maxBytes = 32 * 1024
 
 const quote = 0x22
-/** So many bytes must be equal for a piece; a shorter one costs about as much as it saves. */
-const leastPiece = 8
-/** How far ahead in the pattern the next piece is looked for. */
+/** The minimum length of a piece; a shorter one costs about as much as it saves. */
+const minPiece = 8
+/** The number of bytes of the pattern that are searched for the next piece. */
 const lookAhead = 1024
-/** Room for two numbers behind what is full. */
+/** Space for two numbers after the limit. */
 const numbersBytes = 16
 
-const scratch = Buffer.allocUnsafeSlow(mostBytes + numbersBytes)
+const scratch = Buffer.allocUnsafeSlow(maxBytes + numbersBytes)
 
-/** Undefined where it would be longer than `most` bytes, fewer than there are, or the bytes are too many. */
+/**
+ * Undefined if the result would be longer than `most` bytes, which is less than the input, or if the input is too
+ * large.
+ */
 export function difference(pattern: Buffer, bytes: Buffer, most: number): string | undefined {
   const size = bytes.length
-  if (size > mostBytes) return undefined
+  if (size > maxBytes) return undefined
   let length = writeNumber(0, size)
   let written = 0
   let pieceEnd = 0
   for (let at = 0, from = 0; ; ) {
     const piece = equalBytes(pattern, from, bytes, at)
-    const isWorthIt = piece >= leastPiece
+    const isWorthIt = piece >= minPiece
     if (isWorthIt) {
       length = writeGap(length, bytes, written, at)
       length = writeNumber(length, from - pieceEnd)
@@ -37,7 +41,7 @@ export function difference(pattern: Buffer, bytes: Buffer, most: number): string
       pieceEnd = from + piece
       written = at += piece
     }
-    // Names begin and end with quotes: what follows the next one is looked for in the pattern.
+    // Names begin and end with quotes: search the pattern for the bytes that follow the next quote.
     const next = bytes.indexOf(quote, isWorthIt ? at : at + 1)
     if (next < 0 || length + next - written > most) break
     at = next
@@ -47,7 +51,7 @@ export function difference(pattern: Buffer, bytes: Buffer, most: number): string
   return scratch.toString('latin1', 0, writeGap(length, bytes, written, size))
 }
 
-/** The bytes again. */
+/** Restores the bytes from their difference. */
 export function restored(pattern: Buffer, difference: string): Buffer {
   scratch.write(difference, 'latin1')
   position = 0
@@ -71,11 +75,11 @@ function equalBytes(pattern: Buffer, from: number, bytes: Buffer, at: number): n
   return count
 }
 
-/** Where the pattern goes on as the bytes at `at` do; its end if that is nowhere near. */
+/** The offset in the pattern where the bytes at `at` occur; its end if they do not occur nearby. */
 function placeOf(pattern: Buffer, from: number, bytes: Buffer, at: number): number {
-  const end = Math.min(from + lookAhead, pattern.length - leastPiece)
+  const end = Math.min(from + lookAhead, pattern.length - minPiece)
   for (let place = from; place <= end; place++) {
-    if (pattern[place] === quote && equalBytes(pattern, place, bytes, at) >= leastPiece) return place
+    if (pattern[place] === quote && equalBytes(pattern, place, bytes, at) >= minPiece) return place
   }
   return pattern.length
 }
@@ -92,7 +96,7 @@ function writeNumber(length: number, value: number): number {
   return at
 }
 
-/** Where the next number begins. */
+/** The offset of the next number. */
 let position = 0
 
 function readNumber(): number {

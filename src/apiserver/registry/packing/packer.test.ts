@@ -9,8 +9,7 @@ const text = (at: number): string => `${'x'.repeat(16 * 1024)} ${at}`
 const packed = (view: CacheView) => view.objects.slice(view.resource.range('')).filter(({ isPacked }) => isPacked)
 
 test(
-  'objects of a large resource that rest are packed, when they are loaded and when they have not changed for ' +
-    'long, and show the same',
+  'objects of a large resource are packed when they are loaded or have not changed for ' + 'long, and read the same',
   async () => {
     const store = memoryStore()
     const { registry, resource, put, remove } = fixture(store)
@@ -47,7 +46,7 @@ test(
     assert.equal(
       change?.object.parse().metadata.resourceVersion,
       String(store.revision),
-      'the last state of what was packed is told',
+      'the last state of a packed object is delivered',
     )
     assert.equal(loaded.objects.get(before.key), undefined)
   },

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { humanDuration } from '../../../machinery/values/duration.ts'
 import type { ServedResource } from '../served-resource.ts'
 
-/** JSON of the cells with the moments between them: `text[0] + age(since[0]) + text[1] + …`. */
+/** JSON of the cells with the ages between them: `text[0] + age(since[0]) + text[1] + …`. */
 export interface RowTemplate {
   readonly text: readonly string[]
   readonly moments: readonly { readonly since: number; readonly prefix: string; readonly suffix: string }[]

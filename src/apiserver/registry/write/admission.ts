@@ -1,6 +1,6 @@
 /**
- * Admission as the write path sees it: each write is mutated, then validated. The plugins and their order are
- * admission's own (`../../admission/`).
+ * Admission as the write path sees it: each write is mutated, then validated. The plugins and their order are defined
+ * in `../../admission/`.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { Request } from '../../http/exchange.ts'
@@ -25,49 +25,45 @@ export interface GroupVersionKind {
 }
 
 /**
- * That a write's mutating plug-ins are asked once more, because one that came late changed what others had seen.
- * Plug-ins that care keep here what they need to know in the second round.
+ * The second round of a write's mutating plugins, needed because a later one changed the object that earlier ones had
+ * seen. Plugins store here what they need to know in the second round.
  */
 export interface Reinvocation {
   readonly round: 0 | 1
-  /** Whether there is to be a second round. */
+  /** True if there is to be a second round. */
   wanted: boolean
   /** By plug-in. */
   readonly states: Map<string, unknown>
 }
 
-/** What a write is about. `object` is absent for deletes, `old` for creates. */
+/** The attributes of a write. `object` is absent for deletes, `old` for creates. */
 export interface AdmissionAttributes {
   readonly operation: Operation
   readonly resource: ServedResource
   /** Empty, or `status`, `scale`, `binding`, …; then `object` may be of another kind (Scale, Binding, Eviction). */
   readonly subresource: string
   readonly namespace: string
-  /** Empty where a name is still to be generated. */
+  /** Empty if a name is still to be generated. */
   readonly name: string
   readonly user: UserInfo
-  /**
-   * One that validates may put another in its place: those after it see that one, and what is stored stays as it is.
-   */
+  /** A validating plugin may replace it: later plugins see the replacement, the stored object stays the same. */
   object?: KubeObject
   readonly old?: KubeObject
-  /**
-   * What `object` and `old` are where that is not the resource's own kind: Scale, Binding, Eviction, PodExecOptions.
-   */
+  /** The kind of `object` and `old` if it is not the resource's own: Scale, Binding, Eviction, PodExecOptions. */
   readonly kind?: GroupVersionKind
   /** The options of a DELETE, as the client sent them. */
   readonly deletion?: DeleteOptions
-  /** Made by the first plug-in that wants it. */
+  /** Created by the first plugin that needs it. */
   reinvocation?: Reinvocation
   readonly dryRun: boolean
   readonly options: WriteOptions
-  /** Whose answer may be waited for no more. The server's own writes have none. */
+  /** The request, whose client may stop waiting for the response. The server's own writes have none. */
   readonly request?: Pick<Request, 'signal' | 'deadline' | 'waitedMs'>
-  /** Adds a text to the Warning headers of the answer. */
+  /** Adds a text to the Warning headers of the response. */
   readonly warn: (text: string) => void
   /**
-   * Adds an annotation to the audit event of the request: `pod-security.kubernetes.io/enforce-policy`. One of the level
-   * `Request` shows what was sent.
+   * Adds an annotation to the audit event of the request, such as `pod-security.kubernetes.io/enforce-policy`. With the
+   * level `Request` it is recorded only in events that include the request body.
    */
   readonly annotate: (key: string, value: string, level?: 'Request') => void
 }

@@ -1,4 +1,4 @@
-/** Creates an object: the write path of POST, and of PUT and apply where nothing was there. */
+/** Creates an object: the write path of POST, and of PUT and apply if the object does not exist. */
 import { randomInt, randomUUID } from 'node:crypto'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { alreadyExists, forbidden, internal, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
@@ -6,10 +6,10 @@ import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
 import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
 
-/** No vowels and no digits that look like letters, so that no words arise. */
+/** No vowels and no digits that look like letters, so that no words appear. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 const suffixLength = 5
-/** A generated name and its suffix together are a DNS label's length. */
+/** The maximum length of a generated name with its suffix: that of a DNS label. */
 const maxGeneratedLength = 63
 const generateAttempts = 8
 
@@ -19,17 +19,17 @@ export function generateName(prefix: string): string {
   return prefix.slice(0, maxGeneratedLength - suffixLength) + suffix
 }
 
-/** The object is changed. Throws 409 when the name is taken, 500 ServerTimeout when something that belongs to it is. */
+/** Modifies the object. Throws 409 if the name is taken, 500 ServerTimeout if something that belongs to it is. */
 export async function createObject(context: WriteContext, object: KubeObject): Promise<StoredObject> {
-  const created = await createUnlessThere(context, object)
+  const created = await createIfAbsent(context, object)
   if (created === 'changed') throw await nameTaken(context, object)
   // Another server was faster.
   if (created === 'refused') throw serverTimeout(context.resource.groupResource, 'POST')
   return created
 }
 
-/** `tracked`: managedFields are set already (apply). The object is changed. */
-export async function createUnlessThere(
+/** Returns a `Lost` if the object exists. `tracked`: managedFields are already set (apply). Modifies the object. */
+export async function createIfAbsent(
   context: WriteContext,
   object: KubeObject,
   tracked = false,
@@ -45,7 +45,7 @@ export async function createUnlessThere(
   resource.asStored(object)
   await resource.writeGuard?.(context, object, undefined)
   const isVersioned = namesNumber(object.metadata.resourceVersion)
-  fillIn(context, object)
+  setServerFields(context, object)
   const end = await resource.writeHook?.begin(object, undefined, options.dryRun)
   try {
     return await commitNew(context, object, isVersioned)
@@ -70,21 +70,21 @@ async function commitNew(
     await context.pause()
     await context.confirmCreate?.()
     await admission.validate(attributes(context, 'CREATE', object))
-    // The store says this upstream: what it is not asked about (dry runs) or cannot read passes.
+    // Upstream's store throws this: requests that do not reach it (dry runs) and versions that it cannot parse pass.
     if (isVersioned && !options.dryRun) throw internal('resourceVersion should not be set on objects to be created')
     const key = resource.key(metadata.namespace ?? '', metadata.name!)
     const created = options.dryRun
       ? await rehearse(context, key, object)
-      : await registry.put(resource, key, object, undefined, { restAsLive: false, validSpec: true })
+      : await registry.put(resource, key, object, undefined, { onlyMetadataChanged: false, validSpec: true })
     if (created !== 'changed' || !generated || attempt === generateAttempts) return created
   }
 }
 
-/** Whether a text is the number of a revision, other than 0. */
+/** Returns true if a text is the number of a revision, other than 0. */
 const namesNumber = (text = ''): boolean => /^\d+$/.test(text) && !/^0+$/.test(text)
 
-/** What only the server sets. */
-function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject): void {
+/** Sets the fields that only the server sets. */
+function setServerFields({ resource, namespace, now }: WriteContext, object: KubeObject): void {
   const { metadata } = object
   const { definition } = resource
   metadata.uid = randomUUID()
@@ -95,7 +95,7 @@ function fillIn({ resource, namespace, now }: WriteContext, object: KubeObject):
   delete metadata.deletionGracePeriodSeconds
   if (resource.namespaced) metadata.namespace = namespace
   else delete metadata.namespace
-  // Kinds that count no changes keep what the client says, as upstream.
+  // Kinds without a generation keep the client's value, as upstream.
   if (definition.generation) metadata.generation = 1
   else if (!metadata.generation) delete metadata.generation
   if (definition.subresources?.status && !definition.acceptsStatusOnCreate) delete (object as Unstructured).status

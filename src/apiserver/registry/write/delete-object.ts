@@ -1,4 +1,7 @@
-/** Deletes an object: preconditions, grace, finalizers. What nothing holds is gone at once; the rest is marked. */
+/**
+ * Deletes an object: preconditions, grace period, finalizers. It is removed immediately, or marked as deleted if
+ * finalizers or a grace period retain it.
+ */
 import type { ResourceDefinition } from '../../../api/resource.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { conflict, notFound } from '../../../machinery/status-error.ts'
@@ -11,9 +14,9 @@ import { deleteAttributes, timestamp, type WriteContext } from './write-context.
 type Propagation = NonNullable<NonNullable<ResourceDefinition['deletion']>['defaultPropagation']>
 
 export interface Deleted {
-  /** The object as it is, or as it last was. */
+  /** The current object, or its last state. */
   readonly object: StoredObject
-  readonly gone: boolean
+  readonly removed: boolean
   readonly uid: string | undefined
 }
 
@@ -40,7 +43,7 @@ async function attemptDelete(
   const before = live.parseMetadata()
   const { uid } = before
   checkPreconditions(context, options, before)
-  // Most objects go without anybody looking into them.
+  // Most objects are deleted without being parsed.
   let parsed: KubeObject | undefined
   const old = (): KubeObject => (parsed ??= live.parse())
   const attributes = deleteAttributes(context, old, options)
@@ -64,31 +67,31 @@ async function attemptDelete(
     begins?.(object)
     return object
   }
-  if (options.dryRun) return { object: unstored(resource, marked()), gone: !stays, uid }
+  if (options.dryRun) return { object: unstored(resource, marked()), removed: !stays, uid }
   if (stays) {
-    if (!changed) return { object: live, gone: false, uid }
+    if (!changed) return { object: live, removed: false, uid }
     const object = await (begins
       ? registry.put(resource, key, marked(), live)
       : registry.putMetadata(resource, key, metadata, live))
-    return typeof object === 'string' ? object : { object, gone: false, uid }
+    return typeof object === 'string' ? object : { object, removed: false, uid }
   }
-  // Kinds with grace show their end as a change before they go.
+  // Kinds with a grace period show their end as a change before the removal.
   if (changed && hasGrace) {
-    const object = await registry.end(resource, key, metadata, live)
-    return typeof object === 'string' ? object : { object, gone: true, uid }
+    const object = await registry.putAndRemove(resource, key, metadata, live)
+    return typeof object === 'string' ? object : { object, removed: true, uid }
   }
   const revision = await registry.remove(resource, key, live.revision)
-  return typeof revision === 'string' ? revision : { object: hasGrace ? live.at(revision) : live, gone: true, uid }
+  return typeof revision === 'string' ? revision : { object: hasGrace ? live.at(revision) : live, removed: true, uid }
 }
 
-/** Seconds that the object stays. What field selectors know may tell that there are none. */
+/** The grace period in seconds. Zero if the fields in the summary suffice to decide so. */
 function graceOf(live: StoredObject, old: () => KubeObject, asked: number | undefined): number {
   const { gracePeriod, isImmediate } = live.resource.definition.deletion ?? {}
   if (!gracePeriod || isImmediate?.(live.summary.fields, asked)) return 0
   return gracePeriod(old(), normalGrace(asked))
 }
 
-/** Throws 409 for an object that is not the one meant. */
+/** Throws 409 if the object does not match the preconditions. */
 export function checkPreconditions(
   { resource, name }: WriteContext,
   { preconditions }: DeleteOptions,
@@ -96,7 +99,7 @@ export function checkPreconditions(
 ): void {
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined && uid !== metadata.uid) {
-    // Kinds with finalizers of their own check in another place, and in other words.
+    // Kinds with finalizers of their own check in another place upstream, with another message.
     if (resource.definition.deletion?.hasFinalizers)
       throw conflict(
         resource.groupResource,
@@ -120,7 +123,7 @@ export function checkPreconditions(
   }
 }
 
-/** The kind's own finalizer comes with the first DELETE. */
+/** Adds the kind's own finalizer on the first DELETE. */
 const withOwn = (finalizers: string[], metadata: ObjectMeta, own: string | undefined): string[] =>
   own === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(own)
     ? finalizers
@@ -129,16 +132,16 @@ const withOwn = (finalizers: string[], metadata: ObjectMeta, own: string | undef
 /** A negative grace period becomes 1. */
 const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)
 
-/** Once deletion has begun, its grace is only ever shortened. */
+/** Once deletion has begun, its grace period can only be shortened. */
 function secondsLeft({ deletionTimestamp, deletionGracePeriodSeconds: left }: ObjectMeta, seconds: number): number {
   const isShorter = deletionTimestamp !== undefined && left !== undefined && left < seconds
   return isShorter ? left : seconds
 }
 
-/** Seconds as Go's durations count them: in an int64 of nanoseconds, in which more than 292 years wrap around. */
+/** Converts seconds as Go's durations do: an int64 of nanoseconds, which wraps around after 292 years. */
 const durationMs = (seconds: number): number => Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n) / 1_000_000n)
 
-/** Notes that deletion has begun, or that its grace is shorter now; whether that changes anything. */
+/** Marks the metadata as deleted, or shortens its grace period; returns true if that changes anything. */
 function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boolean {
   const first = metadata.deletionTimestamp === undefined
   if (!first && metadata.deletionGracePeriodSeconds === seconds) return false
@@ -148,7 +151,7 @@ function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boo
   return true
 }
 
-/** The finalizers after DELETE: the policy decides which of the garbage collector's two are there. */
+/** The finalizers after DELETE: the propagation policy decides which of the garbage collector's two are set. */
 function finalizersFor(metadata: ObjectMeta, options: DeleteOptions, byDefault: Propagation | undefined): string[] {
   const now = metadata.finalizers ?? []
   const wanted = byDefault === 'unsupported' ? undefined : wantedFinalizer(now, options, byDefault)

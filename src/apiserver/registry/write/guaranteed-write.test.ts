@@ -1,5 +1,5 @@
 /**
- * The loop of writes, on stores in memory: one server's writers, and those of servers that know nothing of each other.
+ * The write loop on stores in memory: writers of one server, and of several servers that know nothing of each other.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -17,14 +17,14 @@ import { deleteObject } from './delete-object.ts'
 import { updateObject } from './update-object.ts'
 import { timestamp, type WriteContext } from './write-context.ts'
 
-interface Given {
+interface WriterOptions {
   readonly store?: Store
   readonly plugins?: readonly AdmissionPlugin[]
   readonly kind?: string
 }
 
-/** A server's part that writes. */
-function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v1/configmaps' }: Given = {}) {
+/** The write path of a server. */
+function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v1/configmaps' }: WriterOptions = {}) {
   const registry = new Registry(store, allResources)
   t.after(() => registry.stop())
   const resource = registry.served(allResources.find((definition) => resourceKey(definition) === kind)!)
@@ -71,7 +71,7 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
   }
 }
 
-/** A store that tells how many transactions were asked for, and may answer them in another way. */
+/** A store that counts transactions, and may replace their results. */
 function counting(
   store: Store,
   instead: (transaction: Transaction, count: number) => Promise<CommitResult | undefined> = async () => undefined,
@@ -84,7 +84,7 @@ function counting(
   return { store: overlay(store, { commit }), counted }
 }
 
-/** A store of which some calls are answered in another way. */
+/** A store with some methods replaced. */
 const overlay = (store: Store, calls: Partial<Store>): Store =>
   new Proxy(store, {
     get(target, member) {
@@ -93,8 +93,8 @@ const overlay = (store: Store, calls: Partial<Store>): Store =>
     },
   })
 
-/** A store whose changes are never told of. */
-const deafTo = (store: Store): Store =>
+/** A store whose watches never receive changes. */
+const withoutEvents = (store: Store): Store =>
   overlay(store, {
     watch: (range, after, observer) =>
       store.watch(range, after, { events() {}, caughtUp: () => observer.caughtUp?.(), end() {} }),
@@ -102,7 +102,7 @@ const deafTo = (store: Store): Store =>
 
 const numbers = (count: number): string[] => Array.from({ length: count }, (_, i) => `l${i}`)
 
-test('500 updates of one object at once all come through, each seen by the next, with no more than two attempts each', async (t) => {
+test('500 concurrent updates of one object all succeed, with at most two attempts each', async (t) => {
   const { store, counted } = counting(memoryStore())
   const { create, label, live, registry, key } = writer(t, { store })
   await create()
@@ -122,11 +122,11 @@ test('servers that share a store and know nothing of each other lose no update',
   assert.deepEqual(Object.keys((await servers[0].live())?.metadata.labels ?? {}).sort(), names.sort())
 })
 
-test('a server that has not heard of the newest changes yet writes upon them all the same', async (t) => {
+test('a server that has not received the newest changes still writes on top of them', async (t) => {
   const shared = memoryStore()
   const one = writer(t, { store: shared })
   await one.create()
-  const other = writer(t, { store: deafTo(shared) })
+  const other = writer(t, { store: withoutEvents(shared) })
   await other.label('first')
   for (const name of ['a', 'b']) {
     await one.label(`one-${name}`)
@@ -137,7 +137,7 @@ test('a server that has not heard of the newest changes yet writes upon them all
   await assert.rejects(other.label('late'), (error) => error instanceof StatusError && error.code === 404)
 })
 
-test('who goes away while it waits writes nothing, and the others go on', async (t) => {
+test('a writer whose request is aborted while it waits writes nothing, and the others continue', async (t) => {
   const { create, label, live, context, registry, key } = writer(t)
   await create()
   const leaving = new AbortController()
@@ -151,7 +151,7 @@ test('who goes away while it waits writes nothing, and the others go on', async 
   assert.deepEqual((await live())?.metadata.labels, { stays: 'yes' })
 })
 
-test('dry runs and writes that name a version do not wait for a turn', async (t) => {
+test('dry runs and writes with a resourceVersion do not wait for a turn', async (t) => {
   const { create, label, context, registry, key, resource, remove } = writer(t)
   await create()
   const turn = await registry.turns.take(key)
@@ -180,7 +180,7 @@ test('dry runs and writes that name a version do not wait for a turn', async (t)
   await waiting
 })
 
-test('mutating and validating admission see every attempt, on the newer object', async (t) => {
+test('mutating and validating admission see every attempt, with the newer object', async (t) => {
   const seen: string[] = []
   const note = (step: string) => (attributes: Parameters<NonNullable<AdmissionPlugin['mutate']>>[0]) => {
     if (attributes.operation === 'UPDATE') seen.push(`${step} ${Object.keys(attributes.old?.metadata.labels ?? {})}`)
@@ -197,7 +197,7 @@ test('mutating and validating admission see every attempt, on the newer object',
   assert.deepEqual((await one.live())?.metadata.labels, { other: 'yes', own: 'yes' })
 })
 
-test('what other objects refuse is tried again a few times and then ends with ServerTimeout, never with a conflict', async (t) => {
+test('a write refused by conditions on other objects is retried, then ends with ServerTimeout', async (t) => {
   const { create, label, resource, context } = writer(t)
   await create()
   let refusals = 2
@@ -225,7 +225,7 @@ test('what other objects refuse is tried again a few times and then ends with Se
   )
 })
 
-test('two that take away the last finalizers of a deleted object both succeed, and it is gone', async (t) => {
+test('concurrent removals of the last finalizers of a deleted object all succeed', async (t) => {
   const { create, remove, context, live } = writer(t)
   await create({ finalizers: ['example.com/hold'] })
   await remove()
@@ -239,8 +239,7 @@ test('two that take away the last finalizers of a deleted object both succeed, a
 })
 
 test(
-  'deletes and updates of one object race without losing either: updates before the delete are done, later ones ' +
-    'find nothing',
+  'deletes and updates of one object race without losing either: earlier updates succeed, later ones ' + 'get 404',
   async (t) => {
     const { create, remove, label, live } = writer(t)
     await create()
@@ -255,26 +254,25 @@ test(
       outcome.status === 'rejected' ? [outcome.reason as StatusError] : [],
     )
     assert.deepEqual([...new Set(failures.map(({ code }) => code))], [404])
-    assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled' && 'gone' in outcome.value).length, 1)
+    assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled' && 'removed' in outcome.value).length, 1)
   },
 )
 
 test(
-  'what fails or changes nothing on the object in memory is tried again on the newest, if another server wrote ' +
-    'since',
+  'a write that fails or changes nothing on the cached object is retried on the newest if another server wrote ' + 'it',
   async (t) => {
     const shared = memoryStore()
     const one = writer(t, { store: shared })
-    const deaf = () => writer(t, { store: deafTo(shared) })
-    const early = deaf()
+    const withStaleCache = () => writer(t, { store: withoutEvents(shared) })
+    const early = withStaleCache()
     await early.registry.cacher(early.resource).ready()
     await one.create()
-    // It has never heard of the object.
+    // Its cache does not have the object.
     await early.label('a')
-    const late = deaf()
+    const late = withStaleCache()
     await late.registry.cacher(late.resource).ready()
     await one.label('b')
-    // In its memory the object has no label b yet: what it wants looks done.
+    // Its cached object has no label b yet: the wanted change seems to be done.
     const { object } = await updateObject(late.context(), {
       startsFromLive: true,
       change: (live) => ({ object: { ...live!, metadata: { ...live!.metadata, labels: { a: 'yes' } } } }),

@@ -1,6 +1,7 @@
 /**
- * The loop of every write of an object that may be there already: reads it, makes an attempt, and makes another on the
- * newer object as often as somebody else was faster. Nothing is lost, and nobody gives up before the request has ended.
+ * The loop of every write of an object that may exist: reads it, makes an attempt, and makes another on the newer
+ * object whenever another writer was faster. No write is lost, and the loop does not give up before the request has
+ * ended.
  */
 import { serverTimeout } from '../../../machinery/status-error.ts'
 import { RetiredError } from '../cache/cacher.ts'
@@ -10,19 +11,19 @@ import type { Turn } from './turns.ts'
 import type { WriteContext } from './write-context.ts'
 
 export interface GuaranteedWrite<Result extends object> {
-  /** For the words of an error. */
+  /** Used in error messages. */
   readonly operation: 'update' | 'delete'
   /** Called with the live object, until it does not lose. */
   readonly attempt: (live: StoredObject | undefined) => Promise<Result | Lost>
-  /** It names a version, so on a newer object it fails: it had better not wait. */
+  /** It names a version, so it fails on a newer object: waiting would be pointless. */
   readonly conditional?: boolean
 }
 
-/** So often may other objects' conditions not hold. Who checked them did not know the newest ones then. */
+/** How often conditions on other objects may fail. They were checked against outdated objects then. */
 const maxRefusals = 3
 
 /**
- * Throws what `attempt` throws, 500 ServerTimeout if other objects stand against it, 429 if too many write this one.
+ * Throws what `attempt` throws, 500 ServerTimeout if conditions on other objects fail, 429 if too many writers wait.
  */
 export async function guaranteedWrite<Result extends object>(
   context: WriteContext,
@@ -30,7 +31,7 @@ export async function guaranteedWrite<Result extends object>(
 ): Promise<Result> {
   const { registry, resource, namespace, name } = context
   const key = resource.key(namespace, name)
-  // A dry run is in nobody's way.
+  // A dry run blocks nobody.
   const waits = !write.conditional && !context.options.dryRun
   if (waits && registry.turns.isTaken(key)) return inTurn(context, write, key, 0)
   let outcome = await attemptOnCached(context, write, key)
@@ -45,8 +46,8 @@ export async function guaranteedWrite<Result extends object>(
 }
 
 /**
- * An attempt on the object in memory. Another server may have written since: what then fails, or changes nothing, has
- * not been held against the newest object, and counts as lost.
+ * An attempt on the cached object. Another server may have written it since: an attempt that fails, or changes nothing,
+ * was not compared with the newest object, and counts as lost.
  */
 async function attemptOnCached<Result extends object>(
   { registry, resource }: WriteContext,
@@ -69,10 +70,7 @@ async function attemptOnCached<Result extends object>(
   return cached && Object.is(outcome, cached) && !(await isNewest()) ? 'changed' : outcome
 }
 
-/**
- * A write that began under a definition that has changed meanwhile is one from before: what it is held against, the
- * store tells.
- */
+/** A write that began under a definition that has changed in the meantime reads the object from the store. */
 function orNewest<T>(error: unknown, newest: () => Promise<T>): Promise<T> {
   if (error instanceof RetiredError) return newest()
   throw error
@@ -88,8 +86,8 @@ async function inTurn<Result extends object>(
   let turn: Turn | undefined
   try {
     for (;;) {
-      // One that took too long has let others in: it stands in line again.
-      if (!turn?.lasts) turn = await registry.turns.take(key, signal)
+      // A turn that took too long is no longer exclusive: queue again.
+      if (!turn?.isExclusive) turn = await registry.turns.take(key, signal)
       const outcome = await attempt(await registry.newest(resource, key))
       if (typeof outcome !== 'string') return outcome
       if (outcome === 'refused' && ++refusals > maxRefusals) throw serverTimeout(resource.groupResource, operation)

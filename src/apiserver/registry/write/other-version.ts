@@ -1,4 +1,4 @@
-/** The same object in another version, for entries of managedFields that are about the fields of that version. */
+/** The same object in another version, for managedFields entries that name fields of that version. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { OtherVersion } from '../../apply/index.ts'
 import type { ServedResource } from '../served-resource.ts'
@@ -18,7 +18,7 @@ export function otherVersionOf({
   }
 }
 
-/** Nothing stays nothing: that is how an object looks before it is created. */
+/** An object without metadata, the state before a create, is returned unchanged. */
 function converted(object: object, from: ServedResource, to: ServedResource): object {
   if (!('metadata' in object)) return object
   const copy = structuredClone(object) as KubeObject

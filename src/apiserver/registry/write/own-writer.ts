@@ -1,4 +1,4 @@
-/** The server's own hand: as whom it writes what it keeps itself. */
+/** The identity with which the server itself writes objects. */
 import { randomUUID } from 'node:crypto'
 import type { Registry } from '../registry.ts'
 import type { Admission } from './admission.ts'

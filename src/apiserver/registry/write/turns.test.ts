@@ -5,7 +5,7 @@ import { Turns } from './turns.ts'
 
 const limits = { exclusiveMs: 60_000, waiting: 100 }
 
-test('turns are taken in the order in which they were asked for, one at a time, and leave nothing behind', async () => {
+test('turns are given in order of request, one at a time, and leave no state behind', async () => {
   const turns = new Turns(limits)
   const order: number[] = []
   let inside = 0
@@ -14,7 +14,7 @@ test('turns are taken in the order in which they were asked for, one at a time, 
     assert.equal(++inside, 1)
     order.push(i)
     await new Promise(setImmediate)
-    assert.ok(turn.lasts)
+    assert.ok(turn.isExclusive)
     inside--
     turn.end()
   })
@@ -27,7 +27,7 @@ test('turns are taken in the order in which they were asked for, one at a time, 
   assert.equal(turns.isTaken('b'), false)
 })
 
-test('who goes away loses its place, and nobody waits for it', async () => {
+test('an aborted waiter leaves the queue, and nobody waits for it', async () => {
   const turns = new Turns(limits)
   const first = await turns.take('a')
   const leaving = new AbortController()
@@ -41,11 +41,11 @@ test('who goes away loses its place, and nobody waits for it', async () => {
   assert.equal(turns.isTaken('a'), false)
 })
 
-test('a turn that takes too long lets the next in, and ends without taking its turn from it', async () => {
+test('a turn that takes too long admits the next one, and its end does not affect that one', async () => {
   const turns = new Turns({ ...limits, exclusiveMs: 1 })
   const slow = await turns.take('a')
   const next = await turns.take('a')
-  assert.equal(slow.lasts, false)
+  assert.equal(slow.isExclusive, false)
   const after = turns.take('a')
   slow.end()
   next.end()
@@ -53,7 +53,7 @@ test('a turn that takes too long lets the next in, and ends without taking its t
   assert.equal(turns.isTaken('a'), false)
 })
 
-test('the line has an end: 429 for who comes when it is full', async () => {
+test('a full queue rejects with 429', async () => {
   const turns = new Turns({ ...limits, waiting: 2 })
   const first = await turns.take('a')
   const waiting = [turns.take('a'), turns.take('a')]

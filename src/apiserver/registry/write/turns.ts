@@ -1,30 +1,30 @@
 /**
- * Turns at keys that several write at once: who has lost a race for a key waits for its turn, first come, first served.
- * A line forms only where somebody has lost, and ends with the last who waits. Turns only spare attempts in vain: what
- * makes writes correct is that they commit on condition that nothing has changed, so other servers need not know of
- * them.
+ * Turns for keys with several concurrent writers: a writer that has lost a race for a key waits for its turn, first
+ * come, first served. A queue forms only after a loss, and ends with the last waiter. Turns only avoid attempts in
+ * vain: correctness comes from commits on the condition that nothing has changed, so other servers need not know of the
+ * turns.
  */
 import { tooManyRequests } from '../../../machinery/status-error.ts'
 
 export interface TurnLimits {
-  /** Who takes longer, for admission perhaps, no longer keeps the others waiting. Milliseconds. */
+  /** The time in ms after which a turn, slow because of admission perhaps, no longer blocks the others. */
   readonly exclusiveMs: number
-  /** So many wait for one key. */
+  /** The maximum number of writers that wait for one key. */
   readonly waiting: number
 }
 
 const usualLimits: TurnLimits = { exclusiveMs: 1000, waiting: 5000 }
 
 export interface Turn {
-  /** Whether nobody else has been let in yet. */
-  readonly lasts: boolean
-  /** Lets the next in. */
+  /** True if no other writer has been admitted yet. */
+  readonly isExclusive: boolean
+  /** Admits the next writer. */
   end(): void
 }
 
 interface Line {
   turn: Turn | undefined
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<() => void>
   readonly timer: NodeJS.Timeout
 }
@@ -37,13 +37,13 @@ export class Turns {
     this.#limits = limits
   }
 
-  /** Whether it is somebody's turn at a key: who comes now would only be in the way. */
+  /** Returns true if a writer has the turn for a key: another attempt now would fail. */
   isTaken(key: string): boolean {
     return this.#lines.size > 0 && this.#lines.has(key)
   }
 
   /**
-   * Waits for the turn at a key, which has to be ended. Rejects with the signal's reason, and with 429 if too many
+   * Waits for the turn for a key; the caller has to end it. Rejects with the signal's reason, and with 429 if too many
    * wait.
    */
   take(key: string, signal?: AbortSignal): Promise<Turn> {
@@ -78,7 +78,7 @@ export class Turns {
 
   #begin(key: string, line: Line): Turn {
     const turn: Turn = {
-      get lasts() {
+      get isExclusive() {
         return line.turn === turn
       },
       end: () => {

@@ -1,4 +1,4 @@
-/** What an update leaves as it was is neither checked nor encoded again: nobody may see a difference. */
+/** The unchanged parts of an updated object are neither validated nor encoded again: the result must be the same. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { allResources } from '../../../api/registry.ts'
@@ -63,7 +63,7 @@ const label = ({ metadata }: KubeObject): void => {
   metadata.labels = { ...metadata.labels, a: 'b' }
 }
 
-test('an update of metadata alone stores the same object as one that is encoded anew', async (t) => {
+test('an update of metadata alone stores the same bytes as a full encoding', async (t) => {
   const { resource, context, pod, change, registry, key } = writer(t)
   await createObject(context(), pod())
   const labelled = await change(label)
@@ -85,14 +85,14 @@ test('an update of metadata alone stores the same object as one that is encoded 
 
 for (const outdated of [false, true])
   test(
-    'a pod shows its end as a change before it goes, and that is answered ' +
-      `(${outdated ? 'one of an older form' : 'as usual'})`,
+    'deleting a pod immediately shows a change before the removal, and returns its last state ' +
+      `(${outdated ? 'stored in an older form' : 'as usual'})`,
     async (t) => {
       const { store, resource, context, pod, registry, key } = writer(t)
       await createObject(context(), pod())
       const live = await registry.get(resource, key)
       live!.outdated = outdated
-      const { object, gone, uid } = await deleteObject(context(), { dryRun: false, gracePeriodSeconds: 0 })
+      const { object, removed, uid } = await deleteObject(context(), { dryRun: false, gracePeriodSeconds: 0 })
       const { events } = await store.changes(prefixRange('/'), live!.revision)
       assert.deepEqual(
         events.map(({ type, revision }) => [type, revision - live!.revision]),
@@ -102,7 +102,7 @@ for (const outdated of [false, true])
         ],
       )
       const last = object.parse<Unstructured>()
-      assert.deepEqual([gone, uid, object.revision], [true, last.metadata.uid, live!.revision + 2])
+      assert.deepEqual([removed, uid, object.revision], [true, last.metadata.uid, live!.revision + 2])
       assert.deepEqual([last.metadata.deletionGracePeriodSeconds, last.spec], [0, live!.parse<Unstructured>().spec])
       const put = JSON.parse(String(events[0]?.value)) as Unstructured
       assert.equal(put.metadata.deletionTimestamp, last.metadata.deletionTimestamp)
@@ -110,7 +110,7 @@ for (const outdated of [false, true])
     },
   )
 
-test('fields that come and go with metadata are stored', async (t) => {
+test('fields that are added and removed together with metadata are stored', async (t) => {
   const { context, change } = writer(t, 'v1/configmaps')
   await createObject(context(), {
     kind: 'ConfigMap',
@@ -135,8 +135,8 @@ test('fields that come and go with metadata are stored', async (t) => {
 })
 
 test(
-  'a spec that was written elsewhere is checked when its object is updated, one that was found valid here is not ' +
-    'refused later',
+  'an update validates a spec that was written elsewhere, but not an unchanged one that has passed validation ' +
+    'here',
   async (t) => {
     const { store, resource, context, key, pod, change } = writer(t)
     const wrong = pod()
@@ -145,7 +145,7 @@ test(
     const value = encode(resource, wrong)
     await store.commit({ conditions: [], operations: [{ key, value }] })
     await assert.rejects(change(label), /spec\.dnsPolicy: Unsupported value: "Wrong"/)
-    // Its status may be written all the same, and makes nothing valid.
+    // Its status may be written nevertheless, which makes nothing valid.
     await change((object) => {
       object.status = { phase: 'Running' }
     }, 'status')

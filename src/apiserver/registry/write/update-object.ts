@@ -1,5 +1,6 @@
 /**
- * Updates an object: changes the live one and commits if nobody was faster, else again. Creates it where that may be.
+ * Updates an object: changes the live one and commits if no other writer was faster, else retries. Creates it if
+ * allowed.
  */
 
 import { own, setOwn } from '../../../lib/own.ts'
@@ -12,11 +13,11 @@ import { isUnchanged } from '../../apply/index.ts'
 import { parseObjectVersion } from '../../request-options/parameters.ts'
 import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
-import { createUnlessThere } from './create-object.ts'
+import { createIfAbsent } from './create-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
 import {
-  asksAllRules,
   attributes,
+  needsFullValidation,
   partialWrite,
   resetFields,
   track,
@@ -24,21 +25,21 @@ import {
   type WriteContext,
 } from './write-context.ts'
 
-/** What a change makes of the live object. `tracked`: managedFields are set already (apply). */
+/** The result of a change of the live object. `tracked`: managedFields are already set (apply). */
 export interface Changed {
   readonly object: KubeObject
   readonly tracked?: boolean
 }
 
 export interface UpdateOptions {
-  /** Called once per attempt with the live object, or undefined if there is none and `mayCreate` is set. */
+  /** Called once per attempt with the live object, or undefined if it does not exist and `mayCreate` is set. */
   readonly change: (live: KubeObject | undefined) => Changed | Promise<Changed>
   readonly mayCreate?: boolean
-  /** The object has to be the one with this uid: in a PUT it is a precondition, not a change (PATCH). */
+  /** The expected uid: in a PUT it is a precondition, in a PATCH a change. */
   readonly uid?: string
   /** `change` names a version or the like: on a newer object it fails. */
   readonly conditional?: boolean
-  /** `change` changes the live object: it gets one of its own. */
+  /** `change` modifies the live object: it gets its own copy. */
   readonly startsFromLive?: boolean
 }
 
@@ -68,7 +69,7 @@ async function attemptCreate(
   if (!mayCreate) throw notFound(context.resource.groupResource, context.name)
   checkUid(context, uid, '')
   const { object, tracked } = await change(undefined)
-  return createUnlessThere(context, object, tracked)
+  return createIfAbsent(context, object, tracked)
 }
 
 async function attemptUpdate(
@@ -81,7 +82,7 @@ async function attemptUpdate(
   const old = live.parse()
   checkUid(context, options.uid, old.metadata.uid ?? '')
   await context.pause()
-  // What replaces the object, and what makes a new one of it, needs no copy.
+  // A change that replaces the object, or makes a new one of it, needs no copy.
   const start = options.startsFromLive ? live.parse() : old
   if (options.startsFromLive) await context.pause()
   const { object, tracked } = await options.change(start)
@@ -101,7 +102,7 @@ async function attemptUpdate(
   if (version !== 0 && version !== live.revision) throw conflict(resource.groupResource, name, objectModified)
 
   const { writeHook } = resource
-  // Who only waits for the commit holds no objects: many that wait would fill the young generation.
+  // Hold no objects while waiting for the commit: those of many waiting writers would fill the young generation.
   if (!writeHook || context.subresource) return commitChange(context, key, live, object, old)
   const end = await writeHook.begin(object, old, write.dryRun)
   try {
@@ -111,15 +112,15 @@ async function attemptUpdate(
   }
 }
 
-/** Throws 409, in upstream's words, unless `uid` is that of the object that is there; '' if there is none. */
+/** Throws 409, with upstream's message, unless `uid` is that of the existing object; '' if there is none. */
 export function checkUid(
   { resource, namespace, name }: Pick<WriteContext, 'resource' | 'namespace' | 'name'>,
   uid: string | undefined,
-  there: string,
+  existing: string,
 ): void {
-  if (!uid || uid === there) return
+  if (!uid || uid === existing) return
   const where = `StorageError: invalid object, Code: 4, Key: ${resource.key(namespace, name)}, ResourceVersion: 0`
-  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${there}`
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${existing}`
   throw conflict(resource.groupResource, name, `${where}, AdditionalErrorMsg: ${why}`)
 }
 
@@ -142,13 +143,12 @@ async function commitChange(
 
   if (endsDeletion(context, object)) {
     const removed = write.dryRun ? live.revision : await registry.remove(resource, key, live.revision)
-    // Who took away the last finalizer at the same time has done what is wanted.
+    // Another writer that removed the last finalizer at the same time has already done it.
     if (typeof removed === 'string' && (await registry.newest(resource, key))) return removed
     return unstored(resource, object)
   }
   if (restAsLive && isUnchanged(object, old)) {
-    // What the store holds counts: of an older form it is written anew; where a webhook converts, it is compared as it
-    // is stored.
+    // The stored form counts: an outdated one is written again; with a webhook the stored forms are compared.
     if (
       write.dryRun ||
       !(
@@ -163,14 +163,14 @@ async function commitChange(
   await context.pause()
   if (write.dryRun) return unstored(resource, object)
   return registry.put(resource, key, object, live, {
-    restAsLive,
-    validSpec: isSpecKnown || asksAllRules(context.subresource),
+    onlyMetadataChanged: restAsLive,
+    validSpec: isSpecKnown || needsFullValidation(context.subresource),
   })
 }
 
 /**
- * Makes what is as it was the same value in both, so that it is compared once, and neither checked nor encoded again;
- * whether all but metadata is. From now on neither object may be changed.
+ * Makes equal fields share one value in both objects, so that they are compared once, and neither validated nor encoded
+ * again. Returns true if everything but the metadata is equal. Neither object may be modified afterwards.
  */
 function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
   let all = true
@@ -185,7 +185,7 @@ function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
   return all
 }
 
-/** What clients cannot change is as it was; what another endpoint writes too. */
+/** Restores the fields that clients cannot change, and those that only another endpoint writes. */
 function prepareUpdate(
   { resource, subresource, namespace, now }: WriteContext,
   object: KubeObject,
@@ -227,11 +227,11 @@ function prepareUpdate(
   if (!partial) definition.prepare?.update?.(object, old)
   const { generation } = definition
   const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)
-  // Who writes a part has put other metadata in.
+  // A partial write may have replaced the metadata.
   if (counts) object.metadata.generation = (old.metadata.generation ?? 0) + 1
 }
 
-/** What is reset of the metadata is as it was, but for who owns what. */
+/** Restores the reset fields of the metadata, except managedFields. */
 function restoreMetadata(metadata: ObjectMeta, old: ObjectMeta, resets: readonly string[]): void {
   const isReset = (field: string): boolean => resets.includes('metadata') || resets.includes(`metadata.${field}`)
   const { labels, annotations, finalizers, ownerReferences } = old
@@ -251,7 +251,7 @@ function restore(object: Unstructured, old: Unstructured, field: string): void {
   else delete object[field]
 }
 
-/** A deleted object goes when nothing holds it any more. */
+/** Returns true if nothing retains a deleted object any more. */
 function endsDeletion({ resource }: WriteContext, object: KubeObject): boolean {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata
   return (

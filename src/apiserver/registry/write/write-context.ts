@@ -1,4 +1,4 @@
-/** What every write knows: the resource, the object's place, who asks, and the options. */
+/** The context of every write: the resource, the object's name, the user, and the options. */
 
 import type { PartialWrite } from '../../../api/resource.ts'
 import { inSteps, type Pause } from '../../../lib/flow/pauses.ts'
@@ -25,12 +25,12 @@ export interface WriteContext {
   readonly resource: ServedResource
   readonly namespace: string
   readonly name: string
-  /** Admission is not told the name: the request gave none. */
+  /** True if admission gets no name, because the request had none. */
   readonly nameless?: boolean
   /** Empty, `status`, or another subresource that writes the object. */
   readonly subresource: string
   readonly user: UserInfo
-  /** Who owns the fields that are written. */
+  /** The manager that owns the written fields. */
   readonly manager: string
   readonly options: WriteOptions
   /** Texts for Warning headers are added here. */
@@ -38,38 +38,37 @@ export interface WriteContext {
   /** Adds an annotation to the audit event of the request. */
   readonly annotate: (key: string, value: string, level?: 'Request') => void
   /**
-   * The request that is written for: once its signal is aborted, nobody waits for the outcome. The server's own writes
-   * have none.
+   * The request that this write serves: once its signal is aborted, nobody waits for the result. The server's own
+   * writes have none.
    */
   readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline' | 'waitedMs'>>
-  /** For writes that create what is not there, though their verb is another: throws 403 if the user may not. */
+  /**
+   * For writes that create a missing object although their verb is another: throws 403 if the user may not create it.
+   */
   readonly confirmCreate?: () => void | Promise<void>
   /** Now, as RFC 3339 with seconds. */
   readonly now: () => string
   /**
-   * What admission is shown in place of the object where a subresource has a kind of its own (Scale). Its mutating
-   * plug-ins have been asked then, before the object was changed.
+   * Shows admission another kind in place of the object, for a subresource with a kind of its own (Scale). Its mutating
+   * plugins have run before, on that kind.
    */
-  readonly shownAs?: ShownAs
-  /** Between steps that are long with large objects. */
+  readonly shownAs?: AdmissionView
+  /** Yields to other requests between steps that take long with large objects. */
   readonly pause: Pause
 }
 
-export interface ShownAs {
+export interface AdmissionView {
   readonly kind: GroupVersionKind
   readonly of: (object: KubeObject) => KubeObject
 }
 
-/** Who writes and how, wherever it is. */
+/** The writer and its options, independent of the object. */
 export type Writer = Omit<WriteContext, 'resource' | 'namespace' | 'name' | 'subresource'>
 
 let lastSecond = 0
 let lastTimestamp = ''
 
-/**
- * The time of the server's clock in the form of `metadata` timestamps. Most calls fall into the second of the one
- * before.
- */
+/** The current time in the form of `metadata` timestamps. Caches the last second, as most calls fall into it. */
 export function timestamp(ms = Date.now()): string {
   const second = Math.floor(ms / 1000)
   if (second !== lastSecond) {
@@ -106,7 +105,7 @@ export function attributes(
   }
 }
 
-/** Those of a DELETE: the object is read when somebody looks at it. */
+/** The attributes of a DELETE: the object is parsed on first access. */
 export function deleteAttributes(
   context: WriteContext,
   old: () => KubeObject,
@@ -135,7 +134,7 @@ export function deleteAttributes(
   }
 }
 
-/** Notes in `managedFields` which fields this write changed. */
+/** Records in `managedFields` which fields this write changed. */
 export async function track(context: WriteContext, object: KubeObject, live: KubeObject | undefined): Promise<void> {
   const { resource, manager, subresource, now } = context
   const steps = trackSteps({
@@ -154,7 +153,7 @@ export async function track(context: WriteContext, object: KubeObject, live: Kub
   else delete object.metadata.managedFields
 }
 
-/** Fields that this endpoint does not write whatever the client sends: nobody comes to own them here. */
+/** Fields that this endpoint does not write, whatever the client sends: no manager becomes their owner here. */
 export function resetFields({ definition }: ServedResource, subresource: string): readonly string[] {
   const own = definition.resetFields?.[subresource]
   if (own) return own
@@ -194,12 +193,12 @@ export function validateCreate({ resource, warnings }: WriteContext, object: Kub
   })
 }
 
-/** Whether a write to the object or to this subresource asks all rules. */
-export const asksAllRules = (subresource: string): boolean => subresource === '' || subresource === 'scale'
+/** Returns true if a write to the object or to this subresource runs all validation. */
+export const needsFullValidation = (subresource: string): boolean => subresource === '' || subresource === 'scale'
 
 /**
- * Throws 422 if the object is not valid, or changes what may not change. Other subresources (`/binding`) change what
- * they change. `validSpec`: its spec is one that has passed already.
+ * Throws 422 if the object is not valid, or changes an immutable field. Other subresources (`/binding`) are not
+ * validated here. `validSpec`: its spec has already passed validation.
  */
 export function validateUpdate(
   { resource, subresource, warnings }: WriteContext,
@@ -230,7 +229,7 @@ function updateFaults(
   const partial = partialWrite(resource, subresource)
   if (partial) return partial.validate(object, old)
   if (subresource === 'status') return validate?.status?.(object, old) ?? valid
-  if (!asksAllRules(subresource)) return valid
+  if (!needsFullValidation(subresource)) return valid
   return all(
     (validSpec ? undefined : validate?.spec?.(object)) ?? valid,
     validate?.object?.(object, old) ?? valid,
@@ -238,7 +237,7 @@ function updateFaults(
   )
 }
 
-/** Errors name the kind that is stored: an Event is one whichever group it came through. */
+/** Errors name the stored kind: an Event has the same in both groups. */
 function refuse(
   { storage: { groupKind } }: ServedResource,
   { metadata }: KubeObject,

@@ -1,24 +1,24 @@
-/** The last changes of a resource, bounded in number and bytes. What came before them is in the store's history. */
+/** The last changes of a resource, bounded in number and bytes. Older ones are in the store's history. */
 import { type ObjectChange, weightOf } from '../object-change.ts'
 
-/** What is kept at least, if there is so much. */
-export const keptChanges = 1000
-const keptBytes = 8 * 1024 * 1024
-/**
- * Trimming copies the rest, so it is done for several at once; not for so many that what becomes of them takes long.
- */
+/** The number of changes that are retained, if they fit into the bytes. */
+export const historyLength = 1000
+const historyBytes = 8 * 1024 * 1024
+/** Trimming copies the rest, so it drops several at a time; not so many that handling the dropped ones takes long. */
 const slack = 1.04
 
 export class ChangeHistory {
   #changes: ObjectChange[] = []
-  readonly #forgot: (change: ObjectChange) => void
+  readonly #forgotten: (change: ObjectChange) => void
   #bytes = 0
   #start: number
 
-  /** `start`: the revision from which on there will be all changes. `forgot` is told of each that is kept no longer. */
-  constructor(start: number, forgot: (change: ObjectChange) => void = () => {}) {
+  /**
+   * `start`: all changes after this revision will be present. `forgotten` is called for each change that is dropped.
+   */
+  constructor(start: number, forgotten: (change: ObjectChange) => void = () => {}) {
     this.#start = start
-    this.#forgot = forgot
+    this.#forgotten = forgotten
   }
 
   add(batch: readonly ObjectChange[]): void {
@@ -26,10 +26,10 @@ export class ChangeHistory {
       this.#changes.push(change)
       this.#bytes += weightOf(change)
     }
-    if (this.#changes.length > keptChanges * slack || this.#bytes > keptBytes * slack) this.#trim()
+    if (this.#changes.length > historyLength * slack || this.#bytes > historyBytes * slack) this.#trim()
   }
 
-  /** Changes after `revision`, oldest first; undefined if they are no longer all here. */
+  /** Changes after `revision`, oldest first; undefined if some have been dropped. */
   since(revision: number): readonly ObjectChange[] | undefined {
     if (revision < this.#start) return undefined
     const changes = this.#changes
@@ -45,16 +45,16 @@ export class ChangeHistory {
 
   #trim(): void {
     let dropped = 0
-    while (this.#changes.length - dropped > keptChanges || this.#bytes > keptBytes)
+    while (this.#changes.length - dropped > historyLength || this.#bytes > historyBytes)
       this.#bytes -= weightOf(this.#changes[dropped++]!)
     this.#start = this.#changes[dropped - 1]!.revision
-    // A revision is here as a whole or not at all.
+    // A revision is retained as a whole or not at all.
     for (let next = this.#changes[dropped]; next?.revision === this.#start; next = this.#changes[dropped]) {
       this.#bytes -= weightOf(next)
       dropped++
     }
-    const forgotten = this.#changes
-    this.#changes = forgotten.slice(dropped)
-    for (let at = 0; at < dropped; at++) this.#forgot(forgotten[at]!)
+    const before = this.#changes
+    this.#changes = before.slice(dropped)
+    for (let at = 0; at < dropped; at++) this.#forgotten(before[at]!)
   }
 }

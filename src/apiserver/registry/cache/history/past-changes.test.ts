@@ -4,7 +4,7 @@ import { memoryStore } from '../../../../storage/memory/index.ts'
 import { fixture } from '../cache-fixture.ts'
 import { changesAfter } from './past-changes.ts'
 
-test('the past is read in portions, from memory and from the store, whole and in order', async () => {
+test('past changes are read in portions, from memory and the store, complete and in order', async () => {
   const store = memoryStore()
   const { registry, resource, put, remove } = fixture(store)
   const start = store.revision
@@ -26,7 +26,7 @@ test('the past is read in portions, from memory and from the store, whole and in
   assert.ok(portions > 10, `${portions} portions`)
 })
 
-test('of another namespace there is nothing to read, and it is read through all the same', async () => {
+test('a namespace without changes yields no changes and reads up to the newest revision', async () => {
   const store = memoryStore()
   const { registry, resource, put } = fixture(store)
   const start = store.revision
@@ -38,7 +38,7 @@ test('of another namespace there is nothing to read, and it is read through all 
   })
 })
 
-test('what has been compacted is 410 Expired', async () => {
+test('changes from a compacted revision end with 410 Expired', async () => {
   const store = memoryStore()
   const { registry, resource, put } = fixture(store)
   for (let i = 0; i < 10; i++) await put('a')

@@ -1,24 +1,24 @@
 /**
- * Changes that a late watch has yet to see, in portions: from memory where that reaches, from the store's history
- * before.
+ * Changes that a late watch has not received yet, in portions: from memory if that reaches far enough, otherwise from
+ * the store's history.
  */
 import { expired } from '../../../../machinery/status-error.ts'
 import { CompactedError, type KeyRange, type PortionSize, type Store } from '../../../../storage/store.ts'
 import type { CacheView } from '../cache-view.ts'
 import { type ObjectChange, Removal, weightOf } from '../object-change.ts'
 
-/** What is worked out, and waits for the client, at a time. */
+/** The maximum that is encoded and buffered for a client at a time. */
 export const portionSize: PortionSize = { events: 500, bytes: 512 * 1024 }
 
 export interface ObjectChanges {
   readonly changes: readonly ObjectChange[]
-  /** All changes up to this revision are here or were before. */
+  /** All changes up to this revision are included here or came before. */
   readonly through: number
 }
 
 /**
- * The next changes of a range after `revision`, which is not the newest. Rejects with a 410 StatusError when history
- * does not reach it any more.
+ * The next changes of a range after `revision`, which is not the newest. Rejects with a 410 StatusError if history no
+ * longer reaches it.
  */
 export async function changesAfter(
   view: CacheView,
@@ -45,7 +45,7 @@ export async function changesAfter(
   }
 }
 
-/** Whether so many changes can be sent at once. */
+/** Returns true if the changes fit into one portion. */
 export const isOnePortion = (changes: readonly ObjectChange[]): boolean => endOfPortion(changes) === changes.length
 
 /** The first portion of changes that go up to revision `newest`. */
@@ -55,7 +55,7 @@ function first(changes: readonly ObjectChange[], newest: number): ObjectChanges 
   return { changes: changes.slice(0, end), through: changes[end - 1]!.revision }
 }
 
-/** Behind the whole revision that fills a portion. */
+/** The index after the last whole revision that fits into a portion. */
 function endOfPortion(changes: readonly ObjectChange[]): number {
   let bytes = 0
   let end = 0

@@ -1,11 +1,11 @@
 /**
- * Snapshots of ranges that lists are being paged through: later pages show what was there when the first was read.
- * They are arrays of references, which keep old states in memory: few, and not for long. A page that comes too late
- * reads the store's history instead.
+ * Snapshots of ranges that are being listed in pages: later pages show the state of the first page. They are arrays of
+ * references, which retain old objects in memory: there are few, and they expire soon. A page that comes too late reads
+ * the store's history instead.
  */
 import type { StoredObject } from '../../stored-object.ts'
 
-const kept = 8
+const maxSnapshots = 8
 const maxAgeMs = 30_000
 
 export class Snapshots {
@@ -16,7 +16,7 @@ export class Snapshots {
     const key = `${rangeStart}@${revision}`
     this.#snapshots.delete(key)
     this.#snapshots.set(key, { objects, taken: performance.now() })
-    if (this.#snapshots.size > kept) this.#snapshots.delete(this.#snapshots.keys().next().value!)
+    if (this.#snapshots.size > maxSnapshots) this.#snapshots.delete(this.#snapshots.keys().next().value!)
     if (!this.#sweeping) this.#sweepLater()
   }
 
