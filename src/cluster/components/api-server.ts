@@ -1,0 +1,84 @@
+/** The API server of a cluster. */
+import { defaultHeaders } from '../../apiserver/authentication/request-header.ts'
+import { joinedBundles } from '../../apiserver/certificates/signed-by.ts'
+import type { ApiServerOptions } from '../../apiserver/server.ts'
+import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
+import { localUrl } from '../addresses.ts'
+import { controllerTokens } from '../controllers/index.ts'
+import { defaultIssuer } from '../credentials/service-account-keys.ts'
+import { kubeletAddressTypes } from '../kubelet-addresses.ts'
+import { type ClusterParts, component, type RunningClients } from './component.ts'
+
+/** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
+const clusterPlugins: readonly string[] = ['NodeRestriction']
+const notStarted = 'not started yet'
+
+type Needs = 'options' | 'flagged' | 'store' | 'pki' | 'plan' | 'schedulerPlan' | 'simulation' | 'log'
+
+export const apiServer = component({
+  name: 'API server',
+  needs: ['options', 'flagged', 'store', 'pki', 'plan', 'schedulerPlan', 'simulation', 'log'],
+  gives: ['server', 'endpoint', 'clients', 'running', 'serviceAccount'],
+  async start(parts, lifetime) {
+    const { options, flagged, pki, plan, schedulerPlan } = parts
+    const { serveStore } = await import('../serve-store.ts')
+    const { bindAddress = '127.0.0.1' } = options
+    const serviceAccount = { issuers: [defaultIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
+    const running: RunningClients = {}
+    const server = await serveStore({
+      ...servingOptions(parts),
+      serviceAccount,
+      bindAddress,
+      components: {
+        ...(plan.controllers.length > 0 && {
+          'controller-manager': () => (running.controllers ? running.controllers.check?.() : notStarted),
+        }),
+        ...(schedulerPlan && { scheduler: () => (running.scheduler ? running.scheduler.check?.() : notStarted) }),
+      },
+      compaction: options.compaction,
+    })
+    lifetime.onEnd((graceMs) => server.stop({ graceMs }))
+    // The user's own certificate is trusted directly, since its authority may be unknown.
+    const endpoint = { url: localUrl(bindAddress, server.port), ca: options.tls?.cert ?? pki.authority.cert }
+    return { server, endpoint, clients: lifetime.group(), running, serviceAccount }
+  },
+})
+
+/** Options of the caller come before those from flags, and these before the cluster's defaults. */
+function servingOptions(
+  parts: Pick<ClusterParts, Needs>,
+): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
+  const { options, store, pki, plan, schedulerPlan, simulation, log } = parts
+  const { serviceAccount: _, ...flagged } = parts.flagged
+  const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
+  const frontProxy = {
+    ...defaultHeaders,
+    clientCA: pki.frontProxy.authority.cert,
+    allowedNames: [pki.frontProxy.name],
+  }
+  return {
+    ...flagged,
+    admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
+    authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
+    store,
+    port: options.port ?? 0,
+    tls: options.tls ?? pki.server,
+    clientCA: joinedBundles(authorities.filter((bundle) => bundle !== '')),
+    requestHeader: options.requestHeader ?? flagged.requestHeader ?? frontProxy,
+    proxyClient: options.proxyClient ?? flagged.proxyClient ?? pki.frontProxy.client,
+    tokens: [
+      ...(options.tokens ?? []),
+      ...(flagged.tokens ?? []),
+      ...controllerTokens(plan),
+      ...(schedulerPlan ? [schedulerPlan.user] : []),
+      ...(simulation.user ? [simulation.user] : []),
+    ],
+    kubelets: { client: pki.kubeletClient, addressTypes: kubeletAddressTypes, ...flagged.kubelets },
+    bootstrapTokens: flagged.bootstrapTokens ?? true,
+    runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
+    serviceClusterIpRange: options.serviceClusterIpRange ?? defaultServiceRange,
+    verbosity: options.verbosity,
+    warmUp: options.warmUp,
+    log,
+  }
+}

@@ -1,0 +1,67 @@
+/** The clients of the API server that a cluster runs: controllers, scheduler, simulated nodes. */
+import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
+import { clusterControllers } from '../controllers/index.ts'
+import { userOf } from '../credentials/cluster-users.ts'
+import { clusterScheduler } from '../scheduler/index.ts'
+import { component } from './component.ts'
+
+const contextName = 't8s'
+
+export const controllers = component({
+  name: 'controllers',
+  needs: ['options', 'plan', 'endpoint', 'clients', 'running', 'pki', 'serviceAccount', 'log'],
+  gives: ['controllers'],
+  async start({ options, plan, endpoint, clients, running, pki, serviceAccount, log }) {
+    const { bindAddress = '127.0.0.1', controllerManagerPort: port, tls = pki.server } = options
+    const controllers = await clusterControllers({
+      plan,
+      server: endpoint,
+      authority: pki.authority,
+      manager: port === undefined ? undefined : { bindAddress, port, tls },
+      signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
+      onThread: options.controllersThread ?? false,
+      log,
+    })
+    clients.onEnd(() => controllers.stop())
+    running.controllers = controllers
+    return { controllers }
+  },
+})
+
+export const scheduler = component({
+  name: 'scheduler',
+  needs: ['schedulerPlan', 'flagged', 'endpoint', 'clients', 'running', 'log'],
+  gives: ['scheduler'],
+  async start({ schedulerPlan, flagged, endpoint, clients, running, log }) {
+    if (!schedulerPlan) return { scheduler: undefined }
+    const { onThread = false, ...choice } = schedulerPlan.choice
+    const { token } = schedulerPlan.user
+    const features = flagged.features?.settings
+    const scheduler = await clusterScheduler({ ...choice, server: endpoint, features, onThread, token, log })
+    clients.onEnd(() => scheduler.stop())
+    running.scheduler = scheduler
+    return { scheduler }
+  },
+})
+
+export const administrator = component({
+  name: 'administrator',
+  needs: ['endpoint', 'pki', 'hostPaths'],
+  gives: ['administrator'],
+  async start({ endpoint, pki, hostPaths }) {
+    const administrator = userOf({ ...endpoint, ...pki.admin }, contextName)
+    await hostPaths.begin(administrator.client)
+    return { administrator }
+  },
+})
+
+export const simulatedNodes = component({
+  name: 'simulated nodes',
+  needs: ['simulation', 'endpoint', 'administrator', 'clients', 'pki'],
+  gives: ['simulated'],
+  start({ simulation, endpoint, administrator, clients, pki }) {
+    clients.onEnd(() => simulation.stop())
+    // In the background: a part is a value, not a promise to wait for.
+    return { simulated: simulation.begin(endpoint, administrator.client, pki) }
+  },
+})

@@ -1,0 +1,52 @@
+/** What the components of a cluster give each other. */
+import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/issuer.ts'
+import type { ApiServer } from '../../apiserver/server.ts'
+import type { ControllerPlan } from '../../controllers/index.ts'
+import { componentsOf } from '../../lib/lifetime/components.ts'
+import type { Lifetime } from '../../lib/lifetime/lifetime.ts'
+import type { Store } from '../../storage/store.ts'
+import type { ClusterOptions } from '../cluster-options.ts'
+import type { StartedControllers } from '../controllers/run-task.ts'
+import type { ClusterUser } from '../credentials/cluster-users.ts'
+import type { DataDirectory } from '../data-directory.ts'
+import type { HostPathStorage } from '../host-path-storage.ts'
+import type { ClusterPki } from '../pki/pki.ts'
+import type { ServingOptions } from '../serving-options/index.ts'
+import type { ClusterSimulation } from '../simulation/index.ts'
+import type { RunningComponent } from '../threads/component-thread.ts'
+import type { SchedulerPlan } from './plan.ts'
+
+export interface ClusterParts {
+  readonly options: ClusterOptions
+  readonly log: (line: string) => void
+  /** Undefined for a cluster in memory. */
+  readonly data: DataDirectory | undefined
+  /** The API server's options from flags. */
+  readonly flagged: ServingOptions
+  readonly store: Store
+  readonly pki: ClusterPki
+  readonly plan: ControllerPlan
+  readonly schedulerPlan: SchedulerPlan | undefined
+  readonly simulation: ClusterSimulation
+  readonly hostPaths: HostPathStorage
+  /** The components that the API server reports on, filled in as they start (`kubectl get componentstatuses`). */
+  readonly running: RunningClients
+  readonly server: ApiServer
+  /** The server's URL on this machine, and the certificate that clients trust. */
+  readonly endpoint: { readonly url: string; readonly ca: string }
+  /** Clients of the server: they stop at the same time, before it. */
+  readonly clients: Lifetime
+  readonly serviceAccount: ServiceAccountIssuer
+  readonly controllers: StartedControllers
+  readonly scheduler: RunningComponent | undefined
+  readonly administrator: ClusterUser
+  /** Resolves when the simulated nodes exist or have failed. */
+  readonly simulated: Promise<void>
+}
+
+export interface RunningClients {
+  controllers?: StartedControllers
+  scheduler?: RunningComponent
+}
+
+export const component = componentsOf<ClusterParts>()
