@@ -1,0 +1,45 @@
+/** The steps of `npm test`: static checks, which run side by side, then the tests. */
+import { globSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export interface Step {
+  readonly name: string
+  readonly command: readonly string[]
+  /** True if its output ends with `N passed, N failed`. */
+  readonly isTests?: boolean
+}
+
+export const root = dirname(dirname(import.meta.dirname))
+const node = process.execPath
+const bin = (name: string): string => join(root, 'node_modules/.bin', name)
+const script = (name: string): string => join(root, 'scripts', name)
+const reporter = ['--test-reporter', script('test-reporter.ts'), '--test-reporter-destination', 'stdout']
+
+/** They read the same files and write none. */
+export const staticChecks: readonly Step[] = [
+  { name: 'types', command: [bin('tsc'), '--noEmit'] },
+  { name: 'lint', command: [bin('biome'), 'check', '--error-on-warnings', '--diagnostic-level=warn'] },
+  {
+    name: 'promises',
+    command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'examples'],
+  },
+  { name: 'layers', command: [node, script('check-layers.ts')] },
+  { name: 'dead code', command: [bin('knip'), '--no-progress', '--no-config-hints'] },
+]
+
+const testsIn = (...patterns: string[]): string[] => globSync(patterns, { cwd: root }).sort()
+export const unitFiles = (): string[] => testsIn('src/**/*.test.ts', 'scripts/**/*.test.ts')
+export const integrationFiles = (): string[] => testsIn('test/**/*.test.ts')
+
+/** Unit tests run in one process: starting one for each file would take longer than the tests. */
+export const unitTests = (files: readonly string[]): Step => ({
+  name: 'unit',
+  command: [node, '--test', '--test-isolation=none', ...reporter, ...files],
+  isTests: true,
+})
+
+export const integrationTests = (files: readonly string[]): Step => ({
+  name: 'integration',
+  command: [node, '--test', '--test-concurrency=2', '--test-timeout=600000', ...reporter, ...files],
+  isTests: true,
+})
