@@ -1,7 +1,7 @@
 /** Fields that Go encodes without omitempty: null when they have no value. */
 import type { KubeObject } from '../machinery/object.ts'
 
-/** Returns a function that sets top-level lists to null where they are empty or absent: `nullLists('rules')`. */
+/** Returns a function that sets top-level lists to null where they are empty or absent: `nullEmptyLists('rules')`. */
 export const nullEmptyLists =
   (...fields: readonly string[]) =>
   (object: KubeObject): void => {

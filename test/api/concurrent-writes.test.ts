@@ -504,11 +504,11 @@ for (const protocol of protocols) {
     const leaving = clientOf(t, protocol, server)
     const headers = { 'content-type': merge }
     const one = `${configMapsPath}/one`
-    const gone = Array.from({ length: 300 }, (_, i) =>
-      leaving.request('PATCH', one, { body: { data: { [`gone-${i}`]: 'yes' } }, headers }),
+    const abandoned = Array.from({ length: 300 }, (_, i) =>
+      leaving.request('PATCH', one, { body: { data: { [`abandoned-${i}`]: 'yes' } }, headers }),
     )
-    const outcomes = Promise.allSettled(gone)
-    await Promise.race(gone)
+    const outcomes = Promise.allSettled(abandoned)
+    await Promise.race(abandoned)
     const stays = Array.from({ length: 60 }, (_, i) => call('PATCH', one, { data: { [`k${i}`]: 'yes' } }, merge, i))
     leaving.close()
     const answered = (await outcomes).filter(({ status }) => status === 'fulfilled').length
@@ -516,8 +516,8 @@ for (const protocol of protocols) {
     const written = keys((await read(one)).data)
     assert.equal(written.filter((key) => key.startsWith('k')).length, 60)
     // Answered requests were written; an unanswered one may be, if it was being processed.
-    const byGone = written.filter((key) => key.startsWith('gone')).length
-    assert.ok(byGone >= answered && byGone < 300, `${answered} answered, ${byGone} written`)
+    const byLeaving = written.filter((key) => key.startsWith('abandoned')).length
+    assert.ok(byLeaving >= answered && byLeaving < 300, `${answered} answered, ${byLeaving} written`)
     assert.deepEqual(server.logLines, [])
   })
 }

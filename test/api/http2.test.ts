@@ -170,12 +170,16 @@ test('incomplete bodies write and log nothing, and are dropped on disconnect (HT
     if (i % 3 === 0) await new Promise(setImmediate)
     stream.close(constants.NGHTTP2_CANCEL)
   }
-  const gone = http2Client(t, server)
-  const stream = gone.session.request({ ':method': 'POST', ':path': configMapsPath, authorization: `Bearer ${token}` })
+  const leaving = http2Client(t, server)
+  const stream = leaving.session.request({
+    ':method': 'POST',
+    ':path': configMapsPath,
+    authorization: `Bearer ${token}`,
+  })
   stream.on('error', () => {})
   stream.write(body.subarray(0, 10))
-  await new Promise((resolve) => gone.session.ping(resolve))
-  gone.close()
+  await new Promise((resolve) => leaving.session.ping(resolve))
+  leaving.close()
   await until('no request is in flight', async () => (await inFlight(t, server)) === 0)
   assert.equal(json(await client.request('GET', configMapsPath)).items.length, 0)
   assert.deepEqual(server.logLines, [])

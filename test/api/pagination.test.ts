@@ -74,8 +74,8 @@ function startWriters(client: Client): { readonly written: () => number; stop():
       if (i % 3 === 0) {
         const made = { ...podOf(0), metadata: { name: `${name}-${i}` } }
         assert.equal((await client.request('POST', podsPath, { body: made })).status, 201)
-        const gone = await client.request('DELETE', `${podsPath}/${nameOf((i * 31) % count)}?gracePeriodSeconds=0`)
-        assert.ok(gone.status === 200 || gone.status === 404, gone.bytes.toString())
+        const deletion = await client.request('DELETE', `${podsPath}/${nameOf((i * 31) % count)}?gracePeriodSeconds=0`)
+        assert.ok(deletion.status === 200 || deletion.status === 404, deletion.bytes.toString())
         written += 2
       }
       written++

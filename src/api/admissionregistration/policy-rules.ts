@@ -94,7 +94,8 @@ function formatGoSelector({ matchLabels = {}, matchExpressions = [] }: NonNullab
     ({ key, operator, values = [] }) =>
       `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
-  return `&LabelSelector{MatchLabels:map[string]string{${texts}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`
+  const expressions = `[]LabelSelectorRequirement{${requirements.join('')}}`
+  return `&LabelSelector{MatchLabels:map[string]string{${texts}},MatchExpressions:${expressions},}`
 }
 
 /** Sets the defaults of matchConstraints and matchResources. */

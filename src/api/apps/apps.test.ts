@@ -206,8 +206,8 @@ test('invalid workloads are rejected with the messages of upstream', () => {
     createErrors('statefulsets', workload({ serviceName: 'None' }))[0] ?? '',
     /^spec\.serviceName: Invalid value: "None": a lowercase RFC 1123 label/,
   )
-  const kept = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Retain' } }
-  assert.deepEqual(validationErrors('statefulsets', workload(kept)), [
+  const retention = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Keep', whenScaled: 'Retain' } }
+  assert.deepEqual(validationErrors('statefulsets', workload(retention)), [
     'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Keep": supported values: ' +
       '"Retain", "Delete"',
   ])

@@ -6,12 +6,12 @@ import { labelSelectorText } from '../../machinery/selectors/label-selector.ts'
 import { type FieldError, invalidValue, notSupported, required } from '../../machinery/validation/field-error.ts'
 import { all, nonNegative, oneOf, valid } from '../../machinery/validation/field-rules.ts'
 import { labelSelector } from '../../machinery/validation/internal-type.ts'
-import { podNamesOf } from '../core/pod/index.ts'
+import { podNameWarnings } from '../core/pod/index.ts'
 import { containerImages, containerNames } from '../printing/containers.ts'
 import { age, column, name, resource, wide } from '../resource.ts'
 import { isChanged } from '../workload/template-warnings.ts'
 import { parseCronSchedule } from './cron-schedule.ts'
-import { jobForm, jobTemplateDefaults, jobTemplateWarnings } from './job/index.ts'
+import { jobTemplateDefaults, jobTemplateWarnings, validateJobSpec } from './job/index.ts'
 
 type CronJob = Model<V1CronJob>
 type CronJobSpec = NonNullable<CronJob['spec']>
@@ -100,7 +100,7 @@ function rules({ spec }: CronJob, old?: CronJobSpec): readonly FieldError[] {
     nonNegative(spec.startingDeadlineSeconds, 'spec.startingDeadlineSeconds'),
     old && old.timeZone === spec.timeZone ? valid : timeZone(spec.timeZone),
     oneOf(spec.concurrencyPolicy, 'spec.concurrencyPolicy', ['Allow', 'Forbid', 'Replace'], 'needed'),
-    form ? jobForm(form, 'spec.jobTemplate.spec') : valid,
+    form ? validateJobSpec(form, 'spec.jobTemplate.spec') : valid,
     form?.selector
       ? [
           invalidValue(
@@ -145,7 +145,7 @@ export const cronJobs = resource<CronJob>({
   },
   validate: { create: (cron) => all(rules(cron), nameRules(cron)), update: (cron, old) => rules(cron, old.spec) },
   warnings: (cron, old) => [
-    ...(old ? [] : podNamesOf(cron.metadata.name)),
+    ...(old ? [] : podNameWarnings(cron.metadata.name)),
     ...(isChanged(cron, old) ? jobTemplateWarnings(cron.spec?.jobTemplate.spec, 'spec.jobTemplate.spec') : []),
     ...(old && cron.spec && hasZoneInSchedule(cron.spec) ? [zoneWarning] : []),
   ],

@@ -226,26 +226,26 @@ test('invalid priority levels are rejected with the messages of upstream', () =>
       metadata: { name },
       spec,
     }
-    const told = (priorityLevelConfigurations.validate?.object?.(level) ?? []).map(
+    const messages = (priorityLevelConfigurations.validate?.object?.(level) ?? []).map(
       ({ field, message }) => `${field}: ${message}`,
     )
-    assert.equal(told.length, words.length, `${name} ${JSON.stringify(spec)}: ${told}`)
-    for (const [i, word] of words.entries()) assert.ok(told[i]!.endsWith(word), `${told[i]} is not ${word}`)
+    assert.equal(messages.length, words.length, `${name} ${JSON.stringify(spec)}: ${messages}`)
+    for (const [i, word] of words.entries()) assert.ok(messages[i]!.endsWith(word), `${messages[i]} is not ${word}`)
   }
 })
 
 test('conditions have unique types', () => {
   const level = suggestedPriorityLevels[0]!
-  const told = (types: readonly string[]): string[] => {
+  const messages = (types: readonly string[]): string[] => {
     const conditions = types.map((type) => ({ type }))
     const conditioned: PriorityLevelConfiguration = { ...level, status: { conditions } }
     return (priorityLevelConfigurations.validate?.status?.(conditioned, level) ?? []).map(
       ({ field, message }) => `${field}: ${message}`,
     )
   }
-  assert.deepEqual(told(['a', 'b']), [])
-  assert.deepEqual(told(['1', '1']), ['status.conditions[1].type: Duplicate value: "1"'])
-  assert.deepEqual(told(['']), ['status.conditions[0].type: Required value'])
+  assert.deepEqual(messages(['a', 'b']), [])
+  assert.deepEqual(messages(['1', '1']), ['status.conditions[1].type: Duplicate value: "1"'])
+  assert.deepEqual(messages(['']), ['status.conditions[0].type: Required value'])
 })
 
 test('queues and handSize must not need more than 60 bits of entropy', () => {

@@ -177,7 +177,8 @@ function limitedRules(limited: Wire<V1LimitedPriorityLevelConfiguration>): reado
   if (handSize > queues)
     errors.push(invalidValue(`${path}.queuing.handSize`, handSize, `should not be greater than queues (${queues})`))
   else if (queues > 0 && handSize > 0 && bits > hashBits) {
-    const why = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${hashBits}`
+    const why =
+      `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ` + `${hashBits}`
     errors.push(invalidValue(`${path}.queuing.handSize`, handSize, why))
   }
   return errors

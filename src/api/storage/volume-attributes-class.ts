@@ -12,10 +12,10 @@ import { parameterRules } from './storage-class.ts'
 
 type AttributesClass = Model<V1VolumeAttributesClass> & { parameters?: Record<string, string> }
 
+const defaultAnnotation = 'storageclass.kubernetes.io/is-default-class'
 const nameWithDefault: Column<AttributesClass> = {
   ...name,
-  cell: ({ metadata }) =>
-    `${metadata.name}${metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true' ? ' (default)' : ''}`,
+  cell: ({ metadata }) => `${metadata.name}${metadata.annotations?.[defaultAnnotation] === 'true' ? ' (default)' : ''}`,
 }
 
 export const volumeAttributesClasses = resource<AttributesClass>({

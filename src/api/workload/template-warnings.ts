@@ -2,7 +2,7 @@
  * Warnings of kinds with a pod template: about a new or changed template, and about names that pod names derive from.
  */
 import type { KubeObject } from '../../machinery/object.ts'
-import { podNamesOf, templateWarnings } from '../core/pod/index.ts'
+import { podNameWarnings, templateWarnings } from '../core/pod/index.ts'
 import type { PodTemplate } from '../core/pod/model.ts'
 
 type Templated = KubeObject & { spec?: { template?: PodTemplate } }
@@ -19,4 +19,6 @@ export const specTemplateWarnings = (object: Templated, old: Templated | undefin
 
 /** Like `specTemplateWarnings`, and about the name of a new object, which its pods' names begin with. */
 export const namedTemplateWarnings = (object: Templated, old: Templated | undefined): readonly string[] =>
-  old ? specTemplateWarnings(object, old) : [...podNamesOf(object.metadata.name), ...specTemplateWarnings(object, old)]
+  old
+    ? specTemplateWarnings(object, old)
+    : [...podNameWarnings(object.metadata.name), ...specTemplateWarnings(object, old)]

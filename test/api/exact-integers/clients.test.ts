@@ -66,7 +66,7 @@ test('the client library reads, watches and writes 64-bit integers exactly', asy
 })
 
 for (const program of installedKubectls())
-  test(`kubectl ${program.version} describes and changes a pod that tolerates a taint for 2^63-1 seconds`, async (t) => {
+  test(`kubectl ${program.version} describes and changes a pod with tolerationSeconds 2^63-1`, async (t) => {
     const cluster = await testCluster(t, withoutControllers)
     const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
     const manifest = join(cluster.folder, 'pod.yaml')

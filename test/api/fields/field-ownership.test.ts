@@ -113,12 +113,12 @@ test('a status write cannot change labels of Deployments, owners of pods, metada
     metadata: { name: 'web', labels: { a: 'b' } },
     spec,
   })
-  const change = { labels: { a: 'c', d: 'e' }, annotations: { note: 'told' } }
-  const deployment = await cluster.call('PATCH', `${apps}/web/status?fieldManager=told`, { metadata: change }, merge)
+  const change = { labels: { a: 'c', d: 'e' }, annotations: { note: 'changed' } }
+  const deployment = await cluster.call('PATCH', `${apps}/web/status?fieldManager=tester`, { metadata: change }, merge)
   assert.deepEqual(deployment.metadata.labels, { a: 'b' })
-  assert.equal((deployment.metadata.annotations as Record<string, string>).note, 'told')
+  assert.equal((deployment.metadata.annotations as Record<string, string>).note, 'changed')
   const owned = (deployment.metadata.managedFields as { manager: string; fieldsV1: object }[]).find(
-    ({ manager }) => manager === 'told',
+    ({ manager }) => manager === 'tester',
   )
   assert.deepEqual(owned?.fieldsV1, { 'f:metadata': { 'f:annotations': { '.': {}, 'f:note': {} } } })
 

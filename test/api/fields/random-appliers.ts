@@ -219,14 +219,14 @@ function assertConflicts(
   wanted: KubeObject,
   type: StructType,
   manager: string,
-  told: string,
+  label: string,
 ): void {
   const others = managers.filter((other) => other !== manager)
   for (const { field = '' } of error.status.details?.causes ?? []) {
     const owner = others.find((other) => [...pathsOf(fieldsOf(live, other))].some((path) => pathText(path) === field))
-    assert.ok(owner, `${told}: nobody else owns ${field}`)
+    assert.ok(owner, `${label}: nobody else owns ${field}`)
     const path = [...pathsOf(fieldsOf(live, owner))].find((one) => pathText(one) === field)!
-    assert.ok(!jsonEqual(valueAt(live, type, path), valueAt(wanted, type, path)), `${told}: ${field} would not change`)
+    assert.ok(!jsonEqual(valueAt(live, type, path), valueAt(wanted, type, path)), `${label}: ${field} would not change`)
   }
 }
 

@@ -28,11 +28,11 @@ test('events expire --event-ttl after their last write', async (t) => {
 
 test('events do not expire with --event-ttl=0', async (t) => {
   const { call } = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--event-ttl=0s'] })
-  const kept = {
+  const lasting = {
     ...event('lasting'),
     metadata: { name: 'lasting', namespace: 'default' },
     lastTimestamp: '2020-01-01T00:00:00Z',
   }
-  await call('POST', events, kept)
+  await call('POST', events, lasting)
   assert.deepEqual(namesIn(await call('GET', events)), ['lasting'])
 })

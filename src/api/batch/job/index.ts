@@ -2,7 +2,7 @@
 
 import { labelSelectorText } from '../../../machinery/selectors/label-selector.ts'
 import { humanDuration } from '../../../machinery/values/duration.ts'
-import { podNamesOf, podTemplateDefaults, templateWarnings } from '../../core/pod/index.ts'
+import { podNameWarnings, podTemplateDefaults, templateWarnings } from '../../core/pod/index.ts'
 import { nullMissingTimes } from '../../nulls.ts'
 import { containerImages, containerNames } from '../../printing/containers.ts'
 import { age, type Cell, column, name, resource, wide } from '../../resource.ts'
@@ -120,7 +120,7 @@ export const jobs = resource<Job>({
   },
   validate: { object: jobRules, update: jobUpdate, status: jobStatusRules },
   warnings: (job, old) => [
-    ...(old ? [] : podNamesOf(job.metadata.name)),
+    ...(old ? [] : podNameWarnings(job.metadata.name)),
     ...(isChanged(job, old) ? jobTemplateWarnings(job.spec, 'spec') : []),
   ],
   selectableFields: { 'status.successful': ({ status }) => String(status?.succeeded ?? 0) },

@@ -178,7 +178,7 @@ function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
   const path = 'spec.completions'
   if (spec.completions === old.completions) return valid
   if (spec.completionMode !== 'Indexed') return immutable(spec.completions ?? null, path, old.completions)
-  // jobForm rejects an indexed Job without completions.
+  // validateJobSpec rejects an indexed Job without completions.
   if (spec.completions === undefined) return valid
   return spec.completions === spec.parallelism
     ? valid

@@ -37,8 +37,8 @@ test('AppArmor annotations of new pods are copied to fields', () => {
 
 test('an AppArmor field overrides the annotation', () => {
   const profile = { type: 'RuntimeDefault' }
-  const said = { containers: [{ name: 'c', image: 'i', securityContext: { appArmorProfile: profile } }] }
-  assert.deepEqual(applyAnnotation('unconfined', said), [profile, []])
+  const spec = { containers: [{ name: 'c', image: 'i', securityContext: { appArmorProfile: profile } }] }
+  assert.deepEqual(applyAnnotation('unconfined', spec), [profile, []])
   assert.deepEqual(applyAnnotation('runtime/default', { securityContext: { appArmorProfile: profile } }), [
     undefined,
     [],

@@ -18,7 +18,7 @@ import { podWarnings } from './warnings/index.ts'
 
 export { podTemplateDefaults } from './defaults/pod-defaults.ts'
 export { podTemplate, type TemplateOptions } from './validation/spec.ts'
-export { podNameWarnings as podNamesOf, templateWarnings } from './warnings/index.ts'
+export { podNameWarnings, templateWarnings } from './warnings/index.ts'
 
 /**
  * Sets the status of a new pod: phase Pending, a condition if it has scheduling gates, and its QoS class. Keeps a given
@@ -163,6 +163,6 @@ export const pods: ResourceDefinition = resource<Pod>({
   deletion: {
     returnsObject: true,
     gracePeriod: podGracePeriod,
-    isImmediate: (fields, asked) => asked === 0 || !fields['spec.nodeName'],
+    isImmediate: (fields, requested) => requested === 0 || !fields['spec.nodeName'],
   },
 })

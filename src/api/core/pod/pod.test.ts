@@ -479,7 +479,8 @@ test('the grace period is 0 for a pod that is not running on a node', () => {
     [on, {}, -1, 1],
     [on, { phase: 'Failed' }, undefined, 0],
   ]
-  for (const [spec, status, asked, expected] of cases) assert.equal(podGracePeriod(pod(spec, status), asked), expected)
+  for (const [spec, status, requested, expected] of cases)
+    assert.equal(podGracePeriod(pod(spec, status), requested), expected)
 })
 
 test('a status write keeps observedGeneration that it omits', () => {

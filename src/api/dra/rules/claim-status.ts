@@ -57,14 +57,14 @@ const resultsOf = (status: Status | undefined): readonly Result[] => status?.all
 export function removeStaleDevices({ status }: Claim, { status: old }: Claim): void {
   if (!status?.devices) return
   const plain = ({ driver, pool, device }: Result | DeviceStatus): string => deviceId({ driver, pool, device })
-  const kept = new Set(resultsOf(status).map(plain))
-  const gone = new Set(
+  const allocatedIds = new Set(resultsOf(status).map(plain))
+  const releasedIds = new Set(
     resultsOf(old)
       .map(plain)
-      .filter((id) => !kept.has(id)),
+      .filter((id) => !allocatedIds.has(id)),
   )
-  const left = status.devices.filter((device) => !gone.has(plain(device)))
-  status.devices = left.length ? left : undefined
+  const remaining = status.devices.filter((device) => !releasedIds.has(plain(device)))
+  status.devices = remaining.length ? remaining : undefined
 }
 
 /** Validates a write to `/status`. */

@@ -68,8 +68,9 @@ function podLevelDefaults(pod: Pod, resources: NonNullable<PodSpec['resources']>
   }
   if (Object.keys(resources.limits ?? {}).length === 0) return
   resources.requests ??= {}
-  const asked = podRequests(containers)
-  for (const name of ['cpu', 'memory']) if (asked[name] !== undefined) setMissing(resources.requests, name, asked[name])
+  const totalRequests = podRequests(containers)
+  for (const name of ['cpu', 'memory'])
+    if (totalRequests[name] !== undefined) setMissing(resources.requests, name, totalRequests[name])
   for (const name in resources.limits)
     if (isPodLevelResource(name)) setMissing(resources.requests, name, resources.limits[name] as string)
 }

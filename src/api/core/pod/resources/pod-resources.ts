@@ -21,10 +21,10 @@ export interface PodResourceOptions {
 export function podRequests(pod: Pod, options: PodResourceOptions = {}): ResourceList {
   const infeasible = isInfeasible(pod)
   const requests = sumContainers(pod, options, ({ resources }, status) => {
-    const asked = (resources?.requests ?? {}) as ResourceList
+    const specRequests = (resources?.requests ?? {}) as ResourceList
     const counted = status
-      ? maximum(infeasible ? {} : asked, status.resources?.requests, status.allocatedResources)
-      : asked
+      ? maximum(infeasible ? {} : specRequests, status.resources?.requests, status.allocatedResources)
+      : specRequests
     return options.missing ? { ...options.missing, ...counted } : counted
   })
   for (const [name, amount] of Object.entries(podLevelRequests(pod, infeasible, options)))
@@ -39,19 +39,19 @@ const isInfeasible = ({ status }: Pod): boolean =>
 
 /** Returns the pod-level requests, if any; during a resize, at least those in the status (KEP-5419). */
 function podLevelRequests({ spec, status }: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
-  const asked = spec?.resources?.requests
-  if (!asked || !Object.keys(asked).some(isPodLevelResource)) return {}
-  if (!options.status || !(status?.resources ?? status?.allocatedResources)) return asked
+  const specRequests = spec?.resources?.requests
+  if (!specRequests || !Object.keys(specRequests).some(isPodLevelResource)) return {}
+  if (!options.status || !(status?.resources ?? status?.allocatedResources)) return specRequests
   const has = [status.resources?.requests, status.allocatedResources].map((list) => subtract(list, spec.overhead))
-  return maximum(infeasible ? {} : asked, ...has)
+  return maximum(infeasible ? {} : specRequests, ...has)
 }
 
 /** Returns the limits of a pod, in a new list. */
 export function podLimits(pod: Pod, options: PodResourceOptions = {}): ResourceList {
   const infeasible = isInfeasible(pod)
   const limits = sumContainers(pod, options, ({ resources }, status) => {
-    const capped = (resources?.limits ?? {}) as ResourceList
-    return status?.resources ? maximum(infeasible ? {} : capped, status.resources.limits) : capped
+    const specLimits = (resources?.limits ?? {}) as ResourceList
+    return status?.resources ? maximum(infeasible ? {} : specLimits, status.resources.limits) : specLimits
   })
   for (const [name, amount] of Object.entries(podLevelLimits(pod, infeasible, options)))
     if (isPodLevelResource(name)) limits[name] = amount
@@ -68,9 +68,9 @@ export function podLimits(pod: Pod, options: PodResourceOptions = {}): ResourceL
 /** Returns the pod-level limits; during a resize, at least those in the status. */
 function podLevelLimits(pod: Pod, infeasible: boolean, options: PodResourceOptions): ResourceList {
   const { spec, status } = pod
-  const capped = spec?.resources?.limits ?? {}
-  if (!options.status || !status?.resources || !hasPodResources(pod)) return capped
-  return maximum(infeasible ? {} : capped, subtract(status.resources.limits, spec?.overhead))
+  const specLimits = spec?.resources?.limits ?? {}
+  if (!options.status || !status?.resources || !hasPodResources(pod)) return specLimits
+  return maximum(infeasible ? {} : specLimits, subtract(status.resources.limits, spec?.overhead))
 }
 
 /** Returns true if the pod has pod-level requests or limits. */

@@ -25,12 +25,14 @@ export function qosClass(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffor
     }
     if (limited < computeResources.length) guaranteed = false
   }
-  const asked = Object.keys(requests)
-  const capped = Object.keys(limits)
-  if (asked.length === 0 && capped.length === 0) return 'BestEffort'
+  const requestNames = Object.keys(requests)
+  const limitNames = Object.keys(limits)
+  if (requestNames.length === 0 && limitNames.length === 0) return 'BestEffort'
   const equal =
-    asked.length === capped.length &&
-    asked.every((name) => limits[name] !== undefined && compareQuantities(requests[name] as string, limits[name]) === 0)
+    requestNames.length === limitNames.length &&
+    requestNames.every(
+      (name) => limits[name] !== undefined && compareQuantities(requests[name] as string, limits[name]) === 0,
+    )
   return guaranteed && equal ? 'Guaranteed' : 'Burstable'
 }
 

@@ -84,9 +84,9 @@ test('a resize of pod-level resources needs a node that supports it', () => {
     const one = pod([{}])
     return { ...one, spec: { ...one.spec, containers: one.spec?.containers ?? [], resources }, status }
   }
-  const asked = { requests: { cpu: '1', memory: '1Gi' } }
-  assert.deepEqual(faults(whole(asked), whole({ requests: { cpu: '2', memory: '1Gi' } })), [])
-  assert.deepEqual(faults(whole(asked), whole({ requests: { cpu: '2' } })), [
+  const requested = { requests: { cpu: '1', memory: '1Gi' } }
+  assert.deepEqual(faults(whole(requested), whole({ requests: { cpu: '2', memory: '1Gi' } })), [])
+  assert.deepEqual(faults(whole(requested), whole({ requests: { cpu: '2' } })), [
     'spec.resources.requests: Forbidden: pod-level resource requests cannot be removed',
   ])
   assert.deepEqual(
@@ -94,11 +94,11 @@ test('a resize of pod-level resources needs a node that supports it', () => {
     ['spec: Forbidden: only cpu and memory resources are mutable at pod-level'],
   )
   assert.equal(
-    faults(whole(asked), whole(undefined))[1],
+    faults(whole(requested), whole(undefined))[1],
     'spec.resources: Forbidden: pod-level resources cannot be removed',
   )
   const running = { containerStatuses: [{ name: 'c', state: { running: {} } }] } as unknown as Pod['status']
-  assert.deepEqual(faults(whole(asked, running), whole(asked)), [
+  assert.deepEqual(faults(whole(requested, running), whole(requested)), [
     'spec: Forbidden: Pod running on node without support for resize',
   ])
 })
