@@ -1,6 +1,6 @@
 /**
- * The entry of the bundle: as little as possible before the compile cache is on, because what is loaded earlier is
- * compiled at every start.
+ * The entry point of the bundle. Loads as little as possible before it enables the compile cache, since earlier modules
+ * are compiled at every start.
  */
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   )
   process.exit(1)
 }
-// Only the bundle: sources are stripped, not compiled, most of the time.
+// Only for the bundle: with .ts sources, type stripping takes most of the time.
 if (!import.meta.filename.endsWith('.ts')) enableCompileCache(join(import.meta.dirname, 'compile-cache'))
 const [, , command, ...args] = process.argv
 if (command === 'envtest') await (await import('./commands/envtest.ts')).envtest(args)

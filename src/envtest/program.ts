@@ -85,10 +85,10 @@ async function storeBehind(servers: readonly string[], stores: StoreTable | unde
 }
 
 /** kube-apiserver has none; this is where etcd listens. */
-export const usualServers = ['http://127.0.0.1:2379']
+export const defaultServers = ['http://127.0.0.1:2379']
 
 /** The same, from a command line. */
 export const runKubeApiServer = (args: readonly string[], surroundings: Surroundings): Promise<Running> => {
   const flags = apiServerFlags(args)
-  return runApiServer(flags, flags.list('etcd-servers') ?? usualServers, surroundings)
+  return runApiServer(flags, flags.list('etcd-servers') ?? defaultServers, surroundings)
 }

@@ -13,7 +13,7 @@ test('a server that answers says its version and who asks', async (t) => {
   home.write('.kube/config', cluster.kubeconfigYaml)
   assert.match(
     await home.ok(['check']),
-    /^"t8s" works \(https:\/\/127\.0\.0\.1:\d+\)\n {2}version v1\.\d+\.\d+\S*, answered in \d+ ms\n {2}you are \S+ \(.*system:masters.*system:authenticated\)\n$/,
+    /^"t8s" works \(https:\/\/127\.0\.0\.1:\d+\)\n {2}version v1\.\d+\.\d+\S*, responded in \d+ ms\n {2}you are \S+ \(.*system:masters.*system:authenticated\)\n$/,
   )
   await home.ok(['rename', '-n', 't8s', '-t', 'good'])
   const { url, client } = cluster
@@ -44,13 +44,13 @@ contexts:
   assert.match(stdout, /^"good" works/m)
   assert.match(
     stdout,
-    /^"expired" does not work .*\n(?: {2}version .*\n)? {2}it does not take these credentials \(401\)/m,
+    /^"expired" does not work .*\n(?: {2}version .*\n)? {2}the server rejects these credentials \(401\)/m,
   )
   assert.match(
     stdout,
-    /^"stranger" does not work .*\n {2}it does not answer: .*certificate.*\n {2}its certificate is not one of the authority in the kubeconfig/m,
+    /^"stranger" does not work .*\n {2}no response: .*certificate.*\n {2}its certificate is not signed by the authority in the kubeconfig/m,
   )
-  assert.match(stdout, /^"down" does not work .*\n {2}it does not answer: .*\n {2}see whether the cluster runs/m)
+  assert.match(stdout, /^"down" does not work .*\n {2}no response: .*\n {2}check that the cluster is running/m)
   assert.match(stdout, /^"half" does not work \(no server\)\n {2}there is no cluster "nowhere"$/m)
   assert.equal((await home.config(['check', 'down'], { env })).code, 1)
   await home.ok(['check', 'good'])

@@ -37,12 +37,12 @@ test('use, rename and remove change what they are for and nothing else; kubectl 
   const home = new Home(t)
   const text = kubeconfigOf(['dev', 'prod'])
   home.write('.kube/config', text)
-  assert.equal(await home.ok(['use', 'prod']), '"prod" is the current context now\n')
+  assert.equal(await home.ok(['use', 'prod']), 'switched to context "prod"\n')
   assert.equal(home.read(), text.replace('current-context: dev #', 'current-context: prod #'), 'byte for byte')
   assert.equal(await kubectl(home, ['current-context']), 'prod\n')
   assert.equal(await home.ok(['use', '-n', 'prod']), '"prod" is the current context already\n')
-  assert.equal(await home.ok(['use', '-']), '"dev" is the current context now\n')
-  assert.equal(await home.ok(['use', '-']), '"prod" is the current context now\n')
+  assert.equal(await home.ok(['use', '-']), 'switched to context "dev"\n')
+  assert.equal(await home.ok(['use', '-']), 'switched to context "prod"\n')
 
   await home.ok(['rename', '-n', 'prod', '-t', 'production: main'])
   assert.equal(await kubectl(home, ['current-context']), 'production: main\n')
@@ -57,7 +57,7 @@ test('use, rename and remove change what they are for and nothing else; kubectl 
 
   assert.equal(
     await home.ok(['remove', '-n', 'dev']),
-    'removed "dev", and with it the cluster "dev-cluster" and the user "dev-user"; t8s config undo brings it back\n',
+    'removed "dev", and with it the cluster "dev-cluster" and the user "dev-user"; t8s config undo restores it\n',
   )
   assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), 'yes\n')
   assert.equal(await kubectl(home, ['get-clusters']), 'NAME\nprod-cluster\n')
@@ -72,9 +72,9 @@ test('use, rename and remove change what they are for and nothing else; kubectl 
   ]) {
     assert.ok(home.read().includes(kept), kept)
   }
-  assert.match(await home.ok(['remove', 'yes']), /it was the current context: t8s config use takes another/)
+  assert.match(await home.ok(['remove', 'yes']), /it was the current context: choose another with t8s config use/)
   assert.equal(await kubectl(home, ['get-contexts', '-o', 'name']), '')
-  assert.match(await home.ok(['list']), /There are no contexts in .*: t8s config import brings one/)
+  assert.match(await home.ok(['list']), /There are no contexts in .*: import one with t8s config import/)
 })
 
 test('undo brings the last state back, and undone again what was undone', async (t) => {
@@ -84,9 +84,9 @@ test('undo brings the last state back, and undone again what was undone', async 
   await home.refuses(['undo'], /there is nothing to undo/)
   await home.ok(['remove', 'dev'])
   const removed = home.read()
-  assert.match(await home.ok(['undo']), /^undone: remove dev \(.*config\); t8s config undo does it again$/m)
+  assert.match(await home.ok(['undo']), /^undone: remove dev \(.*config\); t8s config undo redoes it$/m)
   assert.equal(home.read(), text)
-  assert.match(await home.ok(['undo']), /^done again: remove dev/)
+  assert.match(await home.ok(['undo']), /^redone: remove dev/)
   assert.equal(home.read(), removed)
   await home.ok(['undo'])
   assert.equal(home.read(), text)
@@ -131,7 +131,7 @@ test('with several files in KUBECONFIG, changes go where kubectl writes them', {
   home.write('b', kubeconfigOf(['same']))
   assert.match(
     await home.ok(['remove', 'same'], { env }),
-    /\/b has a context of that name, too, which counts from now on/,
+    /\/b also has a context with that name, which is used from now on/,
   )
   assert.equal(home.read('b'), kubeconfigOf(['same']))
   // Where none is there, the last is made.
@@ -197,7 +197,7 @@ contexts:
   assert.match(home.read(), /x-rack: 012/)
   assert.match(home.read(), /# in the cellar/)
   assert.equal(await kubectl(home, ['view', '-o', 'jsonpath={.contexts[*].name}']), 'dev theirs')
-  assert.match(await home.ok(['import', '-l', file, '--context', 'dev', '--as', 'theirs']), /"theirs" is there already/)
+  assert.match(await home.ok(['import', '-l', file, '--context', 'dev', '--as', 'theirs']), /"theirs" exists already/)
 
   await home.ok(['import', 'other', '-l', file, '--embed'])
   const embedded = parse(home.read())
@@ -233,13 +233,13 @@ test('import finds what kind has left on this machine', {
   skip: others.length > 0 && `this machine has ${others.join(', ')}`,
 }, async (t) => {
   const home = new Home(t)
-  await home.refuses(['import', '--from=local'], /neither k3s nor kubeadm nor kind has left a kubeconfig/)
+  await home.refuses(['import', '--from=local'], /found no readable kubeconfig of k3s, kubeadm or kind/)
   home.write('.kube/config', kubeconfigOf(['work', 'kind-a', 'kind-b']))
   const env = { KUBECONFIG: home.path('mine') }
   await home.refuses(['import', '--from=local'], /neither k3s nor kubeadm nor kind/)
   await home.refuses(
     ['import', '--from=local'],
-    /has several contexts of kind: choose one by --context \(kind-a, kind-b\)/,
+    /has several contexts of kind: choose one with --context \(kind-a, kind-b\)/,
     { env },
   )
   assert.match(
@@ -250,7 +250,7 @@ test('import finds what kind has left on this machine', {
   home.write('.kube/kind-config-old', kubeconfigOf(['kind-old']))
   await home.refuses(
     ['import', '--from=local'],
-    /there are several kubeconfigs on this machine \(.*config of kind, .*kind-config-old of kind\): name one by -l/,
+    /found several kubeconfigs on this machine \(.*config of kind, .*kind-config-old of kind\): choose one with -l/,
     { env },
   )
 })
@@ -325,10 +325,10 @@ test('three kubeconfigs of kubeadm, all with the same names, are merged in one c
   )
   await home.refuses(
     ['merge', '--as', 'x', 'dev.conf', 'prod.conf'],
-    /--as is for one file: name each as PREFIX=FILE, such as x=dev\.conf/,
+    /--as is for a single file: use PREFIX=FILE for each, such as x=dev\.conf/,
   )
   await home.refuses(['merge', '=dev.conf'], /"=dev\.conf" has no prefix/)
-  await home.refuses(['merge', '--as', 'x', 'y=dev.conf'], /there are two prefixes, "x" and "y": give one/)
+  await home.refuses(['merge', '--as', 'x', 'y=dev.conf'], /two prefixes, "x" and "y": give one/)
   assert.equal(
     await home.ok(['merge', ...hosts.map((host) => `${host}=${host}.conf`)]),
     '"dev" was added\n"test" was added\n"prod" was added\n',
@@ -462,21 +462,24 @@ test('what cannot be done is said in one sentence, and changes nothing', async (
     /there is no context called "something-else": t8s config list shows what is there/,
   )
   await home.refuses(['use', '-'], /there is no context to go back to/)
-  await home.refuses(['use'], /which context\? Nobody is at a terminal to choose one: t8s config use NAME/)
-  await home.refuses(['remove'], /which context\? Nobody is at a terminal to choose one: t8s config remove NAME/)
-  await home.refuses(['use', 'dev', '-n', 'prod'], /there are two names, "dev" and "prod": give one/)
+  await home.refuses(['use'], /no context is given, and there is no terminal to choose one: use t8s config use NAME/)
+  await home.refuses(
+    ['remove'],
+    /no context is given, and there is no terminal to choose one: use t8s config remove NAME/,
+  )
+  await home.refuses(['use', 'dev', '-n', 'prod'], /two names, "dev" and "prod": give one/)
   await home.refuses(['rename', '-n', 'dev', '-t', 'prod'], /there is a context called "prod" already/)
   await home.refuses(['rename', '-n', 'dev', '-t', ' '], /" " is no name for a context/)
   await home.refuses(['rename', '-n', 'dev'], /required option '-t, --to <NEW>' not specified/)
   await home.refuses(['list', '-o', 'xml'], /Allowed choices are json, yaml, name/)
-  await home.refuses(['import', 'x'], /import from where\? Say -l FILE/)
+  await home.refuses(['import', 'x'], /no source: use -l FILE/)
   await home.refuses(
     ['import', 'x', '-l', 'gone'],
     /cannot read gone \(no such file or directory\): name another by -l/,
   )
   await home.refuses(['import', 'x', '-l', home.folder], /cannot read .* \(it is a directory\)/)
   await home.refuses(['import', 'x', '-'], /nothing came in by standard input/)
-  await home.refuses(['import', 'x', '--from', 'ftp://host/file'], /--from takes ssh:/)
+  await home.refuses(['import', 'x', '--from', 'ftp://host/file'], /invalid --from "ftp:.*: use ssh:/)
   await home.refuses(['import', 'x', '--from', 'ssh://:22/file'], /is no address of a file: it should look like ssh:/)
   await home.refuses(['import', 'x', '--from', 'ssh://host:99999/file'], /has the port 99999: ports go from 1 to 65535/)
   await home.refuses(['import', 'x', '-'], /standard input is not a kubeconfig \(.*\): nothing was changed/, {
@@ -503,7 +506,7 @@ test('what cannot be done is said in one sentence, and changes nothing', async (
 test('files that are empty are no obstacle, and names that are no texts are told', async (t) => {
   const home = new Home(t)
   home.write('.kube/config', '# nothing yet\n')
-  assert.match(await home.ok(['list']), /There are no contexts in .*: t8s config import brings one\./)
+  assert.match(await home.ok(['list']), /There are no contexts in .*: import one with t8s config import\./)
   const good = home.write('good', kubeconfigOf(['dev']))
   assert.equal(
     await home.ok(['list', '-o', 'name'], { env: { KUBECONFIG: `${home.path('.kube/config')}:${good}` } }),
@@ -546,7 +549,7 @@ test('a lock that is held is respected, and said', async (t) => {
   // Who waits is told when it goes.
   const waiting = home.ok(['use', 'prod'])
   setTimeout(() => unlinkSync(lock), 1000)
-  assert.equal(await waiting, '"prod" is the current context now\n')
+  assert.equal(await waiting, 'switched to context "prod"\n')
   assert.ok(!existsSync(lock))
 })
 

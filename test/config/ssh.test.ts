@@ -235,7 +235,7 @@ current-context: default
   const from = server.url('root', file)
   await home.refuses(
     ['import', 'a', from],
-    /its server is https:\/\/localhost:6443, which is that machine itself: say --change-server .*, or --keep-server/,
+    /its server is https:\/\/localhost:6443, which is a loopback address of .*: use --change-server .*, or --keep-server/,
   )
   await home.ok(['import', 'a', from, '--keep-server'])
   const config = parse(home.read())

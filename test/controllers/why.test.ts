@@ -45,10 +45,10 @@ test('t8s why kept prints the owners of an object, t8s why deleted what blocks i
   await gone('configmaps', 'owner')
   assert.deepEqual(await why('deleted cm owner'), {
     code: 0,
-    stdout: 'there is no ConfigMap default/owner: it has gone, or never was\n',
+    stdout: 'there is no ConfigMap default/owner: it was deleted or never existed\n',
     stderr: '',
   })
-  assert.match((await why('kept unicorns x')).stderr, /^t8s: the server knows no kind "unicorns"/)
+  assert.match((await why('kept unicorns x')).stderr, /^t8s: the server has no kind "unicorns"/)
 })
 
 test('t8s why namespace prints what blocks the deletion, and deletes an orphaned APIService after confirmation', async () => {
@@ -84,13 +84,13 @@ test('t8s why namespace prints what blocks the deletion, and deletes an orphaned
   const path = '/apis/apiregistration.k8s.io/v1/apiservices/v1.lost.example.com'
   await why('namespace stuck --fix', 'n\n')
   await cluster().call('GET', path)
-  assert.match((await why('namespace stuck --fix', 'y\n')).stdout, /APIService v1\.lost\.example\.com is deleted\n$/)
+  assert.match((await why('namespace stuck --fix', 'y\n')).stdout, /APIService v1\.lost\.example\.com was deleted\n$/)
   await assert.rejects(cluster().call('GET', path), / 404 /)
   await patch('configmaps', 'held', { finalizers: null })
   await waitFor(
     'the namespace to be deleted',
     async () =>
-      (await why('namespace stuck')).stderr === 't8s: there is no namespace stuck: it has gone, or never was\n',
+      (await why('namespace stuck')).stderr === 't8s: there is no namespace stuck: it was deleted or never existed\n',
     {
       deadlineMs: 30_000,
     },

@@ -113,7 +113,7 @@ test('a file is explained, with the line and the arguments from its sources', as
         /build/main.go:9 +0x2b
     +0x1d behind line 5: the instruction lies 29 bytes behind the first one of the function. Of callers it is the one that the call returns to. \`go tool objdump -s '^example\\.com/shop/cart\\.\\(\\*Cart\\)\\.Add$' PROGRAM\` lists them.
 
-  What became of the panic
+  Phases of the panic
     panic    The runtime called panic, as it does for every runtime error, and goroutine 7 stopped where it was. Each goroutine keeps a list of its panics. This one is alone on it.
     defers   Its deferred functions ran, the newest first, on top of the stack that panicked.
     recover  None of them recovered: recover() counts only where a deferred function of this goroutine calls it itself, while the panic is under way; in a function that it calls, or in another goroutine, it returns nil.
@@ -174,15 +174,15 @@ test('what makes no sense is one sentence with a next step', async (t) => {
   writeFileSync(join(folder, 'calm.log'), 'all is well\n')
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [[join(folder, 'none.log')], /cannot read .*none\.log: no such file or directory; name a file/],
-    [[folder], /is a folder: name the file/],
-    [[join(folder, 'calm.log')], /there is no crash of a Go program in .*calm\.log: give it the whole output/],
-    [['--src', join(folder, 'none')], /--src .*none is no folder/],
+    [[folder], /is a folder: name a file/],
+    [[join(folder, 'calm.log')], /there is no crash of a Go program in .*calm\.log: pass the whole output/],
+    [['--src', join(folder, 'none')], /--src .*none is not a folder/],
     [['--func', 'func f('], /is no signature of Go \(at its end\): write it as/],
     [
       ['--func', 'func other(a int)'],
       /no call of other is in the standard input: there are calls of Add, main; check the name/,
     ],
-    [['--previous'], /-c and --previous are about the log of a pod: name it by --pod/],
+    [['--previous'], /-c and --previous need a pod: add --pod NAME/],
     [['crash.log', '--pod', 'web'], /both the file crash\.log and the pod web are named/],
     [
       ['--pod', 'web', '--kubeconfig', join(folder, 'none')],
@@ -268,7 +268,7 @@ test('the log of a pod is read through the API', async (t) => {
   assert.equal(calm.code, 1)
   assert.match(
     calm.stderr,
-    /no crash of a Go program in the log of pod web: if it has been restarted since, read the log before by --previous/,
+    /no crash of a Go program in the log of pod web: if the container was restarted since, use --previous to read the earlier log/,
   )
   assert.deepEqual(asked, [
     '/api/v1/namespaces/shop/pods/web/log?container=app&previous=true',
@@ -277,7 +277,7 @@ test('the log of a pod is read through the API', async (t) => {
   const stranger = await explain(t, ['--pod', 'web', '--kubeconfig', kubeconfig, '--context', 'stranger'])
   assert.match(
     stranger.stderr,
-    /cannot read the log of pod web in the namespace default: .*use a kubeconfig that may get pods\/log/,
+    /cannot read the log of pod web in the namespace default: .*use a kubeconfig with permission to get pods\/log/,
   )
 })
 
@@ -296,11 +296,11 @@ test('what a cluster refuses is told with what to do', async (t) => {
     assert.match(stderr, expected)
     assert.equal(stderr.trimEnd().split('\n').length, 1)
   }
-  await says(['none'], /pods "none" not found; name its namespace by -n/)
-  await says(['two'], /container name must be specified for pod two, choose one of: \[a b\]; choose one by -c NAME/)
+  await says(['none'], /pods "none" not found; check the namespace \(-n\)/)
+  await says(['two'], /container name must be specified for pod two, choose one of: \[a b\]; choose one with -c NAME/)
   await says(['two', '-c', 'a'], /there is no crash of a Go program in the log of pod two/)
   await stop({ graceMs: 0 })
-  await says(['two'], /cannot read the log of pod two: https:.* cannot be reached: .*; is the cluster running\?/)
+  await says(['two'], /cannot read the log of pod two: https:.* is unreachable: .*; is the cluster running\?/)
 })
 
 test('20,000 goroutines in more than 10 MB are grouped in no time', async (t) => {

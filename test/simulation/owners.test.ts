@@ -57,15 +57,15 @@ test('fleets of t8s up and t8s simulated-nodes coexist, and real nodes are not c
   const env = { KUBECONFIG: kubeconfig }
   assert.match(
     t8s(['scale', 'nodes', '1'], { env }).stderr,
-    /up and simulated-nodes both have simulated nodes: choose one by --owner NAME/,
+    /up and simulated-nodes have simulated nodes: choose one with --owner NAME/,
   )
   assert.match(
     t8s(['scale', 'nodes', '1', '--owner', 'jane'], { env }).stderr,
     /jane has no simulated nodes: the owners are up, simulated-nodes/,
   )
-  assert.equal(t8s(['scale', 'nodes', '4', '--owner', 'up'], { env }).stdout, '4 nodes wanted, 3 before\n')
+  assert.equal(t8s(['scale', 'nodes', '4', '--owner', 'up'], { env }).stdout, 'scaled from 3 to 4 nodes\n')
   await become(kubeconfig, `${ofUp}, node-4 simulated-nodes, node-5 , node-6 simulated-nodes, node-7 up`)
-  assert.equal(t8s(['scale', 'nodes', '1', '--owner', 'simulated-nodes'], { env }).stdout, '1 nodes wanted, 2 before\n')
+  assert.equal(t8s(['scale', 'nodes', '1', '--owner', 'simulated-nodes'], { env }).stdout, 'scaled from 2 to 1 nodes\n')
   await become(kubeconfig, `${ofUp}, node-4 simulated-nodes, node-5 , node-7 up`)
 
   await ended(first)

@@ -26,8 +26,8 @@ test('commands find .t8s/kubeconfig in the folder that they run in', async (t) =
   runs(['why', 'namespace', 'default'], /default/)
   runs(['why', 'pod', 'web'], /pod default\/web would be scheduled to node node-1/)
   runs(['node', 'fail', 'node-1'], /node-1 fails/)
-  runs(['node', 'recover', 'node-1'], /node-1 works again/)
-  runs(['scale', 'nodes', '1'], /1 nodes, as before/)
+  runs(['node', 'recover', 'node-1'], /node-1 has recovered/)
+  runs(['scale', 'nodes', '1'], /1 nodes, unchanged/)
   runs(['snapshot', 'save', 'copy'], /saved to/)
   assert.match(t8s(['explain-panic', '--pod', 'gone'], { cwd, env }).stderr, /gone/)
   const start = (...args: string[]): (() => string) => {

@@ -1,27 +1,27 @@
-/** `t8s apiserver`: the API server alone, with the flags of kube-apiserver. */
+/** `t8s apiserver`: only the API server, with the flags of kube-apiserver. */
 import { Command } from 'commander'
 import { defaultDataDirectory } from '../flags/flags.ts'
-import { answeredAtOnce } from '../running/answered-at-once.ts'
 import { inForeground } from '../running/foreground.ts'
+import { helpOrFlags } from '../running/help-or-flags.ts'
 
-/** Requests under way get this long when the server ends, in ms. */
+/** Time for active requests at shutdown, in ms. */
 const graceMs = 5000
 
 export function apiserverCommand(): Command {
-  return passingOn(
+  return passThrough(
     new Command('apiserver').description(
-      'start an API server alone, with the flags of kube-apiserver (--help lists them)',
+      'start only an API server, with the flags of kube-apiserver (--help lists them)',
     ),
   ).action((args: string[]) => apiserver(args))
 }
 
-/** A command whose words and flags are read by somebody else, its --help and --version too. */
-export const passingOn = (command: Command): Command =>
+/** Passes all arguments and flags through unparsed, including --help and --version. */
+export const passThrough = (command: Command): Command =>
   command.argument('[FLAGS...]').helpOption(false).allowUnknownOption().passThroughOptions().enablePositionalOptions()
 
 async function apiserver(args: readonly string[]): Promise<void> {
   await inForeground('kube-apiserver', graceMs, async () => {
-    const flagged = await answeredAtOnce(args)
+    const flagged = await helpOrFlags(args)
     if (flagged === 'answered') process.exit()
     const [{ idleFlagLines, logFormatOf }, { standardLog }] = await Promise.all([
       import('../../apiserver/serving-flags/index.ts'),

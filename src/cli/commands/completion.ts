@@ -1,4 +1,4 @@
-/** `t8s completion`: what shells need to complete commands, flags and names of contexts. */
+/** `t8s completion`: completion scripts for shells. */
 import { Argument, Command } from 'commander'
 import type { Shell } from '../completion/scripts.ts'
 
@@ -11,7 +11,7 @@ Examples:
 export function completionCommand(): Command {
   return new Command('completion')
     .addArgument(new Argument('<SHELL>').choices(['bash', 'zsh', 'fish']))
-    .description('print what bash, zsh or fish need to complete commands, flags and names of contexts')
+    .description('print the script that completes commands, flags and context names in bash, zsh or fish')
     .addHelpText('after', examples)
     .action(async (shell: Shell) => {
       const { scripts } = await import('../completion/scripts.ts')
@@ -20,8 +20,8 @@ export function completionCommand(): Command {
 }
 
 /**
- * What the scripts call: `t8s __complete WORD… LAST`, where LAST is what is being typed. It prints a line for each way
- * to go on.
+ * The hidden command that the scripts call: `t8s __complete WORD… LAST`, where LAST is the word being typed. It prints
+ * a line for each candidate.
  */
 export function completeCommand(): Command {
   return new Command('__complete')

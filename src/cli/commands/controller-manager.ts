@@ -1,19 +1,19 @@
-/** `t8s controller-manager`: the controllers alone, with the flags of kube-controller-manager. */
+/** `t8s controller-manager`: only the controllers, with the flags of kube-controller-manager. */
 import { Command } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { standardLog } from '../../lib/log/log.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../running/stop-signal.ts'
-import { passingOn } from './apiserver.ts'
+import { passThrough } from './apiserver.ts'
 
-/** What is under way gets this long when the manager ends, in ms. */
+/** Time for active reconciles at shutdown, in ms. */
 const graceMs = 5_000
 
 export function controllerManagerCommand(): Command {
-  return passingOn(
+  return passThrough(
     new Command('controller-manager').description(
-      'run the controllers alone, with the flags of kube-controller-manager (--help lists them)',
+      'run only the controllers, with the flags of kube-controller-manager (--help lists them)',
     ),
   ).action((args: string[]) => controllerManager(args))
 }
@@ -23,7 +23,7 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const { logFormatOf, managerFlags, managerHelp, startControllerManager } = await import(
     '../../cluster/controller-manager/index.ts'
   )
-  // Before anything is read, as upstream: a wrong flag behind it does not matter.
+  // As upstream, --help is answered before flags are parsed, so that wrong flags do not matter.
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(managerHelp('t8s controller-manager'))
     process.exit()
@@ -46,8 +46,8 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   await manager.stop(graceMs)
   if (end === 'lost') {
     throw new ExplainedError(
-      'leaderelection lost: another manager may lead now, so that this one ends: have it started again, as ' +
-        'systemd and kubelets do',
+      'leaderelection lost: another controller manager may lead now, so this one exits; have systemd or a kubelet ' +
+        'restart it',
     )
   }
 }

@@ -1,4 +1,4 @@
-/** `t8s envtest-assets`: writes the programs that operators' test suites start. */
+/** `t8s envtest-assets`: writes the programs that test suites of operators start. */
 import { chmodSync, existsSync, symlinkSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import { Command } from 'commander'
@@ -8,8 +8,8 @@ import { makeDirectory } from '../../lib/files/make-directory.ts'
 
 export function envtestAssetsCommand(): Command {
   return new Command('envtest-assets')
-    .argument('<DIR>', 'where to write them; it is made if it is missing')
-    .description("write kube-apiserver, etcd and kubectl for operators' test suites (Go's envtest and others)")
+    .argument('<DIR>', 'the directory to write to; it is created if it does not exist')
+    .description("write kube-apiserver, etcd and kubectl for test suites of operators (Go's envtest and others)")
     .action(writeAssets)
 }
 
@@ -30,7 +30,7 @@ async function writeAssets(given: string): Promise<void> {
     ]) {
       const file = join(directory, program)
       writeFileAtomically(file, launcherScript({ program, command, buildFile, help }), 0o755)
-      // What the umask took.
+      // The umask may have removed permissions.
       chmodSync(file, 0o755)
     }
     linkKubectl(directory)
@@ -51,5 +51,5 @@ function linkKubectl(directory: string): void {
     .find((file) => file !== target && existsSync(file))
   if (existsSync(target)) return
   if (found) symlinkSync(found, target)
-  else process.stderr.write('t8s: there is no kubectl on PATH: suites that use it have to bring one\n')
+  else process.stderr.write('t8s: there is no kubectl on PATH: test suites that need kubectl must provide it\n')
 }

@@ -1,32 +1,30 @@
 /**
- * What the launchers of `t8s envtest-assets` call: `t8s envtest PROGRAM …`. Not a command for people, so it has no
- * help; and it passes by the command line's other half, which would take 25 ms of a suite's time.
+ * `t8s envtest PROGRAM …`, which the launchers of `t8s envtest-assets` call. It is internal, has no help, and skips the
+ * command-line parser, which would cost a suite 25 ms.
  */
 import { parseDurationMs } from '../../lib/duration.ts'
-import { answeredAtOnce } from '../running/answered-at-once.ts'
 import { inForeground } from '../running/foreground.ts'
+import { helpOrFlags } from '../running/help-or-flags.ts'
 
-const usualIdle = '30s'
-/** Suites wait for the end of each program. */
+const defaultIdle = '30s'
+/** Short, since suites wait for the end of each program. In ms. */
 const graceMs = 500
 
-/** Runs what `args` name and sets the exit code. Never rejects. */
+/** Runs the program that `args` name and sets the exit code. Never rejects. */
 export async function envtest([program, ...args]: readonly string[]): Promise<void> {
   if (program === 'shared' && args[0]) return shared(args[0], args[1])
   if (program === 'etcd') return etcd(args)
   if (program === 'kube-apiserver') return kubeApiServer(args)
-  process.stderr.write(
-    't8s: `t8s envtest` is what the launchers of `t8s envtest-assets` call: write them, and start those\n',
-  )
+  process.stderr.write('t8s: `t8s envtest` is internal: run `t8s envtest-assets DIR` and start the programs in DIR\n')
   process.exitCode = 1
 }
 
 async function kubeApiServer(args: readonly string[]): Promise<void> {
   await inForeground('kube-apiserver', graceMs, async (log) => {
-    const flags = await answeredAtOnce(args, 'kube-apiserver')
+    const flags = await helpOrFlags(args, 'kube-apiserver')
     if (flags === 'answered') process.exit()
-    const { runApiServer, usualServers } = await import('../../envtest/program.ts')
-    return runApiServer(flags, flags.list('etcd-servers') ?? usualServers, { cwd: process.cwd(), log })
+    const { runApiServer, defaultServers } = await import('../../envtest/program.ts')
+    return runApiServer(flags, flags.list('etcd-servers') ?? defaultServers, { cwd: process.cwd(), log })
   })
 }
 
@@ -42,21 +40,21 @@ async function etcd(args: readonly string[]): Promise<void> {
   })
 }
 
-async function shared(directory: string, spoken: string | undefined): Promise<void> {
+async function shared(directory: string, version: string | undefined): Promise<void> {
   const [{ runSharedProcess }, { protocol }] = await Promise.all([
     import('../../envtest/shared/process.ts'),
     import('../../envtest/launcher-script.ts'),
   ])
-  if (spoken !== protocol) {
+  if (version !== protocol) {
     process.stderr.write(
       'these launchers were written by another version of Typernetes: run t8s envtest-assets again\n',
     )
     process.exit(1)
   }
-  const idle = process.env.T8S_ENVTEST_IDLE || usualIdle
+  const idle = process.env.T8S_ENVTEST_IDLE || defaultIdle
   const idleMs = parseDurationMs(idle)
   if (idleMs === undefined) {
-    process.stderr.write(`T8S_ENVTEST_IDLE=${idle} is no duration: give one such as ${usualIdle}\n`)
+    process.stderr.write(`T8S_ENVTEST_IDLE=${idle} is not a duration: use one such as ${defaultIdle}\n`)
     process.exit(1)
   }
   await runSharedProcess({

@@ -1,7 +1,4 @@
-/**
- * The commands of `t8s` by their names, in the order of the help. A command that is named is the only one that is
- * loaded.
- */
+/** The commands of `t8s` by name, in the order of the help. Only the command that is run is loaded. */
 import type { Command } from 'commander'
 
 type Load = () => Promise<Command>
@@ -23,9 +20,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['version', async () => (await import('./version.ts')).versionCommand()],
 ])
 
-/**
- * The command of that name alone; else all of them, for help, completion, and words that may be a slip of the finger.
- */
+/** Loads the command with that name, else all commands, for help, completion and suggestions for typing errors. */
 export const commandsFor = (name: string | undefined): Promise<Command[]> => {
   const load = commands.get(name ?? '')
   return Promise.all(load ? [load()] : [...commands.values()].map((load) => load()))

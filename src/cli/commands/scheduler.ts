@@ -1,4 +1,4 @@
-/** `t8s scheduler`: the scheduler alone, for any API server. */
+/** `t8s scheduler`: only the scheduler, for any API server. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { type LogFormat, standardLog } from '../../lib/log/log.ts'
@@ -31,23 +31,23 @@ interface SchedulerFlags {
   readonly featureGates?: readonly string[]
 }
 
-const usualPort = 10259
+const defaultPort = 10259
 
 const examples = `
 Examples:
-  t8s scheduler --kubeconfig .t8s/kubeconfig                         beside a t8s up --no-scheduler
-  t8s scheduler --kubeconfig kubeconfig --config profiles.yaml       profiles, plug-ins and extenders of a file
+  t8s scheduler --kubeconfig .t8s/kubeconfig                         for a t8s up --no-scheduler
+  t8s scheduler --kubeconfig kubeconfig --config profiles.yaml       profiles, plugins and extenders from a file
   t8s scheduler --kubeconfig kubeconfig --leader-elect=false --secure-port 0
-  curl -k https://127.0.0.1:10259/readyz                             whether it leads and schedules`
+  curl -k https://127.0.0.1:10259/readyz                             is it ready to schedule?`
 
 export function schedulerCommand(): Command {
   return new Command('scheduler')
-    .description('run the scheduler alone, for any API server; of several that run, one leads')
+    .description('run only the scheduler, for any API server; of several processes, one leads')
     .addOption(
       new Option(
         '--kubeconfig <FILE>',
-        'the cluster, and who the scheduler is there (default: $KUBECONFIG, else .t8s/kubeconfig in this folder, ' +
-          'else the account of its pod)',
+        "the cluster and the scheduler's credentials (default: $KUBECONFIG, else .t8s/kubeconfig in this folder, " +
+          'else the service account of its pod)',
       ),
     )
     .addOption(new Option('--master <URL>', "the API server's URL, in place of the kubeconfig's"))
@@ -60,31 +60,27 @@ export function schedulerCommand(): Command {
     .addOption(
       new Option(
         '--leader-elect-lease-duration <DURATION>',
-        'how long others wait for a silent leader (default: 15s)',
+        'time until others replace a leader that does not renew (default: 15s)',
       ).argParser(flags.durationMs),
     )
     .addOption(
       new Option(
         '--leader-elect-renew-deadline <DURATION>',
-        'when a leader gives up that cannot renew (default: 10s)',
+        'time after which a leader that cannot renew stops (default: 10s)',
       ).argParser(flags.durationMs),
     )
     .addOption(
-      new Option('--leader-elect-retry-period <DURATION>', 'how often the lease is renewed (default: 2s)').argParser(
+      new Option('--leader-elect-retry-period <DURATION>', 'interval of renewals of the lease (default: 2s)').argParser(
         flags.positiveDurationMs,
       ),
     )
-    .addOption(new Option('--leader-elect-resource-name <NAME>', 'of the lease (default: kube-scheduler)'))
-    .addOption(new Option('--leader-elect-resource-namespace <NAME>', 'of the lease (default: kube-system)'))
+    .addOption(new Option('--leader-elect-resource-name <NAME>', 'name of the lease (default: kube-scheduler)'))
+    .addOption(new Option('--leader-elect-resource-namespace <NAME>', 'namespace of the lease (default: kube-system)'))
     .addOption(
-      new Option('--leader-elect-resource-lock <KIND>', 'leases are all there is').choices(['leases']).hideHelp(),
+      new Option('--leader-elect-resource-lock <KIND>', 'only leases are supported').choices(['leases']).hideHelp(),
     )
-    .addOption(
-      new Option('--kube-api-qps <N>', 'requests a second at most (default: no limit)').argParser(positiveNumber),
-    )
-    .addOption(
-      new Option('--kube-api-burst <N>', 'how many of them may come at once (default: 100)').argParser(positiveNumber),
-    )
+    .addOption(new Option('--kube-api-qps <N>', 'requests per second (default: no limit)').argParser(positiveNumber))
+    .addOption(new Option('--kube-api-burst <N>', 'burst of requests (default: 100)').argParser(positiveNumber))
     .addOption(
       new Option('--bind-address <IP>', 'the address of /healthz, /readyz and /metrics')
         .default('127.0.0.1')
@@ -92,28 +88,22 @@ export function schedulerCommand(): Command {
     )
     .addOption(
       new Option('--secure-port <PORT>', 'the port of /healthz, /readyz and /metrics; 0 for none')
-        .default(usualPort)
+        .default(defaultPort)
         .argParser(flags.port),
     )
     .addOption(
-      new Option(
-        '--authentication-kubeconfig <FILE>',
-        'who asks the API server whose a token is (default: the scheduler)',
-      ),
+      new Option('--authentication-kubeconfig <FILE>', 'credentials for TokenReviews (default: the scheduler)'),
     )
     .addOption(
-      new Option(
-        '--authorization-kubeconfig <FILE>',
-        'who asks the API server what they may do (default: the scheduler)',
-      ),
+      new Option('--authorization-kubeconfig <FILE>', 'credentials for SubjectAccessReviews (default: the scheduler)'),
     )
     .addOption(
       new Option(
         '--authorization-always-allow-paths <PATHS>',
-        'what everybody may read, with commas (default: /healthz,/readyz,/livez)',
+        'paths without authorization, comma-separated (default: /healthz,/readyz,/livez)',
       ).argParser(paths),
     )
-    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of one made here'))
+    .addOption(new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM) instead of a generated one'))
     .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
     .addOption(
       new Option('--profiling [BOOL]', 'serve profiles at /debug/pprof/ (default: true)')
@@ -123,17 +113,17 @@ export function schedulerCommand(): Command {
     .addOption(
       new Option(
         '--feature-gates <NAME=BOOL>',
-        'features of 1.36 to turn on or off, with commas; repeatable',
+        'features of 1.36 to enable or disable, comma-separated; repeatable',
       ).argParser((text, before: readonly string[] = []) => [...before, text]),
     )
     .addOption(
       new Option(
         '--logging-format <FORMAT>',
-        'log in a form of Kubernetes: text, with the header of klog, or json (default: plain lines)',
+        'log format of Kubernetes: text (with klog headers) or json (default: plain lines)',
       ).choices(['text', 'json']),
     )
     .addOption(
-      new Option('-v, --v <LEVEL>', 'how much to log: 4 shows where errors come from')
+      new Option('-v, --v <LEVEL>', 'log verbosity: 4 shows the stacks of errors')
         .default(0)
         .argParser(flags.verbosity),
     )
@@ -168,8 +158,7 @@ async function schedule(given: SchedulerFlags): Promise<void> {
     const end = await Promise.race([scheduler.ended, stopping.requested])
     if (end === 'lost')
       throw new ExplainedError(
-        'the lease was lost: another scheduler may lead now, so this one ends; start it again to have it wait ' +
-          'for its turn',
+        'the lease was lost: another scheduler may lead now, so this one exits; restart it to wait for the lease',
       )
   } finally {
     await scheduler.stop()
@@ -188,6 +177,6 @@ function boolean(text: string): boolean {
 
 function positiveNumber(text: string): number {
   const number = Number(text)
-  if (!(number > 0)) throw new ExplainedError(`${JSON.stringify(text)} is no number greater than 0`)
+  if (!(number > 0)) throw new ExplainedError(`${JSON.stringify(text)} must be a number greater than 0`)
   return number
 }

@@ -1,4 +1,4 @@
-/** `t8s simulated-nodes`: simulated nodes alone, against any API server. */
+/** `t8s simulated-nodes`: only simulated nodes, for any API server. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
 import { hasBegun } from '../../lib/process/has-begun.ts'
@@ -18,24 +18,25 @@ interface SimulatedNodesFlags extends NodeFlags, ContextFlags {
 const examples = `
 Examples:
   t8s simulated-nodes --kubeconfig admin.conf --nodes 100
-  t8s simulated-nodes --nodes 5 --kubelet-address 192.0.2.7    where the API server runs on another machine
-  t8s simulated-nodes --nodes 3 --owner jane                   beside the nodes of others, in the same cluster
+  t8s simulated-nodes --nodes 5 --kubelet-address 192.0.2.7    if the API server runs on another machine
+  t8s simulated-nodes --nodes 3 --owner jane                   in a cluster with other simulated nodes
 
-The nodes stay when it ends, and are missed by controllers after a while; started again, it goes on with them.
-Nodes carry their owner's name in the label simulation.typernetes.io/owner: nodes of other owners, such as those of t8s up, and those of real
-kubelets are never changed, and where they have a name, new nodes take the next number.
+The nodes remain when it ends, and become NotReady later; after a restart it continues with them. The label
+simulation.typernetes.io/owner has the owner's name. Nodes of other owners, such as those of t8s up, and real kubelets
+are never changed; new nodes skip their names.
 t8s scale nodes and t8s node fail work as with t8s up.`
 
 export function simulatedNodesCommand(): Command {
   const command = new Command('simulated-nodes')
-    .description('simulate nodes in a cluster that runs elsewhere: any API server')
+    .description('simulate nodes for any API server')
     .addOption(
-      new Option('--owner <NAME>', 'the name of this fleet: it has nodes of its own')
-        .default('simulated-nodes')
-        .argParser(ownerName),
+      new Option('--owner <NAME>', 'the name of this fleet of nodes').default('simulated-nodes').argParser(ownerName),
     )
     .addOption(
-      new Option('--kubelet-address <IP>', 'where the API server reaches this machine, for logs, exec and metrics')
+      new Option(
+        '--kubelet-address <IP>',
+        'the address at which the API server reaches this machine, for logs, exec and metrics',
+      )
         .default('127.0.0.1')
         .argParser(flags.bindAddress),
     )
@@ -47,7 +48,7 @@ export function simulatedNodesCommand(): Command {
     .addOption(
       new Option(
         '--client-ca-file <FILE>',
-        'authorities of those who may call kubelets (default: what the API server publishes)',
+        'authorities of kubelet clients (default: those that the API server publishes)',
       ),
     )
     .addHelpText('after', examples)
@@ -73,7 +74,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
       import('../../cluster/pki/certificates.ts'),
       import('../../cluster/credentials/identity-files.ts'),
     ])
-  const wanted = await simulatedNodes(given)
+  const nodes = await simulatedNodes(given)
   const access = await loadAccess({ ...given, environment: await clusterEnvironment(given) })
   const authority = await makeAuthority('simulated-nodes', new Date())
   const hosts = [...new Set([given.kubeletAddress, '127.0.0.1', 'localhost', 'metrics-server.kube-system.svc'])]
@@ -86,7 +87,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
     ...(given.clientCaFile && { clientCA: readAuthorities(given.clientCaFile, '--client-ca-file') }),
   }
   const running = runSimulation(
-    { owner: given.owner, fleet: { size: wanted.count, groups: wanted.groups }, stages: wanted.stages, kubelet },
+    { owner: given.owner, fleet: { size: nodes.count, groups: nodes.groups }, stages: nodes.stages, kubelet },
     access,
     print,
   )

@@ -1,7 +1,4 @@
-/**
- * `t8s snapshot`: copies a cluster's data to a file, while it runs or not, and makes a new data directory from such a
- * file.
- */
+/** `t8s snapshot`: saves the data of a cluster, running or not, to a file, and restores it to a new data directory. */
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { defaultDataDirectory } from '../flags/flags.ts'
@@ -24,8 +21,8 @@ export function snapshotCommand(): Command {
   snapshot
     .command('restore')
     .argument('<FILE>', 'a file that `t8s snapshot save` wrote')
-    .description('make a new data directory from a snapshot')
-    .requiredOption('--data-dir <DIR>', 'the data directory to make; it must not hold data')
+    .description('create a new data directory from a snapshot')
+    .requiredOption('--data-dir <DIR>', 'the data directory to create; it must not contain data')
     .action(async (file: string, { dataDir }: { dataDir: string }) => {
       const [{ restoreSnapshot }, { dataDirectory }] = await Promise.all([
         import('../../storage/log/snapshots/snapshot.ts'),

@@ -1,4 +1,4 @@
-/** `t8s up`: runs a cluster in the foreground until it is told to stop. */
+/** `t8s up`: runs a cluster in the foreground until a signal stops it. */
 import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
@@ -46,15 +46,15 @@ export function upCommand(): Command {
   const command = new Command('up')
     .description('start a cluster and run it until Ctrl-C')
     .addOption(
-      new Option('--data-dir <DIR>', 'where the cluster keeps its data, certificates and kubeconfig').default(
+      new Option('--data-dir <DIR>', 'the directory for data, certificates and kubeconfig').default(
         flags.defaultDataDirectory,
       ),
     )
     .addOption(
       new Option(
         '--accept-data-loss',
-        'start although changes that had been acknowledged are missing at the end of the damaged store; what ' +
-          'cannot be read is kept',
+        'start although acknowledged changes are missing at the end of the damaged store; unreadable data is ' +
+          'kept in files',
       ),
     )
     .addOption(
@@ -66,8 +66,8 @@ export function upCommand(): Command {
     .addOption(
       new Option(
         '--merge-kubeconfig',
-        'also put the context t8s into $KUBECONFIG, or ~/.kube/config, where kubectl would write it; t8s-2 if ' +
-          "t8s is another cluster's there",
+        'also add the context t8s to $KUBECONFIG or ~/.kube/config, where kubectl would write it; t8s-2 if t8s ' +
+          'belongs to another cluster there',
       ),
     )
     .addOption(
@@ -86,51 +86,46 @@ export function upCommand(): Command {
     .addOption(
       new Option(
         '--client-ca-file <FILE>',
-        "accept client certificates of these authorities (PEM), beside the cluster's own",
+        "accept client certificates of these authorities (PEM) in addition to the cluster's own",
       ),
     )
     .addOption(
       new Option(
         '--tls-cert-file <FILE>',
-        'serve with this certificate (PEM, with its chain) instead of one made here',
+        'serve with this certificate (PEM, with its chain) instead of a generated one',
       ),
     )
     .addOption(new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'))
     .addOption(
       new Option(
         '--runtime-config <KEY=BOOL>',
-        'turn APIs on or off, such as api/beta=true; repeatable, or with commas',
+        'enable or disable APIs, such as api/beta=true; repeatable or comma-separated',
       ).argParser(flags.runtimeConfig),
     )
     .addOption(
       new Option(
         '--controllers <NAMES>',
-        "which controllers run: '*' for all, 'name', '-name', with commas; '' for none",
+        "controllers to run: '*' for all, 'name', '-name', comma-separated; '' for none",
       ).default('*,bootstrap-signer-controller,token-cleaner-controller', '*'),
     )
     .addOption(
       new Option(
         '--controller-manager-port <PORT>',
-        'serve what controllers tell of themselves, as kube-controller-manager does (10257)',
+        'serve health and metrics of the controllers, as kube-controller-manager does (10257)',
       ).argParser(flags.port),
     )
     .addOption(
       new Option(
         '--enable-hostpath-provisioner',
-        'make a default storage class whose volumes are directories in the data directory',
+        'create a default storage class whose volumes are directories in the data directory',
       ),
     )
-    .addOption(
-      new Option(
-        '--scheduler',
-        'give pods nodes; without nodes of its own a cluster has no scheduler unless this is given',
-      ),
-    )
-    .addOption(new Option('--no-scheduler', 'leave pods to a scheduler of your own'))
+    .addOption(new Option('--scheduler', 'run the scheduler although the cluster has no nodes of its own'))
+    .addOption(new Option('--no-scheduler', 'run no scheduler, for use with your own'))
     .addOption(
       new Option(
         '--scheduler-config <FILE>',
-        'a KubeSchedulerConfiguration for the scheduler: profiles, plug-ins, extenders',
+        'a KubeSchedulerConfiguration for the scheduler: profiles, plugins, extenders',
       ),
     )
     .addOption(
@@ -139,24 +134,25 @@ export function upCommand(): Command {
       ),
     )
     .addOption(
-      new Option('--compaction-interval <DURATION>', 'how often old revisions are forgotten (default: 5m)').argParser(
-        flags.positiveDurationMs,
-      ),
+      new Option(
+        '--compaction-interval <DURATION>',
+        'interval of compactions, which delete old revisions (default: 5m)',
+      ).argParser(flags.positiveDurationMs),
     )
     .addOption(
       new Option(
         '--compaction-retention <DURATION>',
-        'how long old revisions are kept at least (default: 5m)',
+        'minimum age of revisions that are deleted (default: 5m)',
       ).argParser(flags.durationMs),
     )
     .addOption(
-      new Option('-v, --v <LEVEL>', `how much to log: 0 is calm, 4 shows where errors come from`)
+      new Option('-v, --v <LEVEL>', 'log verbosity: 0 is quiet, 4 shows the stacks of errors')
         .default(0)
         .argParser(flags.verbosity),
     )
     .addHelpText(
       'after',
-      '\nFlags of kube-apiserver work too: --audit-log-path=audit.log, ' +
+      '\nFlags of kube-apiserver also work: --audit-log-path=audit.log, ' +
         '--enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)\nSo do those of ' +
         'controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager ' +
         '--help)',
@@ -194,11 +190,11 @@ async function up(
     import('../../kubeconfig/write.ts'),
     import('ansis'),
   ])
-  // On CI ansis would colour without a terminal.
+  // On CI, ansis uses colours without a terminal.
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
   const paths = dataDirectoryPaths(given.dataDir)
   const nodes = await simulatedNodes(given)
-  const format = await askedLogFormat(apiServerFlags)
+  const format = await givenLogFormat(apiServerFlags)
   const log = format ? standardLog(format) : print
   const errorLog = standardLog(format)
   const hasScheduler = given.scheduler ?? (given.schedulerConfig !== undefined || nodes.count !== 0)
@@ -236,21 +232,22 @@ async function up(
     print(colour.green(`ready in ${Math.round(performance.now())} ms`))
     print(
       `\n  ${colour.bold(`export KUBECONFIG=${shellWord(kubeconfig)}`)}\n  ` +
-        `${colour.bold('kubectl get nodes')}\n${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\nCtrl-C ` +
-        'stops it',
+        `${colour.bold('kubectl get nodes')}\n` +
+        `${merged ? `or  ${colour.bold(`kubectl --context ${merged.context} get nodes`)}\n` : ''}\n` +
+        'Ctrl-C stops it',
     )
     surviveErrors(errorLog)
     flushCompileCache()
     void cluster.synced.then(hasBegun)
-    print(`stopping after ${await stopping.requested}: requests under way may finish; once more stops at once`)
+    print(`stopping after ${await stopping.requested}: active requests may finish; a second signal stops immediately`)
   } finally {
     await cluster.stop()
   }
   print('stopped')
 }
 
-/** The form of log lines; undefined for plain ones, among the steps of the start. */
-async function askedLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
+/** The log format; undefined for plain lines on standard output. */
+async function givenLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
   if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
   const [{ parseApiServerFlags: parsedFlags }, { logFormatOf }] = await Promise.all([
     import('../../cluster/cluster-flags.ts'),
@@ -269,14 +266,14 @@ async function merge(kubeconfig: Kubeconfig): Promise<Merged> {
 }
 
 function mergedLine({ file, context, result }: Merged, kubeconfig: Kubeconfig): string {
-  const usual = kubeconfig['current-context']
-  if (context === usual)
+  const defaultContext = kubeconfig['current-context']
+  if (context === defaultContext)
     return result === 'added' ? `context ${context} added to ${file}` : `context ${context} ${result} in ${file}`
   return (
-    `context ${context} ${result} in ${file}: ${usual} is another cluster's there; to give that name up, t8s ` +
-    `config remove ${usual}, and start again`
+    `context ${context} ${result} in ${file}: ${defaultContext} belongs to another cluster there; to reuse that ` +
+    `name, run t8s config remove ${defaultContext} and restart`
   )
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 const shellWord = (text: string): string => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)

@@ -1,4 +1,4 @@
-/** `t8s version`: what this is, and which Kubernetes it serves. */
+/** `t8s version`: the versions of t8s and of the Kubernetes API. */
 import { Command } from 'commander'
 import { release } from '../../lib/release.ts'
 

@@ -1,7 +1,4 @@
-/**
- * How a command line may go on: commands, flags, their values and names of contexts, all of it read from the commands
- * themselves.
- */
+/** Completion candidates: commands, flags, their values and context names, derived from the commander definitions. */
 import type { Command, Option } from 'commander'
 
 export interface Candidate {
@@ -9,17 +6,17 @@ export interface Candidate {
   readonly note: string
 }
 
-/** The names of the contexts that a command line would see. */
+/** Reads the context names for a command line. */
 export type ContextNames = (kubeconfig: string | undefined) => Promise<readonly Candidate[]>
 
-/** Arguments and values that are names of contexts. A new name is nobody's to guess. */
+/** Commands and flags whose value is an existing context. New names cannot be completed. */
 const contextCommands = ['use', 'remove', 'show', 'check', 'export']
 const contextFlags: Readonly<Record<string, readonly string[]>> = {
   '--name': ['use', 'rename', 'remove'],
   '--context': ['why'],
 }
 
-/** The ways to go on with the last of `words`, which may be empty, behind the program's name. */
+/** Returns the candidates for the last of `words`, which may be empty. `words` begin after the program's name. */
 export async function candidates(
   program: Command,
   words: readonly string[],
@@ -55,9 +52,9 @@ export async function candidates(
     : []
 }
 
-interface Place {
+interface Position {
   readonly command: Command
-  /** The commands that were typed, without the program's name. */
+  /** The typed commands, without the program's name. */
   readonly path: readonly string[]
   /** A flag whose value comes next. */
   readonly pending: Option | undefined
@@ -65,8 +62,8 @@ interface Place {
   readonly positionals: number
 }
 
-/** Where the words lead. */
-function walk(program: Command, words: readonly string[]): Place {
+/** Parses the words that are complete. */
+function walk(program: Command, words: readonly string[]): Position {
   let command = program
   let pending: Option | undefined
   let positionals = 0

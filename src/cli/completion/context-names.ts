@@ -1,4 +1,4 @@
-/** The names of contexts for shells that complete. Nothing is said of what cannot be read. */
+/** Context names for completion. Files that cannot be read are ignored. */
 import { existsSync } from 'node:fs'
 import { kubeconfigLocations } from '../../kubeconfig/files/locations.ts'
 import { readKubeconfigFile, text } from '../../kubeconfig/kubeconfig-file.ts'

@@ -1,6 +1,6 @@
 /**
- * The scripts of `t8s completion`. They are short, because all they do is ask `t8s __complete` for lines of
- * `TEXT<tab>NOTE`; where none come, files are completed, if the shell would do so by itself.
+ * The scripts of `t8s completion`. They call `t8s __complete`, which prints lines of `TEXT<tab>NOTE`; without lines,
+ * the shell completes files.
  */
 
 export type Shell = 'bash' | 'zsh' | 'fish'
@@ -8,7 +8,7 @@ export type Shell = 'bash' | 'zsh' | 'fish'
 const bash = `# Completes t8s in bash: source <(t8s completion bash)
 _t8s() {
   local line words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
-  # bash takes \`=\` and \`:\` for the ends of words; what is typed is one.
+  # bash splits words at \`=\` and \`:\`; join them again.
   local joined=() word glue=
   for word in "\${words[@]}"; do
     if [[ $word == '=' || $word == ':' ]] && (( \${#joined[@]} )); then joined[-1]+=$word; glue=1

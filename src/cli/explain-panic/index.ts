@@ -1,4 +1,4 @@
-/** Explains the crashes in an input: as a text for people, or as JSON for programs. */
+/** Explains the crashes in an input, as text or as JSON. */
 import { statSync } from 'node:fs'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { CallingConvention } from '../../panics/arguments/index.ts'
@@ -19,7 +19,7 @@ export interface ExplainFlags extends Partial<PodLogOptions> {
   readonly all?: boolean
 }
 
-/** Resolves with what to print. Rejects with an ExplainedError where there is no crash, or a flag makes no sense. */
+/** Resolves with the output. Rejects with an ExplainedError if there is no crash, or for an invalid flag. */
 export async function explainPanic(file: string | undefined, flags: ExplainFlags): Promise<string> {
   const signatures = (flags.func ?? []).map(parseSignature)
   const sources = flags.src === undefined ? undefined : sourcesIn(flags.src)
@@ -48,36 +48,34 @@ const hasName = (full: string, name: string): boolean =>
 
 function sourcesIn(folder: string): Sources {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new ExplainedError(`--src ${folder} is no folder: name the one that holds the program's go.mod`)
+    throw new ExplainedError(`--src ${folder} is not a folder: use the one that contains the program's go.mod`)
   return new Sources(folder)
 }
 
 function nothingFound(title: string, { pod, previous }: ExplainFlags): string {
   const next =
     pod === undefined
-      ? 'give it the whole output, from the line with panic: or fatal error: on'
+      ? 'pass the whole output, starting with the line that contains panic: or fatal error:'
       : previous
-        ? 'see kubectl describe pod for why it was restarted'
-        : 'if it has been restarted since, read the log before by --previous'
+        ? 'kubectl describe pod shows why it was restarted'
+        : 'if the container was restarted since, use --previous to read the earlier log'
   return `there is no crash of a Go program in ${title}: ${next}`
 }
 
-/** A name that is not there, with those that are. */
+/** Describes a missing call, with the names of calls that exist. */
 function notCalled(name: string, title: string, reports: readonly CrashReport[]): string {
   const frames = reports.flatMap(({ goroutine, groups }) => [
     ...(goroutine?.frames ?? []),
     ...groups.flatMap((group) => group.frames),
   ])
   if (frames.some((frame) => frame.name === name))
-    return `the calls of ${name} in ${title} show no words: they are inlined, or of a closure; leave --func out`
+    return `the calls of ${name} in ${title} have no argument words: they are inlined or in a closure; omit --func`
   const names = [
     ...new Set(
       frames.filter(({ origin, words }) => origin === 'own' && words !== undefined).map((frame) => frame.name),
     ),
   ]
-  return (
-    `no call of ${name} is in ${title}: ` +
-    `${names.length > 0 ? `there are calls of ${names.slice(0, 10).join(', ')}` : 'none of its stacks shows a call of a function of its own'}; ` +
-    'check the name in --func'
-  )
+  const calls =
+    names.length > 0 ? `it has calls of ${names.slice(0, 10).join(', ')}` : 'its stacks show no function of the program'
+  return `there is no call of ${name} in ${title}: ${calls}; check the name in --func`
 }

@@ -1,39 +1,37 @@
-/** Where `t8s explain-panic` reads from: a file, the standard input, or the log of a pod. */
+/** The input of `t8s explain-panic`: a file, standard input, or the log of a pod. */
 import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { PodLogOptions } from './pod-log.ts'
 
 export interface Input {
-  /** For sentences: `app.log`, `the standard input`, `the log of pod web`. */
+  /** For messages: `app.log`, `the standard input`, `the log of pod web`. */
   readonly title: string
   readonly pieces: AsyncIterable<string>
 }
 
 const pieceBytes = 1024 * 1024
 
-/** Throws an ExplainedError where there is nothing to read, or too much is named. */
+/** Opens the input. Rejects with an ExplainedError if there is none, or more than one. */
 export async function inputOf(file: string | undefined, options: Partial<PodLogOptions>): Promise<Input> {
   const { pod, container, previous } = options
   if (pod !== undefined) {
-    if (file !== undefined)
-      throw new ExplainedError(`both the file ${file} and the pod ${pod} are named: leave one out`)
+    if (file !== undefined) throw new ExplainedError(`both the file ${file} and the pod ${pod} are given: omit one`)
     const { podLog } = await import('./pod-log.ts')
     return { title: `the log of pod ${pod}`, pieces: podLog({ ...options, pod }) }
   }
-  if (container !== undefined || previous)
-    throw new ExplainedError('-c and --previous are about the log of a pod: name it by --pod NAME')
+  if (container !== undefined || previous) throw new ExplainedError('-c and --previous need a pod: add --pod NAME')
   if (file === undefined || file === '-') {
     if (process.stdin.isTTY) {
       throw new ExplainedError(
-        'there is nothing to read: name a file (t8s explain-panic crash.log), pipe a log in (kubectl logs web | ' +
-          't8s explain-panic), or name a pod by --pod',
+        'there is no input: name a file (t8s explain-panic crash.log), pipe in a log (kubectl logs web | ' +
+          't8s explain-panic), or name a pod with --pod',
       )
     }
     return { title: 'the standard input', pieces: textOf(process.stdin, 'the standard input') }
   }
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
-    throw new ExplainedError(`${file} is a folder: name the file with the output of the program`)
+    throw new ExplainedError(`${file} is a folder: name a file with the output of the program`)
   return { title: file, pieces: textOf(createReadStream(file, { highWaterMark: pieceBytes }), file) }
 }
 

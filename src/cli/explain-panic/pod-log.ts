@@ -1,4 +1,4 @@
-/** The log of a pod's container through the API, piece by piece. */
+/** Streams the log of a pod's container through the API. */
 import { Connection } from '../../client/connection/connection.ts'
 import { ConnectionLost } from '../../client/connection/connection-lost.ts'
 import { loadAccess } from '../../client/connection/load-access.ts'
@@ -18,12 +18,12 @@ export interface PodLogOptions {
   readonly context?: string
 }
 
-/** A log takes as long to read. Milliseconds. */
+/** Timeout for reading a log, in ms. */
 const readTimeoutMs = 600_000
-/** A server that is not there is given up after this. Milliseconds. */
-const answerTimeoutMs = 30_000
+/** Timeout until the response begins, in ms. */
+const responseTimeoutMs = 30_000
 
-/** Throws ExplainedErrors that say what to do. */
+/** Yields the text of the log. Throws ExplainedErrors. */
 export async function* podLog({
   pod,
   container,
@@ -32,49 +32,49 @@ export async function* podLog({
   kubeconfig,
   context,
 }: PodLogOptions): AsyncGenerator<string> {
-  const { namespace: usual, ...access } = await loadAccess({
+  const { namespace: defaultNamespace, ...access } = await loadAccess({
     kubeconfig,
     context,
     environment: await clusterEnvironment({ kubeconfig, context }),
   })
-  const place = namespace ?? usual
+  const podNamespace = namespace ?? defaultNamespace
   const query = new URLSearchParams({
     ...(container && { container }),
     ...(previous && { previous: 'true' }),
   }).toString()
-  const path = `${objectPath(pods, place, pod, 'log')}${query && `?${query}`}`
+  const path = `${objectPath(pods, podNamespace, pod, 'log')}${query && `?${query}`}`
   const connection = new Connection(access)
-  const giveUp = new AbortController()
-  const late = setTimeout(() => giveUp.abort(), answerTimeoutMs)
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), responseTimeoutMs)
   try {
     const request = {
       method: 'GET',
       path,
       accept: 'application/json, */*',
       timeoutMs: readTimeoutMs,
-      signal: giveUp.signal,
+      signal: abort.signal,
     }
-    const answer = await openStream(connection, request)
-    clearTimeout(late)
+    const response = await openStream(connection, request)
+    clearTimeout(timer)
     const decoder = new TextDecoder()
-    for await (const piece of readBody(request, answer)) yield decoder.decode(piece, { stream: true })
+    for await (const piece of readBody(request, response)) yield decoder.decode(piece, { stream: true })
   } catch (error) {
-    if (error instanceof StatusError) throw new ExplainedError(refusal(error, pod, place), { cause: error })
-    if (giveUp.signal.aborted || error instanceof ConnectionLost) {
-      // Which request that was is said already.
-      const why = giveUp.signal.aborted
-        ? `${access.url} did not answer within ${answerTimeoutMs / 1000} s`
+    if (error instanceof StatusError) throw new ExplainedError(rejection(error, pod, podNamespace), { cause: error })
+    if (abort.signal.aborted || error instanceof ConnectionLost) {
+      // The message already names the pod, so the name of the request is removed.
+      const why = abort.signal.aborted
+        ? `${access.url} did not respond within ${responseTimeoutMs / 1000} s`
         : reasonOf(error).replace(`GET ${path}: `, '')
       throw new ExplainedError(`cannot read the log of pod ${pod}: ${why}; is the cluster running?`, { cause: error })
     }
     throw error
   } finally {
-    clearTimeout(late)
+    clearTimeout(timer)
     connection.close()
   }
 }
 
-function refusal({ code, message }: StatusError, pod: string, namespace: string): string {
+function rejection({ code, message }: StatusError, pod: string, namespace: string): string {
   const next = nextStep(code, message)
   return (
     `cannot read the log of pod ${pod} in the namespace ${namespace}: ` +
@@ -83,11 +83,12 @@ function refusal({ code, message }: StatusError, pod: string, namespace: string)
 }
 
 function nextStep(code: number, message: string): string {
-  if (/container name must be specified/.test(message)) return 'choose one by -c NAME'
+  if (/container name must be specified/.test(message)) return 'choose one with -c NAME'
   if (/previous terminated container/.test(message))
-    return 'it has not been restarted: leave --previous out to read what runs now'
-  if (code === 404) return 'name its namespace by -n, and see kubectl get pods -A'
-  if (code === 401 || code === 403) return 'use a kubeconfig that may get pods/log: --kubeconfig FILE, --context NAME'
-  if (code >= 500) return 'the node may be away: kubectl get nodes'
+    return 'the container was not restarted: omit --previous to read its current log'
+  if (code === 404) return 'check the namespace (-n) with kubectl get pods -A'
+  if (code === 401 || code === 403)
+    return 'use a kubeconfig with permission to get pods/log: --kubeconfig FILE, --context NAME'
+  if (code >= 500) return 'the node may be down: check it with kubectl get nodes'
   return ''
 }

@@ -1,6 +1,6 @@
 /**
- * The flags of kube-apiserver and of controllers as options of another command: they are not in its help, and a flag
- * that is misspelt is told as one of its own.
+ * The flags of kube-apiserver and of controllers as hidden options of another command, so that its help stays short and
+ * misspelled flags get suggestions.
  */
 import { type Command, Option } from 'commander'
 import { allApiServerFlags } from '../../apiserver/serving-flags/index.ts'
@@ -8,34 +8,34 @@ import { controllerFlags } from '../../controllers/index.ts'
 
 const controllerNames = new Set(controllerFlags.map(({ name }) => name))
 
-/** Adds those that the command does not have. What was given comes out of `givenApiServerFlags`. */
+/** Adds the flags that the command does not have; read their values with `givenApiServerFlags`. */
 export const addApiServerOptions = (command: Command): void =>
   addHidden(
     command,
     allApiServerFlags.map(({ name, type }) => ({ name, isBoolean: type === 'bool' })),
   )
 
-/** The same for controllers, and `givenControllerFlags`. */
+/** The same for controllers; read their values with `givenControllerFlags`. */
 export const addControllerOptions = (command: Command): void =>
   addHidden(
     command,
     controllerFlags.map(({ name, type }) => ({ name, isBoolean: type === 'boolean' })),
   )
 
-/** As a command line: `--audit-log-path=-`. */
+/** The given flags as a command line: `--audit-log-path=-`. */
 export const givenApiServerFlags = (command: Command): string[] =>
   givenHidden(command).flatMap(({ name, texts }) =>
     controllerNames.has(name) ? [] : texts.map((text) => (text === true ? `--${name}` : `--${name}=${text}`)),
   )
 
-/** By their names; of several values the last one counts. */
+/** The given flags by name; the last value of a repeated flag counts. */
 export const givenControllerFlags = (command: Command): Record<string, string> =>
   Object.fromEntries(
     givenHidden(command).flatMap(({ name, texts }) => (controllerNames.has(name) ? [[name, `${texts.at(-1)}`]] : [])),
   )
 
 function addHidden(command: Command, flags: readonly { readonly name: string; readonly isBoolean: boolean }[]): void {
-  // Help and version are every command's.
+  // Every command has --help and --version.
   const own = new Set(['--help', '--version', ...command.options.map(({ long }) => long)])
   for (const { name, isBoolean } of flags) {
     if (own.has(`--${name}`)) continue
@@ -46,7 +46,7 @@ function addHidden(command: Command, flags: readonly { readonly name: string; re
   }
 }
 
-/** What was given; true for a flag that stands alone. */
+/** The values of given hidden flags; true for a flag without a value. */
 function givenHidden(command: Command): { readonly name: string; readonly texts: readonly (string | true)[] }[] {
   const values = command.opts<Record<string, true | readonly string[] | undefined>>()
   return command.options.flatMap((option) => {

@@ -1,4 +1,4 @@
-/** Which cluster a command is about: a kubeconfig and one of its contexts. */
+/** The flags that select a cluster: a kubeconfig and one of its contexts. */
 import { Option } from 'commander'
 import { clusterOrder } from '../../kubeconfig/find-cluster.ts'
 

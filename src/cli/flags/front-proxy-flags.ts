@@ -1,10 +1,10 @@
 /**
- * The flags about front proxies: those that may say who a user is, and this server towards the servers of aggregated
- * APIs.
+ * The flags for front proxies: which proxies may authenticate users with headers, and the client certificate for
+ * servers of aggregated APIs.
  */
 import { Option } from 'commander'
 
-/** Values with commas between them; repeatable. */
+/** Comma-separated values; repeatable. */
 const list = (text: string, previous: readonly string[] = []): string[] => [
   ...previous,
   ...text
@@ -18,13 +18,12 @@ export const frontProxyFlags = (): readonly Option[] => [
     '--requestheader-client-ca-file <FILE>',
     "authorities of front proxies (PEM), in place of the cluster's own",
   ),
-  new Option(
-    '--requestheader-allowed-names <NAME>',
-    'common names that front proxies may have (default: any)',
-  ).argParser(list),
+  new Option('--requestheader-allowed-names <NAME>', 'allowed common names of front proxies (default: any)').argParser(
+    list,
+  ),
   new Option(
     '--requestheader-username-headers <NAME>',
-    'headers in which they say who a user is (default: X-Remote-User)',
+    'headers with the user name (default: X-Remote-User)',
   ).argParser(list),
   new Option(
     '--requestheader-uid-headers <NAME>',
@@ -36,11 +35,11 @@ export const frontProxyFlags = (): readonly Option[] => [
   ).argParser(list),
   new Option(
     '--requestheader-extra-headers-prefix <PREFIX>',
-    'how headers with more about the user begin (default: X-Remote-Extra-)',
+    "prefix of headers with the user's extra values (default: X-Remote-Extra-)",
   ).argParser(list),
   new Option(
     '--proxy-client-cert-file <FILE>',
-    'show this certificate (PEM) to the servers of aggregated APIs, instead of one made here',
+    'client certificate (PEM) for servers of aggregated APIs, instead of a generated one',
   ),
   new Option('--proxy-client-key-file <FILE>', 'the key of --proxy-client-cert-file (PEM)'),
 ]

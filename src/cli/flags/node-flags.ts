@@ -1,4 +1,4 @@
-/** The flags about simulated nodes, the same for `t8s up` and for `t8s simulated-nodes`. */
+/** The flags for simulated nodes, shared by `t8s up` and `t8s simulated-nodes`. */
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, Option } from 'commander'
 import type { SimulatedNodes } from '../../cluster/simulation/index.ts'
@@ -15,8 +15,8 @@ export interface NodeFlags {
   readonly podStages?: string
 }
 
-/** More nodes than this are a slip of the finger. */
-const mostNodes = 20_000
+/** A higher number is probably a typing error. */
+const maxNodes = 20_000
 
 function quantity(text: string): string {
   if (!isQuantity(text)) throw new InvalidArgumentError('It must be a quantity such as 4, 500m or 16Gi.')
@@ -25,30 +25,30 @@ function quantity(text: string): string {
 
 /** A number of nodes. */
 export function nodeCount(text: string): number {
-  if (!/^\d{1,6}$/.test(text) || Number(text) > mostNodes)
-    throw new InvalidArgumentError(`It must be a number from 0 to ${mostNodes}.`)
+  if (!/^\d{1,6}$/.test(text) || Number(text) > maxNodes)
+    throw new InvalidArgumentError(`It must be a number from 0 to ${maxNodes}.`)
   return Number(text)
 }
 
 export const nodeFlags = (): readonly Option[] => [
   new Option(
     '--nodes <NUMBER>',
-    'how many simulated nodes there are; 0 for none (default: as many as before, or 1)',
+    'number of simulated nodes; 0 for none (default: as in the last run, else 1)',
   ).argParser(nodeCount),
-  new Option('--node-type <TYPE>', 'what nodes are: simulated ones run nothing, and say so')
+  new Option('--node-type <TYPE>', 'type of the nodes: simulated nodes run no containers')
     .choices(['simulated'])
     .default('simulated'),
-  new Option('--node-cpu <QUANTITY>', 'processors of a node (default: 4)').argParser(quantity),
+  new Option('--node-cpu <QUANTITY>', 'CPUs of a node (default: 4)').argParser(quantity),
   new Option('--node-memory <QUANTITY>', 'memory of a node (default: 16Gi)').argParser(quantity),
-  new Option('--node-pods <NUMBER>', 'how many pods a node takes (default: 110)').argParser(quantity),
+  new Option('--node-pods <NUMBER>', 'maximum number of pods on a node (default: 110)').argParser(quantity),
   new Option(
     '--node-config <FILE>',
-    'groups of nodes with labels, taints, zones and more, instead (docs/simulated-nodes.md)',
+    'groups of nodes with labels, taints, zones and more (docs/simulated-nodes.md)',
   ).conflicts(['nodeCpu', 'nodeMemory', 'nodePods']),
-  new Option('--pod-stages <FILE>', "stages that pods go through: kwok's Stage objects"),
+  new Option('--pod-stages <FILE>', "the pods' stages: kwok's Stage objects"),
 ]
 
-/** What the flags say. Rejects with an ExplainedError for files that are not right. */
+/** Reads the flags. Rejects with an ExplainedError for invalid files. */
 export async function simulatedNodes({
   nodes: count,
   nodeCpu: cpu,
@@ -73,7 +73,7 @@ async function stagesIn(file: string): Promise<string> {
     parseStages(text)
     return text
   } catch (error) {
-    throw new ExplainedError(`cannot use the stages of ${file}: ${reasonOf(error)}; check --pod-stages`, {
+    throw new ExplainedError(`cannot use the stages in ${file}: ${reasonOf(error)}; check --pod-stages`, {
       cause: error,
     })
   }
@@ -83,11 +83,11 @@ async function fromFile(file: string, count: number | undefined): Promise<Simula
   const { parseNodeConfig } = await import('../../simulation/index.ts')
   try {
     const groups = parseNodeConfig(readFileSync(file, 'utf8'))
-    const counted = groups.reduce((sum, group) => sum + (group.count ?? 0), 0)
-    // Where all groups have a number, that is how many there are.
-    return { count: count ?? (groups.every((group) => group.count !== undefined) ? counted : undefined), groups }
+    const total = groups.reduce((sum, group) => sum + (group.count ?? 0), 0)
+    // If all groups have a count, the number of nodes is their sum.
+    return { count: count ?? (groups.every((group) => group.count !== undefined) ? total : undefined), groups }
   } catch (error) {
-    throw new ExplainedError(`cannot use the nodes of ${file}: ${reasonOf(error)}; check --node-config`, {
+    throw new ExplainedError(`cannot use the nodes in ${file}: ${reasonOf(error)}; check --node-config`, {
       cause: error,
     })
   }

@@ -1,2 +1,2 @@
-/** A flag that may be given several times: all of its values, in their order. */
+/** Parser of a repeatable flag: collects its values in order. */
 export const repeated = (value: string, previous: readonly string[] = []): string[] => [...previous, value]

@@ -1,6 +1,6 @@
 /**
- * Runs a program with kube-apiserver's or etcd's flags in the foreground, until a signal ends it; what goes wrong is
- * told as those tell it.
+ * Runs a program with kube-apiserver's or etcd's flags in the foreground until a signal stops it. Prints errors in the
+ * format of those programs.
  */
 import { complaint, exitCode } from '../../envtest/complaint.ts'
 import type { ProgramName } from '../../envtest/launcher-script.ts'
@@ -10,7 +10,7 @@ import { hasBegun } from '../../lib/process/has-begun.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from './stop-signal.ts'
 
-/** A program that runs, and how it logs, where that is not in plain lines. */
+/** A running program, and its log if that is not plain lines. */
 export type Logging = Running & { readonly log?: Log }
 
 /** Runs `start`, waits for a signal, stops within `graceMs`. Sets the exit code; never rejects. */
@@ -32,7 +32,7 @@ export async function inForeground(
     return
   }
   if (program !== 'etcd') return
-  // As etcd itself, which hands the signal on.
+  // As etcd, which ends itself with the signal.
   process.removeAllListeners('SIGTERM')
   process.kill(process.pid, 'SIGTERM')
 }

@@ -1,19 +1,19 @@
-/** Ctrl-C and its relatives: the first asks to stop, the second stops at once. */
+/** SIGINT, SIGTERM and SIGHUP: the first requests a graceful stop, the second ends the process immediately. */
 import { constants } from 'node:os'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Listens from now on. `requested` resolves to the first signal; a second one ends the process with the shell's code
- * for it.
+ * Starts to listen. `requested` resolves with the name of the first signal; a second one ends the process with exit
+ * code 128 + signal number.
  */
 export function stopSignal(): { readonly requested: Promise<string> } {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let asked = false
+  let isRequested = false
   for (const signal of signals) {
     process.on(signal, () => {
-      if (asked) process.exit(128 + constants.signals[signal])
-      asked = true
+      if (isRequested) process.exit(128 + constants.signals[signal])
+      isRequested = true
       resolve(signal)
     })
   }

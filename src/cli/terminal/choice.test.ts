@@ -5,18 +5,18 @@ import { table } from './table.ts'
 
 const items = ['dev', 'prod-eu', 'prod-us'].map((name) => ({ name, note: `https://${name}` }))
 
-/** Where keys lead; letters are typed. */
+/** The choice after keys were pressed; single letters are typed. */
 function after(choice: Choice, ...keys: readonly string[]): Choice | string {
-  let now = choice
+  let current = choice
   for (const key of keys) {
-    const decision = press(now, { name: key, text: key.length === 1 ? key : '', ctrl: false })
+    const decision = press(current, { name: key, text: key.length === 1 ? key : '', ctrl: false })
     if (decision.is !== 'open') return decision.is === 'chosen' ? decision.name : 'cancelled'
-    now = decision.choice
+    current = decision.choice
   }
-  return now
+  return current
 }
 
-test('arrows move in a circle, Return takes', () => {
+test('arrows wrap around, Return chooses', () => {
   const choice = newChoice(items, 'prod-eu')
   assert.equal(after(choice, 'return'), 'prod-eu')
   assert.equal(after(choice, 'down', 'return'), 'prod-us')
@@ -25,7 +25,7 @@ test('arrows move in a circle, Return takes', () => {
   assert.equal(after(choice, 'end', 'home', 'return'), 'dev')
 })
 
-test('typing narrows, Backspace widens, and nothing is taken where nothing is left', () => {
+test('typing filters, Backspace deletes, and Return chooses nothing if no item matches', () => {
   const choice = newChoice(items)
   assert.equal(after(choice, 'p', 'r', 'return'), 'prod-eu')
   assert.equal(after(choice, 'u', 's', ' ', 'p', 'return'), 'prod-us')
@@ -33,21 +33,21 @@ test('typing narrows, Backspace widens, and nothing is taken where nothing is le
   assert.equal(after(choice, 'x', 'backspace', 'return'), 'dev')
 })
 
-test('Escape and Ctrl-C leave', () => {
+test('Escape and Ctrl-C cancel', () => {
   assert.equal(after(newChoice(items), 'down', 'escape'), 'cancelled')
   assert.equal(press(newChoice(items), { name: 'c', text: '', ctrl: true }).is, 'cancelled')
 })
 
-test('no more lines are shown than there is room for, with the one that is meant among them', () => {
+test('the list fits the terminal and contains the selected line', () => {
   const many = Array.from({ length: 100 }, (_, index) => ({ name: `c${index}`, note: 'x'.repeat(200) }))
   const shown = lines('Which?', newChoice(many, 'c50'), 12, 40)
   assert.equal(shown.length, 12)
   assert.ok(shown.some((line) => line.startsWith('> c50')))
   assert.ok(shown.every((line) => line.length < 40))
-  assert.equal(lines('Which?', newChoice([]), 12, 40)[1], '  nothing matches: Backspace takes letters'.slice(0, 39))
+  assert.equal(lines('Which?', newChoice([]), 12, 40)[1], '  no match: Backspace deletes letters'.slice(0, 39))
 })
 
-test('columns of a table are as wide as what is in them', () => {
+test('columns of a table are as wide as their cells', () => {
   assert.deepEqual(
     table(
       ['A', 'LONG', 'C'],

@@ -1,17 +1,17 @@
-/** A list that somebody chooses from, as pure functions: arrows move, typing narrows. `choose.ts` shows it. */
+/** A list to choose from, as pure functions: arrows move, typing filters. `choose.ts` displays it. */
 import type { Press } from './terminal.ts'
 
 export interface Choosable {
   readonly name: string
-  /** Told behind the name. */
+  /** Shown after the name. */
   readonly note: string
 }
 
 export interface Choice {
   readonly items: readonly Choosable[]
-  /** What was typed. */
+  /** The typed text. */
   readonly filter: string
-  /** Which of the items that are left is meant. */
+  /** Index of the selected item among those that match. */
   readonly cursor: number
 }
 
@@ -20,7 +20,7 @@ export type Decision =
   | { readonly is: 'chosen'; readonly name: string }
   | { readonly is: 'cancelled' }
 
-/** The list as it is at first: `current` is meant, if it is one of them. */
+/** The initial list; selects `current` if it is one of the items. */
 export const newChoice = (items: readonly Choosable[], current?: string): Choice => ({
   items,
   filter: '',
@@ -30,18 +30,18 @@ export const newChoice = (items: readonly Choosable[], current?: string): Choice
   ),
 })
 
-/** Items with all words that were typed, in any order. */
-export function left({ items, filter }: Choice): Choosable[] {
+/** The items that contain all typed words, in any order. */
+export function matching({ items, filter }: Choice): Choosable[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   return items.filter(({ name, note }) => words.every((word) => `${name} ${note}`.toLowerCase().includes(word)))
 }
 
-/** What a key does. */
+/** Handles a key. */
 export function press(choice: Choice, { name, text, ctrl }: Press): Decision {
-  const shown = left(choice)
+  const shown = matching(choice)
   const at = Math.min(choice.cursor, Math.max(0, shown.length - 1))
   const moved = (cursor: number): Decision => ({ is: 'open', choice: { ...choice, cursor } })
-  const narrowed = (filter: string): Decision => ({ is: 'open', choice: { ...choice, filter, cursor: 0 } })
+  const filtered = (filter: string): Decision => ({ is: 'open', choice: { ...choice, filter, cursor: 0 } })
   if (name === 'escape' || (ctrl && (name === 'c' || name === 'd'))) return { is: 'cancelled' }
   switch (ctrl ? `ctrl-${name}` : name) {
     case 'return':
@@ -61,28 +61,28 @@ export function press(choice: Choice, { name, text, ctrl }: Press): Decision {
     case 'end':
       return moved(Math.max(0, shown.length - 1))
     case 'backspace':
-      return narrowed([...choice.filter].slice(0, -1).join(''))
+      return filtered([...choice.filter].slice(0, -1).join(''))
     case 'ctrl-u':
-      return narrowed('')
+      return filtered('')
     default:
-      return text >= ' ' ? narrowed(choice.filter + text) : moved(at)
+      return text >= ' ' ? filtered(choice.filter + text) : moved(at)
   }
 }
 
-/** The lines to be shown, no more than `rows` and none longer than `columns`. The one that is meant begins with `>`. */
+/** The lines to show, at most `rows`, each shorter than `columns`. The selected one begins with `>`. */
 export function lines(title: string, choice: Choice, rows: number, columns: number): string[] {
-  const shown = left(choice)
-  const room = Math.max(1, rows - 2)
+  const shown = matching(choice)
+  const visible = Math.max(1, rows - 2)
   const at = Math.min(choice.cursor, Math.max(0, shown.length - 1))
-  const first = Math.max(0, Math.min(at - Math.floor(room / 2), shown.length - room))
+  const first = Math.max(0, Math.min(at - Math.floor(visible / 2), shown.length - visible))
   const width = Math.max(0, ...shown.map(({ name }) => name.length))
   const items = shown
-    .slice(first, first + room)
+    .slice(first, first + visible)
     .map(({ name, note }, index) => `${first + index === at ? '>' : ' '} ${name.padEnd(width)}  ${note}`.trimEnd())
-  const help = shown.length === 0 ? '  nothing matches: Backspace takes letters back' : undefined
+  const help = shown.length === 0 ? '  no match: Backspace deletes letters' : undefined
   return [
     `${title} ${choice.filter}`,
     ...(help ? [help] : items),
-    '  arrows move, typing narrows, Return takes, Escape leaves',
+    '  arrows move, typing filters, Return chooses, Escape cancels',
   ].map((line) => line.slice(0, columns - 1))
 }

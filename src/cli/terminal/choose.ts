@@ -1,11 +1,11 @@
-/** Shows a list on a terminal until somebody has chosen, and leaves no trace of it. */
+/** Shows a list on a terminal until the user has chosen, then erases it. */
 import { type Choosable, lines, newChoice, press } from './choice.ts'
 import type { Terminal } from './terminal.ts'
 
-/** No list is longer on the screen, however many lines a terminal has. */
+/** Limits the height of the list on large terminals. */
 const maxRows = 17
 
-/** The name that is chosen; undefined when somebody leaves it. */
+/** Resolves with the chosen name, or undefined if it is canceled. */
 export async function choose(
   terminal: Terminal,
   title: string,
@@ -17,9 +17,10 @@ export async function choose(
   let drawn = 0
   const draw = (): void => {
     const text = lines(title, choice, Math.min(terminal.rows, maxRows), terminal.columns)
-    // Back to the first line, and over what stands there. The cursor is hidden while it jumps.
+    // Redraws from the first line. The cursor is hidden during the redraw.
     terminal.write(
-      `\x1b[?25l${back(drawn)}\x1b[J${text.map((line) => (line.startsWith('>') ? `\x1b[7m${line}\x1b[0m` : line)).join('\r\n')}`,
+      `\x1b[?25l${toFirstLine(drawn)}\x1b[J` +
+        text.map((line) => (line.startsWith('>') ? `\x1b[7m${line}\x1b[0m` : line)).join('\r\n'),
     )
     drawn = text.length
   }
@@ -36,9 +37,9 @@ export async function choose(
       return 'done'
     })
   } finally {
-    terminal.write(`${back(drawn)}\x1b[J\x1b[?25h`)
+    terminal.write(`${toFirstLine(drawn)}\x1b[J\x1b[?25h`)
   }
   return chosen
 }
 
-const back = (lines: number): string => (lines > 1 ? `\r\x1b[${lines - 1}A` : '\r')
+const toFirstLine = (lines: number): string => (lines > 1 ? `\r\x1b[${lines - 1}A` : '\r')

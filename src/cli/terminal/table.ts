@@ -1,8 +1,6 @@
-/** Rows in columns, as kubectl shows them: what is in a column begins below its title, three spaces apart. */
+/** Tables as kubectl prints them: cells aligned below the titles, three spaces apart. */
 
-/**
- * The lines of a table. Cells must be free of colours; `paint` may add some to a line's cell when all widths are known.
- */
+/** Returns the lines of a table. Cells must not contain colours; `paint` adds them after the widths are computed. */
 export function table(
   titles: readonly string[],
   rows: readonly (readonly string[])[],

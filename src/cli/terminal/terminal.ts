@@ -1,10 +1,10 @@
-/** The terminal of whoever runs a command, for questions: also where input and output are files or pipes. */
+/** The user's terminal, for prompts; also if standard input and output are files or pipes. */
 import { openSync } from 'node:fs'
 import { emitKeypressEvents, type Key } from 'node:readline'
 import { isatty, ReadStream, WriteStream } from 'node:tty'
 import { ExplainedError } from '../../lib/explained-error.ts'
 
-/** A key that was pressed; letters have their text. */
+/** A key press; printable keys have a text. */
 export interface Press {
   readonly name: string
   readonly text: string
@@ -16,20 +16,20 @@ export interface Terminal {
   readonly rows: number
   write(text: string): void
   /**
-   * Calls back with each key until it says `done`. Rejects when the terminal goes away. Nothing that is typed is shown.
+   * Calls `pressed` with each key until it returns `done`. Rejects if the terminal is closed. Typed keys are not shown.
    */
   keys(pressed: (press: Press) => 'done' | 'more'): Promise<void>
-  /** Lets go of it; who waits for a key is told so. */
+  /** Releases the terminal; a pending `keys` rejects. */
   close(): void
 }
 
 const device = '/dev/tty'
 
-/** Undefined where nobody is at a terminal. */
+/** Returns undefined if there is no terminal. */
 export function openTerminal(): Terminal | undefined {
   try {
     const own = isatty(0) && isatty(2)
-    // Opened anew, so that what is read here leaves standard input alone.
+    // Opened separately, so that standard input is not consumed.
     const input = own ? process.stdin : new ReadStream(openSync(device, 'r+'))
     const output = own ? process.stderr : new WriteStream(openSync(device, 'w'))
     return terminalOn(input as ReadStream, output as WriteStream, own)
@@ -58,19 +58,19 @@ function terminalOn(input: ReadStream, output: WriteStream, own: boolean): Termi
         )
           resolve()
       }
-      const gone = (): void => reject(new ExplainedError('the terminal went away: nothing was changed'))
+      const onClosed = (): void => reject(new ExplainedError('the terminal was closed: nothing was changed'))
       stopWaiting = () => {
-        // What is said next begins on a line of its own.
+        // Later output starts on a new line.
         output.write('\n')
-        gone()
+        onClosed()
       }
-      input.on('keypress', onKey).once('end', gone).once('error', gone)
+      input.on('keypress', onKey).once('end', onClosed).once('error', onClosed)
       input.setRawMode(true)
       input.resume()
       try {
         await promise
       } finally {
-        input.off('keypress', onKey).off('end', gone).off('error', gone)
+        input.off('keypress', onKey).off('end', onClosed).off('error', onClosed)
         stopWaiting = () => {}
         input.setRawMode(false)
         input.pause()

@@ -1,6 +1,6 @@
 /**
- * `t8s why`: says why somebody may do something, why an object is kept or goes, why a namespace does not, and where a
- * pod can go. Works against any Kubernetes.
+ * `t8s why`: explains permissions, why an object is kept or deleted, why a namespace is stuck, and where a pod can be
+ * scheduled. Works with any Kubernetes.
  */
 import { createInterface } from 'node:readline/promises'
 import { Command, Option } from 'commander'
@@ -43,39 +43,36 @@ Examples:
   t8s why can-i jane get pods/log -n shop
   t8s why can-i jane get secrets -n shop --name tls
   t8s why can-i jane list nodes
-  t8s why can-i jane list pods -A                              in all of the cluster
+  t8s why can-i jane list pods -A                              in all namespaces
   t8s why can-i system:serviceaccount:shop:robot create pods -n shop
-  t8s why can-i jane get /metrics                              a path that is no resource
+  t8s why can-i jane get /metrics                              a non-resource path
 
 It reads roles and bindings, so it needs the administrator's kubeconfig: --kubeconfig, else ${clusterOrder}.
-It exits with 0 for yes and 1 for no.`
+The exit code is 0 for yes and 1 for no.`
 
 const podExamples = `
 Examples:
-  t8s why pod web-5c7f -n shop                  which nodes refuse it and why, or which scores they get
-  t8s why pod web-5c7f --config scheduler.yaml  by the profiles of a KubeSchedulerConfiguration
+  t8s why pod web-5c7f -n shop                  which nodes reject it and why, or their scores
+  t8s why pod web-5c7f --config scheduler.yaml  with the profiles of a KubeSchedulerConfiguration
   t8s why pod web-5c7f -o json                  all nodes, for programs
 
-The scheduler's own plug-ins are asked, on this machine, about what the API server shows now; nothing is written. A pod that has a node
-already is looked at as if it had none; one with gates as if they were lifted. Extenders are not asked.
+It runs the scheduler's plugins on this machine with the current state of the API server, and writes nothing. A pod that
+has a node is treated as if it had none, a pod with scheduling gates as if it had no gates. Extenders are not called.
 It needs the administrator's kubeconfig: --kubeconfig, else ${clusterOrder}.
-It exits with 0 if the pod has a node or fits on one, and with 1 if it does not.`
+The exit code is 0 if the pod has a node or fits on one, else 1.`
 
 export function whyCommand(): Command {
   const why = new Command('why').description(
-    'explain what is decided: rights, deletions, namespaces that do not go away, where pods can go',
+    'explain permissions, deletions, stuck namespaces, and where pods can be scheduled',
   )
   why
     .command('can-i')
     .argument('<USER>', 'a user, or a service account as system:serviceaccount:NAMESPACE:NAME')
     .argument('<VERB>', 'get, list, watch, create, update, patch, delete, …')
-    .argument(
-      '<RESOURCE>',
-      'a resource as kubectl knows it (pods, deploy, deployments.apps, pods/log), or a path (/metrics)',
-    )
-    .description('say why a user may do something, or what is missing')
+    .argument('<RESOURCE>', 'a resource as in kubectl (pods, deploy, deployments.apps, pods/log), or a path (/metrics)')
+    .description('explain why a user is allowed to do something, or what is missing')
     .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
-    .addOption(new Option('-A, --all-namespaces', 'in all of the cluster').conflicts('namespace'))
+    .addOption(new Option('-A, --all-namespaces', 'in all namespaces').conflicts('namespace'))
     .addOption(new Option('--as-group <GROUP>', 'a group of the user; repeatable').argParser(repeated))
     .addOption(new Option('--subresource <NAME>', 'log, exec, scale, status, …'))
     .addOption(new Option('--name <NAME>', 'one object'))
@@ -88,11 +85,9 @@ export function whyCommand(): Command {
   for (const expected of ['kept', 'deleted'] as const) {
     why
       .command(expected)
-      .argument('<KIND>', 'a kind as kubectl knows it (configmap, deploy, crews.example.com)')
+      .argument('<KIND>', 'a kind as in kubectl (configmap, deploy, crews.example.com)')
       .argument('<NAME>', 'its name')
-      .description(
-        `say why an object is ${expected}: its owners, its dependents, its finalizers; exits with 0 if it is`,
-      )
+      .description(`explain why an object is ${expected}: its owners, dependents and finalizers; exits with 0 if it is`)
       .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
       .addOption(kubeconfigOption())
       .addOption(contextOption())
@@ -104,8 +99,8 @@ export function whyCommand(): Command {
   why
     .command('namespace')
     .argument('<NAME>', 'its name')
-    .description('say what holds a namespace that does not go away, and what to do')
-    .addOption(new Option('--fix', 'do what is safe of it, after asking'))
+    .description('explain what blocks the deletion of a namespace, and what to do')
+    .addOption(new Option('--fix', 'apply the safe steps, after a prompt'))
     .addOption(kubeconfigOption())
     .addOption(contextOption())
     .action((name: string, flags: NamespaceFlags) => namespace(name, flags))
@@ -113,10 +108,10 @@ export function whyCommand(): Command {
     .command('pod')
     .argument('<NAME>', 'its name')
     .description(
-      'say, node by node, why a pod can or cannot go there: what refuses it, what would help, which scores it gets',
+      'explain for each node whether a pod can be scheduled there: what rejects it, what would help, and the scores',
     )
     .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
-    .addOption(new Option('-o, --output <FORMAT>', 'all of it, for programs').choices(['json']))
+    .addOption(new Option('-o, --output <FORMAT>', 'all details, machine-readable').choices(['json']))
     .addOption(
       new Option('--config <FILE>', "the scheduler's KubeSchedulerConfiguration (default: upstream's profile)"),
     )
@@ -133,8 +128,11 @@ const kubeconfigOption = (): Option =>
   new Option('--kubeconfig <FILE>', `the administrator's kubeconfig (default: ${clusterOrder})`)
 const contextOption = (): Option => new Option('--context <NAME>', 'a context of it (default: the current one)')
 
-/** Calls `ask` with the server of a context, and the context's namespace. */
-async function atServer<T>(flags: ContextFlags, ask: (server: WhyServer, namespace: string) => Promise<T>): Promise<T> {
+/** Calls `ask` with the server and the namespace of a context. */
+async function withServer<T>(
+  flags: ContextFlags,
+  ask: (server: WhyServer, namespace: string) => Promise<T>,
+): Promise<T> {
   const [{ kubeconfigFiles, readContext }, { WhyServer }] = await Promise.all([
     import('../../kubeconfig/read-context.ts'),
     import('./server.ts'),
@@ -154,10 +152,10 @@ async function object(kind: string, name: string, flags: ObjectFlags): Promise<b
     import('./object.ts'),
     import('../../controllers/garbage-collection/explain/explain-object.ts'),
   ])
-  return atServer(flags, async (server, usual) => {
-    const facts = await objectFacts(server, { kind, name, namespace: flags.namespace ?? usual })
+  return withServer(flags, async (server, defaultNamespace) => {
+    const facts = await objectFacts(server, { kind, name, namespace: flags.namespace ?? defaultNamespace })
     if (typeof facts === 'string') {
-      print([`there is no ${facts}: it has gone, or never was`])
+      print([`there is no ${facts}: it was deleted or never existed`])
       return false
     }
     const { isKept, lines } = explain(facts)
@@ -171,17 +169,17 @@ async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
     import('./namespace.ts'),
     import('../../controllers/namespaces/explain/explain-namespace.ts'),
   ])
-  await atServer(flags, async (server) => {
+  await withServer(flags, async (server) => {
     const facts = await namespaceFacts(server, name)
-    if (!facts) throw new ExplainedError(`there is no namespace ${name}: it has gone, or never was`)
+    if (!facts) throw new ExplainedError(`there is no namespace ${name}: it was deleted or never existed`)
     const { lines, deletable } = explainNamespace(facts)
     print(lines)
     if (!flags.fix) return
-    if (deletable.length === 0) print(['', 'There is nothing that could be done without asking somebody who knows.'])
+    if (deletable.length === 0) print(['', 'There is no step that is safe to apply automatically.'])
     else
-      for await (const service of agreed(deletable, (name) => `delete APIService ${name}? [y/N] `)) {
+      for await (const service of confirmed(deletable, (name) => `delete APIService ${name}? [y/N] `)) {
         await deleteApiService(server, service)
-        print([`APIService ${service} is deleted`])
+        print([`APIService ${service} was deleted`])
       }
   })
 }
@@ -209,8 +207,8 @@ async function pod(name: string, { output, ...flags }: PodFlags): Promise<boolea
   return isPlaceable
 }
 
-/** Asks about each at the terminal, and yields those that somebody agrees to. Whoever says nothing does not agree. */
-async function* agreed(all: readonly string[], question: (one: string) => string): AsyncGenerator<string> {
+/** Asks about each item on standard input and yields those that are confirmed. The end of input means no. */
+async function* confirmed(all: readonly string[], question: (one: string) => string): AsyncGenerator<string> {
   const terminal = createInterface({ input: process.stdin })
   const answers = terminal[Symbol.asyncIterator]()
   try {
@@ -233,11 +231,13 @@ async function canI(user: string, verb: string, resource: string, flags: WhyFlag
     import('../../apiserver/authorization/rbac/explain.ts'),
     import('./text.ts'),
   ])
-  return atServer(flags, async (server, usual) => {
-    const { asked, notes } = await question(server, usual, { verb, resource, ...flags })
-    const who = userOf(user, flags.asGroup ?? [])
-    const [roles, verdict] = await Promise.all([server.roles(), server.verdict(who.name, who.groups, asked)])
-    process.stdout.write(answerText({ user: who, asked, verdict, explanation: explain(roles, who, asked), notes }))
+  return withServer(flags, async (server, defaultNamespace) => {
+    const { asked, notes } = await question(server, defaultNamespace, { verb, resource, ...flags })
+    const subject = userOf(user, flags.asGroup ?? [])
+    const [roles, verdict] = await Promise.all([server.roles(), server.verdict(subject.name, subject.groups, asked)])
+    process.stdout.write(
+      answerText({ user: subject, asked, verdict, explanation: explain(roles, subject, asked), notes }),
+    )
     return verdict.allowed
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What `t8s why namespace` asks a server about a namespace: what is in it, what holds that, and which APIs cannot be
- * asked.
+ * Reads the facts for `t8s why namespace`: the content of a namespace, what blocks its deletion, and which APIs are
+ * unavailable.
  */
 import { type DiscoveredResource, supports } from '../../client/discovery/discovery.ts'
 import type { APIService, Namespace } from '../../client/kinds.ts'
@@ -14,22 +14,22 @@ import type {
 import type { KubeObject } from '../../machinery/object.ts'
 import type { WhyServer } from './server.ts'
 
-/** Undefined if there is no such namespace. */
+/** Returns undefined if the namespace does not exist. */
 export async function namespaceFacts(server: WhyServer, name: string): Promise<NamespaceFacts | undefined> {
   const namespace = await server.get<Namespace>(objectPath(namespaces, '', name))
   if (!namespace) return undefined
   const { deletionTimestamp, finalizers = [] } = namespace.metadata
   if (!deletionTimestamp) return { name, finalizers, content: [], apiServices: [] }
-  const ofSpec = namespace.spec?.finalizers?.filter((finalizer) => finalizer !== 'kubernetes') ?? []
+  const specFinalizers = namespace.spec?.finalizers?.filter((finalizer) => finalizer !== 'kubernetes') ?? []
   const { resources } = await server.discovery()
-  const emptied = resources.filter(
+  const deletable = resources.filter(
     (resource) => resource.namespaced && resource.preferred && supports(resource, 'list', 'delete'),
   )
-  const content = await Promise.all(emptied.map((resource) => contentOf(server, resource, name)))
+  const content = await Promise.all(deletable.map((resource) => contentOf(server, resource, name)))
   return {
     name,
     deletedAt: deletionTimestamp,
-    finalizers: [...ofSpec, ...finalizers],
+    finalizers: [...specFinalizers, ...finalizers],
     content: content.flatMap((found) => found ?? []),
     apiServices: await unavailable(server),
   }
@@ -40,7 +40,7 @@ async function contentOf(
   resource: DiscoveredResource,
   namespace: string,
 ): Promise<ContentFacts | undefined> {
-  // What cannot be listed is told by its APIService.
+  // An unavailable API is reported by its APIService.
   const items = await server.all<KubeObject>(collectionPath(resource, namespace)).catch(() => [])
   if (items.length === 0) return undefined
   const objects = items.map(({ metadata: { name = '', finalizers = [], deletionTimestamp } }) => ({
@@ -48,12 +48,12 @@ async function contentOf(
     finalizers,
     isBeingDeleted: deletionTimestamp !== undefined,
   }))
-  const untouched = objects.find(({ isBeingDeleted }) => !isBeingDeleted)
-  const refusal = untouched && (await server.refusalToDelete(objectPath(resource, namespace, untouched.name)))
+  const remaining = objects.find(({ isBeingDeleted }) => !isBeingDeleted)
+  const deletionError = remaining && (await server.deletionError(objectPath(resource, namespace, remaining.name)))
   return {
     resource: resource.group ? `${resource.plural}.${resource.group}` : resource.plural,
     objects,
-    ...(refusal !== undefined && { refusal }),
+    ...(deletionError !== undefined && { refusal: deletionError }),
   }
 }
 
@@ -67,7 +67,7 @@ async function unavailable(server: WhyServer): Promise<ApiServiceFacts[]> {
     const hasService = service
       ? (await server.get(objectPath(services, service.namespace, service.name))) !== undefined
       : false
-    const message = available.message ?? available.reason ?? 'it does not say why'
+    const message = available.message ?? available.reason ?? 'no reason is given'
     return [
       {
         name: metadata.name ?? '',

@@ -1,4 +1,4 @@
-/** What `t8s why kept` and `t8s why deleted` ask a server about an object, its owners and its dependents. */
+/** Reads the facts for `t8s why kept` and `t8s why deleted`: an object, its owners and its dependents. */
 import { type DiscoveredResource, type Discovery, supports } from '../../client/discovery/discovery.ts'
 import { apiVersionOf, collectionPath, objectPath, type Resource } from '../../client/resource.ts'
 import type { ObjectFacts, OwnerFound } from '../../controllers/garbage-collection/explain/explain-object.ts'
@@ -7,21 +7,22 @@ import { ExplainedError } from '../../lib/explained-error.ts'
 import type { KubeObject, OwnerReference } from '../../machinery/object.ts'
 import type { WhyServer } from './server.ts'
 
-export interface Meant {
+export interface ObjectQuery {
   readonly kind: string
   readonly name: string
   readonly namespace: string
 }
 
-/**
- * The title alone if the object is not there. Rejects with an ExplainedError for a kind that the server does not know.
- */
-export async function objectFacts(server: WhyServer, { kind, name, namespace }: Meant): Promise<ObjectFacts | string> {
+/** Returns only the title if the object does not exist. Rejects with an ExplainedError for an unknown kind. */
+export async function objectFacts(
+  server: WhyServer,
+  { kind, name, namespace }: ObjectQuery,
+): Promise<ObjectFacts | string> {
   const discovery = await server.discovery()
-  const resource = resourceCalled(discovery, kind)
+  const resource = findResource(discovery, kind)
   if (!resource)
     throw new ExplainedError(
-      `the server knows no kind ${JSON.stringify(kind)}: kubectl api-resources lists what it knows`,
+      `the server has no kind ${JSON.stringify(kind)}: list its kinds with kubectl api-resources`,
     )
   const place = resource.namespaced ? namespace : ''
   const object = await server.get<KubeObject>(objectPath(resource, place, name))
@@ -43,14 +44,14 @@ export async function objectFacts(server: WhyServer, { kind, name, namespace }: 
   }
 }
 
-/** The resource that `pods`, `po`, `Pod` or `deployments.apps` means. */
-function resourceCalled({ resources }: Discovery, text: string): DiscoveredResource | undefined {
+/** Finds the resource for `pods`, `po`, `Pod` or `deployments.apps`. */
+function findResource({ resources }: Discovery, text: string): DiscoveredResource | undefined {
   const [word = '', ...rest] = text.toLowerCase().split('.')
   const group = rest.join('.')
-  const isCalled = ({ plural, singular, kind, shortNames }: DiscoveredResource): boolean =>
+  const matches = ({ plural, singular, kind, shortNames }: DiscoveredResource): boolean =>
     plural === word || singular === word || kind.toLowerCase() === word || shortNames.includes(word)
   return resources.find(
-    (resource) => resource.preferred && isCalled(resource) && (group === '' || resource.group === group),
+    (resource) => resource.preferred && matches(resource) && (group === '' || resource.group === group),
   )
 }
 
@@ -68,10 +69,7 @@ async function findOwner(
   return owner.metadata.uid === uid ? stateOf(owner.metadata) : 'another uid'
 }
 
-/**
- * Only what is being deleted waits for its dependents: for the rest they are not looked for, as nobody has an index of
- * them.
- */
+/** Searches dependents only for an object that is being deleted, since without an index that lists all kinds. */
 async function findDependents(
   server: WhyServer,
   { resources }: Discovery,
@@ -84,7 +82,7 @@ async function findDependents(
       resource.preferred && supports(resource, 'list', 'delete') && (resource.namespaced || namespace === ''),
   )
   const lists = await Promise.all(
-    possible.map(async (resource) => ({ resource, items: await listed(server, resource, namespace) })),
+    possible.map(async (resource) => ({ resource, items: await listOrEmpty(server, resource, namespace) })),
   )
   return lists.flatMap(({ resource, items }) =>
     items.flatMap((item) => {
@@ -101,8 +99,8 @@ async function findDependents(
   )
 }
 
-/** A kind whose server is away has no known objects. */
-const listed = (server: WhyServer, resource: Resource, namespace: string): Promise<readonly KubeObject[]> =>
+/** Returns an empty list for a kind whose API is unavailable. */
+const listOrEmpty = (server: WhyServer, resource: Resource, namespace: string): Promise<readonly KubeObject[]> =>
   server.all<KubeObject>(collectionPath(resource, namespace)).catch(() => [])
 
 const titleOf = (kind: string, namespace = '', name = ''): string => `${kind} ${namespace && `${namespace}/`}${name}`

@@ -1,6 +1,4 @@
-/**
- * What `t8s why pod` asks a server: the pod, all nodes and pods, and the kinds that the scheduler's plug-ins look at.
- */
+/** Reads the cluster for `t8s why pod`, and runs the scheduler's plugins for the pod. */
 import { connectTo } from '../../client/connection/connect-to.ts'
 import { nodes, type Pod, pods } from '../../client/kinds.ts'
 import type { Resource } from '../../client/resource.ts'
@@ -14,33 +12,33 @@ import { inTreePlugins } from '../../scheduler/plugins/index.ts'
 import { DryRun, type PodVerdict } from '../../scheduler/why/dry-run.ts'
 import type { ReadAll } from '../../scheduler/why/read-cluster.ts'
 
-export interface AskedPod {
+export interface PodQuery {
   readonly name: string
-  /** That of the context unless said. */
+  /** Default: the namespace of the context. */
   readonly namespace?: string
   readonly kubeconfig?: string
   readonly context?: string
-  /** A KubeSchedulerConfiguration, as the scheduler has it; the defaults unless said. */
+  /** Path of a KubeSchedulerConfiguration. Default: upstream's default configuration. */
   readonly config?: string
 }
 
-export interface JudgedPod {
+export interface PodResult {
   readonly pod: Pod
   readonly verdict: PodVerdict
-  /** The scheduler whose plug-ins were asked. */
+  /** The profile whose plugins were used. */
   readonly profile: string
 }
 
-/** Rejects with an ExplainedError for a pod that is not there, and for a server that does not answer. */
-export async function judgePod({ name, namespace, config, ...where }: AskedPod): Promise<JudgedPod> {
+/** Rejects with an ExplainedError for a missing pod and for an unreachable server. */
+export async function judgePod({ name, namespace, config, ...context }: PodQuery): Promise<PodResult> {
   const { profiles } = config ? readConfigurationFile(config, inTreePlugins) : defaultConfiguration(inTreePlugins)
-  const client = await connectTo({ ...where, environment: await clusterEnvironment(where) })
+  const client = await connectTo({ ...context, environment: await clusterEnvironment(context) })
   try {
-    const place = namespace ?? client.namespace
-    const pod = await told(client.find(pods, place, name), 'pods')
+    const podNamespace = namespace ?? client.namespace
+    const pod = await explained(client.find(pods, podNamespace, name), 'pods')
     if (!pod)
       throw new ExplainedError(
-        `there is no pod ${place}/${name}: it has gone, or never was (kubectl get pods -A lists those that are there)`,
+        `there is no pod ${podNamespace}/${name}: it was deleted or never existed; list pods with kubectl get pods -A`,
       )
     const settings = profiles.find(({ schedulerName }) => schedulerName === pod.spec?.schedulerName) ?? profiles[0]!
     const run = new DryRun(settings, inTreePlugins, client)
@@ -52,7 +50,7 @@ export async function judgePod({ name, namespace, config, ...where }: AskedPod):
   }
 }
 
-/** Reads each kind once, however often it is asked for. */
+/** Caches the list of each kind. */
 function readOnce(client: RestClient): ReadAll {
   const lists = new Map<string, Promise<readonly KubeObject[]>>()
   return <T extends KubeObject>(resource: Resource<T>) => {
@@ -63,18 +61,18 @@ function readOnce(client: RestClient): ReadAll {
   }
 }
 
-/** None of a kind that the server does not have. */
+/** Lists a kind; an empty list if the server does not have it. */
 async function all<T extends KubeObject>(client: RestClient, resource: Resource<T>): Promise<readonly T[]> {
   const listed = client.list(resource).catch((error) => {
     if (error instanceof StatusError && error.code === 404) return { items: [] }
     throw error
   })
-  return (await told(listed, resource.plural)).items
+  return (await explained(listed, resource.plural)).items
 }
 
-async function told<T>(answer: Promise<T>, plural: string): Promise<T> {
+async function explained<T>(reading: Promise<T>, plural: string): Promise<T> {
   try {
-    return await answer
+    return await reading
   } catch (error) {
     if (error instanceof ExplainedError) throw error
     const hint = error instanceof StatusError ? ": use the administrator's kubeconfig" : '; is the cluster running?'

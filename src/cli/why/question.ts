@@ -1,4 +1,4 @@
-/** What is asked by `t8s why can-i`: the words of the command line as a question to an authorizer. */
+/** Converts the command line of `t8s why can-i` to attributes for an authorizer. */
 import type { Question } from '../../apiserver/authorization/rbac/explain.ts'
 import type { UserInfo } from '../../apiserver/request-info/user-info.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -15,53 +15,51 @@ export interface Words {
 
 export interface Asking {
   readonly asked: Question
-  /** What is worth knowing about the question itself. */
+  /** Notes about the command line. */
   readonly notes: readonly string[]
 }
 
-const nowhere = { group: '', resource: '', subresource: '', name: '', namespace: '' }
+const noResource = { group: '', resource: '', subresource: '', name: '', namespace: '' }
 
-/** Throws an ExplainedError for words that do not go together. `usual` is the namespace unless one is named. */
-export async function question(server: WhyServer, usual: string, words: Words): Promise<Asking> {
+/** Throws an ExplainedError for contradicting arguments. */
+export async function question(server: WhyServer, defaultNamespace: string, words: Words): Promise<Asking> {
   const { verb, resource: text, allNamespaces, subresource: given, name = '' } = words
   if (text.startsWith('/')) {
     if (given || name || words.namespace || allNamespaces)
       throw new ExplainedError(
-        `${text} is a path: it has no namespace, name or subresource; leave out -n, -A, --name and --subresource`,
+        `${text} is a path: it has no namespace, name or subresource; omit -n, -A, --name and --subresource`,
       )
-    return { asked: { ...nowhere, isResourceRequest: false, path: text, verb }, notes: [] }
+    return { asked: { ...noResource, isResourceRequest: false, path: text, verb }, notes: [] }
   }
   const [word = '', ...rest] = text.split('/')
   const subresource = given ?? rest.join('/')
   if (given && rest.length > 0)
-    throw new ExplainedError(`${text} names a subresource, and so does --subresource: leave out one of them`)
-  const everything = word === '*'
-  const known = everything ? undefined : await server.resource(word)
+    throw new ExplainedError(`${text} and --subresource both name a subresource: omit one of them`)
+  const isWildcard = word === '*'
+  const known = isWildcard ? undefined : await server.resource(word)
   const notes: string[] = []
-  if (!known && !everything)
-    notes.push(`the server knows no resource ${JSON.stringify(word)}: the words are asked for as they stand`)
+  if (!known && !isWildcard) notes.push(`the server has no resource ${JSON.stringify(word)}: it is used as typed`)
   if (verb !== verb.toLowerCase())
-    notes.push(`verbs are in lower case: nothing but a rule with "*" or ${JSON.stringify(verb)} matches it`)
+    notes.push(`verbs are lower-case: only a rule with "*" or ${JSON.stringify(verb)} matches`)
   const namespaced = known?.namespaced ?? true
-  if (!namespaced && words.namespace)
-    notes.push(`${known!.name} are in no namespace: the question is about all of the cluster`)
+  if (!namespaced && words.namespace) notes.push(`${known!.name} are cluster-scoped: the namespace is ignored`)
   const [plain = '', ...group] = word.split('.')
   return {
     asked: {
       isResourceRequest: true,
       path: '',
       verb,
-      group: known?.group ?? (everything ? '*' : group.join('.')),
+      group: known?.group ?? (isWildcard ? '*' : group.join('.')),
       resource: known?.name ?? plain,
       subresource,
       name,
-      namespace: namespaced && !allNamespaces ? (words.namespace ?? usual) : '',
+      namespace: namespaced && !allNamespaces ? (words.namespace ?? defaultNamespace) : '',
     },
     notes,
   }
 }
 
-/** Somebody who has logged in: their groups are those given, and those that everybody or every service account has. */
+/** An authenticated user with the given groups and the groups of all users or service accounts. */
 export function userOf(name: string, groups: readonly string[]): UserInfo {
   const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(name) ?? []
   const own = namespace ? ['system:serviceaccounts', `system:serviceaccounts:${namespace}`] : []

@@ -1,4 +1,4 @@
-/** What `t8s why` asks a server, by API calls that every Kubernetes answers. */
+/** The API client of `t8s why`; uses only calls that every Kubernetes supports. */
 
 import { Agent, request } from 'node:https'
 import type { NamedRole, Question, Roles } from '../../apiserver/authorization/rbac/explain.ts'
@@ -23,7 +23,7 @@ interface Item {
   readonly subjects?: readonly Subject[] | null
 }
 
-/** A resource as discovery tells of it. */
+/** A resource from discovery. */
 export interface KnownResource {
   readonly group: string
   readonly name: string
@@ -90,7 +90,7 @@ export class WhyServer {
     }
   }
 
-  /** What the server itself says, by whatever authorizers it has. */
+  /** Asks the server's own authorizers (SubjectAccessReview). */
   async verdict(
     user: string,
     groups: readonly string[],
@@ -113,10 +113,10 @@ export class WhyServer {
     return status
   }
 
-  /** The resource that `pods`, `po`, `deployments.apps` or `Deployment` means; undefined if the server knows none. */
+  /** Finds the resource for `pods`, `po`, `deployments.apps` or `Deployment`. */
   async resource(text: string): Promise<KnownResource | undefined> {
     const [word = '', ...rest] = text.split('.')
-    const wanted = rest.join('.')
+    const groupPrefix = rest.join('.')
     const { groups } = await this.#call<{
       readonly groups: readonly {
         readonly name: string
@@ -128,21 +128,22 @@ export class WhyServer {
       ...groups.map(({ name, preferredVersion }) => ({ group: name, path: `/apis/${preferredVersion.groupVersion}` })),
     ]
     const matching =
-      wanted === '' ? places : places.filter(({ group }) => group === wanted || group.startsWith(`${wanted}.`))
+      groupPrefix === ''
+        ? places
+        : places.filter(({ group }) => group === groupPrefix || group.startsWith(`${groupPrefix}.`))
     for (const { group, path } of matching) {
-      // A group whose server is away is no reason to know nothing of the others.
+      // Skip groups whose API is unavailable.
       const { resources } = await this.#call<{ readonly resources: readonly DiscoveredResource[] }>('GET', path).catch(
         () => ({ resources: [] }),
       )
-      const found = resources.find((resource) => !resource.name.includes('/') && isCalled(resource, word))
+      const found = resources.find((resource) => !resource.name.includes('/') && matchesName(resource, word))
       if (found) return { group, name: found.name, namespaced: found.namespaced }
     }
     return undefined
   }
 
   /**
-   * All resources there are. Throws an ExplainedError for a server that has no aggregated discovery (Kubernetes before
-   * 1.26).
+   * All resources. Rejects with an ExplainedError for servers without aggregated discovery (before Kubernetes 1.26).
    */
   async discovery(): Promise<Discovery> {
     const roots = await Promise.all(
@@ -156,21 +157,21 @@ export class WhyServer {
       ),
     )
     if (roots.some(({ kind }) => kind !== 'APIGroupDiscoveryList'))
-      throw new ExplainedError(`${this.#url} has no aggregated discovery: it has to be Kubernetes 1.26 or newer`)
+      throw new ExplainedError(`${this.#url} has no aggregated discovery: use Kubernetes 1.26 or newer`)
     return discoveryOf(roots.flatMap(({ items }) => items ?? []))
   }
 
-  /** An object or another document; undefined if there is none. */
+  /** Returns an object or another document, or undefined if it does not exist. */
   async get<T>(path: string): Promise<T | undefined> {
     try {
       return await this.#call<T>('GET', path)
     } catch (error) {
-      if (error instanceof Refused && error.code === 404) return undefined
+      if (error instanceof ErrorResponse && error.code === 404) return undefined
       throw error
     }
   }
 
-  /** All objects of a collection, page by page. */
+  /** Reads all pages of a collection. */
   async all<T>(path: string): Promise<readonly T[]> {
     const items: T[] = []
     let token = ''
@@ -190,14 +191,14 @@ export class WhyServer {
     await this.#call('DELETE', path)
   }
 
-  /** Why an object cannot be deleted, in the server's words; undefined if it can. */
-  async refusalToDelete(path: string): Promise<string | undefined> {
+  /** Tries a deletion with dryRun. Returns the server's message if it is rejected. */
+  async deletionError(path: string): Promise<string | undefined> {
     try {
       await this.#call('DELETE', `${path}?dryRun=All`)
       return undefined
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      return error.code === 404 ? undefined : error.told
+      if (!(error instanceof ErrorResponse)) throw error
+      return error.code === 404 ? undefined : error.serverMessage
     }
   }
 
@@ -210,7 +211,7 @@ export class WhyServer {
       ...(authorization && { authorization }),
     }
     return new Promise<T>((done, reject) => {
-      const asked = request(
+      const clientRequest = request(
         `${url}${path}`,
         { method, agent: this.#agent, headers, timeout: timeoutMs },
         (response) => {
@@ -220,55 +221,57 @@ export class WhyServer {
           response.on('end', () => {
             const text = Buffer.concat(chunks).toString()
             const code = response.statusCode ?? 0
-            if (code >= 300) reject(refused(url, path, code, text))
+            if (code >= 300) reject(errorResponse(url, path, code, text))
             else done(parseJson(text) as T)
           })
         },
       )
-      refuseUpgrade(asked).on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)))
-      asked.on('error', (error) =>
+      refuseUpgrade(clientRequest).on('timeout', () =>
+        clientRequest.destroy(new Error(`no response within ${timeoutMs / 1000} s`)),
+      )
+      clientRequest.on('error', (error) =>
         reject(
           error instanceof ExplainedError
             ? error
             : new ExplainedError(`cannot reach ${url}: ${reasonOf(error)}; is the cluster running?`, { cause: error }),
         ),
       )
-      asked.end(body && JSON.stringify(body))
+      clientRequest.end(body && JSON.stringify(body))
     })
   }
 }
 
-const isCalled = ({ name, singularName, kind, shortNames }: DiscoveredResource, word: string): boolean => {
+const matchesName = ({ name, singularName, kind, shortNames }: DiscoveredResource, word: string): boolean => {
   const lower = word.toLowerCase()
   return (
     name === lower || singularName === lower || kind.toLowerCase() === lower || shortNames?.includes(lower) === true
   )
 }
 
-/** An answer that is a refusal. */
-class Refused extends ExplainedError {
+/** An error response. */
+class ErrorResponse extends ExplainedError {
   readonly code: number
-  /** The server's words alone. */
-  readonly told: string
+  /** The message of the server's Status. */
+  readonly serverMessage: string
 
-  constructor(code: number, told: string, explained: string) {
+  constructor(code: number, serverMessage: string, explained: string) {
     super(explained)
     this.code = code
-    this.told = told
+    this.serverMessage = serverMessage
   }
 }
 
-function refused(url: string, path: string, code: number, text: string): Refused {
+function errorResponse(url: string, path: string, code: number, text: string): ErrorResponse {
   let message = text
   try {
     message = (JSON.parse(text) as { readonly message?: string }).message ?? text
   } catch {
-    // Not every answer on the way is from a Kubernetes.
+    // The response may be from a proxy, not from Kubernetes.
   }
   const hint = code === 401 || code === 403 ? ": use the administrator's kubeconfig" : ''
-  return new Refused(
+  return new ErrorResponse(
     code,
     message.trim(),
-    `${url}${path.replace(/\?.*/, '')} answered ${code} (${message.trim()})${hint}`,
+    `${url}${path.replace(/\?.*/, '')} returned ${code} (${message.trim()})${hint}`,
   )
 }

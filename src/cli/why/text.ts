@@ -1,4 +1,4 @@
-/** The answer of `t8s why can-i` for a terminal. */
+/** Formats the result of `t8s why can-i` for a terminal. */
 import type { Explanation, Miss, Question } from '../../apiserver/authorization/rbac/explain.ts'
 import type { PolicyRule } from '../../apiserver/authorization/rbac/index.ts'
 import type { UserInfo } from '../../apiserver/request-info/user-info.ts'
@@ -7,9 +7,9 @@ import type { Verdict } from './server.ts'
 export interface Answer {
   readonly user: UserInfo
   readonly asked: Question
-  /** What the server says. */
+  /** The server's decision. */
   readonly verdict: Verdict
-  /** What RBAC says. */
+  /** The explanation by RBAC rules. */
   readonly explanation: Explanation
   readonly notes: readonly string[]
 }
@@ -23,29 +23,30 @@ export function answerText({ user, asked, verdict, explanation, notes }: Answer)
   if (allowed.length > 0) {
     lines.push('', 'Allowed by:')
     for (const { binding, rule } of allowed) lines.push(`  ${binding}`, `    rule: ${ruleText(rule)}`)
-    if (!verdict.allowed)
-      lines.push('', `The server refuses it all the same${verdict.reason ? `: ${verdict.reason}` : '.'}`)
+    if (!verdict.allowed) lines.push('', `But the server denies it${verdict.reason ? `: ${verdict.reason}` : '.'}`)
   } else if (verdict.allowed) {
     lines.push(
       '',
       user.groups.includes('system:masters')
         ? 'Members of system:masters may do everything.'
-        : 'No binding allows it; the server ' +
-            `does${verdict.reason ? `: ${verdict.reason}` : ', by other means than RBAC.'}`,
+        : 'No binding allows it, but the server ' +
+            `does${verdict.reason ? `: ${verdict.reason}` : ', with another authorizer than RBAC.'}`,
     )
   } else if (misses.length === 0) lines.push('', 'No role allows it.')
   else {
-    lines.push('', 'The nearest:')
+    lines.push('', 'The nearest rules:')
     for (const miss of misses) lines.push(...missText(miss, asked, user))
   }
-  if (verdict.evaluationError) lines.push('', `The server could not look at everything: ${verdict.evaluationError}`)
+  if (verdict.evaluationError) lines.push('', `The server could not evaluate everything: ${verdict.evaluationError}`)
   return `${lines.join('\n')}\n`
 }
 
 function askedText({ isResourceRequest, path, verb, group, resource, subresource, name, namespace }: Question): string {
   if (!isResourceRequest) return `${verb} the path ${path}`
-  const what = `${resource}${subresource ? `/${subresource}` : ''}${group ? ` of ${group}` : ''}${name ? ` called ${JSON.stringify(name)}` : ''}`
-  return `${verb} ${what} ${namespace ? `in the namespace ${namespace}` : 'in all of the cluster'}`
+  const object =
+    `${resource}${subresource ? `/${subresource}` : ''}${group ? ` of ${group}` : ''}` +
+    `${name ? ` named ${JSON.stringify(name)}` : ''}`
+  return `${verb} ${object} ${namespace ? `in the namespace ${namespace}` : 'in all namespaces'}`
 }
 
 function ruleText({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): string {
@@ -53,7 +54,8 @@ function ruleText({ verbs, apiGroups, resources, resourceNames, nonResourceURLs 
   const groups = (apiGroups ?? []).filter((group) => group !== '')
   return (
     `${verbs.join(', ')} ` +
-    `${what}${groups.length > 0 ? ` of ${groups.join(', ')}` : ''}${resourceNames?.length ? ` called ${resourceNames.join(', ')}` : ''}`
+    `${what}${groups.length > 0 ? ` of ${groups.join(', ')}` : ''}` +
+    `${resourceNames?.length ? ` named ${resourceNames.join(', ')}` : ''}`
   )
 }
 
@@ -78,15 +80,15 @@ function missText(
       ]
     }
     case 'elsewhere':
-      return [`  ${miss.binding}`, `    counts in the namespace ${miss.namespace} alone`]
+      return [`  ${miss.binding}`, `    applies only in the namespace ${miss.namespace}`]
     case 'others': {
       const [first] = miss.subjects
-      const who = miss.subjects.map(({ kind, name: other }) => `${kind} ${JSON.stringify(other)}`).join(', ')
+      const subjects = miss.subjects.map(({ kind, name: other }) => `${kind} ${JSON.stringify(other)}`).join(', ')
       const binding = miss.binding.slice(0, miss.binding.lastIndexOf(` to ${first?.kind}`))
-      return [`  ${binding}`, `    allows it to ${who}: ${user.name} is not among them`]
+      return [`  ${binding}`, `    allows it to ${subjects}: ${user.name} is not among them`]
     }
     case 'no role':
-      return [`  ${miss.binding}`, '    there is no such role']
+      return [`  ${miss.binding}`, '    the role does not exist']
     case 'unbound': {
       const { kind, name: role } = miss.role
       const subject = subjectFlag(user.name)
@@ -95,7 +97,7 @@ function missText(
         ? `kubectl create rolebinding NAME -n ${namespace} ${flag} ${subject}`
         : `kubectl create clusterrolebinding NAME ${flag} ${subject}`
       return [
-        `  ${kind} ${JSON.stringify(role)} allows it, and no binding gives it to ${user.name}`,
+        `  ${kind} ${JSON.stringify(role)} allows it, but no binding grants it to ${user.name}`,
         `    to grant it: ${command}`,
       ]
     }

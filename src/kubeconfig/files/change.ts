@@ -64,7 +64,7 @@ export interface UndoOptions extends LockOptions {
 export interface Undone {
   readonly what: string
   /** Whether an undo was undone. */
-  readonly again: boolean
+  readonly isRedo: boolean
   readonly files: readonly string[]
 }
 
@@ -90,14 +90,14 @@ export function undoLastChange({ files }: Locations, { force = false, ...options
         }
         return { file, before: present, after: before }
       })
-      const again = undone.test(last.change.what)
+      const isRedo = undone.test(last.change.what)
       const what = last.change.what.replace(undone, '')
       replace(
         replacements,
-        again ? what : `undo of ${what}`,
+        isRedo ? what : `undo of ${what}`,
         currentContextOf(replacements) ?? last.change.previousContext,
       )
-      return { what, again, files: [...last.records.keys()] }
+      return { what, isRedo, files: [...last.records.keys()] }
     },
     options,
   )

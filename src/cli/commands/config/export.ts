@@ -1,4 +1,4 @@
-/** `t8s config export`: a kubeconfig with one context alone. */
+/** `t8s config export`: writes a kubeconfig with a single context. */
 import { Command, Option } from 'commander'
 import { type FileFlags, kubeconfigOption, locations, print, quoted } from './options.ts'
 
@@ -11,10 +11,10 @@ interface ExportFlags extends FileFlags {
 export function exportCommand(): Command {
   return new Command('export')
     .argument('<NAME>', 'the name of the context')
-    .description('write a kubeconfig with one context alone, with its cluster and user')
-    .addOption(new Option('-f, --file <FILE>', 'where to (default: standard output)'))
-    .addOption(new Option('--embed', 'put certificates, keys and tokens in, in the place of the names of their files'))
-    .addOption(new Option('--force', 'replace a file that is there'))
+    .description('write a kubeconfig with a single context, its cluster and its user')
+    .addOption(new Option('-f, --file <FILE>', 'the file to write (default: standard output)'))
+    .addOption(new Option('--embed', 'embed certificates, keys and tokens in place of file names'))
+    .addOption(new Option('--force', 'overwrite an existing file'))
     .addOption(kubeconfigOption())
     .addHelpText(
       'after',
@@ -32,6 +32,6 @@ async function exportContext(
   if (file === undefined || file === '-') process.stdout.write(text)
   else {
     writeExport(file, text, force)
-    print(`${quoted(name)} alone is in ${file}`)
+    print(`wrote ${quoted(name)} to ${file}`)
   }
 }

@@ -1,4 +1,4 @@
-/** `t8s config`: looks after kubeconfigs. Each command is a file of its own and loads what it needs when it runs. */
+/** `t8s config`: manages kubeconfigs. Each command is a file and loads its modules when it runs. */
 import { Command } from 'commander'
 import { checkCommand } from './check/index.ts'
 import { exportCommand } from './export.ts'
@@ -16,15 +16,15 @@ Examples:
   t8s config list
   t8s config use                                            choose from a list
   t8s config import dev --from=ssh://root@10.0.0.7:/etc/kubernetes/admin.conf
-  t8s config check dev                                      does it answer, and who am I there?
-  t8s config undo                                           take the last change back
+  t8s config check dev                                      does the server respond, and which user am I?
+  t8s config undo                                           undo the last change
 
-The kubeconfigs are those of $KUBECONFIG, else ~/.kube/config. Changes go to the file that kubectl would change; comments and
-fields that others have put in stay.`
+The kubeconfigs are those of $KUBECONFIG, else ~/.kube/config. Changes go to the file that kubectl would change;
+comments and unknown fields are kept.`
 
 export function configCommand(): Command {
   const config = new Command('config')
-    .description('look after kubeconfigs: list, use, rename, remove, import, export and check contexts')
+    .description('manage kubeconfigs: list, use, rename, remove, import, export and check contexts')
     .addHelpText('after', examples)
   for (const command of [
     listCommand(),

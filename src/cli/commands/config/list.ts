@@ -1,4 +1,4 @@
-/** `t8s config list`: the contexts of the kubeconfigs, where they lead, and until when their credentials are good. */
+/** `t8s config list`: lists contexts with their servers and when their credentials expire. */
 import { Command, Option } from 'commander'
 import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
@@ -8,14 +8,14 @@ interface ListFlags extends FileFlags {
   readonly output?: 'json' | 'yaml' | 'name'
 }
 
-/** What ends sooner is told in another colour. */
+/** Credentials that expire within this time are shown in yellow. */
 const soonMs = 14 * 86_400_000
 
 export function listCommand(): Command {
   return new Command('list')
     .alias('ls')
     .description('list the contexts: clusters, users, servers, and when certificates and tokens expire')
-    .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json', 'yaml', 'name']))
+    .addOption(new Option('-o, --output <FORMAT>', 'machine-readable output').choices(['json', 'yaml', 'name']))
     .addOption(kubeconfigOption())
     .addHelpText(
       'after',
@@ -30,7 +30,8 @@ async function list({ output, ...flags }: ListFlags): Promise<void> {
   const contexts = await contextOverviews(files)
   if (output === 'name') print(...contexts.map(({ name }) => name))
   else if (output) process.stdout.write(await outputText(contexts, output))
-  else if (contexts.length === 0) print(`There are no contexts in ${files.join(', ')}: t8s config import brings one.`)
+  else if (contexts.length === 0)
+    print(`There are no contexts in ${files.join(', ')}: import one with t8s config import.`)
   else await printTable(contexts)
 }
 

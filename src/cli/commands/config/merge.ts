@@ -1,4 +1,4 @@
-/** `t8s config merge`: takes all that other kubeconfigs have into the own one. */
+/** `t8s config merge`: imports all contexts of other kubeconfigs. */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -16,20 +16,20 @@ interface MergeFlags extends FileFlags {
 const examples = `
 Examples:
   t8s config merge ~/Downloads/*.yaml
-  t8s config merge --as dev ~/Downloads/admin.conf              its context, cluster and user are called dev
-  t8s config merge dev=dev.conf test=test.conf prod=prod.conf   three files of kubeadm, all with the same names
+  t8s config merge --as dev ~/Downloads/admin.conf              names its context, cluster and user dev
+  t8s config merge dev=dev.conf test=test.conf prod=prod.conf   three kubeadm files with the same names
   KUBECONFIG=all.yaml t8s config merge --embed a.yaml b.yaml
 
-PREFIX names the context, the cluster and the user of a file that has one context. The names of a file that has several get it in
-front: prod-admin, prod-viewer. A kubeconfig in JSON stays JSON.`
+If a file has one context, PREFIX becomes the name of the context, cluster and user. If it has several, PREFIX is put
+before their names: prod-admin, prod-viewer. A kubeconfig in JSON stays JSON.`
 
 export function mergeCommand(): Command {
   return new Command('merge')
-    .argument('<[PREFIX=]FILE...>', 'kubeconfigs, with a prefix for the names in them; - for standard input')
-    .description('take all contexts of other kubeconfigs in')
+    .argument('<[PREFIX=]FILE...>', 'kubeconfigs, each with an optional prefix for its names; - for standard input')
+    .description('import all contexts of other kubeconfigs')
     .addOption(new Option('--as <PREFIX>', 'the prefix for the names of a single file'))
-    .addOption(new Option('--force', 'replace contexts of the same names'))
-    .addOption(new Option('--embed', 'put certificates, keys and tokens in, in the place of the names of their files'))
+    .addOption(new Option('--force', 'replace existing contexts with the same names'))
+    .addOption(new Option('--embed', 'embed certificates, keys and tokens in place of file names'))
     .addOption(kubeconfigOption())
     .addHelpText('after', examples)
     .action(merge)
@@ -52,7 +52,7 @@ async function merge(
     import('../../../kubeconfig/import/source.ts'),
     import('../../../kubeconfig/import/incoming.ts'),
   ])
-  // All are read before anything is changed.
+  // Read all files before changing anything.
   const all: Incoming[] = []
   for (const { file, prefix } of namedFiles(args, as)) {
     const source = await (file === '-' ? inputSource(process.stdin) : fileSource(file))
@@ -71,7 +71,7 @@ async function merge(
   print(
     ...(merged.length > 0
       ? merged.map(({ name, how }) => `${quoted(name)} ${how === 'there already' ? 'is' : 'was'} ${how}`)
-      : ['there were no contexts to take in']),
+      : ['there were no contexts to import']),
   )
 }
 
@@ -81,20 +81,19 @@ interface NamedFile {
 }
 
 /**
- * `PREFIX=FILE`; a file whose own name has such a sign is taken as it is. Throws an ExplainedError for `--as` with more
- * than one.
+ * Parses `PREFIX=FILE`; an existing file whose name contains `=` is taken as it is. Throws an ExplainedError for `--as`
+ * with several files.
  */
 function namedFiles(args: readonly string[], as: string | undefined): NamedFile[] {
   if (as !== undefined && args.length > 1)
-    throw new ExplainedError(`--as is for one file: name each as PREFIX=FILE, such as ${as}=${args[0]}`)
+    throw new ExplainedError(`--as is for a single file: use PREFIX=FILE for each, such as ${as}=${args[0]}`)
   return args.map((arg) => {
     const [, prefix, file] = (!existsSync(arg) && /^([^=/]*)=(.+)$/s.exec(arg)) || []
     if (file === undefined) return { file: arg, prefix: as }
-    if (as !== undefined)
-      throw new ExplainedError(`there are two prefixes, ${quoted(as)} and ${quoted(prefix ?? '')}: give one`)
+    if (as !== undefined) throw new ExplainedError(`two prefixes, ${quoted(as)} and ${quoted(prefix ?? '')}: give one`)
     if (prefix === '')
-      throw new ExplainedError(`${quoted(arg)} has no prefix: name one in front of the =, or the file alone`)
-    // Shells leave a tilde behind a = alone.
+      throw new ExplainedError(`${quoted(arg)} has an empty prefix: give one before the =, or only the file`)
+    // Shells do not expand a tilde after =.
     return { file: file.startsWith('~/') ? join(process.env.HOME || homedir(), file.slice(2)) : file, prefix }
   })
 }

@@ -1,4 +1,4 @@
-/** `t8s config remove`: takes a context out, with what nothing else needs. */
+/** `t8s config remove`: removes a context, and its cluster and user if they are not used elsewhere. */
 import { Command } from 'commander'
 import {
   chosenName,
@@ -16,14 +16,14 @@ export function removeCommand(): Command {
     .alias('rm')
     .argument('[NAME]', 'the name of the context')
     .description(
-      'remove a context, and its cluster and user if nothing else needs them; without a name, choose it from a list',
+      'remove a context, and its cluster and user if no other context uses them; without a name, choose it from a list',
     )
     .addOption(nameOption())
     .addOption(kubeconfigOption())
     .addHelpText(
       'after',
       '\nExamples:\n  t8s config remove            choose from a list\n  t8s config remove -n dev\n  t8s config ' +
-        'undo              brings it back',
+        'undo              restores it',
     )
     .action(remove)
 }
@@ -39,8 +39,8 @@ async function remove(argument: string | undefined, flags: NameFlags): Promise<v
   )
   print(
     `removed ${quoted(name)}${also.length > 0 ? `, and with it the ${also.join(' and the ')}` : ''}; t8s config ` +
-      'undo brings it back',
+      'undo restores it',
   )
-  if (shadowedIn) print(`${shadowedIn} has a context of that name, too, which counts from now on`)
-  if (wasCurrent) print('it was the current context: t8s config use takes another')
+  if (shadowedIn) print(`${shadowedIn} also has a context with that name, which is used from now on`)
+  if (wasCurrent) print('it was the current context: choose another with t8s config use')
 }

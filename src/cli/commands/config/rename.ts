@@ -1,4 +1,4 @@
-/** `t8s config rename`: gives a context another name. */
+/** `t8s config rename`: renames a context. */
 import { Command, Option } from 'commander'
 import { type FileFlags, kubeconfigOption, locations, print, quoted } from './options.ts'
 
@@ -9,9 +9,9 @@ interface RenameFlags extends FileFlags {
 
 export function renameCommand(): Command {
   return new Command('rename')
-    .description('give a context another name; its cluster and user keep theirs')
-    .addOption(new Option('-n, --name <OLD>', 'its name until now').makeOptionMandatory())
-    .addOption(new Option('-t, --to <NEW>', 'its name from now on').makeOptionMandatory())
+    .description('rename a context; its cluster and user keep their names')
+    .addOption(new Option('-n, --name <OLD>', 'the current name').makeOptionMandatory())
+    .addOption(new Option('-t, --to <NEW>', 'the new name').makeOptionMandatory())
     .addOption(kubeconfigOption())
     .addHelpText('after', '\nExample:\n  t8s config rename -n kubernetes-admin@kubernetes -t production')
     .action(rename)
@@ -25,5 +25,5 @@ async function rename({ name, to, ...flags }: RenameFlags): Promise<void> {
   await changeKubeconfigs(await locations(flags), `rename ${name} to ${to}`, (config) =>
     renameContext(config, name, to),
   )
-  print(`${quoted(name)} is called ${quoted(to)} now`)
+  print(`renamed ${quoted(name)} to ${quoted(to)}`)
 }

@@ -1,4 +1,4 @@
-/** `t8s config show`: what the kubeconfigs say of one context. Secrets are not shown. */
+/** `t8s config show`: shows the details of a context, without secrets. */
 import { Command, Option } from 'commander'
 import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
@@ -11,12 +11,12 @@ interface ShowFlags extends FileFlags {
 export function showCommand(): Command {
   return new Command('show')
     .argument('[NAME]', 'the name of the context (default: the current one)')
-    .description('show what is said of a context; keys, tokens and passwords are left out')
-    .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json', 'yaml']))
+    .description('show a context, without keys, tokens and passwords')
+    .addOption(new Option('-o, --output <FORMAT>', 'machine-readable output').choices(['json', 'yaml']))
     .addOption(kubeconfigOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  t8s config show dev\n  t8s config export dev        all of it, secrets too, as a kubeconfig',
+      '\nExamples:\n  t8s config show dev\n  t8s config export dev        everything with secrets, as a kubeconfig',
     )
     .action(show)
 }

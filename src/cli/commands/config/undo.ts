@@ -1,4 +1,4 @@
-/** `t8s config undo`: takes the last change back. */
+/** `t8s config undo`: undoes the last change. */
 import { Command, Option } from 'commander'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
 
@@ -8,15 +8,15 @@ interface UndoFlags extends FileFlags {
 
 export function undoCommand(): Command {
   return new Command('undo')
-    .description('take the last change of t8s config back; once more does it again')
-    .addOption(new Option('--force', 'also if other programs have changed the file since, whose changes are lost then'))
+    .description('undo the last change of t8s config; a second undo redoes it')
+    .addOption(new Option('--force', 'even if other programs have changed the file since; their changes are lost'))
     .addOption(kubeconfigOption())
     .action(undo)
 }
 
 async function undo({ force, ...flags }: UndoFlags): Promise<void> {
   const { undoLastChange } = await import('../../../kubeconfig/files/change.ts')
-  const { what, again, files } = await undoLastChange(await locations(flags), { force })
+  const { what, isRedo, files } = await undoLastChange(await locations(flags), { force })
   const where = files.join(' and ')
-  print(again ? `done again: ${what} (${where})` : `undone: ${what} (${where}); t8s config undo does it again`)
+  print(isRedo ? `redone: ${what} (${where})` : `undone: ${what} (${where}); t8s config undo redoes it`)
 }

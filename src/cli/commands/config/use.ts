@@ -13,14 +13,14 @@ import {
 
 export function useCommand(): Command {
   return new Command('use')
-    .argument('[NAME]', 'the name of the context; - for the one before')
-    .description('use a context from now on; without a name, choose it from a list')
+    .argument('[NAME]', 'the name of the context; - for the previous one')
+    .description('make a context the current one; without a name, choose it from a list')
     .addOption(nameOption())
     .addOption(kubeconfigOption())
     .addHelpText(
       'after',
       '\nExamples:\n  t8s config use           choose from a list\n  t8s config use dev\n  t8s config use -      ' +
-        '   the context before',
+        '   the previous context',
     )
     .action(use)
 }
@@ -35,5 +35,5 @@ async function use(argument: string | undefined, flags: NameFlags): Promise<void
     before: config.currentContext,
     now: useContext(config, name),
   }))
-  print(before === now ? `${quoted(now)} is the current context already` : `${quoted(now)} is the current context now`)
+  print(before === now ? `${quoted(now)} is the current context already` : `switched to context ${quoted(now)}`)
 }

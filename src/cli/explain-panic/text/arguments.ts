@@ -1,4 +1,4 @@
-/** Arguments of a call for a terminal: a line for each word, with what it means. */
+/** Formats the arguments of a call for a terminal: a line for each word, with its meaning. */
 import type { CrashReport } from '../../../panics/report.ts'
 import type { Colours } from './colours.ts'
 

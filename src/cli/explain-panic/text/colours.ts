@@ -1,4 +1,4 @@
-/** Colours of a report: on a terminal only. */
+/** Colours of a report; none if the output is not a terminal. */
 
 export interface Colours {
   readonly title: (text: string) => string

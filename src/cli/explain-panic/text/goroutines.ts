@@ -1,13 +1,13 @@
-/** Groups of goroutines for a terminal: the suspicious first, with what makes them so. */
+/** Formats groups of goroutines for a terminal: suspicious groups first, with the reason. */
 import type { CrashReport, GoroutineReport, GroupReport } from '../../../panics/report.ts'
 import type { TextOptions } from './reports.ts'
 import { frameText, stackText } from './stack.ts'
 
-/** Groups that are shown unless all are wanted. */
-const mostGroups = 12
-const mostIds = 8
-/** Frames of its own that show where a group is. */
-const mostOwn = 3
+/** Groups that are shown without --all. */
+const maxGroups = 12
+const maxIds = 8
+/** Frames of the program's own code that are shown for a group. */
+const maxOwnFrames = 3
 
 const names: Readonly<Record<GroupReport['suspicion'], string>> = {
   failed: 'it failed',
@@ -33,15 +33,18 @@ export function groupsText(
   { kind, groups, goroutineCount, source, goroutine }: CrashReport,
   { colours, all }: TextOptions,
 ): string[] {
-  // The failing one is shown already; of those that wait for each other each is told why.
+  // The failing goroutine is shown above; for a deadlock, each waiting goroutine is explained.
   if (goroutineCount < 2 && goroutine && kind !== 'deadlock') return []
   if (groups.length === 0) return []
   const idle = all ? [] : groups.filter(({ suspicion }) => suspicion === 'idle')
   const others = groups.filter((group) => !idle.includes(group) && !(group.suspicion === 'failed' && group.count === 1))
-  const shown = all ? others : others.slice(0, mostGroups)
+  const shown = all ? others : others.slice(0, maxGroups)
   const lines = [
     '',
-    `  ${colours.strong(`${source === 'goroutines' ? '' : 'All '}${goroutineCount} goroutine${goroutineCount === 1 ? '' : 's'}, ${groups.length} different stack${groups.length === 1 ? '' : 's'}`)}`,
+    `  ${colours.strong(
+      `${source === 'goroutines' ? '' : 'All '}${goroutineCount} goroutine${goroutineCount === 1 ? '' : 's'}, ` +
+        `${groups.length} different stack${groups.length === 1 ? '' : 's'}`,
+    )}`,
   ]
   for (const group of shown) {
     const title = `  ${`${group.count}`.padStart(5)} × [${group.state || 'unknown'}${waitText(group)}]`
@@ -50,7 +53,7 @@ export function groupsText(
     lines.push(
       colours.faint(
         `          goroutine${group.ids.length === 1 ? '' : 's'} ` +
-          `${group.ids.slice(0, mostIds).join(', ')}${group.ids.length > mostIds ? ', …' : ''}`,
+          `${group.ids.slice(0, maxIds).join(', ')}${group.ids.length > maxIds ? ', …' : ''}`,
       ),
     )
     lines.push(
@@ -66,7 +69,7 @@ export function groupsText(
       )
   }
   if (others.length > shown.length) {
-    const count = others.slice(mostGroups).reduce((sum, group) => sum + group.count, 0)
+    const count = others.slice(maxGroups).reduce((sum, group) => sum + group.count, 0)
     lines.push(
       '',
       colours.faint(`        ${count} more goroutines in ${others.length - shown.length} stacks: --all shows them`),
@@ -74,7 +77,7 @@ export function groupsText(
   }
   const idleCount = idle.reduce((sum, { count }) => sum + count, 0)
   if (idleCount > 0)
-    lines.push('', colours.faint(`  ${`${idleCount}`.padStart(5)} × idle in the runtime, as they should be`))
+    lines.push('', colours.faint(`  ${`${idleCount}`.padStart(5)} × idle in the runtime, which is normal`))
   return lines
 }
 
@@ -87,11 +90,11 @@ function waitText({ leastMinutes, mostMinutes }: GroupReport): string {
 
 const minutesText = (minutes: number): string => (minutes === 1 ? '1 minute' : `${minutes} minutes`)
 
-/** The innermost frames of its own; the very innermost one where it has none. */
+/** The innermost frames of the program's own code, else the innermost frame. */
 function whereText({ frames, unavailable }: GroupReport): string[] {
-  const own = frames.filter(({ origin }) => origin === 'own').slice(0, mostOwn)
+  const own = frames.filter(({ origin }) => origin === 'own').slice(0, maxOwnFrames)
   const shown = own.length > 0 ? own : frames.slice(0, 1)
   if (shown.length === 0)
-    return [unavailable ? 'it ran on another thread: its stack is not known' : 'its stack is not told']
+    return [unavailable ? 'it ran on another thread: its stack is unknown' : 'its stack is missing in the output']
   return shown.map((frame) => `${frameText(frame)}  ${frame.file}:${frame.line}`)
 }

@@ -1,4 +1,4 @@
-/** Reports of crashes for a terminal: what has happened first, then where, then what all the others do. */
+/** Formats crash reports for a terminal: the cause first, then the location, then the other goroutines. */
 import type { CrashReport } from '../../../panics/report.ts'
 import { argumentsText } from './arguments.ts'
 import type { Colours } from './colours.ts'
@@ -7,12 +7,12 @@ import { frameText, stackText } from './stack.ts'
 
 export interface TextOptions {
   readonly colours: Colours
-  /** Nothing is left out. */
+  /** Omits nothing. */
   readonly all: boolean
 }
 
-/** Crashes that are shown unless all are wanted. */
-const mostReports = 5
+/** Crashes that are shown without --all. */
+const maxReports = 5
 const order: readonly CrashReport['source'][] = [
   'panic',
   'fatal error',
@@ -24,12 +24,13 @@ const order: readonly CrashReport['source'][] = [
 ]
 
 export function reportsText(reports: readonly CrashReport[], options: TextOptions): string {
-  // What ended a program comes before what it went on after.
+  // Crashes that ended the program come before those that it survived.
   const sorted = reports.toSorted(
     (a, b) =>
-      Number(wentOn(a)) - Number(wentOn(b)) || (wentOn(a) ? order.indexOf(a.source) - order.indexOf(b.source) : 0),
+      Number(wasSurvived(a)) - Number(wasSurvived(b)) ||
+      (wasSurvived(a) ? order.indexOf(a.source) - order.indexOf(b.source) : 0),
   )
-  const shown = options.all ? sorted : sorted.slice(0, mostReports)
+  const shown = options.all ? sorted : sorted.slice(0, maxReports)
   const texts = shown.map((report, index) => {
     const place =
       reports.length > 1 ? [options.colours.faint(`── ${index + 1} of ${reports.length}, line ${report.line}`)] : []
@@ -37,11 +38,11 @@ export function reportsText(reports: readonly CrashReport[], options: TextOption
   })
   const hidden = reports.length - shown.length
   if (hidden > 0)
-    texts.push(options.colours.faint(`${hidden} more ${hidden === 1 ? 'is' : 'are'} not shown: --all shows all`))
+    texts.push(options.colours.faint(`${hidden} more ${hidden === 1 ? 'is' : 'are'} hidden: --all shows all`))
   return `${texts.join('\n\n')}\n`
 }
 
-const wentOn = ({ source }: CrashReport): boolean => order.indexOf(source) >= order.indexOf('logged panic')
+const wasSurvived = ({ source }: CrashReport): boolean => order.indexOf(source) >= order.indexOf('logged panic')
 
 function reportLines(report: CrashReport, options: TextOptions): string[] {
   const { colours } = options
@@ -87,7 +88,7 @@ function reportLines(report: CrashReport, options: TextOptions): string[] {
   if (report.phases.length > 0)
     lines.push(
       '',
-      `  ${colours.strong('What became of the panic')}`,
+      `  ${colours.strong('Phases of the panic')}`,
       ...report.phases.map(({ name, text }) => `    ${name.padEnd(8)} ${text}`),
     )
   if (runtimeStack?.length)
@@ -101,7 +102,7 @@ function reportLines(report: CrashReport, options: TextOptions): string[] {
   return lines
 }
 
-/** What the runtime tells beside the panic itself. */
+/** Facts that the runtime printed in addition to the panic. */
 function facts({ panics, signal, notes, exitStatus, registers }: CrashReport): string[] {
   const lines: string[] = []
   if (panics.length > 1 || panics.some(({ recovered }) => recovered)) {
@@ -131,14 +132,14 @@ function facts({ panics, signal, notes, exitStatus, registers }: CrashReport): s
   for (const [index, note] of notes.entries())
     lines.push(field(index === 0 ? 'runtime' : '', note.replace(/^runtime: /, '')))
   const count = Object.keys(registers).length
-  if (count > 0) lines.push(field('registers', `${count} are told: -o json has them`))
+  if (count > 0) lines.push(field('registers', `${count} in the output: -o json shows them`))
   if (exitStatus !== undefined) lines.push(field('exit status', `${exitStatus}`))
   return lines
 }
 
 const field = (name: string, text: string): string => `  ${name.padEnd(12)} ${text}`
 
-const sourceLine = (number: number, text: string, isIt: boolean, { strong, faint }: Colours): string =>
-  isIt
+const sourceLine = (number: number, text: string, isFailing: boolean, { strong, faint }: Colours): string =>
+  isFailing
     ? strong(`  → ${`${number}`.padStart(5)} │ ${text.replaceAll('\t', '    ')}`)
     : faint(`    ${`${number}`.padStart(5)} │ ${text.replaceAll('\t', '    ')}`)

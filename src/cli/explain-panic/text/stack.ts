@@ -1,11 +1,11 @@
-/** Stacks for a terminal: the failing frame marked, calls that repeat folded, the program's own code set off. */
+/** Formats stacks for a terminal: marks the failing frame, folds repeated calls, highlights the program's own code. */
 
 import { folded } from '../../../panics/goroutines/stretches.ts'
 import type { FrameReport, GoroutineReport } from '../../../panics/report.ts'
 import type { TextOptions } from './reports.ts'
 
-/** Frames that are shown unless all are wanted. */
-const mostFrames = 40
+/** Frames that are shown without --all. */
+const maxFrames = 40
 
 export interface StackOptions extends TextOptions {
   readonly failed?: number
@@ -21,7 +21,7 @@ export function stackText({ frames, elided, unavailable, ancestors }: Stack, opt
   for (const { from, length, times } of folded(frames, placeOf)) {
     if (times > 1) lines.push(colours.warning(`    ${times} times:`))
     for (let at = from; at < from + length; at++) {
-      if (!all && shown++ >= mostFrames) continue
+      if (!all && shown++ >= maxFrames) continue
       const frame = frames[at]!
       const mark = at === failed ? '→' : at === own ? '•' : ' '
       const text = `${times > 1 ? '  ' : ''}${mark} ${frameText(frame)}${frame.inlined ? ' (inlined)' : ''}`
@@ -32,11 +32,11 @@ export function stackText({ frames, elided, unavailable, ancestors }: Stack, opt
       )
     }
   }
-  if (!all && shown > mostFrames) lines.push(colours.faint(`    ${shown - mostFrames} more frames: --all shows them`))
-  if (elided) lines.push(colours.faint(`    … ${elided === true ? 'more' : elided} frames that Go has left out`))
-  if (unavailable) lines.push(colours.faint('    it ran on another thread: its stack is not known'))
+  if (!all && shown > maxFrames) lines.push(colours.faint(`    ${shown - maxFrames} more frames: --all shows them`))
+  if (elided) lines.push(colours.faint(`    … ${elided === true ? 'more' : elided} frames that Go omitted`))
+  if (unavailable) lines.push(colours.faint('    it ran on another thread: its stack is unknown'))
   for (const { goroutine, frames } of ancestors ?? [])
-    lines.push(`    made by goroutine ${goroutine}, which was in`, ...stackText({ frames }, { colours, all }))
+    lines.push(`    created by goroutine ${goroutine}, which was in`, ...stackText({ frames }, { colours, all }))
   return lines
 }
 
@@ -55,15 +55,15 @@ export function frameText({
   module,
 }: FrameReport): string {
   if (pkg === '') return full
-  // A function that a variable of the package holds has no name but its place.
+  // A function in a package variable has no name of its own (Go prints glob..func1).
   const called = name === 'glob' && closure ? 'a variable' : name
   const method = receiver === undefined ? called : `${receiver.startsWith('*') ? `(${receiver})` : receiver}.${name}`
-  const more = [
+  const details = [
     closure && `closure ${closure}`,
     wrapper,
     origin === 'module' && version ? `${module} ${version}` : '',
   ].filter(Boolean)
-  return `${pkg}: ${method}${more.length > 0 ? `, ${more.join(', ')}` : ''}`
+  return `${pkg}: ${method}${details.length > 0 ? `, ${details.join(', ')}` : ''}`
 }
 
 function placeText({ file, line, offset, words }: FrameReport): string {

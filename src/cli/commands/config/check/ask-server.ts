@@ -1,4 +1,4 @@
-/** What a server says of itself and of who asks, in a few lines for a terminal. */
+/** Asks a server for its version and the client's user, for `t8s config check`. */
 import { Connection } from '../../../../client/connection/connection.ts'
 import { kubeconfigAccess } from '../../../../client/connection/load-access.ts'
 import type { ContextOverview } from '../../../../kubeconfig/contexts/overview.ts'
@@ -6,7 +6,7 @@ import { contextOf } from '../../../../kubeconfig/read-context.ts'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 
 export interface ServerAnswer {
-  /** Whether it answers, and knows who asks. */
+  /** True if the server responds and accepts the credentials. */
   readonly ok: boolean
   readonly lines: readonly string[]
 }
@@ -15,12 +15,14 @@ interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: { readonly username?: string; readonly groups?: readonly string[] } }
 }
 
-/** How long one question may take, in ms. */
+/** Timeout of a request, in ms. */
 const timeoutMs = 10_000
-/** SelfSubjectReview by its versions, the newest first (Kubernetes 1.28, 1.27, 1.26). */
+/** Versions of SelfSubjectReview, newest first (Kubernetes 1.28, 1.27, 1.26). */
+const rejectedCredentials =
+  'the server rejects these credentials (401): they have expired or belong to another cluster; get new ones'
 const reviewVersions = ['v1', 'v1beta1', 'v1alpha1']
 
-/** Never rejects: what goes wrong is a line. */
+/** Never rejects; errors become lines. */
 export async function askServer(files: readonly string[], { name, problems }: ContextOverview): Promise<ServerAnswer> {
   if (problems.length > 0) return { ok: false, lines: problems }
   try {
@@ -34,7 +36,7 @@ export async function askServer(files: readonly string[], { name, problems }: Co
   } catch (error) {
     return {
       ok: false,
-      lines: [error instanceof ExplainedError ? error.message : `it does not answer: ${why(error)}`, ...hint(error)],
+      lines: [error instanceof ExplainedError ? error.message : `no response: ${describeError(error)}`, ...hint(error)],
     }
   }
 }
@@ -45,13 +47,13 @@ async function answerOf(connection: Connection): Promise<ServerAnswer> {
   const tookMs = Math.max(1, Math.round(performance.now() - started))
   const lines = [
     version.value?.gitVersion
-      ? `version ${version.value.gitVersion}, answered in ${tookMs} ms`
-      : `it answers ${version.status} when asked for its version`,
+      ? `version ${version.value.gitVersion}, responded in ${tookMs} ms`
+      : `GET /version returned ${version.status}`,
   ]
   if (version.status === 401)
     return {
       ok: false,
-      lines: ['it does not take these credentials (401): they have expired, or are for another cluster; get new ones'],
+      lines: [rejectedCredentials],
     }
   for (const review of reviewVersions) {
     const body = Buffer.from(
@@ -67,24 +69,22 @@ async function answerOf(connection: Connection): Promise<ServerAnswer> {
     if (answer.status === 401)
       return {
         ok: false,
-        lines: [
-          ...lines,
-          'it does not take these credentials (401): they have expired, or are for another cluster; get new ones',
-        ],
+        lines: [...lines, rejectedCredentials],
       }
     const { username, groups = [] } = answer.value?.status?.userInfo ?? {}
-    if (username === undefined) return { ok: true, lines: [...lines, `it does not say who you are (${answer.status})`] }
+    if (username === undefined)
+      return { ok: true, lines: [...lines, `your user is unknown: SelfSubjectReview returned ${answer.status}`] }
     const ok = username !== 'system:anonymous'
     return {
       ok,
       lines: [
         ...lines,
         `you are ${username}${groups.length > 0 ? ` (${groups.join(', ')})` : ''}`,
-        ...(ok ? [] : ['it knows nobody by these credentials: get new ones']),
+        ...(ok ? [] : ['the server treats these credentials as anonymous: get new ones']),
       ],
     }
   }
-  return { ok: true, lines: [...lines, 'it is too old to say who you are'] }
+  return { ok: true, lines: [...lines, 'the server is too old for SelfSubjectReview, so your user is unknown'] }
 }
 
 async function json<T>(
@@ -109,19 +109,19 @@ async function json<T>(
   }
 }
 
-/** What went wrong, without the request that nobody wrote. */
-const why = (error: unknown): string => reasonOf(error).replace(/^GET \/version: /, '')
+/** Describes an error without the name of the request, which the user did not type. */
+const describeError = (error: unknown): string => reasonOf(error).replace(/^GET \/version: /, '')
 
-/** What to do about what goes wrong often. */
+/** Next steps for common errors. */
 function hint(error: unknown): string[] {
   const text = reasonOf(error)
   if (/refuses connections|was reset|EHOSTUNREACH|ENETUNREACH/.test(text))
-    return ['see whether the cluster runs, and whether the server is the right one (t8s config show)']
-  if (/name of the server is not known|EAI_AGAIN/.test(text))
-    return ['see whether the server is the right one (t8s config show)']
+    return ['check that the cluster is running and that the server is correct (t8s config show)']
+  if (/host name of the server is unknown|EAI_AGAIN/.test(text))
+    return ['check that the server is correct (t8s config show)']
   if (/altnames|does not match/i.test(text))
-    return ['its certificate is for another name: change the server, or say tls-server-name in the kubeconfig']
+    return ['its certificate is for another name: change the server, or set tls-server-name in the kubeconfig']
   if (/certificate/i.test(text))
-    return ['its certificate is not one of the authority in the kubeconfig: import it again']
+    return ['its certificate is not signed by the authority in the kubeconfig: import the kubeconfig again']
   return []
 }

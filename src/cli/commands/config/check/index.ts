@@ -1,4 +1,4 @@
-/** `t8s config check`: asks the server of a context whether it is there, which version it has, and who one is to it. */
+/** `t8s config check`: checks that the server of a context responds, and shows its version and your user. */
 import { Command, Option } from 'commander'
 import { type FileFlags, kubeconfigOption, locations, print, quoted } from '../options.ts'
 
@@ -9,9 +9,7 @@ interface CheckFlags extends FileFlags {
 export function checkCommand(): Command {
   return new Command('check')
     .argument('[NAME]', 'the name of the context (default: the current one)')
-    .description(
-      'ask a server whether it answers, which version it has and who you are; exits with 1 if something is wrong',
-    )
+    .description('check that a server responds, and show its version and your user; exits with 1 if something is wrong')
     .addOption(new Option('-A, --all', 'all contexts'))
     .addOption(kubeconfigOption())
     .addHelpText(

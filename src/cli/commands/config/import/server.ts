@@ -1,4 +1,4 @@
-/** A server that says 127.0.0.1 means the machine that its kubeconfig comes from: what becomes of it here. */
+/** Replaces a server at 127.0.0.1, which means the machine that the kubeconfig comes from. */
 import { type IncomingContext, loopbackServer, serverAt, withServer } from '../../../../kubeconfig/import/incoming.ts'
 import { ExplainedError } from '../../../../lib/explained-error.ts'
 import { askYesNo } from '../../../terminal/ask.ts'
@@ -10,10 +10,10 @@ interface ServerFlags {
 }
 
 /**
- * The context with the server that flags, or somebody at the terminal, decide on. Rejects with an ExplainedError where
- * nobody does.
+ * Returns the context with the server that flags or the user at the terminal decide on. Rejects with an ExplainedError
+ * if neither decides.
  */
-export async function settledServer(
+export async function resolvedServer(
   incoming: IncomingContext,
   host: string | undefined,
   flags: ServerFlags,
@@ -22,18 +22,18 @@ export async function settledServer(
   const url = loopbackServer(incoming)
   if (!url || host === undefined || flags.keepServer) return incoming
   const moved = serverAt(url, host)
-  // SSH went to this machine itself.
+  // The SSH host is this machine.
   if (new URL(moved).hostname === url.hostname) return incoming
   if (flags.changeServer) return withServer(incoming, moved)
   if (!terminal) {
     throw new ExplainedError(
-      `its server is ${url.origin}, which is that machine itself: say --change-server to make it ${moved}, or ` +
-        '--keep-server to leave it',
+      `its server is ${url.origin}, which is a loopback address of ${host}: use --change-server to replace it with ` +
+        `${moved}, or --keep-server to keep it`,
     )
   }
   const agreed = await askYesNo(
     terminal,
-    `Its server is ${url.origin}, which is that machine itself. Change it to ${moved}?`,
+    `Its server is ${url.origin}, which is a loopback address of ${host}. Replace it with ${moved}?`,
     true,
   )
   return agreed ? withServer(incoming, moved) : incoming

@@ -1,4 +1,4 @@
-/** Where `t8s config import` reads from, as flags and arguments say it. */
+/** The source of `t8s config import`, from its flags and arguments. */
 import { readSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { ConfigDocument } from '../../../../kubeconfig/documents/config-document.ts'
@@ -20,18 +20,15 @@ export interface SourceFlags {
   readonly sshConfig?: string
 }
 
-/** What is read, and which of its contexts may be meant where nobody has said one. */
+/** The source to read, and its default context. */
 export interface ChosenSource {
   readonly source: ConfigSource
   contexts(document: ConfigDocument): Promise<string | undefined>
 }
 
-const nowhere = 'import from where? Say -l FILE, --from=ssh://HOST/PATH, --from=local, or - for standard input'
+const nowhere = 'no source: use -l FILE, --from=ssh://HOST/PATH, --from=local, or - for standard input'
 
-/**
- * The name and the source that the two arguments and the flags say together. Throws an ExplainedError for none, and for
- * two.
- */
+/** Reads the name and the source from arguments and flags. Throws an ExplainedError for no source, and for several. */
 export function importInput(
   first: string | undefined,
   second: string | undefined,
@@ -39,16 +36,18 @@ export function importInput(
 ): { readonly name: string | undefined; readonly source: string } {
   const dash = second ?? (first === '-' ? first : undefined)
   if (second !== undefined && second !== '-')
-    throw new ExplainedError(`${JSON.stringify(second)} is one name too many: ${nowhere}`)
+    throw new ExplainedError(
+      `unexpected argument ${JSON.stringify(second)}: give one name, and -l FILE, --from or - for the source`,
+    )
   const sources = [dash, file, from].filter((source) => source !== undefined)
   const [source] = sources
   if (source === undefined) throw new ExplainedError(nowhere)
   if (sources.length > 1 && new Set(sources).size > 1)
-    throw new ExplainedError(`import from ${sources.join(' or from ')}? Say one of them`)
+    throw new ExplainedError(`several sources, ${sources.join(' and ')}: give one`)
   return { name: first === '-' ? undefined : first, source }
 }
 
-/** Opens what is to be read. Rejects with an ExplainedError that says what to do. */
+/** Opens the source. Rejects with an ExplainedError. */
 export async function sourceOf(
   input: string,
   flags: SourceFlags,
@@ -61,8 +60,8 @@ export async function sourceOf(
   if (input === 'local') return localSourceOf(taken, terminal)
   if (!/^ssh:\/\//i.test(input))
     throw new ExplainedError(
-      `--from takes ssh://[USER@]HOST[:PORT]/PATH, local, or -: ${JSON.stringify(input)} is none of them; a file ` +
-        'of this machine is for -l',
+      `invalid --from ${JSON.stringify(input)}: use ssh://[USER@]HOST[:PORT]/PATH, local or -, or -l for a file on ` +
+        'this machine',
     )
   const password = flags.passwordFd === undefined ? flags.password : passwordFrom(flags.passwordFd)
   const source = await sshSource(input, {
@@ -74,7 +73,7 @@ export async function sourceOf(
     jumps: flags.jump?.split(',').map((hop) => parseSshHost(hop.trim())),
     asker: terminal && {
       secret: (question) => askSecret(terminal, question),
-      confirm: (question, usual) => askYesNo(terminal, question, usual),
+      confirm: (question, defaultAnswer) => askYesNo(terminal, question, defaultAnswer),
     },
   })
   return { source, contexts: any }
@@ -87,63 +86,61 @@ async function localSourceOf(taken: readonly string[], terminal: Terminal | unde
   const [first] = places
   if (!first) {
     throw new ExplainedError(
-      'neither k3s nor kubeadm nor kind has left a kubeconfig in its usual place on this machine, or this user ' +
-        'may not look there: name the file by -l',
+      'found no readable kubeconfig of k3s, kubeadm or kind in its default path on this machine: name the file ' +
+        'with -l, or run as a user who can read it',
     )
   }
-  const told = places.map(({ what, file }) => ({ name: file, note: what }))
+  const items = places.map(({ what, file }) => ({ name: file, note: what }))
   if (places.length > 1 && !terminal)
     throw new ExplainedError(
-      'there are several kubeconfigs on this machine ' +
-        `(${told.map(({ name, note }) => `${name} of ${note}`).join(', ')}): name one by -l`,
+      'found several kubeconfigs on this machine ' +
+        `(${items.map(({ name, note }) => `${name} of ${note}`).join(', ')}): choose one with -l`,
     )
-  const file = places.length > 1 && terminal ? await choose(terminal, 'Import which kubeconfig?', told) : first.file
+  const file = places.length > 1 && terminal ? await choose(terminal, 'Import which kubeconfig?', items) : first.file
   const place = places.find((one) => one.file === file)
-  if (!place) throw new ExplainedError('nothing was chosen: nothing was changed')
+  if (!place) throw new ExplainedError('nothing was chosen, so nothing was changed')
   return {
     source: await fileSource(place.file),
     async contexts(document) {
       if (!place.contexts) return undefined
       const names = document.names('context').filter((name) => place.contexts!.test(name))
       if (names.length === 0)
-        throw new ExplainedError(`${place.file} has no context of ${place.what}: name another file by -l`)
+        throw new ExplainedError(`${place.file} has no context of ${place.what}: name another file with -l`)
       if (names.length === 1) return names[0]
       if (!terminal)
         throw new ExplainedError(
-          `${place.file} has several contexts of ${place.what}: choose one by --context (${names.join(', ')})`,
+          `${place.file} has several contexts of ${place.what}: choose one with --context (${names.join(', ')})`,
         )
       const chosen = await choose(
         terminal,
         'Import which context?',
         names.map((name) => ({ name, note: '' })),
       )
-      if (chosen === undefined) throw new ExplainedError('nothing was chosen: nothing was changed')
+      if (chosen === undefined) throw new ExplainedError('nothing was chosen, so nothing was changed')
       return chosen
     },
   }
 }
 
-/** The first line that a file descriptor gives. Throws an ExplainedError for one that cannot be read. */
+/** Reads the first line from a file descriptor. Throws an ExplainedError if it cannot be read. */
 function passwordFrom(descriptor: string): string {
   if (!/^\d{1,6}$/.test(descriptor))
     throw new ExplainedError(
-      `--password-fd takes the number of a file descriptor: ${JSON.stringify(descriptor)} is none`,
+      `invalid --password-fd ${JSON.stringify(descriptor)}: it must be the number of a file descriptor`,
     )
   const bytes: number[] = []
   const byte = Buffer.alloc(1)
   try {
-    // One at a time: what follows the line is for others.
+    // Byte by byte, so that the rest stays readable for others.
     while (readSync(Number(descriptor), byte) === 1 && byte[0] !== 10) bytes.push(byte[0]!)
   } catch (error) {
     throw new ExplainedError(
       `cannot read a password from file descriptor ${descriptor}: ${reasonOf(error)}; open it, as in: ` +
         '--password-fd 3 3< FILE',
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
   const password = Buffer.from(bytes).toString().replace(/\r$/, '')
-  if (password === '') throw new ExplainedError(`file descriptor ${descriptor} gave no password: nothing was changed`)
+  if (password === '') throw new ExplainedError(`file descriptor ${descriptor} has no password: nothing was changed`)
   return password
 }

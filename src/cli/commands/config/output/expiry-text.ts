@@ -1,4 +1,4 @@
-/** When credentials end, in words. */
+/** Describes when credentials expire. */
 import { relativeTime } from '../../../../kubeconfig/contexts/expiry.ts'
 import type { Expiries } from '../../../../kubeconfig/contexts/overview.ts'
 
@@ -8,7 +8,7 @@ const words: Readonly<Record<keyof Expiries, string>> = {
   certificateAuthority: 'authority',
 }
 
-/** What ends first, and when, in ms since 1970. */
+/** The credential that expires first, and when, in ms since 1970. */
 export function earliest(expires: Expiries): { readonly what: string; readonly at: number } | undefined {
   const all = Object.entries(words).flatMap(([field, what]) => {
     const time = expires[field as keyof Expiries]
@@ -17,7 +17,7 @@ export function earliest(expires: Expiries): { readonly what: string; readonly a
   return all.sort((a, b) => a.at - b.at)[0]
 }
 
-/** `in 12 days (token)`, `expired 2 days ago (certificate)`; nothing if nothing ends. */
+/** `in 12 days (token)`, `expired 2 days ago (certificate)`; empty if nothing expires. */
 export function expiryText(expires: Expiries, now: number): string {
   const first = earliest(expires)
   if (!first) return ''

@@ -1,6 +1,6 @@
-/** Values for programs: JSON, or YAML as kubectl writes it. */
+/** Machine-readable output: JSON, or YAML as kubectl writes it. */
 
-/** The text of a value that JSON can hold, with a line's end. */
+/** Formats a JSON value, with a final newline. */
 export async function outputText(value: unknown, format: 'json' | 'yaml'): Promise<string> {
   if (format === 'json') return `${JSON.stringify(value, undefined, 2)}\n`
   const { toYaml } = await import('../../../../machinery/yaml.ts')

@@ -1,9 +1,9 @@
-/** What programs with kube-apiserver's flags answer without starting anything. */
+/** Handles --help and --version of programs with kube-apiserver's flags. */
 
-/** Answers --help and --version; gives the flags if there is more to do. Throws a FlagError. */
-export async function answeredAtOnce(args: readonly string[], program = 't8s apiserver') {
+/** Prints the help or the version and returns 'answered', else returns the parsed flags. Throws a FlagError. */
+export async function helpOrFlags(args: readonly string[], program = 't8s apiserver') {
   const { apiServerFlags, apiServerHelp } = await import('../../apiserver/serving-flags/index.ts')
-  // Before anything is read, as upstream: a wrong flag behind it does not matter.
+  // As upstream, --help is answered before flags are parsed, so that wrong flags do not matter.
   if (args.includes('--help') || args.includes('-h')) {
     process.stdout.write(apiServerHelp(program))
     return 'answered'
