@@ -1,4 +1,4 @@
-/** `t8s controller-manager` as a process of its own, for tests. */
+/** `t8s controller-manager` as a separate process, for tests. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,11 +11,11 @@ export interface ManagerProcess {
   readonly process: ChildProcess
   readonly output: () => string
   readonly exited: Promise<unknown>
-  /** Of its port, when it has said which. */
+  /** The URL of its port, once it is logged. */
   url(): Promise<string>
 }
 
-/** Starts it; it is killed after the test if it lives. */
+/** Starts a manager, which is killed after the test. */
 export function managerProcess(t: Lifetime, args: readonly string[]): ManagerProcess {
   const child = spawn(launcher, ['controller-manager', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   t.after(() => child.kill('SIGKILL'))

@@ -1,4 +1,4 @@
-/** What a controller manager has counted after real work. */
+/** Metrics of a controller manager after real work. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -33,8 +33,7 @@ const apps = 'apps/v1'
 const v1 = 'v1'
 
 /**
- * A cluster whose controllers tell of themselves; `metric` reads what a series says, by its name and labels as they are
- * told.
+ * A cluster whose controllers serve metrics; `metric` reads the value of a series by its name and labels.
  */
 async function tellingCluster(t: Lifetime) {
   const lines: string[] = []
@@ -90,7 +89,7 @@ const ends = (
   status: object = {},
 ) => client.patch(pods, namespace, name, { status: { phase, ...status } }, 'merge', 'status')
 
-test('Jobs and their pods are counted once each, by how they ended', async (t) => {
+test('Jobs and their pods are counted once by result', async (t) => {
   const { client, metric, becomes } = await tellingCluster(t)
   const create = (name: string, spec: object) =>
     client.create(jobs, {
@@ -141,7 +140,7 @@ test('Jobs and their pods are counted once each, by how they ended', async (t) =
   assert.ok(((await metric('workqueue_adds_total{name="job"}')) ?? 0) > 3)
 })
 
-test('slices, nodes, evictions, sets, volumes and requests are counted', async (t) => {
+test('metrics of slices, nodes, evictions, sets, volumes and requests', async (t) => {
   const { client, page, metric, becomes } = await tellingCluster(t)
   const node = (name: string, taints: { key: string; effect: string }[]) =>
     client.create(nodes, {
@@ -263,7 +262,7 @@ test('slices, nodes, evictions, sets, volumes and requests are counted', async (
   assert.match(text, /^rest_client_request_duration_seconds_count\{verb="GET",host="127\.0\.0\.1:\d+"\} [1-9]/m)
   assert.match(text, /^root_ca_cert_publisher_sync_total\{code="200"\} [1-9]/m)
   assert.match(text, /^garbagecollector_controller_resources_sync_error_total 0$/m)
-  // Every series is told once.
+  // Every series occurs once.
   const names = text.split('\n').filter((line) => line.startsWith('# TYPE'))
   assert.equal(new Set(names).size, names.length)
 })

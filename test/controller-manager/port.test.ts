@@ -1,4 +1,4 @@
-/** What a controller manager tells on its port, and whom. */
+/** The secure port of a controller manager and its access control. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -18,7 +18,7 @@ interface Asked {
   readonly key?: string
 }
 
-/** Its certificate is made by itself: nobody can know it. */
+/** Its certificate is self-signed, so it is not verified. */
 async function ask(url: string, path: string, { token, cert, key }: Asked = {}) {
   const headers = token ? { authorization: `Bearer ${token}` } : {}
   const sent = request(new URL(path, url), { cert, key, headers, agent: false, rejectUnauthorized: false }).end()
@@ -30,7 +30,7 @@ async function ask(url: string, path: string, { token, cert, key }: Asked = {}) 
   }
 }
 
-/** For a manager 0 is none. */
+/** For a manager, port 0 means none. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -39,7 +39,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The token of an account that may read metrics, and of one that may not. */
+/** Tokens of an account that may read metrics and of one that may not. */
 async function tokens(t: TestContext, cluster: TestCluster) {
   const client = clientFor(t, cluster)
   const tokenOf = async (name: string): Promise<string> => {
@@ -64,7 +64,7 @@ async function tokens(t: TestContext, cluster: TestCluster) {
   return { reader: await tokenOf('reader'), other: await tokenOf('other') }
 }
 
-/** What holds for every manager, wherever it runs. */
+/** Checks that apply to every manager. */
 async function checkPort(t: TestContext, cluster: TestCluster, url: string): Promise<void> {
   const { cert, key } = cluster.client
   const admin = { cert, key }
@@ -115,7 +115,7 @@ async function checkPort(t: TestContext, cluster: TestCluster, url: string): Pro
   assert.equal((await ask(url, '/debug/controllers/garbagecollector/nothing', admin)).status, 404)
 }
 
-test('a manager alone tells everybody about its health, and the rest to those whom the cluster lets in', async (t) => {
+test('a standalone manager serves health to everyone and the rest to authorized clients', async (t) => {
   const cluster = await testCluster(t, { controllers: false })
   const file = cluster.kubeconfigFile
   const port = await freePort()
@@ -135,7 +135,7 @@ test('a manager alone tells everybody about its health, and the rest to those wh
 })
 
 for (const controllersThread of [false, true]) {
-  test(`the controllers of a cluster tell the same${controllersThread ? ' from their thread' : ''}`, async (t) => {
+  test(`the controllers of a cluster serve the same${controllersThread ? ' from their thread' : ''}`, async (t) => {
     const lines: string[] = []
     const cluster = await testCluster(t, {
       controllersThread,

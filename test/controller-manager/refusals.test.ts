@@ -1,6 +1,4 @@
-/**
- * What `t8s controller-manager` says when it cannot start: one sentence with a next step, exit code 1, no stack trace.
- */
+/** Start errors of `t8s controller-manager`: one sentence with a next step, exit code 1, no stack trace. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +16,7 @@ function refused(t: TestContext, args: readonly string[], says: RegExp): void {
   assert.doesNotMatch(stderr, /^\s+at /m)
 }
 
-test('flags, controllers and files that will not do are named', async (t) => {
+test('invalid flags, controllers and files are named', async (t) => {
   const { kubeconfigFile } = await testCluster(t, { controllers: false })
   const empty = join(temporaryFolder(t), 'empty.pem')
   writeFileSync(empty, '')
@@ -52,7 +50,7 @@ test('flags, controllers and files that will not do are named', async (t) => {
   )
 })
 
-test('help lists flags with examples, and --version says which Kubernetes this is', () => {
+test('help lists flags with examples, and --version prints the Kubernetes version', () => {
   const help = t8s(['controller-manager', '--help']).stdout
   assert.match(
     help,

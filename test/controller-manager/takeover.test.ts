@@ -1,4 +1,4 @@
-/** Two controller managers over one API server: one leads, the other takes over, and nothing is done twice. */
+/** Two controller managers on one API server: one leads, the other takes over, and no work is done twice. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SharedInformers } from '../../src/client/informers/shared-informers.ts'
@@ -20,7 +20,7 @@ const deployment = {
   },
 }
 
-test('another manager takes over within 15 s when the leader is killed, and makes what is missing, no more', async (t) => {
+test('another manager takes over within 15 s of a kill and creates only what is missing', async (t) => {
   const cluster = await testCluster(t, { controllers: false })
   const client = clientFor(t, cluster)
   const informers = new SharedInformers(client, () => {})
@@ -52,7 +52,7 @@ test('another manager takes over within 15 s when the leader is killed, and make
   })
   const tookMs = performance.now() - killed
   t.diagnostic(`took over after ${Math.round(tookMs)} ms`)
-  // What the machine takes for itself comes on top of the lease's 15 s.
+  // The time for work is added to the lease's 15 s.
   assert.ok(tookMs < 17_000, `it took ${Math.round(tookMs)} ms`)
 
   await waitFor(
@@ -68,7 +68,7 @@ test('another manager takes over within 15 s when the leader is killed, and make
   assert.equal(made.size, replicas)
 })
 
-test('a manager that has to wait takes over at once when the leader ends in order', async (t) => {
+test('a waiting manager takes over immediately when the leader stops', async (t) => {
   const cluster = await testCluster(t, { controllers: false })
   const client = clientFor(t, cluster)
   const args = ['--kubeconfig', cluster.kubeconfigFile, '--secure-port=0']

@@ -1,4 +1,4 @@
-/** Controllers of kinds that only some servers have. */
+/** Controllers of kinds that only some servers serve. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { planControllers } from '../../src/controllers/index.ts'
@@ -24,7 +24,7 @@ interface Bundle {
   readonly spec: { readonly signerName: string; readonly trustBundle: string }
 }
 
-test('the authority of the server is published, and only that', async () => {
+test('the CA of the server is published as the only trust bundle', async () => {
   const { call, client } = await cluster
   const all = async (): Promise<Bundle[]> => (await call('GET', bundles)).items as Bundle[]
   const [bundle] = await waitFor('the bundle', async () => (await all()).length === 1 && all())
@@ -38,7 +38,7 @@ test('the authority of the server is published, and only that', async () => {
     spec: bundle!.spec,
   })
   await call('DELETE', `${bundles}/${bundle!.metadata.name}`)
-  await waitFor('the right one alone', async () => {
+  await waitFor('only the right bundle', async () => {
     const found = await all()
     return found.length === 1 && found[0]?.metadata.name === bundle!.metadata.name
   })
@@ -69,7 +69,7 @@ const migrate = async (
   return ended(name, outcome)
 }
 
-/** Waits until a migration has come to an end, and says so. */
+/** Waits until a migration has finished with `outcome`. */
 const ended = async (name: string, outcome: string): Promise<Migration> => {
   const { call } = await cluster
   return waitFor(`${name} to have ${outcome}`, async () => {
@@ -80,7 +80,7 @@ const ended = async (name: string, outcome: string): Promise<Migration> => {
   })
 }
 
-/** What a definition says of the migration of its objects. */
+/** The StorageMigrating condition of a definition. */
 const migrating = async (name: string): Promise<readonly unknown[] | undefined> => {
   const { call } = await cluster
   const { status } = (await call(
@@ -101,7 +101,7 @@ const migrating = async (name: string): Promise<readonly unknown[] | undefined> 
   return condition && [condition.status, condition.reason, condition.message, condition.observedGeneration]
 }
 
-test('objects are written anew in the version that is stored', async () => {
+test('a StorageVersionMigration rewrites objects in the storage version', async () => {
   const { call } = await cluster
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
   const versions = (stored: string) =>
@@ -140,7 +140,7 @@ test('objects are written anew in the version that is stored', async () => {
     ],
   )
   assert.ok(resourceVersion)
-  // Nothing is stored as v1 any more, and the definition says so.
+  // No object is stored as v1 any more, and storedVersions is updated.
   assert.deepEqual(await storedVersions(), ['v2'])
   assert.deepEqual(await migrating('widgets.example.com'), [
     'False',
@@ -150,13 +150,13 @@ test('objects are written anew in the version that is stored', async () => {
   ])
   const { metadata } = await call('GET', `${widgets}/w`)
   assert.equal(metadata.uid, made.metadata.uid)
-  assert.notEqual(metadata.resourceVersion, made.metadata.resourceVersion, 'it was written')
-  // What is stored as it should be is not written.
-  await migrate({ group: 'example.com', resource: 'widgets' }, 'again', 'Succeeded')
+  assert.notEqual(metadata.resourceVersion, made.metadata.resourceVersion, 'it was rewritten')
+  // Objects in the storage version are not rewritten.
+  await migrate({ group: 'example.com', resource: 'widgets' }, 'second', 'Succeeded')
   assert.equal((await call('GET', `${widgets}/w`)).metadata.resourceVersion, metadata.resourceVersion)
 })
 
-test('of one resource the oldest migration runs, and the others wait; those of other resources do not', async () => {
+test('migrations of one resource run one at a time, oldest first', async () => {
   const { call } = await cluster
   const create = (name: string) =>
     call('POST', migrations, {
@@ -169,7 +169,7 @@ test('of one resource the oldest migration runs, and the others wait; those of o
     ((await call('GET', `${migrations}/${name}`)).status as Migration | undefined)?.conditions?.find(
       ({ type }) => type === 'Running',
     )?.status === 'True'
-  // A resource that is not there may yet come.
+  // A missing resource may be created later.
   await create('gears-1')
   await waitFor('the first to run', () => runs('gears-1'))
   await create('gears-2')
@@ -181,7 +181,7 @@ test('of one resource the oldest migration runs, and the others wait; those of o
   assert.equal(await runs('gears-3'), false)
 })
 
-test('where their kinds are not served they do not run, and names without work are taken', async (t) => {
+test('controllers of unserved kinds do not run, and no-op names are accepted', async (t) => {
   const log: string[] = []
   const plain = await testCluster(t, { controllers: names, log: (line) => log.push(line) })
   assert.ok(clientFor(t, plain))
@@ -195,7 +195,7 @@ test('where their kinds are not served they do not run, and names without work a
   )
 })
 
-test('a migration of what can be no resource is begun, and looked for, as any other', async () => {
+test('a migration of an impossible resource name runs and fails like any other', async () => {
   const { call } = await cluster
   const resource = { group: '.', resource: '10.0.0.0/8' }
   await call('POST', migrations, {

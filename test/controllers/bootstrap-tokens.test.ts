@@ -1,4 +1,4 @@
-/** Bootstrap tokens sign `cluster-info` while they are valid, and go when they have ended. */
+/** Bootstrap tokens sign `cluster-info` while they are valid, and are deleted when they expire. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ConfigMap } from '../../src/client/kinds.ts'
@@ -16,7 +16,7 @@ const token = (id: string, more: Record<string, string> = {}) => ({
   stringData: { 'token-id': id, 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true', ...more },
 })
 
-test('tokens sign cluster-info, and go when they have ended', async (t) => {
+test('tokens sign cluster-info and are deleted when they expire', async (t) => {
   const cluster = await testCluster(t, { controllers: ['bootstrapsigner', 'tokencleaner'] })
   const data = async () => ((await cluster.call('GET', info)) as unknown as ConfigMap).data ?? {}
   await cluster.call('POST', '/api/v1/namespaces/kube-public/configmaps', {
@@ -31,12 +31,12 @@ test('tokens sign cluster-info, and go when they have ended', async (t) => {
   await waitFor('both signatures', async () => Object.keys(await data()).length === 3)
   const signed = await data()
   assert.match(signed['jws-kubeconfig-abcdef'] ?? '', /^[\w-]+\.\.[\w-]+$/)
-  await waitFor('the short one to go', () =>
+  await waitFor('the short-lived token to be deleted', () =>
     cluster.call('GET', `${secrets}/bootstrap-token-short0`).then(
       () => false,
       (error) => String(error).includes(' 404 '),
     ),
   )
-  await waitFor('its signature to go', async () => !('jws-kubeconfig-short0' in (await data())))
+  await waitFor('its signature to be removed', async () => !('jws-kubeconfig-short0' in (await data())))
   assert.equal((await data())['jws-kubeconfig-abcdef'], signed['jws-kubeconfig-abcdef'])
 })

@@ -1,7 +1,4 @@
-/**
- * PodDisruptionBudgets: their status, and the evictions that ask it. The test plays the kubelet, and who makes the
- * pods.
- */
+/** The status of PodDisruptionBudgets and evictions. The test simulates the kubelet and the controllers of pods. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodDisruptionBudget } from '../../src/client/kinds.ts'
@@ -40,11 +37,11 @@ const create = (cluster: TestCluster, name: string, spec: object) =>
     spec: { selector, ...spec },
   })
 
-const statusWith = (cluster: TestCluster, name: string, wanted: Record<string, unknown>) =>
-  waitFor(`${name} to have ${JSON.stringify(wanted)}`, async () => {
+const statusWith = (cluster: TestCluster, name: string, expected: Record<string, unknown>) =>
+  waitFor(`${name} to have ${JSON.stringify(expected)}`, async () => {
     const { status } = (await cluster.call('GET', `${budgets}/${name}`)) as unknown as PodDisruptionBudget
     const members: Record<string, unknown> = { ...status }
-    return Object.entries(wanted).every(([field, value]) => members[field] === value) && status
+    return Object.entries(expected).every(([field, value]) => members[field] === value) && status
   })
 
 const evict = (cluster: TestCluster, name: string) =>
@@ -76,7 +73,7 @@ test('PodDisruptionBudget: block an eviction until the PDB is updated to allow i
   })
 })
 
-test('PodDisruptionBudget: Status updates: shares are of what the owners of pods want, custom ones too', async (t) => {
+test('PodDisruptionBudget: Status updates: percentages use the scale of pod owners, also custom kinds', async (t) => {
   const cluster = await start(t)
   const names = { kind: 'Fleet', plural: 'fleets' }
   const version = {
@@ -121,7 +118,7 @@ test('PodDisruptionBudget: Status updates: shares are of what the owners of pods
   assert.equal(allowed.conditions?.[0]?.reason, 'SufficientPods')
 })
 
-test('a share of pods whose owner has no scale is not known, and allows nothing', async (t) => {
+test('a percentage of pods whose owner has no scale is unknown and allows no disruption', async (t) => {
   const cluster = await start(t)
   await readyPod(cluster, 'p', {
     ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'j', uid: 'u', controller: true }],
@@ -134,7 +131,7 @@ test('a share of pods whose owner has no scale is not known, and allows nothing'
   assert.equal(conditions?.[0]?.message, 'jobs.batch does not implement the scale subresource')
 })
 
-test('PodDisruptionBudget: update and patch status: what is not so is put right', async (t) => {
+test('PodDisruptionBudget: update and patch status: a wrong status is corrected', async (t) => {
   const cluster = await start(t)
   await readyPod(cluster, 'p0')
   await create(cluster, 'b', { minAvailable: 0 })

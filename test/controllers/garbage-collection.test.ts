@@ -1,4 +1,4 @@
-/** Owners take their dependents with them, before them or after, or leave them behind: as a deletion says. */
+/** Dependents are deleted before or after their owner or orphaned, by the propagation policy. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -14,14 +14,14 @@ const cluster = sharedCluster(options)
 
 let namespaces = 0
 
-/** Objects in a namespace of their own. */
+/** Objects in a new namespace. */
 async function objects() {
   const name = `test-${namespaces++}`
   await cluster().call('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   return { namespace: name, ...ownedObjects(cluster(), name) }
 }
 
-test('two owners of each other that are both deleted after their dependents do not wait for ever', async () => {
+test('a cycle of owners in foreground deletion is deleted', async () => {
   const { create, delete: remove, gone, patch } = await objects()
   const a = await create('configmaps', 'ConfigMap', 'a')
   const b = await create('configmaps', 'ConfigMap', 'b', { owners: [referenceTo(a)] })
@@ -30,7 +30,7 @@ test('two owners of each other that are both deleted after their dependents do n
   for (const name of ['a', 'b']) await gone('configmaps', name)
 })
 
-test('an owner in another namespace is none: its dependent goes, and an event says why', async () => {
+test('an owner in another namespace does not count: its dependent is deleted with an event', async () => {
   const owner = await (await objects()).create('configmaps', 'ConfigMap', 'owner')
   const { namespace, create, gone } = await objects()
   await create('configmaps', 'ConfigMap', 'd', { owners: [referenceTo(owner)] })
@@ -49,7 +49,7 @@ test('an owner in another namespace is none: its dependent goes, and an event sa
   )
 })
 
-test('objects of custom kinds own and are owned as soon as their kind is there', async () => {
+test('objects of custom kinds are collected as soon as their kind is served', async () => {
   const { create, delete: remove, gone } = await objects()
   const parked = await create('configmaps', 'ConfigMap', 'parked', {
     owners: [{ apiVersion: 'example.com/v1', kind: 'Crew', name: 'none', uid: '1' }],
@@ -69,13 +69,13 @@ test('objects of custom kinds own and are owned as soon as their kind is there',
   const crew = await waitFor('the kind', () => create('example.com/v1/crews', 'Crew', 'crew').catch(() => undefined))
   const crewOfIts = await create('example.com/v1/crews', 'Crew', 'mate', { owners: [referenceTo(crew)] })
   await create('configmaps', 'ConfigMap', 'log', { owners: [referenceTo(crewOfIts)] })
-  // Its owner's kind was unknown: nobody could say whether it is there.
+  // The kind of its owner was unknown, so it was deferred.
   await gone('configmaps', parked.metadata.name)
   await remove('example.com/v1/crews', 'crew', 'Foreground')
   await gone('example.com/v1/crews', 'crew')
   await gone('example.com/v1/crews', 'mate')
   await gone('configmaps', 'log')
-  // The definition goes, and so do its objects and what they own.
+  // Deleting the definition deletes its objects and their dependents.
   const last = await create('example.com/v1/crews', 'Crew', 'last')
   await create('configmaps', 'ConfigMap', 'last-log', { owners: [referenceTo(last)] })
   await cluster().call('DELETE', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crews.example.com')

@@ -1,6 +1,5 @@
 /**
- * A client whose watches tell late: what caches show is older than what the server has, as it is where a watch broke
- * off and is taken up again.
+ * A client whose watch events are delayed: caches are older than the server, as after an interrupted watch.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '../../src/client/connection/connection.ts'
@@ -9,7 +8,7 @@ import { RestClient, type WatchEvent, type WatchOptions } from '../../src/client
 import type { KubeObject } from '../../src/machinery/object.ts'
 import type { Random } from '../fuzz/random.ts'
 
-/** Resolves when the next event of a kind may be told; undefined: at once. */
+/** Resolves when the next event of a kind may be delivered; undefined for immediately. */
 export type Late = (of: Resource) => Promise<unknown> | undefined
 
 export class LateClient extends RestClient {
@@ -29,8 +28,8 @@ export class LateClient extends RestClient {
   }
 }
 
-/** One event in ten comes up to so many milliseconds late, and those of its kind that follow with it. */
+/** Delays one event in ten, and the following events of its kind, by up to `maxMs`. */
 export const oneInTen =
-  (random: Random, mostMs: number): Late =>
+  (random: Random, maxMs: number): Late =>
   () =>
-    random.chance(0.1) ? delay(random.below(mostMs), undefined, { ref: false }) : undefined
+    random.chance(0.1) ? delay(random.below(maxMs), undefined, { ref: false }) : undefined

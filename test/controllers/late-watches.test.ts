@@ -1,6 +1,5 @@
 /**
- * What controllers promise though their watches tell late, each for itself: of pods they may know what is new, of their
- * claims what was so a second ago.
+ * Guarantees of controllers with delayed watches, each kind separately: a cache may have new pods and old claims.
  */
 import { describe, type TestContext, test } from 'node:test'
 import type { Connection } from '../../src/client/connection/connection.ts'
@@ -18,13 +17,13 @@ import { RestartedControllers } from './restarted-controllers.ts'
 import { playDaemonSet } from './sets/daemon-set-model.ts'
 import { playStatefulSet } from './sets/stateful-set-model.ts'
 
-/** One for each test: who keeps all sets of a cluster must be alone. */
+/** One cluster for each test, as its controllers handle all namespaces. */
 const cluster = (t: TestContext): Promise<TestCluster> => testCluster(t, { controllers: ['serviceaccount'] })
 const random = new Random(seed)
 const late = (connection: Connection): LateClient => new LateClient(connection, oneInTen(random, 3000))
 const undisturbed = async (): Promise<void> => {}
 
-describe('controllers whose watches tell late', { concurrency: true, timeout: 180_000 }, () => {
+describe('controllers with delayed watches', { concurrency: true, timeout: 180_000 }, () => {
   for (const isIndexed of [false, true])
     test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once (T8S_SEED=${seed})`, async (t) => {
       const own = await cluster(t)
@@ -78,7 +77,7 @@ describe('controllers whose watches tell late', { concurrency: true, timeout: 18
       await playDeployment(t, { cluster: own, namespace: 'late', strategy, random, rounds: 3, disturb: undisturbed })
     })
 
-  test(`slices and Endpoints show what is there (T8S_SEED=${seed})`, async (t) => {
+  test(`slices and Endpoints match the pods (T8S_SEED=${seed})`, async (t) => {
     const own = await cluster(t)
     const controllers = new RestartedControllers(own.client, endpointControllers, late)
     t.after(() => controllers.stop())

@@ -1,4 +1,4 @@
-/** Namespaces that are deleted take everything in them along, and say what holds them as long as something does. */
+/** Deleted namespaces delete their content and report what remains in conditions. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -35,20 +35,20 @@ const get = async (name: string): Promise<Namespace | undefined> => {
     throw error
   }
 }
-const gone = (name: string) => waitFor(`the namespace ${name} to go`, async () => !(await get(name)))
+const gone = (name: string) => waitFor(`the namespace ${name} to be deleted`, async () => !(await get(name)))
 const conditionOf = (namespace: Namespace | undefined, type: string) =>
   namespace?.status.conditions?.find((condition) => condition.type === type)
 const account = (name: string) =>
   waitFor('its account', () => ownedObjects(cluster(), name).get('serviceaccounts', 'default'))
 
-test('pods go first: nothing else is touched while one is held', async () => {
+test('pods are deleted first: other kinds remain while one has a finalizer', async () => {
   await create('ordered')
   await account('ordered')
   const { create: make, get: find, patch } = ownedObjects(cluster(), 'ordered')
   await make('pods', 'Pod', 'held', { finalizers: ['example.com/hold'], spec: podSpec })
   await make('configmaps', 'ConfigMap', 'c')
   await cluster().call('DELETE', `${root}/ordered`)
-  const stuck = await waitFor('the pod to be named', async () => {
+  const stuck = await waitFor('the pod to be reported', async () => {
     const namespace = await get('ordered')
     return conditionOf(namespace, 'NamespaceFinalizersRemaining')?.status === 'True' ? namespace : undefined
   })
@@ -61,23 +61,23 @@ test('pods go first: nothing else is touched while one is held', async () => {
   await gone('ordered')
 })
 
-test('a pod on a node is given its time', async () => {
+test('a pod on a node gets its grace period', async () => {
   await create('graceful')
   await account('graceful')
   const { create: make, at } = ownedObjects(cluster(), 'graceful')
   await make('pods', 'Pod', 'p', { spec: { ...podSpec, nodeName: 'far-away' } })
   await cluster().call('DELETE', `${root}/graceful`)
-  const waiting = await waitFor('the pod to be named', async () => {
+  const waiting = await waitFor('the pod to be reported', async () => {
     const namespace = await get('graceful')
     return conditionOf(namespace, 'NamespaceContentRemaining')?.status === 'True' ? namespace : undefined
   })
   assert.equal(conditionOf(waiting, 'NamespaceDeletionContentFailure')?.status, 'False')
-  // What its node does in the end.
+  // As its node would do.
   await cluster().call('DELETE', `${at('pods', 'p')}?gracePeriodSeconds=0`)
   await gone('graceful')
 })
 
-test('what cannot be deleted is told, and the namespace goes when it can', async () => {
+test('objects that cannot be deleted are reported until they can', async () => {
   await create('refused')
   await ownedObjects(cluster(), 'refused').create('configmaps', 'ConfigMap', 'c')
   const policies = '/apis/admissionregistration.k8s.io/v1'
@@ -111,7 +111,7 @@ test('what cannot be deleted is told, and the namespace goes when it can', async
       ),
   )
   await cluster().call('DELETE', `${root}/refused`)
-  const failing = await waitFor('the failure to be told', async () => {
+  const failing = await waitFor('the failure to be reported', async () => {
     const namespace = await get('refused')
     return conditionOf(namespace, 'NamespaceDeletionContentFailure')?.status === 'True' ? namespace : undefined
   })
@@ -123,10 +123,10 @@ test('what cannot be deleted is told, and the namespace goes when it can', async
   await gone('refused')
 })
 
-test('a namespace that its own finalizers hold is empty, and says so', async () => {
+test('a namespace with its own finalizers is emptied and remains', async () => {
   await create('own', { finalizers: ['example.com/own'] })
   await cluster().call('DELETE', `${root}/own`)
-  const left = await waitFor('its content to go', async () => {
+  const left = await waitFor('its content to be deleted', async () => {
     const namespace = await get('own')
     return namespace && !namespace.spec.finalizers?.length ? namespace : undefined
   })

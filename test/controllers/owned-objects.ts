@@ -1,7 +1,4 @@
-/**
- * Objects that own each other, for tests of the garbage collector: ConfigMaps, pods and their like in one namespace of
- * a cluster.
- */
+/** Objects with owner references in one namespace, for tests of the garbage collector. */
 import type { OwnerReference } from '../../src/machinery/object.ts'
 import type { Answer, TestCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -37,10 +34,10 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
       ? `/apis/${plural.replace(/\/([^/]+)$/, `/namespaces/${namespace}/$1`)}`
       : `/api/v1/namespaces/${namespace}/${plural}`
   const at = (plural: string, name: string): string => `${collection(plural)}/${name}`
-  const seen = (answer: Answer): Owned => answer as unknown as Owned
+  const asOwned = (answer: Answer): Owned => answer as unknown as Owned
   const get = async (plural: string, name: string): Promise<Owned | undefined> => {
     try {
-      return seen(await cluster.call('GET', at(plural, name)))
+      return asOwned(await cluster.call('GET', at(plural, name)))
     } catch (error) {
       if (String(error).includes(' 404 ')) return undefined
       throw error
@@ -49,7 +46,7 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
   return {
     at,
     get,
-    /** `plural` is that of a core resource, or `group/version/plural`. */
+    /** `plural` is a core resource or `group/version/plural`. */
     async create(
       plural: string,
       kind: string,
@@ -58,7 +55,9 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
     ) {
       const apiVersion = plural.includes('/') ? plural.replace(/\/[^/]+$/, '') : 'v1'
       const metadata = { name, ownerReferences: owners, ...(finalizers && { finalizers }) }
-      return seen(await cluster.call('POST', collection(plural), { apiVersion, kind, metadata, ...(spec && { spec }) }))
+      return asOwned(
+        await cluster.call('POST', collection(plural), { apiVersion, kind, metadata, ...(spec && { spec }) }),
+      )
     },
     delete: (plural: string, name: string, propagationPolicy?: string) =>
       cluster.call(
@@ -67,8 +66,9 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
       ),
     patch: (plural: string, name: string, metadata: object) =>
       cluster.call('PATCH', at(plural, name), { metadata }, merge),
-    gone: (plural: string, name: string) => waitFor(`${plural} ${name} to go`, async () => !(await get(plural, name))),
-    /** Resolves with the object when it is so. */
+    gone: (plural: string, name: string) =>
+      waitFor(`${plural} ${name} to be deleted`, async () => !(await get(plural, name))),
+    /** Resolves with the object when `is` returns true for it. */
     when: (plural: string, name: string, what: string, is: (object: Owned) => boolean) =>
       waitFor(`${plural} ${name} to ${what}`, async () => {
         const object = await get(plural, name)

@@ -1,6 +1,4 @@
-/**
- * What quotas say is used, counted by the controller: where the server leaves it to that, and where it does it itself.
- */
+/** The usage of quotas counted by the controller, on servers that count usage themselves and that do not. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { resourceQuotaController } from '../../src/controllers/quota/controller.ts'
@@ -39,7 +37,7 @@ const makePod = (cluster: TestCluster, name: string, spec: object = {}) =>
 const makeConfig = (cluster: TestCluster, name: string) =>
   cluster.call('POST', `${core}/configmaps`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 
-/** A server that counts nothing, and a controller that knows it does not. */
+/** A server without quota admission, and a controller that counts all usage. */
 async function counting(t: Lifetime): Promise<TestCluster> {
   const cluster = await testCluster(t, { controllers: [], apiServerFlags })
   const make = () => [
@@ -50,7 +48,7 @@ async function counting(t: Lifetime): Promise<TestCluster> {
   return cluster
 }
 
-test('usage follows objects as they go and pods as they end, and limits as they change', async (t) => {
+test('usage follows deletions of objects, ended pods and changed limits', async (t) => {
   const cluster = await counting(t)
   await makePod(cluster, 'a')
   await makePod(cluster, 'b')
@@ -94,7 +92,7 @@ const own = testCluster(
   { controllers: ['resourcequota'], controllerFlags: { 'resource-quota-sync-period': '200ms' } },
 )
 
-test('a server that counts by itself is put right once a period', async () => {
+test('usage counted by the server is corrected once a period', async () => {
   const cluster = await own
   await makeQuota(cluster, 'q', { hard: { configmaps: '9' } })
   await used(cluster, 'q', { configmaps: '0' })

@@ -1,6 +1,4 @@
-/**
- * A model of owners and deletions, against the garbage collector, which is cut off and started again at random points.
- */
+/** A random model of owners and deletions against the garbage collector, which is restarted at random points. */
 import { test } from 'node:test'
 import { Connection } from '../../src/client/connection/connection.ts'
 import { runController } from '../../src/client/controller/controller.ts'
@@ -17,7 +15,7 @@ const steps = 400
 const workers = 6
 
 for (const seed of seeds) {
-  test(`what is owned goes with its owners and nothing else does, with the collector cut off in between (seed ${seed})`, {
+  test(`objects are deleted exactly with their owners despite restarts of the collector (seed ${seed})`, {
     timeout: 120_000,
   }, async (t) => {
     const cluster = await testCluster(t, bareServer)
@@ -41,7 +39,7 @@ for (const seed of seeds) {
   })
 }
 
-/** A collector over a connection of its own, which ends in the middle of what it does. */
+/** Starts a collector with its own connection, which is closed in the middle of its work. */
 function startCollector({ client: access }: TestCluster) {
   const connection = new Connection(access)
   const client = new RestClient(connection)

@@ -1,6 +1,6 @@
 /**
- * Random objects that own each other, and random deletions of them. The model knows of each object whether it must be
- * there in the end, must be gone, or may be either: where two things happen at once, the order decides.
+ * Random objects that own each other, and random deletions. The model knows for each object if it must exist at the
+ * end, must be deleted, or may be either: if two events are concurrent, their order decides.
  */
 import assert from 'node:assert/strict'
 import type { KubeObject, OwnerReference } from '../../src/machinery/object.ts'
@@ -41,9 +41,9 @@ interface Modelled {
   readonly kind: Kind
   readonly uid: string
   readonly owners: readonly (Modelled | 'nobody')[]
-  /** When it was there for certain. */
+  /** Logical time at which it certainly existed. */
   readonly created: number
-  /** When somebody began to delete it, and how. */
+  /** Logical time of its deletion, and the policy. */
   deleted?: { readonly at: number; readonly policy: Policy }
 }
 
@@ -60,25 +60,25 @@ export class RandomOwners {
     this.#random = random
   }
 
-  /** Creates or deletes something. */
+  /** Creates or deletes a random object. */
   step(): Promise<void> {
     return this.#objects.length < 5 || this.#random.chance(0.7) ? this.#create() : this.#delete()
   }
 
-  /** Resolves when all is as it must be in the end; rejects with what is not after a minute. */
+  /** Resolves when all objects are in their expected state; rejects with the differences after a minute. */
   async settled(): Promise<void> {
-    let wrongs: string[] = []
+    let problems: string[] = []
     await waitFor(
-      'all to be as it must',
+      'all objects to be in their expected state',
       async () => {
-        wrongs = await this.#wrongs()
-        return wrongs.length === 0
+        problems = await this.#problems()
+        return problems.length === 0
       },
       { deadlineMs: 60_000, everyMs: 250 },
-    ).catch(() => assert.deepEqual(wrongs, []))
+    ).catch(() => assert.deepEqual(problems, []))
   }
 
-  async #wrongs(): Promise<string[]> {
+  async #problems(): Promise<string[]> {
     const there = new Map<string, KubeObject>()
     for (const { collection } of kinds) {
       const { items } = (await this.#cluster.call('GET', `${collection}?labelSelector=${label}`)) as unknown as {
@@ -86,19 +86,19 @@ export class RandomOwners {
       }
       for (const item of items) there.set(item.metadata.uid ?? '', item)
     }
-    const wrongs: string[] = []
+    const problems: string[] = []
     for (const object of this.#objects) {
       const found = there.get(object.uid)
       const name = `${object.kind.kind} ${object.name}`
-      if (!found && mustLive(object)) wrongs.push(`${name} is gone`)
+      if (!found && mustLive(object)) problems.push(`${name} was deleted`)
       if (!found) continue
-      if (mustDie(object)) wrongs.push(`${name} is still there`)
+      if (mustDie(object)) problems.push(`${name} still exists`)
       const owners = found.metadata.ownerReferences ?? []
       if (owners.length > 0 && !owners.some(({ uid }) => there.has(uid)))
-        wrongs.push(`${name} is there without any of its owners`)
-      if (found.metadata.deletionTimestamp) wrongs.push(`${name} is stuck: ${found.metadata.finalizers}`)
+        problems.push(`${name} exists without any of its owners`)
+      if (found.metadata.deletionTimestamp) problems.push(`${name} is stuck: ${found.metadata.finalizers}`)
     }
-    return wrongs
+    return problems
   }
 
   async #create(): Promise<void> {
@@ -110,13 +110,13 @@ export class RandomOwners {
     const references: OwnerReference[] = owners.map((owner) => this.#reference(owner, owner.uid))
     const [first] = owners
     const hasStranger = first !== undefined && random.chance(0.05)
-    // The name of one that is there, the uid of one that never was.
+    // The name of an existing owner with a uid that never existed.
     if (hasStranger) references.push(this.#reference(first, `never-${name}`))
     const metadata = { name, labels: { [label]: '' }, ownerReferences: references }
     const made = await this.#cluster
       .call('POST', kind.collection, { apiVersion: kind.apiVersion, kind: kind.kind, metadata })
       .catch((error) => {
-        // Made, unheard, and gone again with its owners.
+        // Created without a response, and deleted with its owners.
         if (!String(error).includes(' 404 ')) throw error
       })
     if (!made) return
@@ -149,7 +149,7 @@ function mustLive(object: Modelled): boolean {
   return !object.deleted && staysUnlessDeleted(object)
 }
 
-/** Whether nothing but a deletion of its own takes it away. */
+/** Returns true if only its own deletion can delete it. */
 function staysUnlessDeleted({ owners, created }: Modelled): boolean {
   if (owners.length === 0 || owners.some((owner) => owner !== 'nobody' && mustLive(owner))) return true
   return owners.every(

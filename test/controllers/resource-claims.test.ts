@@ -1,4 +1,4 @@
-/** Claims of devices: made for pods out of templates, reserved, freed and removed with them. */
+/** ResourceClaims: created for pods from templates, reserved, released and deleted with them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod, ResourceClaim } from '../../src/client/kinds.ts'
@@ -33,7 +33,7 @@ const template = (labels: Record<string, string>) => ({
   spec: { metadata: { labels }, spec: { devices } },
 })
 
-test('a claim is made out of a template, told in the status of its pod, and removed when the pod has ended', async (t) => {
+test('a claim is created from a template, set in the pod status, and deleted after the pod ended', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await makePod(cluster, 'p', { resourceClaimTemplateName: 't' })
   await waitFor('the event', async () => {
@@ -48,23 +48,23 @@ test('a claim is made out of a template, told in the status of its pod, and remo
     )
   })
   await cluster.call('POST', `${dra}/resourceclaimtemplates`, template({ a: 'b' }))
-  const told = await waitFor(
+  const status = await waitFor(
     'the status',
     async () => (await get<Pod>(cluster, `${core}/pods/p`)).status?.resourceClaimStatuses?.[0],
   )
   const [claim, ...others] = await claimsOf(cluster)
   assert.deepEqual(others, [])
-  assert.equal(told.name, 'gpu')
-  assert.equal(told.resourceClaimName, claim?.metadata.name)
+  assert.equal(status.name, 'gpu')
+  assert.equal(status.resourceClaimName, claim?.metadata.name)
   assert.match(claim?.metadata.name ?? '', /^p-gpu-.{5}$/)
   assert.deepEqual(claim?.metadata.labels, { a: 'b' })
   assert.equal(claim?.metadata.annotations?.['resource.kubernetes.io/pod-claim-name'], 'gpu')
   assert.equal(claim?.metadata.ownerReferences?.[0]?.name, 'p')
   await cluster.call('PATCH', `${core}/pods/p/status`, { status: { phase: 'Succeeded' } }, merge)
-  await waitFor('the claim to go', async () => (await claimsOf(cluster)).length === 0)
+  await waitFor('the claim to be deleted', async () => (await claimsOf(cluster)).length === 0)
 })
 
-test('an allocated claim is reserved for a pod that has a node, and freed when the pod has gone', async (t) => {
+test('an allocated claim is reserved for a bound pod and released when the pod is deleted', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   await cluster.call('POST', `${dra}/resourceclaims`, {
@@ -79,14 +79,14 @@ test('an allocated claim is reserved for a pod that has a node, and freed when t
   const reserved = await waitFor('the reservation', async () => (await claimsOf(cluster))[0]?.status?.reservedFor)
   assert.deepEqual(reserved, [{ resource: 'pods', name: 'p', uid: pod.metadata.uid }])
   await cluster.call('DELETE', `${core}/pods/p?gracePeriodSeconds=0`)
-  const freed = await waitFor('the claim to be free', async () => {
+  const freed = await waitFor('the claim to be released', async () => {
     const claim = await get<ResourceClaim>(cluster, `${dra}/resourceclaims/one`)
     return claim.status?.allocation === undefined && !claim.metadata.finalizers?.length ? claim : undefined
   })
   assert.equal(freed.status?.reservedFor?.length ?? 0, 0)
 })
 
-test('a claim that was made for extended resources is freed and removed when its pod has ended', async (t) => {
+test('a claim for extended resources is released and deleted when its pod has ended', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   await waitFor('the account', () => get(cluster, `${core}/serviceaccounts/default`))
@@ -116,13 +116,13 @@ test('a claim that was made for extended resources is freed and removed when its
     merge,
   )
   const requestMappings = [{ containerName: 'c', requestName: 'gpu', resourceName: 'example.com/gpu' }]
-  const told = { extendedResourceClaimStatus: { resourceClaimName: 'x', requestMappings } }
-  await cluster.call('PATCH', `${core}/pods/p/status`, { status: { ...told, phase: 'Running' } }, merge)
+  const claimStatus = { extendedResourceClaimStatus: { resourceClaimName: 'x', requestMappings } }
+  await cluster.call('PATCH', `${core}/pods/p/status`, { status: { ...claimStatus, phase: 'Running' } }, merge)
   await cluster.call('PATCH', `${core}/pods/p/status`, { status: { phase: 'Succeeded' } }, merge)
-  await waitFor('the claim to go', async () => (await claimsOf(cluster)).length === 0)
+  await waitFor('the claim to be deleted', async () => (await claimsOf(cluster)).length === 0)
 })
 
-test('a pod goes when a device that it uses gets a taint which drives it away', async (t) => {
+test('a pod is evicted when a device that it uses gets a NoExecute taint', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } })
   const slice = { apiVersion: 'resource.k8s.io/v1', kind: 'ResourceSlice', metadata: { name: 's' } }

@@ -1,4 +1,4 @@
-/** Controllers that are ended and started again as often as one likes. */
+/** Controllers that a test can stop and restart. */
 import { Connection, type ServerAccess } from '../../src/client/connection/connection.ts'
 import { type Controller, type RunningController, runController } from '../../src/client/controller/controller.ts'
 import { SharedInformers } from '../../src/client/informers/shared-informers.ts'
@@ -10,7 +10,7 @@ interface Run {
   readonly controllers: readonly RunningController[]
 }
 
-/** Who is ended has requests under way, and says so. */
+/** Ignores log lines about requests that a stop interrupts. */
 const silent = (): void => {}
 
 export class RestartedControllers {
@@ -19,9 +19,7 @@ export class RestartedControllers {
   readonly #clientOf: (connection: Connection) => RestClient
   #run: Run
 
-  /**
-   * `make` makes them with a state of their own, each time; `clientOf` the client by which they see and do everything.
-   */
+  /** `make` creates controllers with a new state at each start; `clientOf` creates their client. */
   constructor(
     access: ServerAccess,
     make: () => readonly Controller[],
@@ -33,13 +31,13 @@ export class RestartedControllers {
     this.#run = this.#start()
   }
 
-  /** Others take over when what is under way has been answered. */
+  /** Restarts after pending requests have finished. */
   async replace(): Promise<void> {
     await this.stop()
     this.#run = this.#start()
   }
 
-  /** Others take over at once: what is under way may or may not reach the server, and nobody hears of it. */
+  /** Restarts immediately: pending requests may or may not reach the server, and their responses are lost. */
   async restart(): Promise<void> {
     await this.kill()
     this.#run = this.#start()

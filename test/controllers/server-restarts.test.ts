@@ -1,4 +1,4 @@
-/** Controllers on their thread, whose API server is killed and comes back: they go on where they were. */
+/** Controllers on a thread continue after their API server is killed and restarted. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { type Running, temporaryFolder, up } from '../up/t8s-process.ts'
 const patience = { deadlineMs: 60_000 }
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web' }] } }
 
-/** A server without controllers that knows those of a plan by their tokens. */
+/** A server without controllers that accepts the tokens of a plan. */
 async function server(t: TestContext, folder: string, tokens: string, port: string): Promise<Running> {
   return up(t, [
     '--data-dir',
@@ -33,14 +33,16 @@ async function kill(running: Running): Promise<void> {
   await running.exited
 }
 
-test('controllers on a thread go on when their API server is killed and started again', async (t) => {
+test('controllers on a thread continue when their API server is killed and restarted', async (t) => {
   const folder = temporaryFolder(t)
   const plan = planControllers({
     chosen: ['deployment', 'replicaset', 'garbagecollector', 'namespace', 'serviceaccount'],
   })
   const tokens = join(folder, 'tokens.csv')
-  const lines = controllerTokens(plan).map(({ token, user }) => `${token},${user.name},,"${user.groups.join(',')}"`)
-  writeFileSync(tokens, lines.join('\n'), { mode: 0o600 })
+  const tokenLines = controllerTokens(plan).map(
+    ({ token, user }) => `${token},${user.name},,"${user.groups.join(',')}"`,
+  )
+  writeFileSync(tokens, tokenLines.join('\n'), { mode: 0o600 })
   let running = await server(t, folder, tokens, '0')
   const { port } = new URL(running.url)
   const { ca = '', cert, key } = await readContext([running.kubeconfig])
@@ -48,11 +50,11 @@ test('controllers on a thread go on when their API server is killed and started 
     cert: readFileSync(join(folder, 'data/pki/ca.crt'), 'utf8'),
     key: readFileSync(join(folder, 'data/pki/ca.key'), 'utf8'),
   }
-  const said: string[] = []
+  const lines: string[] = []
   const controllers = await controllersOnThread(
     { plan, server: { url: running.url, ca }, authority },
     async () => '',
-    (line) => said.push(line),
+    (line) => lines.push(line),
   )
   t.after(() => controllers.stop())
   const client = clientFor(t, { client: { url: running.url, ca, cert: cert ?? '', key: key ?? '' } })
@@ -91,12 +93,16 @@ test('controllers on a thread go on when their API server is killed and started 
   await client.delete(configMaps, 'default', 'owner', { propagationPolicy: 'Background' })
   await kill(running)
   running = await server(t, folder, tokens, port)
-  await waitFor('the namespace to go', async () => !(await client.find(namespaces, '', 'n')), patience)
-  await waitFor('what was owned to go', async () => !(await client.find(configMaps, 'default', 'owned')), patience)
+  await waitFor('the namespace to be deleted', async () => !(await client.find(namespaces, '', 'n')), patience)
+  await waitFor(
+    'the dependent to be deleted',
+    async () => !(await client.find(configMaps, 'default', 'owned')),
+    patience,
+  )
 
-  t.diagnostic(said.join('\n'))
+  t.diagnostic(lines.join('\n'))
   assert.deepEqual(
-    said.filter((line) => /forbidden|not found|NamespaceTerminating|being terminated/.test(line)),
+    lines.filter((line) => /forbidden|not found|NamespaceTerminating|being terminated/.test(line)),
     [],
   )
 })

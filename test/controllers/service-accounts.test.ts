@@ -1,4 +1,4 @@
-/** What every namespace has without anybody making it: an account, and the authority that pods check the server by. */
+/** Each namespace gets a default service account and the root CA config map. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
@@ -25,7 +25,7 @@ const named = (kind: string, name: string, more: object = {}) => ({
   ...more,
 })
 
-test('a namespace gets its account and its authority, and gets them again', async (t) => {
+test('a namespace gets its account and root CA, and gets them again after deletion', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await cluster.call('POST', '/api/v1/namespaces', named('Namespace', 'new'))
   const account = '/api/v1/namespaces/new/serviceaccounts/default'
@@ -35,19 +35,19 @@ test('a namespace gets its account and its authority, and gets them again', asyn
   const second = await waitFor('another account', () => get(cluster, account))
   assert.notEqual(second.metadata.uid, first.metadata.uid)
 
-  assert.deepEqual((await waitFor('the authority', () => get(cluster, authority))).data, {
+  assert.deepEqual((await waitFor('the root CA', () => get(cluster, authority))).data, {
     'ca.crt': cluster.client.ca,
   })
   await cluster.call('PATCH', authority, { data: { 'ca.crt': 'x', other: 'y' } }, 'application/merge-patch+json')
   await waitFor(
-    'the authority to be put right',
+    'the root CA to be corrected',
     async () => (await get(cluster, authority))?.data?.['ca.crt'] === cluster.client.ca,
   )
   await cluster.call('DELETE', authority)
-  await waitFor('the authority to come back', () => get(cluster, authority))
+  await waitFor('the root CA to be recreated', () => get(cluster, authority))
 })
 
-test('a Secret for an account gets a token; it goes with the account', async (t) => {
+test('a Secret for an account gets a token and is deleted with the account', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   const core = '/api/v1/namespaces/default'
   await cluster.call('POST', `${core}/serviceaccounts`, named('ServiceAccount', 'robot'))
@@ -78,12 +78,12 @@ test('a Secret for an account gets a token; it goes with the account', async (t)
   )
   await waitFor('its token', async () => (await get(cluster, `${core}/secrets/listed`))?.data?.token)
   await cluster.call('DELETE', `${core}/secrets/listed`)
-  await waitFor('the reference to go', async () => {
+  await waitFor('the reference to be removed', async () => {
     const { secrets } = (await cluster.call('GET', `${core}/serviceaccounts/robot`)) as unknown as {
       secrets: { name: string }[]
     }
     return secrets.length === 1 && secrets[0]?.name === 'other'
   })
   await cluster.call('DELETE', `${core}/serviceaccounts/robot`)
-  await waitFor('the Secret to go', async () => !(await get(cluster, `${core}/secrets/held`)))
+  await waitFor('the Secret to be deleted', async () => !(await get(cluster, `${core}/secrets/held`)))
 })

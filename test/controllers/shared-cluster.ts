@@ -1,9 +1,9 @@
-/** One cluster for all tests of a file, which keep apart by namespaces. */
+/** One cluster for all tests of a file, which use separate namespaces. */
 import { after, before } from 'node:test'
 import type { ClusterOptions } from '../../src/cluster/start-cluster.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 
-/** Starts it before the first test and stops it after the last; to be called at the top of a file. */
+/** Starts a cluster before the first test and stops it after the last. Call it at the top of a file. */
 export function sharedCluster(options?: ClusterOptions): () => TestCluster {
   const cleanUps: (() => unknown)[] = []
   let cluster: TestCluster | undefined

@@ -1,11 +1,11 @@
-/** Controllers on a thread of their own. */
+/** Controllers on a separate thread. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { V1Secret, V1ServiceAccount } from '@kubernetes/client-node'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-test('namespaces get their accounts and Secrets their tokens from controllers on a thread', async (t) => {
+test('controllers on a thread create accounts and tokens', async (t) => {
   const { call } = await testCluster(t, { controllersThread: true })
   await call('POST', '/api/v1/namespaces', { metadata: { name: 'n' } })
   const found = <T>(path: string) =>
@@ -24,7 +24,7 @@ test('namespaces get their accounts and Secrets their tokens from controllers on
   await waitFor('the token', async () => (await found<V1Secret>('/api/v1/namespaces/n/secrets/s'))?.data?.token)
 })
 
-test('flags and names of controllers are checked before anything runs', async (t) => {
+test('flags and names of controllers are validated before the start', async (t) => {
   await assert.rejects(
     testCluster(t, { controllers: ['none-such'] }),
     /"none-such" is not in the list of known controllers: choose from \*, /,

@@ -51,7 +51,7 @@ test('t8s why kept prints the owners of an object, t8s why deleted what blocks i
   assert.match((await why('kept unicorns x')).stderr, /^t8s: the server has no kind "unicorns"/)
 })
 
-test('t8s why namespace prints what blocks the deletion, and deletes an orphaned APIService after confirmation', async () => {
+test('t8s why namespace prints what blocks the deletion and deletes orphaned APIServices', async () => {
   await cluster().call('POST', '/api/v1/namespaces', {
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -1,4 +1,4 @@
-/** Sees all that becomes of a namespace's objects, in the order in which it happened, across the ends of the server. */
+/** Watches all changes of objects in a namespace in order, across restarts of the server. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, type ServerAccess } from '../../src/client/connection/connection.ts'
 import type { Resource } from '../../src/client/resource.ts'
@@ -8,8 +8,8 @@ import { StatusError } from '../../src/machinery/status-error.ts'
 import { waitFor } from '../support/wait-for.ts'
 
 /**
- * Called with the name of what has changed, its new state (undefined where it has gone), and all objects as they were
- * before.
+ * Called with the name of a changed object, its new state (undefined after a delete), and all objects before the
+ * change.
  */
 export type Seen<T> = (name: string, object: T | undefined, before: ReadonlyMap<string, T>) => void
 
@@ -33,7 +33,7 @@ export class Witness<T extends KubeObject> {
     this.#seen = seen
   }
 
-  /** Sees all from now on, until it is stopped. */
+  /** Starts watching all changes until stopped. */
   static async of<T extends KubeObject>(
     access: ServerAccess,
     resource: Resource<T>,
@@ -48,21 +48,21 @@ export class Witness<T extends KubeObject> {
     return witness
   }
 
-  /** Waits until it has seen what is there now, of objects that change no more. */
+  /** Waits until all current objects, which must not change any more, were observed. */
   async caughtUp(): Promise<void> {
     const versions = (objects: Iterable<KubeObject>): string =>
       [...objects]
         .map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)
         .sort()
         .join()
-    await waitFor(`${this.#resource.plural} to be seen`, async () => {
+    await waitFor(`${this.#resource.plural} to be observed`, async () => {
       this.#check()
       const { items } = await this.#client.list(this.#resource, { namespace: this.#namespace })
       return versions(items) === versions(this.#all.values())
     })
   }
 
-  /** Rejects with what `seen` has thrown, or with why something was missed. */
+  /** Stops. Rejects with the error of `seen`, or if events were missed. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#following
@@ -80,7 +80,7 @@ export class Witness<T extends KubeObject> {
       try {
         await this.#watch(signal)
       } catch (error) {
-        // A server that has been killed says nothing, and one that comes says 503; anything else would leave a gap.
+        // A killed server closes the connection and a starting one returns 503; other errors would cause a gap.
         if (error instanceof StatusError && error.code !== 503 && error.code !== 429) this.#failure = { error }
       }
       if (!signal.aborted) await delay(10)

@@ -1,4 +1,6 @@
-/** Computes the desired replicas of an autoscaler: the proposal of its metrics, limited by history, rules and bounds. */
+/**
+ * Computes the desired replicas of an autoscaler: the proposal of its metrics, limited by history, rules and bounds.
+ */
 import type { ReconcileContext } from '../../client/controller/controller.ts'
 import type { HorizontalPodAutoscaler } from '../../client/kinds.ts'
 import { parseLabelSelector, type Selector } from '../../machinery/selectors/label-selector.ts'

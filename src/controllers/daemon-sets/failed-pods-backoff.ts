@@ -11,8 +11,8 @@ export class FailedPodsBackoff {
   readonly #entries = new Map<string, BackoffEntry>()
 
   /**
-   * Returns the time in ms until the failed pod of a key (set, generation and node) may be deleted. A result of 0 doubles
-   * the next delay. `now` is in ms.
+   * Returns the time in ms until the failed pod of a key (set, generation and node) may be deleted. A result of 0
+   * doubles the next delay. `now` is in ms.
    */
   delay(key: string, now: number): number {
     const isExpired = ({ since }: BackoffEntry): boolean => now - since > 2 * maxMs

@@ -7,7 +7,9 @@ import { rfc3339 } from '../pods/times.ts'
 const type = 'DisruptionTarget'
 const staleAfterMs = 2 * 60_000
 
-/** Time in ms until the condition becomes stale, 0 if it is; undefined if it is missing or never stale. `now` is in ms. */
+/**
+ * Time in ms until the condition becomes stale, 0 if it is; undefined if it is missing or never stale. `now` is in ms.
+ */
 export function staleInMs(pod: Pod, now: number): number | undefined {
   const condition = podCondition(pod, type)
   if (pod.metadata.deletionTimestamp || hasEnded(pod) || condition?.status !== 'True') return undefined

@@ -1,4 +1,6 @@
-/** Garbage collection: deletes objects whose owners are missing, orphans dependents, and completes foreground deletes. */
+/**
+ * Garbage collection: deletes objects whose owners are missing, orphans dependents, and completes foreground deletes.
+ */
 import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
 import { FailureLog } from '../../client/controller/failure-log.ts'
@@ -21,7 +23,10 @@ const queues = {
   releases: 'garbage_collector_attempt_to_orphan',
 } as const
 
-/** Concurrent objects for each upstream worker: requests mostly wait for the server's disk, and concurrent ones share writes. */
+/**
+ * Concurrent objects for each upstream worker: requests mostly wait for the server's disk, and concurrent ones share
+ * writes.
+ */
 const objectsPerWorker = 4
 
 export interface GarbageCollectorOptions {

@@ -33,7 +33,9 @@ export async function sharedMonitor({
   end()
 }
 
-/** Returns true if only the version changed. Informers share unchanged parts with the old object, so identity suffices. */
+/**
+ * Returns true if only the version changed. Informers share unchanged parts with the old object, so identity suffices.
+ */
 const isSame = (now: ObjectMeta, before: ObjectMeta): boolean =>
   now.ownerReferences === before.ownerReferences &&
   now.finalizers === before.finalizers &&

@@ -28,7 +28,9 @@ export function historyStep(revisions: readonly ControllerRevision[], template: 
   return same === newest ? { do: 'keep', revision: same } : { do: 'renumber', revision: same, number }
 }
 
-/** The oldest unused revisions beyond `limit`. `revisions` are sorted; `inUse` are names. A negative limit keeps all. */
+/**
+ * The oldest unused revisions beyond `limit`. `revisions` are sorted; `inUse` are names. A negative limit keeps all.
+ */
 export function surplusRevisions(
   revisions: readonly ControllerRevision[],
   inUse: ReadonlySet<string>,

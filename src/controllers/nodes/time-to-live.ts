@@ -5,7 +5,9 @@ import { ignoreNotFound } from '../api-errors.ts'
 
 const annotation = 'node.alpha.kubernetes.io/ttl'
 
-/** Cache times by number of nodes. The ranges overlap, so that adding or removing one node does not change all others. */
+/**
+ * Cache times by number of nodes. The ranges overlap, so that adding or removing one node does not change all others.
+ */
 const steps = [
   { min: 0, max: 100, seconds: 0 },
   { min: 90, max: 500, seconds: 15 },

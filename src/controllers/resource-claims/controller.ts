@@ -39,7 +39,10 @@ export function resourceClaimController(metrics = new ClaimMetrics()): Controlle
   const createdClaims = new Map<string, string>()
   const createdKey = ({ metadata }: Pod, claim: string): string => `${metadata.uid}/${claim}`
 
-  /** Resolves with the name of the pod's claim, creating it if needed; '' if none is needed, undefined if not possible yet. */
+  /**
+   * Resolves with the name of the pod's claim, creating it if needed; '' if none is needed, undefined if not possible
+   * yet.
+   */
   async function ensureClaim(
     pod: Pod,
     podClaim: PodClaim,

@@ -1,4 +1,4 @@
-/** Autoscalers against metrics APIs: what is measured becomes replicas, and the status says why. */
+/** Autoscalers against metrics APIs: replicas and status follow the metrics. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Connection } from '../../../src/client/connection/connection.ts'
@@ -28,9 +28,9 @@ interface Status {
   }[]
 }
 
-/** A cluster whose autoscalers are looked at ten times a second, by the administrator. */
+/** A cluster whose autoscalers are reconciled ten times a second, as the administrator. */
 async function quickCluster(t: Lifetime): Promise<TestCluster> {
-  // What ends first is asked for first: nothing is left to be told when the server stops.
+  // Stopped before the server, so that no event remains to be recorded.
   let stop = async (): Promise<void> => {}
   t.after(() => stop())
   const cluster = await testCluster(t, { controllers: ['serviceaccount-controller'] })
@@ -56,7 +56,7 @@ async function quickCluster(t: Lifetime): Promise<TestCluster> {
   return cluster
 }
 
-/** A Deployment with pods that have been ready for an hour; nobody makes more of them. */
+/** A Deployment with pods that have been ready for an hour; no controller creates more. */
 async function deployment(cluster: TestCluster, name: string, replicas: number): Promise<void> {
   const containers = [{ name: 'c', image: 'i', resources: { requests: { cpu: '100m' } } }]
   const labels = { app: name }
@@ -123,7 +123,7 @@ const settles = (cluster: TestCluster, name: string, replicas: number): Promise<
     return true
   })
 
-test('CPU above the target brings replicas, CPU below it takes them away', async (t) => {
+test('CPU above the target scales up, CPU below it scales down', async (t) => {
   const cluster = await quickCluster(t)
   const { measured, asked } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
@@ -164,7 +164,7 @@ test('CPU above the target brings replicas, CPU below it takes them away', async
   )
 })
 
-test('metrics of containers, pods, objects and anything else; the one that asks for most counts', async (t) => {
+test('container, pod, object and external metrics: the largest proposal counts', async (t) => {
   const cluster = await quickCluster(t)
   const { measured, asked } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
@@ -230,7 +230,7 @@ test('metrics of containers, pods, objects and anything else; the one that asks 
   )
 })
 
-test('a metric that cannot be read is told; others still bring replicas, but take none away', async (t) => {
+test('an unreadable metric is reported and prevents only scale-downs', async (t) => {
   const cluster = await quickCluster(t)
   const { measured } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
@@ -261,7 +261,7 @@ test('a metric that cannot be read is told; others still bring replicas, but tak
   await settles(cluster, 'web', 4)
 })
 
-test('without metrics APIs, in the words of upstream', async (t) => {
+test('without metrics APIs the messages are those of upstream', async (t) => {
   const cluster = await quickCluster(t)
   await deployment(cluster, 'web', 1)
   await cluster.call('POST', scalers, autoscaler('web', {}))
@@ -276,7 +276,7 @@ test('without metrics APIs, in the words of upstream', async (t) => {
   assert.deepEqual(conditionOf(status, 'ScalingActive'), ['False', 'FailedGetResourceMetric', message])
 })
 
-test('anything with a scale is scaled; two autoscalers of one workload are told so', async (t) => {
+test('any kind with a scale is scaled, and two autoscalers of one workload are reported', async (t) => {
   const cluster = await quickCluster(t)
   const { measured } = await metricsServer(t, cluster)
   measured.external = { queue: ['30'] }
@@ -333,7 +333,7 @@ test('anything with a scale is scaled; two autoscalers of one workload are told 
   }
 })
 
-test('as an account of its own it brings targets into their bounds; every kubectl makes autoscalers and shows them', async (t) => {
+test('the controller works with its own account, and every kubectl creates and shows autoscalers', async (t) => {
   const cluster = await testCluster(t, {
     controllers: ['serviceaccount-controller', 'horizontal-pod-autoscaler-controller'],
   })

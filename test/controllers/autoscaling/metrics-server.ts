@@ -1,4 +1,4 @@
-/** A server of the three metrics APIs behind a cluster's own: it answers with what the test says is measured. */
+/** A server of the three metrics APIs, aggregated by a cluster: it returns the metrics set by the test. */
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -8,16 +8,16 @@ import { waitFor } from '../../support/wait-for.ts'
 
 interface PodUse {
   readonly name: string
-  /** By container and resource. */
+  /** Usage by container and resource. */
   readonly containers: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-/** What is measured; to be changed by the test. */
+/** The metrics, which the test changes. */
 export interface Measured {
   pods: readonly PodUse[]
-  /** By the path behind the namespace, such as `services/web/requests`: values by the names of objects. */
+  /** Values by object name, keyed by the path after the namespace, such as `services/web/requests`. */
   custom: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Values by the name of the metric. */
+  /** Values by metric name. */
   external: Readonly<Record<string, readonly string[]>>
 }
 
@@ -26,7 +26,7 @@ const version = 'v1beta1'
 const service = { namespace: 'default', name: 'metrics' }
 
 /**
- * Starts it and registers it; resolves when all three APIs are available. `asked` are the paths and queries of all
+ * Starts and registers the server; resolves when all three APIs are available. `asked`: paths and queries of all
  * requests for metrics.
  */
 export async function metricsServer(

@@ -1,6 +1,6 @@
 /**
- * Services and their pods under random changes: slices and Endpoints show each address once, as its pod is, and what
- * nobody touched is shown all the time.
+ * Services and pods under random changes: slices and Endpoints list each address once, with the state of its pod, and
+ * unchanged addresses are listed at all times.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -26,11 +26,11 @@ export interface Play {
   readonly namespace: string
   readonly random: Random
   readonly rounds: number
-  /** Disturbs the controllers, or the server. */
+  /** Disturbs the controllers or the server. */
   readonly disturb: () => Promise<unknown>
 }
 
-/** Few endpoints to a slice: most changes are of several. */
+/** Few endpoints per slice, so that most changes affect several. */
 export const endpointControllers = (): readonly Controller[] => [
   sliceController({ concurrency: 2, max: 3, batchMs: 0 }),
   endpointsController({ concurrency: 2, batchMs: 0 }),
@@ -50,7 +50,7 @@ export async function playEndpoints(
   await ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
   await waitFor('the account of pods', () => ns.isThere(`${ns.core}/serviceaccounts/default`))
   const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`
-  /** Addresses that this round leaves alone, by Services that it leaves alone. */
+  /** Addresses that this round does not change, by Service. */
   let lasting: ReadonlyMap<string, readonly string[]> = new Map()
   const witness = await Witness.of(cluster.client, endpointSlices, namespace, (name, changed, before) => {
     const now = new Map(before)

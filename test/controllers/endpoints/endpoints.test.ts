@@ -1,4 +1,4 @@
-/** The addresses behind Services, as slices and as Endpoints: they follow pods as the kubelet tells of them. */
+/** Slices and Endpoints of Services follow the pods. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
@@ -42,8 +42,8 @@ test('EndpointSlice should create and delete Endpoints and EndpointSlices for a 
   await b.service('web')
   await b.show('web', ': ')
   await b.delete('services/web')
-  // The slices go with their owner, which is the garbage collector's to see to.
-  await waitFor('the Endpoints to go', async () => (await b.shownAsEndpoints('web')) === 'none')
+  // The garbage collector deletes the slices with their owner.
+  await waitFor('the Endpoints to be deleted', async () => (await b.shownAsEndpoints('web')) === 'none')
 })
 
 test('EndpointSlice should have Endpoints and EndpointSlices pointing to API Server', async (t) => {
@@ -144,12 +144,12 @@ test('Service endpoints latency should not be very high', async (t) => {
   })
 })
 
-test('a pod that goes serves on until it is gone; one on a node that is not there counts when the node is', async (t) => {
+test('a terminating pod serves until it is deleted, and a pod counts when its node exists', async (t) => {
   const b = await backends(t)
   await b.service('web')
   await b.pod('a', { ips: ['10.1.0.1'] })
   await b.pod('late', { ips: ['10.1.0.2'], node: 'later' })
-  await waitFor('the pod to be told', async () => (await b.shown('web')) === '10.1.0.1: http 8080')
+  await waitFor('the pod to be listed', async () => (await b.shown('web')) === '10.1.0.1: http 8080')
   await b.node('later', 'east')
   await waitFor('the pod on the new node', async () => (await b.shown('web')) === '10.1.0.1,10.1.0.2: http 8080')
   assert.deepEqual(
@@ -165,18 +165,18 @@ test('a pod that goes serves on until it is gone; one on a node that is not ther
   assert.equal(await b.shownAsEndpoints('web'), '10.1.0.2: http 8080')
 })
 
-test('many pods fill several slices, and what changes later is written to few of them', async (t) => {
+test('many pods fill several slices, and later changes write few of them', async (t) => {
   const b = await backends(t)
   const ip = (n: number): string => `10.1.${n >> 8}.${n & 255}`
   await Promise.all(Array.from({ length: 130 }, (_, n) => b.pod(`p${n}`, { ips: [ip(n)] })))
   await b.service('web')
-  const full = await waitFor('all pods to be told', async () => {
+  const full = await waitFor('all pods to be listed', async () => {
     const slices = await b.slices('web')
     return slices.reduce((sum, { endpoints }) => sum + (endpoints?.length ?? 0), 0) === 130 && slices
   })
   assert.deepEqual(full.map(({ endpoints }) => endpoints?.length).sort(), [100, 30])
   await b.runs('p0', [ip(0)], false)
-  const changed = await waitFor('the change to be told', async () => {
+  const changed = await waitFor('the change to be listed', async () => {
     const slices = await b.slices('web')
     return slices.some(({ endpoints }) => endpoints?.some(({ conditions }) => !conditions.ready)) && slices
   })
@@ -184,7 +184,7 @@ test('many pods fill several slices, and what changes later is written to few of
   assert.equal(changed.filter(({ metadata }) => !before.has(metadata.resourceVersion)).length, 1)
 })
 
-test('a Service of two families has slices of both, and its Endpoints those of the first', async (t) => {
+test('a dual-stack Service has slices of both families, and Endpoints of the first', async (t) => {
   const b = await backends(t, { serviceClusterIpRange: '10.0.0.0/16,fd00:1::/108' })
   await b.service('web', { ipFamilyPolicy: 'RequireDualStack' })
   await b.pod('a', { ips: ['10.1.0.1', 'fd00::1'] })
@@ -195,7 +195,7 @@ test('a Service of two families has slices of both, and its Endpoints those of t
   await waitFor('one family to be left', async () => (await b.shown('web')) === '10.1.0.1: http 8080')
 })
 
-test('Endpoints whose Service is gone go, unless somebody keeps them by hand', async (t) => {
+test('Endpoints of a deleted Service are deleted unless they are manually managed', async (t) => {
   const b = await backends(t)
   const labels = { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' }
   for (const [name, metadata] of [['hand', {}] as const, ['left', { labels }] as const]) {
@@ -205,7 +205,7 @@ test('Endpoints whose Service is gone go, unless somebody keeps them by hand', a
       metadata: { name, ...metadata },
     })
   }
-  await waitFor('those that were left to go', async () => (await b.shownAsEndpoints('left')) === 'none')
+  await waitFor('the orphaned ones to be deleted', async () => (await b.shownAsEndpoints('left')) === 'none')
   assert.equal(await b.shownAsEndpoints('hand'), '')
   await b.service('web')
   await b.show('web', ': ')
@@ -213,11 +213,11 @@ test('Endpoints whose Service is gone go, unless somebody keeps them by hand', a
   await b.show('web', ': ')
 })
 
-test('hints follow the zones of nodes, and events tell of them', async (t) => {
+test('topology hints follow the zones of nodes and cause events', async (t) => {
   const b = await backends(t)
   await b.node('east', 'east')
   await b.node('west', 'west')
-  // A node without a zone leaves no hints to anybody.
+  // A node without a zone removes all hints.
   await b.cluster.call('DELETE', '/api/v1/nodes/n')
   await b.pod('a', { ips: ['10.1.0.1', 'fd00::1'], node: 'east' })
   await b.pod('b', { ips: ['10.1.0.2', 'fd00::2'], node: 'west' })

@@ -1,4 +1,4 @@
-/** What `kubectl expose` makes, and what is behind it. */
+/** `kubectl expose` and `kubectl describe` of its endpoints. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'

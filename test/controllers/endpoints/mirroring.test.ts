@@ -1,4 +1,4 @@
-/** Endpoints that are kept by hand, and their slices. */
+/** Mirroring of manually managed Endpoints to slices. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
@@ -28,10 +28,10 @@ test('EndpointSliceMirroring should mirror a custom Endpoints resource through c
   await waitFor('the other address', async () => (await b.shown('hand')) === '10.2.3.4: example 80')
   assert.equal((await b.slices('hand'))[0]?.metadata.name, slice?.metadata.name)
   await b.delete('endpoints/hand')
-  await waitFor('the slice to go', async () => (await b.slices('hand')).length === 0)
+  await waitFor('the slice to be deleted', async () => (await b.slices('hand')).length === 0)
 })
 
-test('a Service that gets a selector has its own slices; Endpoints that do not want it are not mirrored', async (t) => {
+test('a Service that gets a selector gets its own slices, and skip-mirror is respected', async (t) => {
   const b = await backends(t)
   const subsets = [{ addresses: [{ ip: '10.1.2.3' }], ports: [{ port: 80 }] }]
   const labels = { 'endpointslice.kubernetes.io/skip-mirror': 'true' }

@@ -1,4 +1,4 @@
-/** Endpoints under random changes of Services and pods, with their controllers killed at random points. */
+/** Endpoints under random changes of Services and pods, with their controllers restarted at random points. */
 import { after, test } from 'node:test'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -8,7 +8,7 @@ import { endpointControllers, playEndpoints } from './endpoints-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount'] })
 
-test(`slices and Endpoints show what is there (T8S_SEED=${seed})`, { timeout: 120_000 }, async (t) => {
+test(`slices and Endpoints match the pods (T8S_SEED=${seed})`, { timeout: 120_000 }, async (t) => {
   const all = await cluster
   const controllers = new RestartedControllers(all.client, endpointControllers)
   t.after(() => controllers.kill())

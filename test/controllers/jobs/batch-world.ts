@@ -1,4 +1,4 @@
-/** A cluster with the controllers of Jobs, in which the test plays the kubelet. */
+/** A cluster with the Job controllers, in which the test simulates the kubelet. */
 import type { CronJob, Event, Job, Pod } from '../../../src/client/kinds.ts'
 import { type TestCluster, testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -7,7 +7,7 @@ export const batch = '/apis/batch/v1/namespaces/default'
 export const core = '/api/v1/namespaces/default'
 const strategic = 'application/strategic-merge-patch+json'
 const merge = 'application/merge-patch+json'
-/** Long ago, so that nothing waits for it. */
+/** In the past, so that no back-off applies. */
 const past = '2020-01-01T00:00:00Z'
 
 export const template = (more: object = {}): object => ({
@@ -67,7 +67,7 @@ export class BatchWorld {
     return this.#ends(pod, 'Failed', exitCode, conditions)
   }
 
-  /** Waits until the condition of a Job holds. */
+  /** Waits until a condition of a Job is True. */
   condition(job: string, type: string): Promise<Job> {
     return waitFor(`${job} to be ${type}`, async () => {
       const found = await this.job(job)
@@ -121,7 +121,7 @@ export async function batchWorld(
   return new BatchWorld(cluster)
 }
 
-/** Type, reason and message of the conditions that hold. */
+/** Type, reason and message of the True conditions. */
 export const conditions = ({ status }: Job): string[] =>
   (status?.conditions ?? [])
     .filter((condition) => condition.status === 'True')

@@ -1,4 +1,4 @@
-/** CronJobs make Jobs at the times of their schedule. The test keeps the clock of their controller. */
+/** CronJobs create Jobs on their schedule. The test controls the clock of the controller. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Connection } from '../../../src/client/connection/connection.ts'
@@ -14,7 +14,7 @@ import { type BatchWorld, batch, batchWorld, template } from './batch-world.ts'
 const minuteMs = 60_000
 
 class Clock {
-  /** The next full minute, so that nothing that is made now is from the future. */
+  /** The next full minute, so that objects created now are not in the future. */
   now = Math.ceil(Date.now() / minuteMs) * minuteMs
   readonly #world: BatchWorld
 
@@ -22,14 +22,14 @@ class Clock {
     this.#world = world
   }
 
-  /** Time passes, and the CronJob is looked at. */
+  /** Advances the clock and reconciles the CronJob. */
   async advance(name: string, minutes: number): Promise<void> {
     this.now += minutes * minuteMs
     await this.#world.change(`${batch}/cronjobs/${name}`, { metadata: { annotations: { now: `${this.now}` } } })
   }
 }
 
-/** Runs only the Job controller and a CronJob controller whose clock the test keeps. */
+/** Runs the Job controller and a CronJob controller whose clock the test controls. */
 async function withClock(
   t: Parameters<typeof batchWorld>[0],
   work: (world: BatchWorld, clock: Clock) => Promise<void>,
@@ -63,7 +63,7 @@ const create = (world: BatchWorld, name: string, spec: object = {}): Promise<unk
     spec: { schedule: '* * * * *', jobTemplate: { spec: { template: template() } }, ...spec },
   })
 
-/** Waits for so many Jobs of a CronJob that are not being deleted, oldest first. */
+/** Waits for `count` Jobs of a CronJob that are not being deleted, oldest first. */
 const jobsOf = (world: BatchWorld, name: string, count: number): Promise<Job[]> =>
   waitFor(`${count} Jobs of ${name}`, async () => {
     const { items } = await world.cluster.call('GET', `${batch}/jobs`)
@@ -83,7 +83,7 @@ const cronWith = (
     return holds(cron.status ?? {}) ? cron : undefined
   })
 
-test('CronJob AllowConcurrent: each time of the schedule has its Job, named after it', (t) =>
+test('CronJob AllowConcurrent: each scheduled time gets a Job named after it', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'many', { timeZone: 'Etc/UTC' })
     await clock.advance('many', 1)
@@ -101,7 +101,7 @@ test('CronJob AllowConcurrent: each time of the schedule has its Job, named afte
     assert.equal(status?.active?.[0]?.uid, first?.metadata.uid)
   }))
 
-test('CronJob ForbidConcurrent: a Job that runs holds up the next one', (t) =>
+test('CronJob ForbidConcurrent: a running Job delays the next one', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'one', { concurrencyPolicy: 'Forbid' })
     await clock.advance('one', 1)
@@ -118,7 +118,7 @@ test('CronJob ForbidConcurrent: a Job that runs holds up the next one', (t) =>
       await world.event('one', 'SawCompletedJob'),
       `Saw completed job: ${first?.metadata.name}, condition: Complete`,
     )
-    // What was held up is made up for.
+    // The delayed run is made up for.
     await jobsOf(world, 'one', 2)
     const { status } = await cronWith(
       world,
@@ -128,7 +128,7 @@ test('CronJob ForbidConcurrent: a Job that runs holds up the next one', (t) =>
     assert.notEqual(status?.active?.[0]?.uid, first?.metadata.uid)
   }))
 
-test('CronJob ReplaceConcurrent: the next Job takes the place of the one that runs', (t) =>
+test('CronJob ReplaceConcurrent: the next Job replaces the running one', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'swap', { concurrencyPolicy: 'Replace' })
     await clock.advance('swap', 1)
@@ -144,7 +144,7 @@ test('CronJob ReplaceConcurrent: the next Job takes the place of the one that ru
     assert.equal(status?.active?.[0]?.name, `swap-${clock.now / minuteMs}`)
   }))
 
-test('CronJob Suspend: a suspended CronJob makes no Jobs; missed times are made up for once', (t) =>
+test('CronJob Suspend: a suspended CronJob creates no Jobs and makes up for missed times once', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'asleep', { suspend: true })
     await create(world, 'awake')
@@ -161,7 +161,7 @@ test('CronJob Suspend: a suspended CronJob makes no Jobs; missed times are made 
     assert.equal((await jobsOf(world, 'asleep', 1))[0]?.metadata.name, `asleep-${clock.now / minuteMs}`)
   }))
 
-test('what cannot begin in time does not begin', (t) =>
+test('a Job past its starting deadline is not created', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'late', { startingDeadlineSeconds: 20, schedule: '0 0 1 1 *' })
     clock.now += 30_000
@@ -177,7 +177,7 @@ test('what cannot begin in time does not begin', (t) =>
     await jobsOf(world, 'late', 0)
   }))
 
-test('the history has its limits', (t) =>
+test('the history limits delete old finished Jobs', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'short', {
       successfulJobsHistoryLimit: 1,
@@ -199,7 +199,7 @@ test('the history has its limits', (t) =>
     assert.equal((await jobsOf(world, 'short', 1))[0]?.metadata.name, names[1])
   }))
 
-test('a Job that is there already is found again; one made by hand is not its own', (t) =>
+test('an existing Job is found again, and a manually created one is not owned', (t) =>
   withClock(t, async (world, clock) => {
     await create(world, 'again', { suspend: true })
     const { metadata } = await world.cron('again')

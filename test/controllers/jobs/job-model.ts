@@ -1,6 +1,6 @@
 /**
- * Whatever becomes of its pods: a Job counts each of them once. Random outcomes, deletions, changes of the Job; the
- * truth is kept beside, and compared. What was asked of a server whose answer did not come may be so, and need not.
+ * A Job counts each pod once under random outcomes, deletions and changes. The model tracks the expected counts.
+ * Requests without a response may or may not have succeeded.
  */
 import assert from 'node:assert/strict'
 import type { Job, Pod } from '../../../src/client/kinds.ts'
@@ -14,7 +14,7 @@ export interface Play {
   readonly random: Random
   /** Called after each step. */
   readonly disturb: () => Promise<unknown>
-  /** From now on nothing is disturbed. */
+  /** Called when disturbances end. */
   readonly rest: () => Promise<unknown>
 }
 
@@ -22,11 +22,11 @@ const finalizer = 'batch.kubernetes.io/job-tracking'
 const jobsPath = '/apis/batch/v1/namespaces/default/jobs'
 const podsPath = '/api/v1/namespaces/default/pods'
 const merge = 'application/merge-patch+json'
-/** Long ago, so that nothing waits for it. */
+/** In the past, so that no back-off applies. */
 const past = '2020-01-01T00:00:00Z'
 const steps = 40
 
-/** What has become of pods, by their uids; of those that have succeeded with their indexes. */
+/** Outcomes of pods by uid; for succeeded ones with their index. */
 interface Truth {
   readonly succeeded: Map<string, string>
   readonly failed: Set<string>
@@ -34,13 +34,13 @@ interface Truth {
 
 const nothing = (): Truth => ({ succeeded: new Map(), failed: new Set() })
 
-/** A pod that nobody answered for: it may have ended as it was told to, and be counted. */
+/** A pod whose status write got no response: it may have ended and be counted. */
 const lost = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, finalizers: [] } })
 
 class Player {
-  /** Of pods that were held when they ended: each is counted. */
+  /** Pods with the finalizer when they ended: each is counted. */
   readonly truth = nothing()
-  /** Of all: those that were about to be removed when they ended may be counted. */
+  /** All pods: those that were being deleted when they ended may be counted. */
   readonly most = nothing()
   readonly #cluster: ReachableCluster
   readonly #name: string
@@ -63,7 +63,7 @@ class Player {
     return this.#cluster.call('PATCH', `${jobsPath}/${this.#name}`, { spec }, merge)
   }
 
-  /** As a kubelet tells it. */
+  /** Writes the status as a kubelet does. */
   async end(pod: Pod, phase: 'Succeeded' | 'Failed'): Promise<void> {
     const exitCode = phase === 'Failed' ? 1 : 0
     const containerStatuses = [
@@ -84,7 +84,7 @@ class Player {
   }
 
   async delete(pod: Pod): Promise<void> {
-    // The time of its end says that nothing waits for it.
+    // Its end is in the past, so that no back-off applies.
     const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: past }]
     await this.#tryCall('PATCH', `${podsPath}/${pod.metadata.name}/status`, {
       metadata: { uid: pod.metadata.uid },
@@ -98,7 +98,7 @@ class Player {
     const { uid = '', annotations, finalizers } = metadata
     for (const { succeeded, failed } of finalizers?.includes(finalizer) ? [this.truth, this.most] : [this.most]) {
       if (phase === 'Failed') failed.add(uid)
-      // A pod that was deleted before counts as failed, whatever it says later.
+      // A pod that was deleted before counts as failed, regardless of its later status.
       else if (!failed.has(uid)) succeeded.set(uid, annotations?.['batch.kubernetes.io/job-completion-index'] ?? '')
     }
   }
@@ -112,15 +112,15 @@ class Player {
         method === 'PATCH' ? 'application/strategic-merge-patch+json' : undefined,
       )) as unknown as Pod
     } catch (error) {
-      // It has gone, or is another one.
+      // It was deleted or replaced.
       if (/ (404|409) /.test(String(error))) return undefined
       throw error
     }
   }
 
-  /** What the status says must have happened. */
+  /** Checks that the counted outcomes have happened. */
   async check(isIndexed: boolean, what: string): Promise<Job> {
-    // The Job first: what it counts has happened by then.
+    // The Job is read first: its counted outcomes have happened by then.
     const job = await this.job()
     const { succeeded = 0, failed = 0, uncountedTerminatedPods: named = {} } = job.status ?? {}
     const happened = isIndexed ? new Set(this.most.succeeded.values()).size : this.most.succeeded.size
@@ -168,9 +168,9 @@ export async function playJob({ cluster, isIndexed, random, disturb, rest }: Pla
   }
   await rest()
   await player.change({ suspend: false, parallelism: 4 })
-  // What was deleted before it ended, and is seen only when enough has succeeded, does not count.
+  // A pod that was deleted before it ended and observed only after enough succeeded is not counted.
   await waitFor(
-    'what has failed to be counted',
+    'the failed pods to be counted',
     async () => ((await player.job()).status?.failed ?? 0) >= player.truth.failed.size,
     { deadlineMs: 60_000 },
   )

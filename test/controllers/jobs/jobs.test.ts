@@ -6,7 +6,7 @@ import { batch, batchWorld, conditions, core, template } from './batch-world.ts'
 
 const finalizer = 'batch.kubernetes.io/job-tracking'
 
-test('a Job runs one pod after the other, counts them, and tells so', async (t) => {
+test('a Job runs its pods one by one, counts them and records events', async (t) => {
   const world = await batchWorld(t)
   await world.create('two', { completions: 2 })
   const [first] = await world.active('two', 1)
@@ -27,7 +27,7 @@ test('a Job runs one pod after the other, counts them, and tells so', async (t) 
   assert.ok((await world.pods('two')).every(({ metadata }) => !metadata.finalizers))
 })
 
-test('Jobs, completion after task failure: what fails is done again, until there were too many failures', async (t) => {
+test('Jobs, completion after task failure: failures are retried up to the back-off limit', async (t) => {
   const world = await batchWorld(t)
   await world.create('again', { completions: 1 })
   await world.fails((await world.active('again', 1))[0]!)
@@ -69,88 +69,76 @@ test('Ensure Pods of an Indexed Job get a unique index', async (t) => {
   assert.equal((await world.condition('idx', 'Complete')).status?.completedIndexes, '0-3')
 })
 
-test(
-  'Job should execute all indexes despite some failing when using backoffLimitPerIndex: an index fails for good ' +
-    'after its own number of failures; the others go on',
-  async (t) => {
-    const world = await batchWorld(t)
-    await world.create('limits', { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 })
-    const [first, second] = await world.active('limits', 2)
-    await world.fails(first!)
-    const [retried] = await world.active('limits', 2)
-    assert.equal(retried?.metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'], '1')
-    await world.fails(retried!)
-    await world.status('limits', { failedIndexes: '0', failed: 2, active: 1 })
-    await world.succeeds(second!)
-    const done = await world.condition('limits', 'Failed')
-    assert.deepEqual(conditions(done).at(-1), 'Failed FailedIndexes: Job has failed indexes')
-    assert.deepEqual([done.status?.completedIndexes, done.status?.failedIndexes, done.status?.failed], ['1', '0', 2])
+test('Job should execute all indexes despite some failing when using backoffLimitPerIndex', async (t) => {
+  const world = await batchWorld(t)
+  await world.create('limits', { completionMode: 'Indexed', completions: 2, parallelism: 2, backoffLimitPerIndex: 1 })
+  const [first, second] = await world.active('limits', 2)
+  await world.fails(first!)
+  const [retried] = await world.active('limits', 2)
+  assert.equal(retried?.metadata.annotations?.['batch.kubernetes.io/job-index-failure-count'], '1')
+  await world.fails(retried!)
+  await world.status('limits', { failedIndexes: '0', failed: 2, active: 1 })
+  await world.succeeds(second!)
+  const done = await world.condition('limits', 'Failed')
+  assert.deepEqual(conditions(done).at(-1), 'Failed FailedIndexes: Job has failed indexes')
+  assert.deepEqual([done.status?.completedIndexes, done.status?.failedIndexes, done.status?.failed], ['1', '0', 2])
 
-    await world.create('most', {
-      completionMode: 'Indexed',
-      completions: 3,
-      parallelism: 3,
-      backoffLimitPerIndex: 0,
-      maxFailedIndexes: 0,
-    })
-    await world.fails((await world.active('most', 3))[1]!)
-    assert.match(
-      conditions(await world.condition('most', 'Failed')).join(),
-      /MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes/,
-    )
-  },
-)
+  await world.create('most', {
+    completionMode: 'Indexed',
+    completions: 3,
+    parallelism: 3,
+    backoffLimitPerIndex: 0,
+    maxFailedIndexes: 0,
+  })
+  await world.fails((await world.active('most', 3))[1]!)
+  assert.match(
+    conditions(await world.condition('most', 'Failed')).join(),
+    /MaxFailedIndexesExceeded: Job has exceeded the specified maximal number of failed indexes/,
+  )
+})
 
-test(
-  'Job should allow to use the pod failure policy: it ignores (DisruptionTarget), counts, or ends the Job (on ' +
-    'exit code) or the index',
-  async (t) => {
-    const world = await batchWorld(t)
-    const rules = [
-      { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
-      { action: 'FailJob', onExitCodes: { containerName: 'c', operator: 'In', values: [42] } },
-      { action: 'Count', onExitCodes: { operator: 'NotIn', values: [42] } },
-    ]
-    await world.create('policy', { backoffLimit: 3, podFailurePolicy: { rules }, podReplacementPolicy: 'Failed' })
-    await world.fails((await world.active('policy', 1))[0]!, 1, [{ type: 'DisruptionTarget', status: 'True' }])
-    await world.fails((await world.active('policy', 1))[0]!, 7)
-    const [last] = await world.active('policy', 1)
-    await world.status('policy', { failed: 1 })
-    await world.fails(last!, 42)
-    const failed = await world.condition('policy', 'Failed')
-    const why = `Container c for pod default/${last?.metadata.name} failed with exit code 42 matching FailJob rule at index 1`
-    assert.deepEqual(conditions(failed), [`FailureTarget PodFailurePolicy: ${why}`, `Failed PodFailurePolicy: ${why}`])
-    assert.equal(failed.status?.failed, 2)
+test('Job should allow to use the pod failure policy: rules ignore, count, fail the index or the Job', async (t) => {
+  const world = await batchWorld(t)
+  const rules = [
+    { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+    { action: 'FailJob', onExitCodes: { containerName: 'c', operator: 'In', values: [42] } },
+    { action: 'Count', onExitCodes: { operator: 'NotIn', values: [42] } },
+  ]
+  await world.create('policy', { backoffLimit: 3, podFailurePolicy: { rules }, podReplacementPolicy: 'Failed' })
+  await world.fails((await world.active('policy', 1))[0]!, 1, [{ type: 'DisruptionTarget', status: 'True' }])
+  await world.fails((await world.active('policy', 1))[0]!, 7)
+  const [last] = await world.active('policy', 1)
+  await world.status('policy', { failed: 1 })
+  await world.fails(last!, 42)
+  const failed = await world.condition('policy', 'Failed')
+  const why = `Container c for pod default/${last?.metadata.name} failed with exit code 42 matching FailJob rule at index 1`
+  assert.deepEqual(conditions(failed), [`FailureTarget PodFailurePolicy: ${why}`, `Failed PodFailurePolicy: ${why}`])
+  assert.equal(failed.status?.failed, 2)
 
-    const failIndex = [{ action: 'FailIndex', onExitCodes: { operator: 'In', values: [42] } }]
-    await world.create('index', {
-      completionMode: 'Indexed',
-      completions: 2,
-      parallelism: 2,
-      backoffLimitPerIndex: 5,
-      podFailurePolicy: { rules: failIndex },
-    })
-    await world.fails((await world.active('index', 2))[1]!, 42)
-    await world.status('index', { failedIndexes: '1', failed: 1 })
-  },
-)
+  const failIndex = [{ action: 'FailIndex', onExitCodes: { operator: 'In', values: [42] } }]
+  await world.create('index', {
+    completionMode: 'Indexed',
+    completions: 2,
+    parallelism: 2,
+    backoffLimitPerIndex: 5,
+    podFailurePolicy: { rules: failIndex },
+  })
+  await world.fails((await world.active('index', 2))[1]!, 42)
+  await world.status('index', { failedIndexes: '1', failed: 1 })
+})
 
-test(
-  'Job with successPolicy should succeeded even when some indexes remain pending: a success policy ends the Job ' +
-    'when enough has succeeded; what still runs is stopped, and has not failed',
-  async (t) => {
-    const world = await batchWorld(t)
-    const successPolicy = { rules: [{ succeededIndexes: '0,2', succeededCount: 1 }] }
-    await world.create('enough', { completionMode: 'Indexed', completions: 3, parallelism: 3, successPolicy })
-    await world.succeeds((await world.active('enough', 3))[2]!)
-    const done = await world.condition('enough', 'Complete')
-    const because = 'SuccessPolicy: Matched rules at index 0'
-    assert.deepEqual(conditions(done), [`SuccessCriteriaMet ${because}`, `Complete ${because}`])
-    assert.deepEqual([done.status?.succeeded, done.status?.failed, done.status?.completedIndexes], [1, undefined, '2'])
-  },
-)
+test('Job with successPolicy should succeeded even when some indexes remain pending', async (t) => {
+  const world = await batchWorld(t)
+  const successPolicy = { rules: [{ succeededIndexes: '0,2', succeededCount: 1 }] }
+  await world.create('enough', { completionMode: 'Indexed', completions: 3, parallelism: 3, successPolicy })
+  await world.succeeds((await world.active('enough', 3))[2]!)
+  const done = await world.condition('enough', 'Complete')
+  const because = 'SuccessPolicy: Matched rules at index 0'
+  assert.deepEqual(conditions(done), [`SuccessCriteriaMet ${because}`, `Complete ${because}`])
+  assert.deepEqual([done.status?.succeeded, done.status?.failed, done.status?.completedIndexes], [1, undefined, '2'])
+})
 
-test('Jobs, manage lifecycle: a suspended Job waits, and goes on when it is resumed', async (t) => {
+test('Jobs, manage lifecycle: a suspended Job waits and continues when resumed', async (t) => {
   const world = await batchWorld(t)
   await world.create('nap', { suspend: true, parallelism: 2, completions: 2 })
   const suspended = await world.condition('nap', 'Suspended')
@@ -180,7 +168,7 @@ test('Jobs, manage lifecycle: a suspended Job waits, and goes on when it is resu
   assert.ok((await world.status('nap', { active: 1 })).status?.startTime)
 })
 
-test('a Job that runs for too long fails', async (t) => {
+test('a Job fails after its activeDeadlineSeconds', async (t) => {
   const world = await batchWorld(t)
   await world.create('late', { activeDeadlineSeconds: 1 })
   const late = await world.condition('late', 'Failed')
@@ -210,7 +198,7 @@ test('Jobs, orphan pods, re-adoption; pods whose labels change are released', as
   await world.active('owner', 1)
 })
 
-test('pods of a Job that is deleted are let go; who is managed by another is left alone', async (t) => {
+test('pods of a deleted Job are released, and externally managed Jobs are ignored', async (t) => {
   const world = await batchWorld(t)
   await world.create('gone', { parallelism: 2, completions: 2 })
   await world.active('gone', 2)
@@ -225,7 +213,7 @@ test('pods of a Job that is deleted are let go; who is managed by another is lef
   assert.deepEqual(await world.pods('theirs'), [])
 })
 
-test('a deleted pod is replaced at once, or when it has ended where the policy says so', async (t) => {
+test('podReplacementPolicy decides when a deleted pod is replaced', async (t) => {
   const world = await batchWorld(t)
   await world.create('late', {
     podReplacementPolicy: 'Failed',
@@ -246,12 +234,12 @@ test('a deleted pod is replaced at once, or when it has ended where the policy s
   await world.status('late', { active: 1, terminating: 0, failed: 1 })
 })
 
-test('a Job goes some time after it has ended, if it says when', async (t) => {
+test('a finished Job is deleted after its TTL', async (t) => {
   const world = await batchWorld(t)
   await world.create('brief', { ttlSecondsAfterFinished: 0 })
   await world.create('stays', {})
   for (const name of ['brief', 'stays']) await world.succeeds((await world.active(name, 1))[0]!)
-  // Its dependents go first.
+  // Its dependents are deleted first.
   await waitFor('the Job to be deleted', async () => {
     const { deletionTimestamp, finalizers } = (await world.job('brief')).metadata
     return deletionTimestamp !== undefined && finalizers?.includes('foregroundDeletion')
@@ -259,7 +247,7 @@ test('a Job goes some time after it has ended, if it says when', async (t) => {
   assert.equal((await world.condition('stays', 'Complete')).metadata.deletionTimestamp, undefined)
 })
 
-test('Jobs, apply changes to status: what others write there stays', async (t) => {
+test('Jobs, apply changes to status: conditions of others are retained', async (t) => {
   const world = await batchWorld(t)
   await world.create('theirs', { parallelism: 2, completions: 2 })
   const [pod] = await world.active('theirs', 2)
@@ -278,7 +266,7 @@ test('Jobs, apply changes to status: what others write there stays', async (t) =
   )
 })
 
-test('Jobs, active pods, graceful termination: as many pods as are wanted at once, and the Job can be deleted', async (t) => {
+test('Jobs, active pods, graceful termination: parallelism pods run, and the Job can be deleted', async (t) => {
   const world = await batchWorld(t)
   await world.create('foo', { parallelism: 2, completions: 4 })
   await world.active('foo', 2)

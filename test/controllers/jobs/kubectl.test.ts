@@ -1,4 +1,4 @@
-/** What kubectl does with Jobs and CronJobs, every version of it. */
+/** Jobs and CronJobs with every installed kubectl. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'

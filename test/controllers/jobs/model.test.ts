@@ -1,17 +1,14 @@
-/**
- * Whatever becomes of its pods, and whenever its controller dies between two writes, again and again: a Job counts each
- * pod once.
- */
+/** A Job counts each pod once although its controller crashes between writes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
+import { succession } from './crashing-controller.ts'
 import { playJob } from './job-model.ts'
-import { succession } from './mortal-controller.ts'
 
 for (const isIndexed of [false, true])
   for (const seed of [1, 2, 3])
-    test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once, whenever its controller dies (seed ${seed})`, {
+    test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once despite crashes (seed ${seed})`, {
       timeout: 180_000,
     }, async (t) => {
       const random = new Random(seed)

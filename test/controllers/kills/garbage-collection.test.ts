@@ -1,7 +1,4 @@
-/**
- * Random owners and deletions while the server is killed at random points: in the end nothing owned remains, and
- * nothing else has gone.
- */
+/** Random owners and deletions while the server is killed: at the end exactly the owned objects are deleted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { garbageCollector } from '../../../src/controllers/garbage-collection/garbage-collector.ts'
@@ -9,19 +6,19 @@ import { Random } from '../../fuzz/random.ts'
 import { bareFlags } from '../../support/bare-server.ts'
 import { RandomOwners } from '../random-owners.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
-import { MortalServer } from './mortal-server.ts'
+import { CrashingServer } from './crashing-server.ts'
 import { seed } from './seed.ts'
 
 const steps = 300
 const workers = 6
-/** After so many steps of the first worker. */
+/** Number of steps of the first worker between kills. */
 const stepsToKill = 6
 
-test(`what is owned goes with its owners and nothing else does, though the server is killed (T8S_SEED=${seed})`, {
+test(`objects are deleted exactly with their owners while the server is killed (T8S_SEED=${seed})`, {
   timeout: 200_000,
 }, async (t) => {
   const random = new Random(seed)
-  const server = await MortalServer.start(t, bareFlags)
+  const server = await CrashingServer.start(t, bareFlags)
   const model = new RandomOwners(server.cluster, random)
   const collector = new RestartedControllers(server.access, () => [garbageCollector({ workers: 20 })])
   t.after(() => collector.kill())

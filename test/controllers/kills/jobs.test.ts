@@ -1,4 +1,4 @@
-/** Jobs count each pod once while the server is killed at random points, and their controller with it now and then. */
+/** Jobs count each pod once while the server, and sometimes their controller, is killed at random points. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { jobController } from '../../../src/controllers/jobs/job/job-controller.ts'
@@ -6,16 +6,16 @@ import { podGarbage } from '../../../src/controllers/nodes/pod-garbage/controlle
 import { Random } from '../../fuzz/random.ts'
 import { playJob } from '../jobs/job-model.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
-import { MortalServer } from './mortal-server.ts'
+import { CrashingServer } from './crashing-server.ts'
 import { seed } from './seed.ts'
 
 for (const isIndexed of [false, true])
-  test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once though the server is killed (T8S_SEED=${seed})`, {
+  test(`${isIndexed ? 'an Indexed' : 'a'} Job counts each pod once while the server is killed (T8S_SEED=${seed})`, {
     timeout: 200_000,
   }, async (t) => {
     const random = new Random(seed)
-    const server = await MortalServer.start(t, ['--controllers=serviceaccount'])
-    // A deletion of which only the first half is done is somebody else's to end.
+    const server = await CrashingServer.start(t, ['--controllers=serviceaccount'])
+    // The pod garbage collector completes half-finished deletions.
     const controller = new RestartedControllers(server.access, () => [
       jobController({ concurrency: 2 }),
       podGarbage({ maxEnded: 0, periodMs: 500 }),

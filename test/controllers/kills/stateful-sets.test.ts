@@ -1,22 +1,19 @@
-/**
- * StatefulSets under random changes, while the server is killed at random points, and their controller with it now and
- * then.
- */
+/** StatefulSets under random changes while the server, and sometimes the controller, is killed at random points. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { Random } from '../../fuzz/random.ts'
 import { RestartedControllers } from '../restarted-controllers.ts'
 import { playStatefulSet } from '../sets/stateful-set-model.ts'
-import { MortalServer } from './mortal-server.ts'
+import { CrashingServer } from './crashing-server.ts'
 import { seed } from './seed.ts'
 
 for (const policy of ['OrderedReady', 'Parallel'] as const)
-  test(`a StatefulSet (${policy}) keeps its order though the server is killed (T8S_SEED=${seed})`, {
+  test(`a StatefulSet (${policy}) keeps its order while the server is killed (T8S_SEED=${seed})`, {
     timeout: 200_000,
   }, async (t) => {
     const random = new Random(seed)
-    const server = await MortalServer.start(t, ['--controllers=serviceaccount'])
+    const server = await CrashingServer.start(t, ['--controllers=serviceaccount'])
     const controller = new RestartedControllers(server.access, () => [statefulSetController({ concurrency: 2 })])
     t.after(() => controller.kill())
     let kills = 10

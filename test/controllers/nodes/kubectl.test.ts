@@ -1,4 +1,4 @@
-/** What users do with nodes by hand, with every kubectl that is installed. */
+/** Manual node operations with every installed kubectl. */
 import { after, test } from 'node:test'
 import type { Pod } from '../../../src/client/kinds.ts'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
@@ -45,7 +45,7 @@ for (const program of installedKubectls())
     const { code, stdout, stderr } = await draining
     if (code !== 0 || !stdout.includes(`node/${node} drained`)) throw new Error(`drain: ${stdout}${stderr}`)
     await kubectl.ok(`uncordon ${node}`, `node/${node} uncordoned\n`)
-    await waitFor('the taint to go', async () => (await taints()) === '')
+    await waitFor('the taint to be removed', async () => (await taints()) === '')
 
     await run('tainted')
     await kubectl.ok(`taint node ${node} k=v:NoExecute`, `node/${node} tainted\n`)

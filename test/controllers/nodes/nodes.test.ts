@@ -1,4 +1,4 @@
-/** Nodes that the test plays: heartbeats, silence, taints, and what becomes of their pods. */
+/** Nodes simulated by the test: heartbeats, silence, taints and pod evictions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event, Node, Pod } from '../../../src/client/kinds.ts'
@@ -22,7 +22,7 @@ async function joined(cluster: TestCluster, name: string, labels: Record<string,
   await beat(cluster, name)
 }
 
-/** A heartbeat, as kubelets send it. */
+/** Sends a heartbeat like a kubelet. */
 async function beat(cluster: TestCluster, name: string, status = 'True'): Promise<void> {
   const condition = {
     type: 'Ready',
@@ -71,7 +71,7 @@ const taints = async (cluster: TestCluster, name: string): Promise<string[]> =>
 const events = async (cluster: TestCluster, reason: string): Promise<readonly Event[]> =>
   (await get<{ items: Event[] }>(cluster, `${core}/events?fieldSelector=reason=${reason}`)).items
 
-test('a node that falls silent is Unknown, its pods are not ready, and go when they do not tolerate that any longer', async (t) => {
+test('a silent node becomes Unknown, its pods not ready, and they are evicted', async (t) => {
   const controllerFlags = {
     'node-monitor-grace-period': '1500ms',
     'node-monitor-period': '100ms',
@@ -80,7 +80,7 @@ test('a node that falls silent is Unknown, its pods are not ready, and go when t
   const cluster = await testCluster(t, { controllers: ['*'], controllerFlags })
   await joined(cluster, 'silent', { 'kubernetes.io/os': 'linux' })
   await joined(cluster, 'alive')
-  // Heartbeats go on, or both would be down, and nobody driven away.
+  // Heartbeats of the other node continue: if all nodes were down, evictions would stop.
   const heartbeats = setInterval(() => void beat(cluster, 'alive').catch(() => {}), 200)
   t.after(() => clearInterval(heartbeats))
   await waitFor('taints of the start to go', async () => (await taints(cluster, 'silent')).length === 0)
@@ -128,14 +128,14 @@ test('a node that falls silent is Unknown, its pods are not ready, and go when t
       ({ message }) => message === 'Node silent event: Registered Node silent in Controller',
     ),
   )
-  // It is back.
+  // The node recovers.
   await beat(cluster, 'silent')
   await waitFor('no taints', async () =>
     (await taints(cluster, 'silent')).every((taint) => !taint.endsWith('NoExecute')),
   )
 })
 
-test('leases are heartbeats too', async (t) => {
+test('lease renewals count as heartbeats', async (t) => {
   const cluster = await testCluster(t, {
     controllers: ['*'],
     controllerFlags: { 'node-monitor-grace-period': '3s', 'node-monitor-period': '100ms' },
@@ -164,7 +164,7 @@ test('leases are heartbeats too', async (t) => {
   assert.deepEqual(await taints(cluster, 'leased'), [])
 })
 
-test('conditions and cordons of a node are taints that keep pods away', async (t) => {
+test('conditions and cordons of a node become NoSchedule taints', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await joined(cluster, 'n')
   await cluster.call(
@@ -185,7 +185,7 @@ test('conditions and cordons of a node are taints that keep pods away', async (t
   )
 })
 
-test('a taint that drives pods away does so at once, or after the seconds they tolerate it', async (t) => {
+test('a NoExecute taint evicts pods immediately or after tolerationSeconds', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'] })
   await joined(cluster, 'n')
   await running(cluster, 'p', 'n')
@@ -201,7 +201,7 @@ test('a taint that drives pods away does so at once, or after the seconds they t
   )
 })
 
-test('pods that no kubelet will end are removed', async (t) => {
+test('pods that no kubelet will terminate are removed', async (t) => {
   const cluster = await testCluster(t, { controllers: ['*'], controllerFlags: { 'terminated-pod-gc-threshold': '1' } })
   await joined(cluster, 'n')
   await running(cluster, 'lost', 'n')
@@ -216,7 +216,7 @@ test('pods that no kubelet will end are removed', async (t) => {
   await waitFor('the pod to go', () => gone(cluster, `${core}/pods/lost`))
 })
 
-test('nodes get ranges of addresses where that is asked for', async (t) => {
+test('nodes get address ranges with --allocate-node-cidrs', async (t) => {
   const cluster = await testCluster(t, {
     controllers: ['*'],
     controllerFlags: { 'allocate-node-cidrs': 'true', 'cluster-cidr': '10.244.0.0/23,fd00::/63' },
@@ -224,8 +224,7 @@ test('nodes get ranges of addresses where that is asked for', async (t) => {
   const pairs = [['10.244.0.0/24', 'fd00::/64'].join(), ['10.244.1.0/24', 'fd00:0:0:1::/64'].join()]
   const rangesOf = async (name: string): Promise<string | undefined> =>
     (await get<Node>(cluster, `/api/v1/nodes/${name}`)).spec?.podCIDRs?.join()
-  // Which pair is free next depends on whether somebody else wrote the node meanwhile: what was taken for it is given
-  // back, and the next one tried.
+  // The next free pair depends on conflicts: after one, the taken ranges are released and the next are used.
   await joined(cluster, 'a')
   await waitFor('its ranges', async () => pairs.includes((await rangesOf('a')) ?? ''))
   const first = await rangesOf('a')

@@ -1,4 +1,4 @@
-/** Pods of nodes that have gone, with shorter waiting times than a cluster's. */
+/** Pods of deleted nodes, with shorter delays than in a cluster. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Connection } from '../../../src/client/connection/connection.ts'
@@ -13,7 +13,7 @@ import { waitFor } from '../../support/wait-for.ts'
 const merge = 'application/merge-patch+json'
 const core = '/api/v1/namespaces/default'
 
-test('pods go a while after their node, and those that have ended when there are too many', async (t) => {
+test('pods are deleted some time after their node, and ended pods beyond the limit', async (t) => {
   const cluster = await testCluster(t, { controllers: ['serviceaccount'] })
   await waitFor('the account', () => cluster.call('GET', `${core}/serviceaccounts/default`))
   const connection = new Connection(cluster.client)

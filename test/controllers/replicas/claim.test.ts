@@ -1,7 +1,4 @@
-/**
- * Adoption and release as they are written to a server: who has just been deleted adopts nothing, whatever a cache
- * says.
- */
+/** Adoption and release against a server: a deleted owner adopts nothing, even with a stale cache. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Connection } from '../../../src/client/connection/connection.ts'
@@ -14,7 +11,7 @@ import { controllerName, Workloads } from './workloads.ts'
 const cluster = testCluster({ after }, { controllers: ['serviceaccount'] })
 const finalizers = ['example.com/tracked']
 
-test('an owner adopts what it selects, once, and releases what it does not', async (t) => {
+test('an owner adopts matching orphans once and releases others', async (t) => {
   const { all, claim } = await owned(t, 'adopt')
   await all.makePod('stray', 'web')
   await all.makePod('other', 'other')
@@ -31,7 +28,7 @@ test('an owner adopts what it selects, once, and releases what it does not', asy
   assert.deepEqual([controllerName(released!), released?.metadata.finalizers], [undefined, undefined])
 })
 
-test('an owner that was deleted meanwhile adopts nothing, nor does one that is another by now', async (t) => {
+test('an owner that was deleted or replaced meanwhile adopts nothing', async (t) => {
   const { all, claim } = await owned(t, 'deleted')
   const stale = await all.replicaSet('web')
   const path = `${all.apps}/replicasets/web`
@@ -46,7 +43,7 @@ test('an owner that was deleted meanwhile adopts nothing, nor does one that is a
   assert.equal(controllerName((await all.pods('web'))[0]!), undefined)
 })
 
-test('what has gone meanwhile, or is another object of that name, is neither adopted nor released', async (t) => {
+test('a deleted or replaced object is neither adopted nor released', async (t) => {
   const { all, client, owner, matching } = await owned(t, 'gone')
   const seen = await all.makePod('stray', 'web')
   await all.delete(`${all.core}/pods/stray`)
@@ -71,7 +68,7 @@ test('what has gone meanwhile, or is another object of that name, is neither ado
   }
 })
 
-/** A ReplicaSet `web` of a new namespace that nobody looks after, and its claim on all pods there are. */
+/** A ReplicaSet `web` in a new namespace without controllers, and its claim on all pods. */
 async function owned(t: { after(cleanUp: () => unknown): void }, namespace: string) {
   const all = await Workloads.in(await cluster, namespace)
   const connection = new Connection((await cluster).client)

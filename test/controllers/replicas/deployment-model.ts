@@ -1,7 +1,6 @@
 /**
- * Deployments under random operations. At every change that a watch tells: no more pods are asked for than surge
- * allows, no fewer are available than may be missing (while nobody but the controllers takes pods away), and pods of
- * two templates never run side by side where pods are recreated. In the end all is as asked for.
+ * Deployments under random operations. At every watch event, pods stay within maxSurge and maxUnavailable (unless
+ * others delete pods), and with Recreate pods of two templates never run together. At the end the spec is fulfilled.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -21,14 +20,14 @@ export interface Play {
   readonly strategy: object
   readonly random: Random
   readonly rounds: number
-  /** Disturbs the controllers, or the server. */
+  /** Disturbs the controllers or the server. */
   readonly disturb: () => Promise<unknown>
 }
 
 const operations = 12
 const isNotFoundOrConflict = / (404|409) /
 
-/** Those that a Deployment needs. */
+/** The controllers that a Deployment needs. */
 export const replicaControllers = (): readonly Controller[] => [
   deploymentController(5),
   podSetController(replicaSetKind, 5),
@@ -45,16 +44,16 @@ export async function playDeployment(
   const isOpen = (pod: Pod): boolean => pod.status?.phase === 'Pending' && !pod.metadata.deletionTimestamp
   const onePod = async (which: (pod: Pod) => boolean, act: (name: string) => Promise<unknown>): Promise<void> => {
     const candidates = (await all.pods('web')).filter(which)
-    // It may have gone meanwhile.
+    // It may have been deleted meanwhile.
     if (candidates.length > 0)
       await act(random.pick(candidates).metadata.name ?? '').catch((error) =>
         assert.match(String(error), isNotFoundOrConflict),
       )
   }
-  /** Widens the limits by what is about to be asked for, before anybody acts on it. */
+  /** Widens the limits for the next change before controllers act on it. */
   const resize = async (replicas: number): Promise<void> => {
     const deployment = await all.deployment('web')
-    // In proportion, sets that are available may shrink while others do not become so.
+    // With proportional scaling, available sets may shrink while others are unavailable.
     judge.fewest = 0
     judge.widen(limitsOfPods({ ...deployment, spec: { ...deployment.spec!, replicas } }))
     await all.change('web', { replicas })
@@ -64,7 +63,7 @@ export async function playDeployment(
     return all.playKubelet('web', 'the Deployment to settle', async () => {
       const deployment = await all.deployment('web')
       if (!isRolledOut(deployment)) return
-      // The status may be from before the last pods went, or stopped being ready.
+      // The status may be older than the last deletions or readiness changes.
       const active = (await all.pods('web')).filter(
         ({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed',
       )
@@ -95,7 +94,7 @@ export async function playDeployment(
         (name) => all.tell(name, 'Failed', false),
       ),
     () =>
-      // What has failed stays so.
+      // A failed pod remains failed.
       onePod(
         ({ status }) => status?.phase !== 'Failed',
         (name) => all.tell(name, 'Running', false),

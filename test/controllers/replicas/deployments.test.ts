@@ -1,6 +1,4 @@
-/**
- * What the conformance suite asks of Deployments (`test/e2e/apps/deployment.go`), with a test that plays the kubelet.
- */
+/** Conformance tests of Deployments (`test/e2e/apps/deployment.go`). The test simulates the kubelet. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -10,7 +8,7 @@ import { controllerName, progressOf, revisionOf, sizesOf, template, Workloads } 
 const cluster = testCluster({ after }, { controllers: ['deployment', 'replicaset', 'serviceaccount'] })
 const workloads = async (name: string): Promise<Workloads> => await Workloads.in(await cluster, name)
 
-/** Begins to replace pods: they end, but for one that is held. Resolves with what lets that go. */
+/** Starts a replacement in which one old pod is held. Resolves with a function that releases it. */
 async function replaceHeld(all: Workloads, tag: number): Promise<() => Promise<unknown>> {
   const [held] = await all.pods('web')
   const path = `${all.core}/pods/${held?.metadata.name}`
@@ -51,7 +49,7 @@ test('RecreateDeployment should delete old pods and create new ones', async () =
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 2])
 })
 
-test('a Deployment that recreates and is paused in the middle begins nothing beside pods of another template', async () => {
+test('a paused Recreate starts no pods beside pods of another template', async () => {
   const all = await workloads('recreate-paused')
   await all.deploy('web', { replicas: 2, strategy: { type: 'Recreate' } })
   await all.rolledOut('web')
@@ -71,7 +69,7 @@ test('a Deployment that recreates and is paused in the middle begins nothing bes
 
 test('RollingUpdateDeployment should delete old pods and create new ones', async () => {
   const all = await workloads('rolling')
-  // A ReplicaSet that is there already is adopted, and is the revision before.
+  // An existing ReplicaSet is adopted as the previous revision.
   await all.makeReplicaSet('before', {
     replicas: 1,
     template: template('web'),
@@ -109,7 +107,7 @@ test('deployment should support rollover', async () => {
   await all.rolledOut('web')
   await all.image('web', 2)
   await waitFor('the second set', async () => sizesOf(await all.sets('web')).join() === '4,1')
-  // The second never becomes ready: the third takes its place.
+  // The second never becomes ready: the third replaces it.
   await all.image('web', 3)
   await all.rolledOut('web')
   assert.deepEqual(sizesOf(await all.sets('web')), [0, 0, 4])
@@ -153,13 +151,13 @@ test('Deployment should validate Deployment Status endpoints', async () => {
   const path = `${all.apps}/deployments/web/status`
   const told = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
   await all.patch(path, { status: { conditions: [...(deployment.status?.conditions ?? []), told] } })
-  // Conditions of others stay.
+  // Conditions of others are retained.
   await all.image('web', 2)
   const { status } = await all.rolledOut('web')
   assert.equal(status?.conditions?.find(({ type }) => type === 'StatusUpdate')?.message, told.message)
 })
 
-test('a name that is taken by another ReplicaSet makes another name', async () => {
+test('a name collision with another ReplicaSet changes the name', async () => {
   const all = await workloads('collision')
   const path = `${all.apps}/deployments/web`
   await all.deploy('web', { replicas: 0 })
@@ -170,7 +168,7 @@ test('a name that is taken by another ReplicaSet makes another name', async () =
     } = { metadata: {} },
   ] = await all.sets('web')
   await all.delete(path)
-  // Nobody collects garbage here: the set stays, and is made somebody else's.
+  // Without garbage collection the set remains, and gets another owner.
   await all.patch(`${all.apps}/replicasets/${name}`, { metadata: { labels: { app: 'other' }, ownerReferences: null } })
   await all.deploy('web', { replicas: 1 })
   assert.equal((await all.rolledOut('web')).status?.collisionCount, 1)
@@ -178,7 +176,7 @@ test('a name that is taken by another ReplicaSet makes another name', async () =
   assert.notEqual(set?.metadata.name, name)
 })
 
-test('progress that does not come in time is told, and so is that it came later', async () => {
+test('a missed progress deadline is reported, and later progress too', async () => {
   const all = await workloads('deadline')
   await all.deploy('web', { replicas: 1, progressDeadlineSeconds: 1 })
   const late = await waitFor('the deadline', async () => {
@@ -189,7 +187,7 @@ test('progress that does not come in time is told, and so is that it came later'
   await all.rolledOut('web')
 })
 
-test('pods that cannot be created are told by the Deployment', async () => {
+test('a Deployment reports pods that cannot be created', async () => {
   const all = await workloads('refused')
   await all.post(`${all.core}/resourcequotas`, {
     apiVersion: 'v1',

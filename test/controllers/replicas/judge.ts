@@ -1,7 +1,6 @@
 /**
- * Watches what the controllers do to the one Deployment of a namespace, and notes what must not be. Pods and
- * ReplicaSets are watched apart, so that nothing is decided by both: how many are asked for shows in the sets, how many
- * are available in the pods.
+ * Watches a namespace's Deployment and records violations of its limits. Pods and ReplicaSets are watched
+ * independently: desired replicas are read from the sets, available pods from the pods.
  */
 import type { ServerAccess } from '../../../src/client/connection/connection.ts'
 import { type Deployment, type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
@@ -10,7 +9,7 @@ import { Witness } from '../witness.ts'
 import { isReady } from './workloads.ts'
 
 export interface Limits {
-  /** The most pods that may be asked for, and the fewest that have to be available. */
+  /** Maximum desired pods and minimum available pods. */
   readonly most: number
   readonly fewest: number
 }
@@ -28,7 +27,7 @@ export class Judge {
   readonly violations: string[] = []
   most = 0
   fewest = 0
-  /** Pods of two templates must not run side by side. */
+  /** True if pods of two templates must not run together. */
   readonly #isRecreated: boolean
   readonly #witnesses: (Witness<Pod> | Witness<ReplicaSet>)[] = []
 
@@ -52,8 +51,7 @@ export class Judge {
   }
 
   /**
-   * Judges by other limits, when all that has happened up to now, to objects that change no more, is judged by those
-   * before.
+   * Switches to other limits after all previous events were checked with the old ones.
    */
   async limit({ most, fewest }: Limits): Promise<void> {
     await Promise.all(this.#witnesses.map((witness) => witness.caughtUp()))
@@ -61,7 +59,7 @@ export class Judge {
     this.fewest = fewest
   }
 
-  /** Judges by the wider of both limits from now on. */
+  /** Uses the wider of both limits from now on. */
   widen({ most, fewest }: Limits): void {
     this.most = Math.max(this.most, most)
     this.fewest = Math.min(this.fewest, fewest)
@@ -87,7 +85,7 @@ export class Judge {
   }
 }
 
-/** All objects as they are after a change. */
+/** All objects after a change. */
 const now = <T>(before: ReadonlyMap<string, T>, name: string, object: T | undefined): readonly T[] => [
   ...[...before].flatMap(([other, unchanged]) => (other === name ? [] : [unchanged])),
   ...(object ? [object] : []),

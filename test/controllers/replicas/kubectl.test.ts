@@ -1,4 +1,4 @@
-/** What users do with Deployments by hand, with every kubectl that is installed. */
+/** Manual operations on Deployments with every installed kubectl. */
 import { after, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -8,7 +8,7 @@ import { revisionOf, sizesOf, Workloads } from './workloads.ts'
 const cluster = testCluster({ after }, { controllers: ['deployment', 'replicaset', 'serviceaccount'] })
 
 for (const program of installedKubectls())
-  test(`kubectl ${program.version} rolls out, looks at history, goes back, pauses and scales`, async () => {
+  test(`kubectl ${program.version} rolls out, shows history, rolls back, pauses and scales`, async () => {
     const { kubeconfigFile, folder } = await cluster
     const namespace = `kubectl-${program.minor}`
     const all = await Workloads.in(await cluster, namespace)
@@ -49,7 +49,7 @@ for (const program of installedKubectls())
     const restarted = revisionOf(await all.deployment('web'))
     await kubectl.ok('rollout pause deployment/web', 'deployment.apps/web paused\n')
     await kubectl.ok('set image deployment/web app=registry.example/app:3', 'deployment.apps/web image updated\n')
-    // A size is followed in a pause, a template is not.
+    // A paused Deployment is scaled but not rolled out.
     await kubectl.ok('scale deployment/web --replicas 3', 'deployment.apps/web scaled\n')
     await waitFor('the size', async () => Math.max(...sizesOf(await all.sets('web'))) === 3)
     if (revisionOf(await all.deployment('web')) !== restarted) throw new Error('a paused Deployment rolled out')

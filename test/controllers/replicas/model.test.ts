@@ -1,4 +1,4 @@
-/** Deployments under random operations, with their controllers stopped and started anew at random points. */
+/** Deployments under random operations with restarts of their controllers at random points. */
 import { after, test } from 'node:test'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -13,7 +13,7 @@ for (const [seed, strategy] of [
   [3, { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 2 } }],
   [4, { type: 'Recreate' }],
 ] as const)
-  test(`a Deployment keeps its limits under random operations (seed ${seed}, ${JSON.stringify(strategy)})`, async (t) => {
+  test(`a Deployment keeps its limits (seed ${seed}, ${JSON.stringify(strategy)})`, async (t) => {
     const all = await cluster
     const controllers = new RestartedControllers(all.client, replicaControllers)
     t.after(() => controllers.stop())

@@ -1,6 +1,6 @@
 /**
- * What the conformance suite asks of ReplicaSets and ReplicationControllers (`test/e2e/apps/{replica_set,rc}.go`), with
- * a test that plays the kubelet.
+ * Conformance tests of ReplicaSets and ReplicationControllers (`test/e2e/apps/{replica_set,rc}.go`).
+ * The test simulates the kubelet.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -39,7 +39,7 @@ const namesOf = (pods: readonly Pod[]): (string | undefined)[] => pods.map(({ me
 for (const { name: kind, path, make, get } of kinds) {
   const namespaceFor = (what: string): Promise<Workloads> => workloads(`${kind.toLowerCase()}-${what}`)
 
-  test(`${kind} Replace and Patch tests: its size follows, and its status tells`, async () => {
+  test(`${kind} Replace and Patch tests: size and status follow`, async () => {
     const all = await namespaceFor('replace')
     await make(all, 'web', { replicas: 1 })
     const available = (count: number) =>
@@ -69,7 +69,7 @@ for (const { name: kind, path, make, get } of kinds) {
       const set = await get(all, 'web')
       return set.status?.replicas === 2 && set.status.observedGeneration === set.metadata.generation && set
     })
-    // A ReplicationController does not count pods that terminate.
+    // A ReplicationController does not count terminating pods.
     const terminating = kind === 'ReplicaSet' ? { terminatingReplicas: 0 } : {}
     assert.deepEqual(status, {
       replicas: 2,

@@ -1,6 +1,4 @@
-/**
- * Workloads of one namespace as tests make and watch them; the test plays the kubelet by writing the status of pods.
- */
+/** Workloads in one namespace; the test simulates the kubelet by writing the status of pods. */
 import type { Deployment, Pod, ReplicaSet, ReplicationController } from '../../../src/client/kinds.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -19,7 +17,7 @@ export class Workloads {
     this.apps = `/apis/apps/v1/namespaces/${namespace}`
   }
 
-  /** Those of a new namespace. */
+  /** Creates a new namespace. */
   static async in(cluster: ReachableCluster, namespace: string): Promise<Workloads> {
     await cluster.call('POST', '/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -27,7 +25,7 @@ export class Workloads {
       metadata: { name: namespace },
     })
     const all = new Workloads(cluster, namespace)
-    // Pods are refused until their account is there.
+    // Pods are rejected until the default account exists.
     await waitFor('the account', () => all.get(`${all.core}/serviceaccounts/default`))
     return all
   }
@@ -56,12 +54,12 @@ export class Workloads {
     return (await this.get<{ items: T[] }>(path)).items
   }
 
-  /** Pods whose label `app` is that. */
+  /** Pods with this label `app`. */
   pods(app: string): Promise<readonly Pod[]> {
     return this.list(`${this.core}/pods?labelSelector=app%3D${app}`)
   }
 
-  /** ReplicaSets whose label `app` is that, in the order of their revisions. */
+  /** ReplicaSets with this label `app`, by revision. */
   async sets(app: string): Promise<readonly ReplicaSet[]> {
     return (await this.list<ReplicaSet>(`${this.apps}/replicasets?labelSelector=app%3D${app}`)).toSorted(
       (a, b) => revisionOf(a) - revisionOf(b),
@@ -80,7 +78,7 @@ export class Workloads {
     return this.get(`${this.core}/replicationcontrollers/${name}`)
   }
 
-  /** Messages of the events about an object, by their reasons; the order is that of their names. */
+  /** Event messages about an object by reason, sorted by event name. */
   async events(name: string, reason: string): Promise<string[]> {
     const events = await this.list<{ message: string }>(
       `${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`,
@@ -88,7 +86,7 @@ export class Workloads {
     return events.map(({ message }) => message)
   }
 
-  /** Makes a Deployment `name` of pods labelled `app: name`. */
+  /** Creates a Deployment `name` of pods labelled `app: name`. */
   deploy(name: string, spec: object = {}): Promise<Deployment> {
     return this.post(`${this.apps}/deployments`, {
       apiVersion: 'apps/v1',
@@ -137,7 +135,7 @@ export class Workloads {
     )
   }
 
-  /** What a kubelet tells of a pod. */
+  /** Writes the status of a pod like a kubelet. */
   async tell(pod: string, phase: string, isReady: boolean): Promise<void> {
     const status = {
       phase,
@@ -147,7 +145,7 @@ export class Workloads {
   }
 
   /**
-   * Makes all pods of an app ready that are not, and all that come, until `done` holds; resolves with what it gives.
+   * Makes all existing and new pods of an app ready until `done` returns a value; resolves with it.
    */
   async playKubelet<T>(app: string, what: string, done: () => Promise<T | undefined | false>): Promise<T> {
     const play = async (): Promise<T | undefined | false> => {
@@ -159,7 +157,7 @@ export class Workloads {
     return await waitFor(what, play, { deadlineMs: 60_000 })
   }
 
-  /** Plays the kubelet until a Deployment has rolled out what it asks for now. */
+  /** Simulates the kubelet until a Deployment has rolled out. */
   rolledOut(name: string): Promise<Deployment> {
     return this.playKubelet(name, `the rollout of ${name}`, async () => {
       const deployment = await this.deployment(name)
@@ -168,7 +166,7 @@ export class Workloads {
   }
 }
 
-/** Whether all that a Deployment asks for now is so, as its status tells. */
+/** Returns true if the status of a Deployment shows a complete rollout. */
 export function isRolledOut(deployment: Deployment): boolean {
   const { metadata, spec, status } = deployment
   const isSeen = status?.observedGeneration === metadata.generation
@@ -197,12 +195,12 @@ export const template = (app: string, tag: string | number = 1) => ({
 export const revisionOf = ({ metadata }: Deployment | ReplicaSet): number =>
   Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0)
 
-/** `spec.replicas` of sets, in their order. */
+/** `spec.replicas` of sets, in order. */
 export const sizesOf = (sets: readonly ReplicaSet[]): number[] => sets.map(({ spec }) => spec?.replicas ?? 1)
 
 export const progressOf = ({ status }: Deployment): { readonly reason?: string; readonly message?: string } =>
   status?.conditions?.find(({ type }) => type === 'Progressing') ?? {}
 
-/** The name of who controls a pod. */
+/** The name of a pod's controller. */
 export const controllerName = ({ metadata }: Pod): string | undefined =>
   metadata.ownerReferences?.find(({ controller }) => controller)?.name

@@ -1,4 +1,4 @@
-/** Ranges of cluster IPs: they are held while their addresses are in use. */
+/** ServiceCIDRs are protected while their addresses are in use. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -18,7 +18,7 @@ interface ServiceCidr {
   }
 }
 
-test('a range is ready, waits for its addresses, and goes when another holds them', async (t) => {
+test('a range becomes ready, waits for its addresses, and is deleted when another contains them', async (t) => {
   const cluster = await testCluster(t, { controllers: ['service-cidr-controller'] })
   const get = async (name: string): Promise<ServiceCidr> =>
     (await cluster.call('GET', `${path}/${name}`)) as unknown as ServiceCidr

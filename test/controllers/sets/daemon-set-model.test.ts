@@ -1,4 +1,4 @@
-/** A DaemonSet under random changes, with its controller killed at random points. */
+/** A DaemonSet under random changes with restarts of its controller at random points. */
 import { after, test } from 'node:test'
 import { daemonSetController } from '../../../src/controllers/daemon-sets/daemon-set.ts'
 import { Random } from '../../fuzz/random.ts'

@@ -1,6 +1,6 @@
 /**
- * A DaemonSet under random changes of itself and of its nodes: in the end every node that it is for has one pod of its
- * newest revision, and an update takes no more pods away at a time than allowed.
+ * A DaemonSet under random changes of itself and its nodes: at the end every eligible node has one pod of the newest
+ * revision, and updates stay within their limits.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -18,7 +18,7 @@ export interface Play {
   readonly rollingUpdate: { readonly maxUnavailable: number; readonly maxSurge: number }
   readonly random: Random
   readonly rounds: number
-  /** Disturbs the controller, or the server. */
+  /** Disturbs the controller or the server. */
   readonly disturb: () => Promise<unknown>
 }
 
@@ -28,12 +28,12 @@ const isServing = (pod: Pod): boolean =>
   isReady(pod) && pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp
 const imageOf = (pod: Pod): string | undefined => pod.spec?.containers[0]?.image
 
-/** What the test wants. It changes only when all is as it should be. */
+/** The desired state. It changes only when it was reached. */
 interface Wish {
   image: string
-  /** Names of the nodes that the set is for. */
+  /** Names of eligible nodes. */
   readonly nodes: Set<string>
-  /** Pods that it has broken itself. */
+  /** Pods that the test broke. */
   readonly broken: Set<string>
 }
 
@@ -57,7 +57,7 @@ export async function playDaemonSet(
   const witness = await Witness.of(cluster.client, pods, ns.name, (name, pod, before) => {
     const old = before.get(name)
     const wasTaken = old && !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
-    // Of pods that serve on nodes that the set is for, an update takes few at a time.
+    // An update deletes few available pods on eligible nodes at a time.
     if (
       !wasTaken ||
       !isServing(old) ||
@@ -100,7 +100,7 @@ export async function playDaemonSet(
     )
   await settled()
   for (let round = 0; round < rounds; round++) {
-    // What is seen late was done for the wish before.
+    // Late events belong to the previous desired state.
     await witness.caughtUp()
     await random.one(
       async () => {

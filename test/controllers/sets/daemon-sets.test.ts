@@ -1,6 +1,6 @@
 /**
- * What the conformance suite asks of DaemonSets (`test/e2e/apps/daemon_set.go`, `controller_revision.go`), with a test
- * that plays scheduler and kubelet; and what else they promise.
+ * Conformance tests of DaemonSets (`test/e2e/apps/daemon_set.go`, `controller_revision.go`) and others. The test
+ * simulates scheduler and kubelet.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -13,7 +13,7 @@ const cluster = testCluster({ after }, { controllers: ['daemonset', 'serviceacco
 
 type Spec = NonNullable<DaemonSet['spec']>
 
-/** A DaemonSet `agent` in a namespace of its own, for nodes that are labelled with the namespace. */
+/** A DaemonSet `agent` in a new namespace, for nodes labelled with the namespace. */
 class Agent {
   readonly ns: PlayedNamespace
   readonly path: string
@@ -43,7 +43,7 @@ class Agent {
     return agent
   }
 
-  /** A node that was ready once. */
+  /** A node that has been ready. */
   async node(node: string): Promise<void> {
     const name = `${this.ns.name}-${node}`
     await this.ns.post('/api/v1/nodes', {
@@ -71,7 +71,7 @@ class Agent {
       .join(', ')
   }
 
-  /** Plays until the pods are there, and ready. */
+  /** Simulates the kubelet until the pods exist and are ready. */
   runs(expected: string): Promise<DaemonSet> {
     return this.ns.playUntil('agent', `the pods ${expected}`, async () => {
       const set = await this.get()
@@ -170,7 +170,7 @@ test('should rollback without unnecessary restarts', async () => {
   const agent = await Agent.in('rollback')
   await agent.runs('a 1, b 1')
   const before = (await agent.ns.pods('agent')).map(({ metadata }) => metadata.uid)
-  // One node gets the new image, which never works; the other keeps its pod.
+  // One node gets the new image, which never works; the other retains its pod.
   await agent.ns.image('daemonsets', 'agent', 'agent:bad')
   const waitedFor = await waitFor('the update to wait', async () => {
     for (const { metadata } of await agent.ns.pods('agent')) {
@@ -192,7 +192,7 @@ test('should list and delete a collection of DaemonSets', async () => {
   const sets = `${agent.ns.apps}/daemonsets?labelSelector=app%3Dagent`
   assert.deepEqual(await agent.ns.names(sets), ['agent'])
   await agent.ns.delete(sets)
-  await waitFor('them to go', async () => (await agent.ns.names(sets)).length === 0)
+  await waitFor('them to be deleted', async () => (await agent.ns.names(sets)).length === 0)
 })
 
 test('should verify changes to a daemon set status', async () => {
@@ -203,7 +203,7 @@ test('should verify changes to a daemon set status', async () => {
   assert.equal((await agent.get()).status?.conditions?.[0]?.reason, 'E2E')
   await agent.ns.patch(`${agent.path}/status`, { status: { conditions: [{ type: 'StatusPatched', status: 'True' }] } })
   await agent.changeNode('b', { metadata: { labels: { of: null } } })
-  // What others tell survives what the controller does.
+  // Status fields of others are retained.
   assert.deepEqual(
     (await agent.runs('a 1')).status?.conditions?.map(({ type }) => type),
     ['StatusPatched'],
@@ -219,7 +219,7 @@ test('should manage the lifecycle of a ControllerRevision', async () => {
   assert.deepEqual(await names(), [first?.metadata.name])
   await agent.ns.patch(`${path}/${first?.metadata.name}`, { metadata: { labels: { patched: 'yes' } } })
   assert.equal((await agent.ns.revisions('agent'))[0]?.metadata.labels?.patched, 'yes')
-  // Of two that say the same one goes when the set is looked at next: that is not now.
+  // One of two equal revisions is deleted at the next reconcile, which is not now.
   await agent.runs('a 1, b 1')
   await agent.ns.post(path, {
     apiVersion: 'apps/v1',
@@ -243,7 +243,7 @@ test('should manage the lifecycle of a ControllerRevision', async () => {
   })
   assert.deepEqual(await names(), [first?.metadata.name, 'agent-made'])
   await agent.ns.delete(`${path}/${first?.metadata.name}`)
-  await waitFor('one to be left', async () => (await names()).length === 1)
+  await waitFor('one to remain', async () => (await names()).length === 1)
   await agent.runs('a 1, b 1')
   await agent.ns.patch(`${path}/agent-made`, { metadata: { labels: { updated: 'yes' } } })
   await agent.ns.image('daemonsets', 'agent', 'agent:2')
@@ -253,10 +253,10 @@ test('should manage the lifecycle of a ControllerRevision', async () => {
     [2, 3],
   )
   await agent.ns.delete(`${path}?labelSelector=updated%3Dyes`)
-  await waitFor('one to be left', async () => (await names()).length === 1)
+  await waitFor('one to remain', async () => (await names()).length === 1)
 })
 
-test('revisions that say the same become one, and its pods stay', async () => {
+test('equal revisions are merged and their pods retained', async () => {
   const agent = await Agent.in('same')
   await agent.runs('a 1, b 1')
   const [first] = await agent.ns.revisions('agent')
@@ -269,7 +269,7 @@ test('revisions that say the same become one, and its pods stay', async () => {
     revision: 5,
   })
   await waitFor(
-    'one to be left',
+    'one to remain',
     async () => (await agent.ns.revisions('agent')).map(({ metadata }) => metadata.name).join() === 'agent-orphan',
   )
   const pods = await agent.ns.pods('agent')
@@ -280,7 +280,7 @@ test('revisions that say the same become one, and its pods stay', async () => {
   assert.ok(pods.every(({ metadata }) => metadata.labels?.['controller-revision-hash'] === 'orphan'))
 })
 
-test('with surge, the new pod is there before the old one goes', async () => {
+test('with surge the new pod runs before the old one is deleted', async () => {
   const agent = await Agent.in('surge', {
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
   })
@@ -299,7 +299,7 @@ test('with surge, the new pod is there before the old one goes', async () => {
   assert.equal(least, 2)
 })
 
-test('OnDelete leaves it to the user which pods are replaced', async () => {
+test('with OnDelete pods are replaced when the user deletes them', async () => {
   const agent = await Agent.in('on-delete', { updateStrategy: { type: 'OnDelete' } })
   await agent.runs('a 1, b 1')
   await agent.ns.image('daemonsets', 'agent', 'agent:2')
@@ -308,11 +308,11 @@ test('OnDelete leaves it to the user which pods are replaced', async () => {
   await agent.runs('a 1, b 2')
 })
 
-test('taints keep pods away, and drive them out', async () => {
+test('NoSchedule taints prevent pods, NoExecute taints evict them', async () => {
   const agent = await Agent.in('taints')
   await agent.runs('a 1, b 1')
   await agent.changeNode('a', { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } })
-  // One that is there may stay, but is not counted.
+  // An existing pod may remain but is not counted.
   await waitFor('the status', async () => (await agent.get()).status?.numberMisscheduled === 1)
   assert.equal(await agent.on(), 'a 1, b 1')
   await agent.changeNode('b', { spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } })

@@ -1,6 +1,5 @@
 /**
- * A StatefulSet whose controller does not see claims yet that are there: they go with their pods all the same, and no
- * pod is made on one that goes.
+ * A StatefulSet whose controller has a stale cache of claims: they are still deleted with their pods and not reused.
  */
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -8,26 +7,31 @@ import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { Hearing } from '../hearing.ts'
+import { PausedWatches } from '../paused-watches.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 import { setOf } from './stateful-set-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })
 
-/** A set with a claim for each pod, which goes with it, and its controller. */
-async function lateSet(t: TestContext, name: string): Promise<{ ns: PlayedNamespace; hearing: Hearing; path: string }> {
+/** A set with a claim for each pod, which is deleted with it, and its controller. */
+async function lateSet(
+  t: TestContext,
+  name: string,
+): Promise<{ ns: PlayedNamespace; watches: PausedWatches; path: string }> {
   const all = await cluster
-  const hearing = Hearing.of(t, all.client, persistentVolumeClaims, () => [statefulSetController({ concurrency: 1 })])
+  const watches = PausedWatches.of(t, all.client, persistentVolumeClaims, () => [
+    statefulSetController({ concurrency: 1 }),
+  ])
   const ns = await PlayedNamespace.in(all, name)
   const path = `${ns.apps}/statefulsets/web`
   await ns.post(`${ns.apps}/statefulsets`, setOf('OrderedReady', 'Delete', 1))
   await ns.playUntil('web', 'the first pod', async () => (await ns.living('web')).length === 1)
-  return { ns, hearing, path }
+  return { ns, watches, path }
 }
 
-test('a claim that is not seen yet goes with its pod', async (t) => {
-  const { ns, hearing, path } = await lateSet(t, 'unseen')
-  hearing.deafen()
+test('a claim that is not in the cache yet is deleted with its pod', async (t) => {
+  const { ns, watches, path } = await lateSet(t, 'unseen')
+  watches.pause()
   await ns.patch(path, { spec: { replicas: 2 } })
   await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
   const { metadata } =
@@ -44,9 +48,9 @@ test('a claim that is not seen yet goes with its pod', async (t) => {
   ])
 })
 
-test('no pod is made on a claim that is there, and was not seen yet', async (t) => {
-  const { ns, hearing, path } = await lateSet(t, 'found')
-  hearing.deafen()
+test('no pod is created on a terminating claim that is not in the cache yet', async (t) => {
+  const { ns, watches, path } = await lateSet(t, 'found')
+  watches.pause()
   const claim = `${ns.core}/persistentvolumeclaims/data-web-1`
   await ns.post(`${ns.core}/persistentvolumeclaims`, {
     apiVersion: 'v1',
@@ -57,11 +61,11 @@ test('no pod is made on a claim that is there, and was not seen yet', async (t) 
   await ns.delete(claim)
   await ns.patch(path, { spec: { replicas: 2 } })
   await waitFor(
-    'the change to be seen',
+    'the change to be observed',
     async () => (await ns.get<{ status: { observedGeneration: number } }>(path)).status.observedGeneration === 2,
   )
   assert.deepEqual(await ns.living('web'), ['web-0'])
-  hearing.hear()
+  watches.resume()
   await ns.patch(claim, { metadata: { finalizers: null } })
   await ns.playUntil('web', 'the second pod', async () => (await ns.living('web')).length === 2)
   assert.ok((await ns.claims()).every(({ metadata }) => !metadata.deletionTimestamp))

@@ -1,6 +1,5 @@
 /**
- * A namespace in which the test plays the kubelet and the scheduler: it binds pods to their nodes, writes their status,
- * and ends those that are deleted.
+ * A namespace in which the test simulates kubelet and scheduler: binds pods, writes their status, ends deleted ones.
  */
 import type { ControllerRevision, PersistentVolumeClaim, Pod } from '../../../src/client/kinds.ts'
 import type { KubeObject } from '../../../src/machinery/object.ts'
@@ -55,19 +54,19 @@ export class PlayedNamespace {
     return (await this.list<KubeObject>(path)).map(({ metadata }) => metadata.name ?? '').sort()
   }
 
-  /** Those of an app. */
+  /** Pods of an app. */
   pods(app: string): Promise<readonly Pod[]> {
     return this.list(`${this.core}/pods?labelSelector=app%3D${app}`)
   }
 
-  /** Those that are not deleted, by name. */
+  /** Pods that are not deleted, by name. */
   async living(app: string): Promise<string[]> {
     return (await this.pods(app))
       .flatMap(({ metadata }) => (metadata.deletionTimestamp ? [] : (metadata.name ?? '')))
       .sort()
   }
 
-  /** Of an app, the oldest first. */
+  /** Revisions of an app, oldest first. */
   async revisions(app: string): Promise<readonly ControllerRevision[]> {
     const all = await this.list<ControllerRevision>(`${this.apps}/controllerrevisions?labelSelector=app%3D${app}`)
     return all.toSorted((a, b) => a.revision - b.revision)
@@ -77,7 +76,7 @@ export class PlayedNamespace {
     return this.list(`${this.core}/persistentvolumeclaims`)
   }
 
-  /** Messages of the events about an object. */
+  /** Messages of events about an object. */
   async events(name: string, reason: string): Promise<string[]> {
     const events = await this.list<{ message: string }>(
       `${this.core}/events?fieldSelector=involvedObject.name%3D${name},reason%3D${reason}`,
@@ -95,7 +94,7 @@ export class PlayedNamespace {
     )
   }
 
-  /** Writes what a kubelet would tell of a pod. */
+  /** Writes the status of a pod like a kubelet. */
   async tell(pod: string, phase: 'Running' | 'Failed' | 'Succeeded', isReady = phase === 'Running'): Promise<void> {
     const condition = {
       type: 'Ready',
@@ -106,8 +105,7 @@ export class PlayedNamespace {
   }
 
   /**
-   * What scheduler and kubelet do with an app's pods: each comes to its node and is ready when its claims are there,
-   * those that are deleted end.
+   * Acts as scheduler and kubelet: binds pods, makes them ready when their claims exist, and ends deleted ones.
    */
   async play(app: string): Promise<void> {
     const claims = new Set(
@@ -129,13 +127,13 @@ export class PlayedNamespace {
         } else if (status?.phase === 'Pending' && claimsOf(spec).every((name) => claims.has(name)))
           await this.tell(metadata.name ?? '', 'Running')
       } catch (error) {
-        // It was deleted meanwhile.
+        // The pod was deleted meanwhile.
         if (!String(error).includes(' 404 ')) throw error
       }
     }
   }
 
-  /** Plays until something is so. */
+  /** Simulates until a condition holds. */
   playUntil<T>(app: string, what: string, probe: () => Promise<T | undefined | false>): Promise<T> {
     return waitFor(what, async () => {
       await this.play(app)
@@ -143,7 +141,7 @@ export class PlayedNamespace {
     })
   }
 
-  /** Gives a set's template another image. */
+  /** Changes the image of a set's template. */
   async image(plural: string, name: string, image: string): Promise<void> {
     await this.patch(
       `${this.apps}/${plural}/${name}`,
@@ -152,7 +150,7 @@ export class PlayedNamespace {
     )
   }
 
-  /** The images of an app's pods that are not deleted, by name. */
+  /** Images of an app's pods that are not deleted, by name. */
   async images(app: string): Promise<Record<string, string | undefined>> {
     const pods = (await this.pods(app)).filter(({ metadata }) => !metadata.deletionTimestamp)
     return Object.fromEntries(pods.map(({ metadata, spec }) => [metadata.name, spec?.containers[0]?.image]).sort())

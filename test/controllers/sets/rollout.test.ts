@@ -1,4 +1,4 @@
-/** `kubectl rollout` with StatefulSets and DaemonSets, with every kubectl of this machine. */
+/** `kubectl rollout` of StatefulSets and DaemonSets with every installed kubectl. */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
@@ -14,7 +14,7 @@ const kinds = {
   daemonset: { complete: /daemon set "web" successfully rolled out/, spec: {} },
 } as const
 
-// Three at a time keep two processors busy.
+// Three concurrent tests use two CPUs fully.
 describe('kubectl rollout', { concurrency: 3, timeout: 300_000 }, () => {
   const cluster = testCluster({ after }, { controllers: ['statefulset', 'daemonset', 'serviceaccount-controller'] })
 
@@ -69,8 +69,7 @@ describe('kubectl rollout', { concurrency: 3, timeout: 300_000 }, () => {
         assert.equal(await images(), 'web:2,web:2')
         await k.ok(`rollout history ${kind}/web`, /REVISION\s+CHANGE-CAUSE\n1\s+<none>\n2\s+<none>/)
         await k.ok(`rollout history ${kind}/web --revision=1`, /Image:\s+web:1/)
-        // Old kubectls do not see that it is the same: they expect times in templates that servers do not tell any
-        // more.
+        // Old kubectls do not detect that it is equal: they expect timestamps that servers no longer write.
         await k.ok(
           `rollout undo ${kind}/web --to-revision=2`,
           /skipped rollback \(current template already matches revision 2\)|rolled back/,

@@ -1,4 +1,4 @@
-/** A StatefulSet under random changes, with its controller killed at random points. */
+/** A StatefulSet under random changes with restarts of its controller at random points. */
 import { after, test } from 'node:test'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { Random } from '../../fuzz/random.ts'

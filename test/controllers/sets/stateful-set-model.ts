@@ -1,6 +1,6 @@
 /**
- * A StatefulSet under random changes: never two pods for an ordinal, pods come and go in order, and claims are kept or
- * go as the policy says.
+ * A StatefulSet under random changes: an ordinal never has two pods, pods are created and deleted in order, and claims
+ * follow the retention policy.
  */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -18,7 +18,7 @@ export interface Play {
   readonly whenScaled: 'Retain' | 'Delete'
   readonly random: Random
   readonly rounds: number
-  /** Disturbs the controller, or the server. */
+  /** Disturbs the controller or the server. */
   readonly disturb: () => Promise<unknown>
 }
 
@@ -54,15 +54,15 @@ export const setOf = (
   },
 })
 
-/** What the test wants of the set. It changes only when the set is what it should be. */
+/** The desired state. It changes only when it was reached. */
 interface Wish {
   replicas: number
   image: string
-  /** Pods that it has taken away or broken itself. */
+  /** Pods that the test deleted or broke. */
   readonly broken: Set<string>
 }
 
-/** Holds each change of a pod against the order that is promised. */
+/** Checks each change of a pod against the guaranteed order. */
 function checkOrder(
   name: string,
   pod: Pod | undefined,
@@ -118,7 +118,7 @@ export async function playStatefulSet(
     )
   await settled()
   for (let round = 0; round < rounds; round++) {
-    // What is seen late was made for the wish before.
+    // Late events belong to the previous desired state.
     await witness.caughtUp()
     await random.one(
       async () => {
@@ -135,7 +135,7 @@ export async function playStatefulSet(
           wish.broken.add(pod.metadata.uid ?? '')
           if (random.chance(0.5)) await ns.delete(`${ns.core}/pods/${pod.metadata.name}`)
           else await ns.tell(pod.metadata.name ?? '', 'Failed')
-          // One at a time: who is broken already is replaced before the next is broken.
+          // One at a time: a broken pod is replaced before the next is broken.
           break
         }
       },
@@ -148,7 +148,7 @@ export async function playStatefulSet(
   for (let ordinal = 0; ordinal < wish.replicas; ordinal++) assert.ok(names.includes(`data-web-${ordinal}`))
 }
 
-/** What is owned by pods that are no more goes. */
+/** Deletes claims whose owner pod was deleted. */
 async function collectGarbage(ns: PlayedNamespace): Promise<void> {
   const uids = new Set((await ns.list<Pod>(`${ns.core}/pods`)).map(({ metadata }) => metadata.uid))
   for (const { metadata } of await ns.claims()) {

@@ -1,6 +1,5 @@
 /**
- * What the conformance suite asks of StatefulSets (`test/e2e/apps/statefulset.go`), with a test that plays the kubelet;
- * and what else they promise.
+ * Conformance tests of StatefulSets (`test/e2e/apps/statefulset.go`) and others. The test simulates the kubelet.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -62,7 +61,7 @@ class Web {
     return waitFor(`the pods ${expected}`, async () => (await this.ns.living('web')).join() === expected.join())
   }
 
-  /** Plays the kubelet until all pods are of the newest revision, and ready. */
+  /** Simulates the kubelet until all pods are ready at the newest revision. */
   rolledOut(): Promise<StatefulSet> {
     return this.ns.playUntil('web', 'the rollout', async () => {
       const set = await this.get()
@@ -82,7 +81,7 @@ test('Scaling should happen in predictable order and halt if any stateful pod is
   await web.ns.tell('web-1', 'Running')
   await web.living('web-0', 'web-1', 'web-2')
   await web.rolledOut()
-  // Unhealthy: neither up nor down.
+  // Unhealthy: no scaling up or down.
   await web.ns.tell('web-0', 'Running', false)
   await waitFor('it to be noticed', async () => (await web.get()).status?.readyReplicas === 2)
   await web.change({ replicas: 4 })
@@ -90,7 +89,7 @@ test('Scaling should happen in predictable order and halt if any stateful pod is
   await web.change({ replicas: 1 })
   await waitFor('the change to be noticed', async () => (await web.get()).status?.observedGeneration === 3)
   assert.deepEqual(await web.ns.living('web'), ['web-0', 'web-1', 'web-2'])
-  // Down, the last first.
+  // Scaling down, the last pod first.
   await web.ns.patch(`${web.ns.core}/pods/web-2`, { metadata: { finalizers: ['example.com/hold'] } })
   await web.ns.tell('web-0', 'Running')
   await web.living('web-0', 'web-1')
@@ -117,7 +116,7 @@ test('Burst scaling should run to completion even with unhealthy pods', async ()
   await web.living('web-0', 'web-1', 'web-2', 'web-3', 'web-4')
   await web.change({ replicas: 0 })
   await web.living()
-  await waitFor('the end to be told', async () => (await web.get()).status?.replicas === 0)
+  await waitFor('the status to be 0', async () => (await web.get()).status?.replicas === 0)
 })
 
 test('Should recreate evicted statefulset', async () => {
@@ -150,7 +149,7 @@ test('should list, patch and delete a collection of StatefulSets', async () => {
   await web.ns.patch(web.path, { metadata: { labels: { test: 'patched' } }, spec: { replicas: 2 } })
   assert.equal((await web.rolledOut()).metadata.labels?.test, 'patched')
   await web.ns.delete(sets)
-  await waitFor('them to go', async () => (await web.ns.names(sets)).length === 0)
+  await waitFor('them to be deleted', async () => (await web.ns.names(sets)).length === 0)
 })
 
 test('should perform rolling updates and roll backs of template modifications', async () => {
@@ -168,7 +167,7 @@ test('should perform rolling updates and roll backs of template modifications', 
   for (const images of seen) assert.match(images, /^(web:1 ?)*(web:2 ?)*$/)
   const second = (await web.rolledOut()).status?.updateRevision
   assert.notEqual(second, first)
-  // Back: the first revision again, with a higher number.
+  // Rollback: the first revision gets a higher number.
   await web.ns.image('statefulsets', 'web', 'web:1')
   assert.equal(
     (
@@ -203,7 +202,7 @@ test('should perform canary updates and phased rolling updates of template modif
   await partition(2)
   await images('web:1', 'web:1', 'web:2')
   assert.equal((await web.get()).status?.updatedReplicas, 1)
-  // Those that are deleted come back as they were.
+  // Deleted pods are recreated at their revision.
   for (const pod of ['web-0', 'web-2']) await web.ns.delete(`${web.ns.core}/pods/${pod}`)
   await images('web:1', 'web:1', 'web:2')
   await partition(0)
@@ -219,14 +218,14 @@ test('should validate Statefulset Status endpoints', async () => {
   assert.equal((await web.get()).status?.conditions?.[0]?.reason, 'E2E')
   await web.ns.patch(`${web.path}/status`, { status: { conditions: [{ type: 'StatusPatched', status: 'True' }] } })
   await web.change({ replicas: 2 })
-  // What others tell survives what the controller does.
+  // Status fields of others are retained.
   assert.deepEqual(
     (await web.rolledOut()).status?.conditions?.map(({ type }) => type),
     ['StatusPatched'],
   )
 })
 
-test('OnDelete leaves it to the user which pods are replaced', async () => {
+test('with OnDelete pods are replaced when the user deletes them', async () => {
   const web = await Web.in('on-delete', { replicas: 2, updateStrategy: { type: 'OnDelete' } })
   const ready = () => web.ns.playUntil('web', 'two pods', async () => (await web.get()).status?.readyReplicas === 2)
   await ready()
@@ -235,13 +234,13 @@ test('OnDelete leaves it to the user which pods are replaced', async () => {
   await web.ns.delete(`${web.ns.core}/pods/web-0`)
   await web.ns.playUntil(
     'web',
-    'the pod to come back',
+    'the pod to be recreated',
     async () => (await web.ns.living('web')).length === 2 && (await web.get()).status?.updatedReplicas === 1,
   )
   assert.deepEqual(await web.ns.images('web'), { 'web-0': 'web:2', 'web-1': 'web:1' })
 })
 
-test('pods have claims that stay, or go as the policy says', async () => {
+test('claims of pods are retained or deleted by the retention policy', async () => {
   const web = await Web.in('claims', {
     replicas: 2,
     volumeClaimTemplates: [data],
@@ -268,7 +267,7 @@ test('pods have claims that stay, or go as the policy says', async () => {
   await waitFor('the owners', async () => (await owners()).join() === 'data-web-0 ,data-web-1 Pod web-1')
 })
 
-test('ordinals may begin anywhere', async () => {
+test('ordinals may start at any number', async () => {
   const web = await Web.in('start', { replicas: 2, ordinals: { start: 5 } })
   await web.rolledOut()
   const pods = await web.ns.pods('web')
@@ -286,7 +285,7 @@ test('ordinals may begin anywhere', async () => {
   )
 })
 
-test('several pods are replaced at once where maxUnavailable allows it', async () => {
+test('maxUnavailable allows replacing several pods at a time', async () => {
   const web = await Web.in('max-unavailable', {
     updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } },
   })
@@ -300,7 +299,7 @@ test('several pods are replaced at once where maxUnavailable allows it', async (
   await web.rolledOut()
 })
 
-test('a pod that is ready is waited for until it is available', async () => {
+test('a ready pod must become available before the next', async () => {
   const web = await Web.in('available', { replicas: 2, minReadySeconds: 3600 })
   await web.living('web-0')
   await web.ns.tell('web-0', 'Running')
@@ -315,7 +314,7 @@ test('a pod that is ready is waited for until it is available', async () => {
   await waitFor('it to be available', async () => (await web.get()).status?.availableReplicas === 1)
 })
 
-test('orphans are adopted, and those that are selected no more are released', async () => {
+test('matching orphans are adopted and others released', async () => {
   const web = await Web.in('orphans', { replicas: 1 })
   await web.rolledOut()
   await web.ns.patch(`${web.ns.core}/pods/web-0`, { metadata: { labels: { app: 'other' } } })
@@ -331,13 +330,13 @@ test('orphans are adopted, and those that are selected no more are released', as
   )
 })
 
-test('what was orphaned is adopted by the next set of that name, and goes on as it was', async () => {
+test('orphaned pods are adopted by the next set of that name', async () => {
   const web = await Web.in('again', { replicas: 2 })
   const { status } = await web.rolledOut()
   const before = (await web.ns.pods('web')).map(({ metadata }) => metadata.uid)
-  // Nobody collects garbage here: the test orphans what is left.
+  // Without garbage collection the test orphans the dependents.
   await web.ns.delete(web.path)
-  await waitFor('it to go', async () => !(await web.ns.isThere(web.path)))
+  await waitFor('it to be deleted', async () => !(await web.ns.isThere(web.path)))
   for (const collection of [`${web.ns.core}/pods`, `${web.ns.apps}/controllerrevisions`]) {
     for (const name of await web.ns.names(collection))
       await web.ns.patch(`${collection}/${name}`, { metadata: { ownerReferences: null } })
@@ -355,7 +354,7 @@ test('what was orphaned is adopted by the next set of that name, and goes on as 
   )
 })
 
-test('what cannot be made is told, and made when it can be', async () => {
+test('failed creations are reported and retried', async () => {
   const spec = { serviceAccountName: 'late', containers: [{ name: 'c', image: 'web:1' }] }
   const web = await Web.in('refused', { replicas: 1, template: { metadata: { labels: { app: 'web' } }, spec } })
   const [message] = await waitFor('the event', async () => {
@@ -375,7 +374,7 @@ test('what cannot be made is told, and made when it can be', async () => {
   await web.rolledOut()
 })
 
-test('old revisions beyond the limit go', async () => {
+test('old revisions beyond the limit are deleted', async () => {
   const web = await Web.in('limit', { replicas: 1, revisionHistoryLimit: 1 })
   await web.rolledOut()
   for (const tag of [2, 3, 4]) {
@@ -384,7 +383,7 @@ test('old revisions beyond the limit go', async () => {
     await web.rolledOut()
   }
   await waitFor(
-    'the old ones to go',
+    'the old ones to be deleted',
     async () => (await web.ns.revisions('web')).map(({ revision }) => revision).join() === '3,4',
   )
 })

@@ -1,4 +1,4 @@
-/** Volumes are attached where pods use them; the test plays the CSI driver and the kubelets. */
+/** Volumes are attached to nodes whose pods use them. The test simulates the CSI driver and the kubelets. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Node, VolumeAttachment } from '../../../src/client/kinds.ts'
@@ -10,7 +10,7 @@ const cluster = testCluster({ after }, { controllers: ['attachdetach', 'persiste
 const attachmentsPath = '/apis/storage.k8s.io/v1/volumeattachments'
 const driver = 'csi.example.com'
 
-test('a volume is attached to the node of its pod, to no second one, and detached when the pod is gone', async () => {
+test('a volume is attached to one node, and detached when the pod is deleted', async () => {
   const all = await Storage.in(await cluster, 'attached')
   const { cluster: api } = all
   const attachments = async (): Promise<readonly VolumeAttachment[]> =>
@@ -46,7 +46,7 @@ test('a volume is attached to the node of its pod, to no second one, and detache
     'AttachVolume.Attach succeeded for volume "attached" ',
   )
   await waitFor(
-    'the node to be told',
+    'the node status to be updated',
     async () => (await nodeVolumes('one')).join() === `kubernetes.io/csi/${driver}^h`,
   )
 
@@ -57,7 +57,7 @@ test('a volume is attached to the node of its pod, to no second one, and detache
   )
   await all.patch('/api/v1/nodes/one/status', { status: { volumesInUse: [`kubernetes.io/csi/${driver}^h`] } })
   await api.call('DELETE', `${all.core}/pods/first?gracePeriodSeconds=0`)
-  // Its kubelet has to let go of it first.
+  // Its kubelet must unmount it first.
   await all.patch('/api/v1/nodes/one/status', { status: { volumesInUse: null } })
   const moved = await waitFor('the other node to get it', async () =>
     (await attachments()).find(({ spec }) => spec?.nodeName === 'two'),

@@ -1,4 +1,4 @@
-/** How claims and volumes find each other, and part. */
+/** Binding and release of claims and volumes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
@@ -43,7 +43,7 @@ test('PersistentVolumes(Claims) should run through the lifecycle of a PV and a P
   await all.cluster.call('DELETE', `${all.claims}/c`)
   await all.gone(`${all.claims}/c`)
   await all.volumeIn('Released', 'lifecycle')
-  // Its administrator gives it free.
+  // An administrator makes it available.
   await all.patch(`${volumesPath}/lifecycle`, { spec: { claimRef: null } })
   await all.claim('again')
   await all.claimIn('Bound', 'again')
@@ -53,7 +53,7 @@ test('PersistentVolumes(Claims) should run through the lifecycle of a PV and a P
   await all.gone(`${volumesPath}/lifecycle`)
 })
 
-test('a claim waits for a volume that suits it, and says so', async () => {
+test('a claim waits for a matching volume with an event', async () => {
   const all = await storage('waits')
   await all.volume('waits-small', { capacity: { storage: '10Mi' }, storageClassName: '' })
   await all.claim('c', { storageClassName: '' })
@@ -67,7 +67,7 @@ test('a claim waits for a volume that suits it, and says so', async () => {
   assert.equal((await all.claimIn('Bound', 'c')).spec?.volumeName, 'waits-large')
 })
 
-test('a claim and a volume that are kept for each other are bound, without the annotation of the binder', async () => {
+test('a claim and a volume reserved for each other are bound without the annotation', async () => {
   const all = await storage('kept')
   await all.volume('kept', { claimRef: { namespace: 'kept', name: 'c' } })
   await all.claim('other')
@@ -82,7 +82,7 @@ test('a claim and a volume that are kept for each other are bound, without the a
   )
 })
 
-test('a claim whose volume is gone is lost', async () => {
+test('a claim whose volume was deleted is lost', async () => {
   const all = await storage('lost')
   await all.volume('lost')
   await all.claim('c')
@@ -96,7 +96,7 @@ test('a claim whose volume is gone is lost', async () => {
   )
 })
 
-test('a class asks its provisioner, or waits for the first consumer', async () => {
+test('a class requests provisioning or waits for the first consumer', async () => {
   const all = await storage('classes')
   await all.cluster.call('POST', classesPath, classOf('classes-now', {}))
   await all.cluster.call('POST', classesPath, classOf('classes-later', { volumeBindingMode: 'WaitForFirstConsumer' }))
@@ -120,7 +120,7 @@ test('a class asks its provisioner, or waits for the first consumer', async () =
   await waitFor('the provisioner to be asked', async () => (await asked('later')) === 'example.com/p')
 })
 
-test('what cannot be deleted has failed, and says why', async () => {
+test('a volume that cannot be deleted becomes Failed with a reason', async () => {
   const all = await storage('fails')
   await all.volume('fails', {
     persistentVolumeReclaimPolicy: 'Delete',
@@ -138,7 +138,7 @@ test('what cannot be deleted has failed, and says why', async () => {
   assert.equal((await all.told('fails', 'VolumeFailedDelete', '/api/v1/namespaces/default')).type, 'Warning')
 })
 
-test('a volume that is recycled is emptied by a pod, and available again', async () => {
+test('a recycled volume is emptied by a pod and becomes available', async () => {
   const all = await storage('recycled')
   await waitFor('the account', () => all.cluster.call('GET', '/api/v1/namespaces/default/serviceaccounts/default'))
   await all.volume('recycled', { persistentVolumeReclaimPolicy: 'Recycle' })
@@ -153,7 +153,7 @@ test('a volume that is recycled is emptied by a pod, and available again', async
   await all.gone(pod)
 })
 
-test('a pod gets claims for its ephemeral volumes, and owns them', async () => {
+test('a pod gets and owns claims for its ephemeral volumes', async () => {
   const all = await storage('ephemeral')
   const template = {
     metadata: { labels: { a: 'b' } },
@@ -178,7 +178,7 @@ test('a pod gets claims for its ephemeral volumes, and owns them', async () => {
   )
 })
 
-test('a claim that grows waits for who drives its volume', async () => {
+test('an expanding claim waits for the external controller', async () => {
   const all = await storage('grows')
   await all.cluster.call('POST', classesPath, classOf('grows', { allowVolumeExpansion: true }))
   await all.volume('grows', { hostPath: undefined, csi: { driver: 'example.com', volumeHandle: 'h' } })

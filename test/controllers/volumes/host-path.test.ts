@@ -1,4 +1,4 @@
-/** Volumes that are directories of this machine, and the class that claims get them by. */
+/** The host path provisioner and its class. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ const started = (t: Lifetime, directory?: string): Promise<TestCluster> =>
     ...(directory && { storage: { directory } }),
   })
 
-test('a claim without a class gets a directory, which goes with it', async (t) => {
+test('a claim without a class gets a directory, which is deleted with it', async (t) => {
   const all = await Storage.in(await started(t), 'directories')
   await all.claim('c', { storageClassName: undefined })
   const claim = await all.claimIn('Bound', 'c')
@@ -44,7 +44,7 @@ test('a claim without a class gets a directory, which goes with it', async (t) =
   assert.equal(existsSync(path), false)
 })
 
-test('a directory grows with its claim', async (t) => {
+test('a host path volume expands with its claim', async (t) => {
   const all = await Storage.in(await started(t), 'grows')
   await all.patch(standard, { allowVolumeExpansion: true })
   await all.claim('c', { storageClassName: 'standard' })
@@ -55,7 +55,7 @@ test('a directory grows with its claim', async (t) => {
   assert.deepEqual((await all.volumeIn('Bound', claim.spec?.volumeName ?? '')).spec?.capacity, { storage: '3Gi' })
 })
 
-test('only directories of the provisioner are removed', async (t) => {
+test('only directories of the provisioner are deleted', async (t) => {
   const all = await Storage.in(await started(t), 'others')
   const path = mkdtempSync(join(tmpdir(), 'typernetes-others-'))
   t.after(() => rmSync(path, { recursive: true, force: true }))
@@ -70,7 +70,7 @@ test('only directories of the provisioner are removed', async (t) => {
   assert.equal(existsSync(path), true)
 })
 
-test('the class is made once: who deletes it is not overruled at the next start', async (t) => {
+test('the class is created once and not recreated after a deletion', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'typernetes-class-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const first = await started(t, directory)
@@ -80,7 +80,7 @@ test('the class is made once: who deletes it is not overruled at the next start'
   await assert.rejects(second.call('GET', standard), / 404 /)
 })
 
-test('without the flag there is no class', async (t) => {
+test('without the flag no class is created', async (t) => {
   const { call } = await testCluster(t, { controllers: [] })
   await assert.rejects(call('GET', standard), / 404 /)
 })

@@ -1,7 +1,6 @@
 /**
- * Random volumes and claims come and go while the binder is ended in the middle of its work, again and again. Whatever
- * happened: a volume has at most one claim and both say the same, nobody gets less than asked, nothing is lost, and who
- * could have a volume has one.
+ * Random volumes and claims while the binder crashes repeatedly. A volume has at most one claim, both reference each
+ * other, claims get at least the requested size, no data is lost, and all claims that can be bound are bound.
  */
 import { type TestContext, test } from 'node:test'
 import { isMatch } from '../../../src/api/core/storage/binding/matching.ts'
@@ -24,8 +23,8 @@ import { Storage, volumesPath } from './storage.ts'
 
 const stepsPerRound = 25
 
-/** A client whose process ends after some writes. */
-class MortalClient extends LateClient {
+/** A client that crashes after some writes. */
+class CrashingClient extends LateClient {
   writesLeft = Number.POSITIVE_INFINITY
 
   override async update<T extends KubeObject>(of: Resource<T>, object: T, subresource = ''): Promise<T> {
@@ -36,9 +35,8 @@ class MortalClient extends LateClient {
 
 const random = new Random(seed)
 
-test(`volumes and claims agree, however often the binder is ended (T8S_SEED=${seed})`, (t) =>
-  play(t, 12, () => undefined))
-test(`volumes and claims agree, though watches tell late (T8S_SEED=${seed})`, (t) => play(t, 3, oneInTen(random, 1500)))
+test(`volumes and claims agree despite crashes of the binder (T8S_SEED=${seed})`, (t) => play(t, 12, () => undefined))
+test(`volumes and claims agree despite delayed watches (T8S_SEED=${seed})`, (t) => play(t, 3, oneInTen(random, 1500)))
 
 async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
   const cluster = await testCluster(t, { controllers: ['serviceaccount'] })
@@ -51,9 +49,9 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
   const nameOf = (object: KubeObject | undefined): string => object?.metadata.name ?? ''
   let made = 0
 
-  const binder = async (): Promise<{ client: MortalClient; end: () => Promise<void> }> => {
+  const binder = async (): Promise<{ client: CrashingClient; end: () => Promise<void> }> => {
     const connection = new Connection(cluster.client)
-    const client = new MortalClient(connection, late)
+    const client = new CrashingClient(connection, late)
     const informers = new SharedInformers(client, () => {})
     const options = {
       syncPeriodMs: 50,
@@ -94,7 +92,7 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
     },
   ]
 
-  /** What is wrong at any time. */
+  /** Violations at any time. */
   function faults(ofClaims: readonly PersistentVolumeClaim[], ofVolumes: readonly PersistentVolume[]): string[] {
     const bound = ofClaims.filter(({ status }) => status?.phase === 'Bound')
     return [
@@ -115,7 +113,7 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
     ]
   }
 
-  /** What is not done yet. */
+  /** Unfinished work. */
   function unfinished(ofClaims: readonly PersistentVolumeClaim[], ofVolumes: readonly PersistentVolume[]): string[] {
     return [
       ...ofClaims.filter(({ metadata }) => metadata.deletionTimestamp).map((claim) => `${nameOf(claim)} is not gone`),
@@ -140,7 +138,7 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
   t.after(() => current.end())
   for (let round = 0; round < rounds; round++) {
     current.client.writesLeft = random.below(20)
-    // What is not there any more, or is refused, is somebody's bad luck.
+    // Missing objects and rejected requests are expected.
     for (let step = 0; step < stepsPerRound; step++)
       await random
         .pick(steps)()
@@ -150,7 +148,7 @@ async function play(t: TestContext, rounds: number, late: Late): Promise<void> {
     await waitFor(
       `all to agree in round ${round}`,
       async () => {
-        // Claims are read first: those that are bound then have their volumes now.
+        // Claims are read first: volumes of bound claims exist by now.
         const [ofClaims, ofVolumes] = [await claims(), await volumes()]
         const left = [...faults(ofClaims, ofVolumes), ...unfinished(ofClaims, ofVolumes)]
         if (left.length > 0) throw new Error(left.join('; '))

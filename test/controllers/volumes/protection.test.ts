@@ -1,4 +1,4 @@
-/** Claims and volumes go when nobody uses them, and not before. */
+/** Claims and volumes are deleted when they are not in use, and not earlier. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -13,7 +13,7 @@ const claim = (name: string) => ({
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: capacity }, storageClassName: '' },
 })
 
-test('a claim goes when it is deleted, but waits for the pod that uses it', async (t) => {
+test('a deleted claim remains while a pod uses it', async (t) => {
   const cluster = await testCluster(t)
   const gone = (path: string): Promise<boolean> =>
     cluster.call('GET', path).then(
@@ -32,13 +32,13 @@ test('a claim goes when it is deleted, but waits for the pod that uses it', asyn
     },
   })
   for (const name of ['free', 'used']) await cluster.call('DELETE', `${core}/persistentvolumeclaims/${name}`)
-  await waitFor('the free claim to go', () => gone(`${core}/persistentvolumeclaims/free`))
+  await waitFor('the free claim to be deleted', () => gone(`${core}/persistentvolumeclaims/free`))
   assert.equal(await gone(`${core}/persistentvolumeclaims/used`), false)
   await cluster.call('DELETE', `${core}/pods/p?gracePeriodSeconds=0`)
-  await waitFor('the used claim to go', () => gone(`${core}/persistentvolumeclaims/used`))
+  await waitFor('the used claim to be deleted', () => gone(`${core}/persistentvolumeclaims/used`))
 })
 
-test('a volume goes when it is deleted, unless it is bound', async (t) => {
+test('a deleted volume remains while it is bound', async (t) => {
   const cluster = await testCluster(t, { controllers: ['pv-protection'] })
   const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
   for (const name of ['free', 'bound'])
@@ -55,7 +55,7 @@ test('a volume goes when it is deleted, unless it is bound', async (t) => {
     'application/merge-patch+json',
   )
   for (const name of ['free', 'bound']) await cluster.call('DELETE', `/api/v1/persistentvolumes/${name}`)
-  const left = await waitFor('the free volume to go', async () => {
+  const left = await waitFor('the free volume to be deleted', async () => {
     const { items } = (await cluster.call('GET', '/api/v1/persistentvolumes')) as unknown as {
       items: { metadata: { name: string } }[]
     }
@@ -64,7 +64,7 @@ test('a volume goes when it is deleted, unless it is bound', async (t) => {
   assert.equal(left[0]?.metadata.name, 'bound')
 })
 
-test('a claim and a volume get back the finalizer that somebody has taken away', async (t) => {
+test('a removed finalizer of a claim or volume is restored', async (t) => {
   const cluster = await testCluster(t, { controllers: ['pvc-protection', 'pv-protection'] })
   const spec = { capacity, accessModes: ['ReadWriteOnce'], hostPath: { path: '/tmp/v' } }
   await cluster.call('POST', `${core}/persistentvolumeclaims`, claim('c'))
@@ -86,7 +86,7 @@ test('a claim and a volume get back the finalizer that somebody has taken away',
   }
 })
 
-test('a class of attributes goes when no claim and no volume names it any more', async (t) => {
+test('a deleted VolumeAttributesClass remains while it is referenced', async (t) => {
   const cluster = await testCluster(t, {
     controllers: ['volumeattributesclass-protection-controller', 'pvc-protection'],
   })
@@ -109,8 +109,8 @@ test('a class of attributes goes when no claim and no volume names it any more',
     const { items } = (await cluster.call('GET', path)) as unknown as { items: { metadata: { name: string } }[] }
     return items.map(({ metadata }) => metadata.name)
   }
-  await waitFor('the free class to go', async () => !(await names()).includes('free'))
+  await waitFor('the free class to be deleted', async () => !(await names()).includes('free'))
   assert.deepEqual(await names(), ['gold'])
   await cluster.call('DELETE', `${core}/persistentvolumeclaims/named`)
-  await waitFor('the named class to go', async () => (await names()).length === 0)
+  await waitFor('the named class to be deleted', async () => (await names()).length === 0)
 })

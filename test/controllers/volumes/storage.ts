@@ -1,4 +1,4 @@
-/** Volumes and claims of one namespace as tests make and watch them. */
+/** Volumes and claims in one namespace, for tests. */
 import type { Event, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/client/kinds.ts'
 import type { Answer, ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -19,7 +19,7 @@ export class Storage {
     this.claims = `${this.core}/persistentvolumeclaims`
   }
 
-  /** That of a new namespace. */
+  /** Creates a new namespace. */
   static async in(cluster: ReachableCluster, namespace: string): Promise<Storage> {
     await cluster.call('POST', '/api/v1/namespaces', {
       apiVersion: 'v1',
@@ -27,12 +27,12 @@ export class Storage {
       metadata: { name: namespace },
     })
     const storage = new Storage(cluster, namespace)
-    // Pods are refused until their account is there.
+    // Pods are rejected until the default account exists.
     await waitFor('the account', () => cluster.call('GET', `${storage.core}/serviceaccounts/default`))
     return storage
   }
 
-  /** A volume of 1Gi in the class of the namespace's name, which nobody provisions for. */
+  /** A volume of 1Gi in a class with the namespace's name and no provisioner. */
   volume(name: string, spec: PersistentVolume['spec'] = {}): Promise<Answer> {
     const usual = {
       capacity: { storage: '1Gi' },
@@ -48,7 +48,7 @@ export class Storage {
     })
   }
 
-  /** A claim for 1Gi of it. */
+  /** A claim for 1Gi of that class. */
   claim(name: string, spec: PersistentVolumeClaim['spec'] = {}): Promise<Answer> {
     const usual = {
       accessModes: ['ReadWriteOnce'],
@@ -81,7 +81,7 @@ export class Storage {
   }
 
   gone(path: string): Promise<true> {
-    return waitFor(`${path} to go`, async () => {
+    return waitFor(`${path} to be deleted`, async () => {
       const error: unknown = await this.cluster.call('GET', path).then(
         () => undefined,
         (refused: unknown) => refused,

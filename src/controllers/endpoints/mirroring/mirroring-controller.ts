@@ -1,4 +1,7 @@
-/** Mirrors manually managed Endpoints (of Services without a selector) to EndpointSlices, for clients that read only those. */
+/**
+ * Mirrors manually managed Endpoints (of Services without a selector) to EndpointSlices, for clients that read only
+ * those.
+ */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { endpoints, services } from '../../../client/kinds.ts'
 import { isNamespaceTerminating } from '../../api-errors.ts'

@@ -43,7 +43,7 @@ test('a cluster-scoped owner may own objects in any namespace', () => {
   assert.deepEqual(calls(), [])
 })
 
-test('a foreground deletion enqueues all dependents, and the owner when a blocking dependent is removed or unblocked', () => {
+test('a foreground deletion enqueues dependents, and the owner when it is unblocked', () => {
   const { graph, observe, calls } = recordingGraph()
   observe('owner')
   for (const name of ['goes', 'released', 'unblocked']) observe(name, [ownedBy('owner', { blockOwnerDeletion: true })])

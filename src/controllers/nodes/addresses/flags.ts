@@ -33,7 +33,9 @@ export interface ClusterRange {
   readonly nodePrefix: number
 }
 
-/** Returns the cluster's ranges; empty if nodes get none. Throws an ExplainedError for invalid combinations of flags. */
+/**
+ * Returns the cluster's ranges; empty if nodes get none. Throws an ExplainedError for invalid combinations of flags.
+ */
 export function clusterRanges(flags: FlagValues): readonly ClusterRange[] {
   if (!flags.boolean('allocate-node-cidrs')) return []
   const text = flags.text('cluster-cidr')

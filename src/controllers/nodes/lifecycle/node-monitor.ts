@@ -79,8 +79,8 @@ export class NodeMonitor {
   }
 
   /**
-   * Updates the state and eviction rate of all zones. Returns true if all zones have just failed: then the control plane
-   * is probably disconnected, so evictions stop and existing NoExecute taints must be removed.
+   * Updates the state and eviction rate of all zones. Returns true if all zones have just failed: then the control
+   * plane is probably disconnected, so evictions stop and existing NoExecute taints must be removed.
    */
   updateZones(nodes: readonly Node[], now: number): boolean {
     const members = new Map<string, { ready: number; notReady: number }>()

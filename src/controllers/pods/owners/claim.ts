@@ -52,7 +52,9 @@ export function* claimCandidates<T extends KubeObject>(
   yield* caches.by(resource, byController, orphansOf(namespace))
 }
 
-/** Adopts and releases objects; resolves with those that the owner controls. Rejects if an adoption or release fails. */
+/**
+ * Adopts and releases objects; resolves with those that the owner controls. Rejects if an adoption or release fails.
+ */
 export async function claimObjects<Owner extends KubeObject, T extends KubeObject>(
   objects: Iterable<T>,
   claim: Claim<Owner, T>,

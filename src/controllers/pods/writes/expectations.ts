@@ -47,7 +47,9 @@ export class Expectations {
     this.#expected.get(owner)?.deletions.delete(uid)
   }
 
-  /** Processes a change from a watch. A deletionTimestamp counts as a deletion, as graceful termination may take long. */
+  /**
+   * Processes a change from a watch. A deletionTimestamp counts as a deletion, as graceful termination may take long.
+   */
   observe(object: KubeObject | undefined, before: KubeObject | undefined): void {
     const isSame = object !== undefined && object.metadata.uid === before?.metadata.uid
     if (before && !isSame) this.#observeDeletion(before)

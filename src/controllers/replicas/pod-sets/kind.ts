@@ -1,4 +1,6 @@
-/** The two kinds that replicate pods: ReplicaSets and the older ReplicationControllers. They differ mainly in selectors. */
+/**
+ * The two kinds that replicate pods: ReplicaSets and the older ReplicationControllers. They differ mainly in selectors.
+ */
 import {
   type ReplicaSet,
   type ReplicationController,

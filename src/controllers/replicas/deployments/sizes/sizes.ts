@@ -18,7 +18,9 @@ export const totalReplicas = (sets: readonly ReplicaSet[]): number => sum(sets, 
 export const isActiveSet = (set: ReplicaSet): boolean => replicasOf(set) > 0
 export const isRolling = ({ spec }: Deployment): boolean => spec?.strategy?.type !== 'Recreate'
 
-/** Resolves maxSurge and maxUnavailable. If both are 0, one pod may be unavailable, as no progress would be possible. */
+/**
+ * Resolves maxSurge and maxUnavailable. If both are 0, one pod may be unavailable, as no progress would be possible.
+ */
 export function limitsOf(deployment: Deployment): { readonly maxSurge: number; readonly maxUnavailable: number } {
   if (!isRolling(deployment)) return { maxSurge: 0, maxUnavailable: 0 }
   const replicas = replicasOf(deployment)

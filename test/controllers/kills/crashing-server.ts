@@ -1,7 +1,6 @@
 /**
- * A server in a process and a data directory of its own, which is killed and started again while a test goes on:
- * requests are sent until they are answered. Whether one whose answer was lost has been done before is not known; it is
- * only sent again.
+ * A server in its own process and data directory, which is killed and restarted during a test. Requests are repeated
+ * until they are answered; it is unknown if a request without a response was processed.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,13 +11,13 @@ import { loadAccess } from '../../../src/client/connection/load-access.ts'
 import { type Answer, type ReachableCluster, reachable } from '../../support/reachable-cluster.ts'
 import { type Running, temporaryFolder, up } from '../../up/t8s-process.ts'
 
-/** How long a request waits for a server that answers. */
+/** Time that a request waits for a running server, in ms. */
 const patienceMs = 60_000
 
-export class MortalServer {
+export class CrashingServer {
   readonly access: ServerAccess
   kills = 0
-  /** Requests whose answer did not come, and which were sent again. */
+  /** Number of requests that got no response and were repeated. */
   lost = 0
   readonly #cluster: ReachableCluster
   readonly #start: () => Promise<Running>
@@ -36,8 +35,8 @@ export class MortalServer {
     this.#running = Promise.resolve(running)
   }
 
-  /** Starts it with these flags of `t8s up`; it ends with the test. */
-  static async start(t: TestContext, flags: readonly string[]): Promise<MortalServer> {
+  /** Starts a server with flags of `t8s up`; it stops with the test. */
+  static async start(t: TestContext, flags: readonly string[]): Promise<CrashingServer> {
     const folder = temporaryFolder(t)
     const kubeconfig = join(folder, 'kubeconfig')
     const start = (port: string): Promise<Running> =>
@@ -50,10 +49,10 @@ export class MortalServer {
       client: { url, ca, cert, key },
       kubeconfigYaml: readFileSync(kubeconfig, 'utf8'),
     })
-    return new MortalServer(access, cluster, () => start(new URL(url).port), running)
+    return new CrashingServer(access, cluster, () => start(new URL(url).port), running)
   }
 
-  /** Kills it in the middle of whatever it does, and starts it again. Does not wait for that: requests do. */
+  /** Kills and restarts the server. Does not wait for the restart: requests do. */
   kill(): void {
     this.kills++
     this.#running = this.#running.then(async ({ process, exited }) => {
@@ -61,11 +60,11 @@ export class MortalServer {
       await exited
       return this.#start()
     })
-    // A server that does not start again is told of by the requests that wait for it.
+    // Pending requests report a server that does not restart.
     this.#running.catch(() => {})
   }
 
-  /** Resolves when the last of those that were to be killed is back. */
+  /** Resolves when the last killed server has restarted. */
   async back(): Promise<void> {
     await this.#running
   }
@@ -83,7 +82,7 @@ export class MortalServer {
         if (isAgain && method === 'POST' && isStatus(error, 409))
           return await this.call('GET', `${path}/${nameIn(body)}`)
         if (isAgain && method === 'DELETE' && isStatus(error, 404)) return {} as Answer
-        // 429 and 503 are a server's that is about to be ready.
+        // 429 and 503: the server is starting.
         if ((isAnswered(error) && !isStatus(error, 429) && !isStatus(error, 503)) || performance.now() > deadline)
           throw error
         this.lost++
@@ -92,7 +91,7 @@ export class MortalServer {
     }
   }
 
-  /** For rooms that want a test's cluster. */
+  /** The server as a test cluster. */
   get cluster(): ReachableCluster {
     return { ...this.#cluster, call: this.call }
   }

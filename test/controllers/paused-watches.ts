@@ -1,4 +1,4 @@
-/** Controllers that do not hear of one kind for a while: as late as their watches may be, at the will of a test. */
+/** Controllers whose watches of one kind a test can pause and resume. */
 import type { TestContext } from 'node:test'
 import type { ServerAccess } from '../../src/client/connection/connection.ts'
 import type { Controller } from '../../src/client/controller/controller.ts'
@@ -6,26 +6,26 @@ import type { Resource } from '../../src/client/resource.ts'
 import { LateClient } from './late-client.ts'
 import { RestartedControllers } from './restarted-controllers.ts'
 
-export class Hearing {
-  #heard: Promise<void> | undefined
-  hear = (): void => {}
+export class PausedWatches {
+  #paused: Promise<void> | undefined
+  resume = (): void => {}
 
-  /** Of controllers that run until the test ends. */
-  static of(t: TestContext, access: ServerAccess, kind: Resource, make: () => readonly Controller[]): Hearing {
-    const hearing = new Hearing()
+  /** Starts controllers, which run until the test ends. */
+  static of(t: TestContext, access: ServerAccess, kind: Resource, make: () => readonly Controller[]): PausedWatches {
+    const watches = new PausedWatches()
     const late = ({ plural }: Resource): Promise<void> | undefined =>
-      plural === kind.plural ? hearing.#heard : undefined
+      plural === kind.plural ? watches.#paused : undefined
     const controllers = new RestartedControllers(access, make, (connection) => new LateClient(connection, late))
     t.after(async () => {
-      hearing.hear()
+      watches.resume()
       await controllers.stop()
     })
-    return hearing
+    return watches
   }
 
-  deafen(): void {
-    this.#heard = new Promise((resolve) => {
-      this.hear = resolve
+  pause(): void {
+    this.#paused = new Promise((resolve) => {
+      this.resume = resolve
     })
   }
 }

@@ -1,4 +1,4 @@
-/** A Job controller that dies between two of its writes, and is followed by another one that knows nothing. */
+/** A Job controller that crashes between two of its writes and is replaced by a new one without its memory. */
 import { Connection } from '../../../src/client/connection/connection.ts'
 import { type RunningController, runController } from '../../../src/client/controller/controller.ts'
 import { SharedInformers } from '../../../src/client/informers/shared-informers.ts'
@@ -9,8 +9,8 @@ import { jobController } from '../../../src/controllers/jobs/job/job-controller.
 import type { KubeObject } from '../../../src/machinery/object.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 
-/** Lets so many writes through, and none after them. The last one may be done without anybody being told. */
-class MortalClient extends RestClient {
+/** Allows a number of writes. The last one may succeed without a response. */
+class CrashingClient extends RestClient {
   #left: number
   #isDead = false
   readonly #died: () => void
@@ -33,7 +33,7 @@ class MortalClient extends RestClient {
     throw this.#dead()
   }
 
-  /** Several writes may be under way, but who has died is followed once. */
+  /** Several writes may be pending, but a crashed controller is replaced once. */
   #dead(): Error {
     if (!this.#isDead) this.#died()
     this.#isDead = true
@@ -58,17 +58,17 @@ class MortalClient extends RestClient {
 }
 
 export interface Succession {
-  /** How many have died. */
+  /** Number of crashes. */
   readonly deaths: () => number
-  /** From now on they live. */
+  /** Disables further crashes. */
   live(): void
   stop(): Promise<void>
 }
 
-/** One controller after another; `lifespan` says how many writes the next one lives for. */
+/** Runs one controller after another; `lifespan` returns the number of writes until the next crash. */
 export async function succession({ client }: ReachableCluster, lifespan: () => number): Promise<Succession> {
   let deaths = 0
-  let isMortal = true
+  let canCrash = true
   let isOver = false
   let current: Promise<void> = Promise.resolve()
   let stopCurrent: () => Promise<void> = async () => {}
@@ -87,10 +87,10 @@ export async function succession({ client }: ReachableCluster, lifespan: () => n
       connection.close()
       await stopped
     }
-    const writes = isMortal ? lifespan() : Number.POSITIVE_INFINITY
+    const writes = canCrash ? lifespan() : Number.POSITIVE_INFINITY
     running = runController(
       jobController({ concurrency: 2 }),
-      { informers, client: new MortalClient(connection, writes, died) },
+      { informers, client: new CrashingClient(connection, writes, died) },
       () => {},
     )
     stopCurrent = stop
@@ -101,7 +101,7 @@ export async function succession({ client }: ReachableCluster, lifespan: () => n
   return {
     deaths: () => deaths,
     live() {
-      isMortal = false
+      canCrash = false
     },
     async stop() {
       isOver = true
