@@ -5,18 +5,18 @@ import type { Admission, AdmissionAttributes, Operation } from '../registry/writ
 import { removeDuplicateOwners } from '../request-options/duplicate-owners.ts'
 import type { AdmissionPlugin, Step, StepMetrics, StepType } from './plugin.ts'
 
-/** The plugins that are on, in order. */
+/** The enabled plugins, in order. */
 export class AdmissionChain implements Admission {
   readonly #plugins: readonly AdmissionPlugin[]
   readonly #mutating: Readonly<Record<Operation, readonly Step[]>>
   readonly #validating: Readonly<Record<Operation, readonly Step[]>>
 
-  /** Told how long all plug-ins together took; nobody counts if absent. */
-  readonly #counted: StepMetrics | undefined
+  /** Observes the time that a step took in all plug-ins together. Optional. */
+  readonly #metrics: StepMetrics | undefined
 
   constructor(plugins: readonly AdmissionPlugin[], counted?: StepMetrics) {
     this.#plugins = plugins
-    this.#counted = counted
+    this.#metrics = counted
     this.#mutating = byOperation(plugins, ({ mutate }) => mutate)
     this.#validating = byOperation(plugins, ({ validate }) => validate)
   }
@@ -29,17 +29,17 @@ export class AdmissionChain implements Admission {
     for (const plugin of this.#plugins) plugin.stop?.()
   }
 
-  /** Whether others, outside of this process, may be asked about what is written. */
-  get asksOthers(): boolean {
-    return this.#plugins.some((plugin) => plugin.asksOthers?.())
+  /** True if a plug-in may call a service outside of this process for a write. */
+  get callsExternalServices(): boolean {
+    return this.#plugins.some((plugin) => plugin.callsExternalServices?.())
   }
 
   mutate(attributes: AdmissionAttributes): void | Promise<void> {
     const steps = this.#mutating[attributes.operation]
     return this.#timed('admit', attributes, () =>
       after(
-        after(inOrder(steps, attributes), () => onceMore(steps, attributes)),
-        () => oneOfEachOwner(attributes),
+        after(inOrder(steps, attributes), () => reinvoke(steps, attributes)),
+        () => deduplicateOwners(attributes),
       ),
     )
   }
@@ -49,7 +49,7 @@ export class AdmissionChain implements Admission {
   }
 
   #timed(type: StepType, { operation }: AdmissionAttributes, work: () => void | Promise<void>): void | Promise<void> {
-    const counted = this.#counted
+    const counted = this.#metrics
     if (!counted) return work()
     const started = performance.now()
     const done = (rejected: boolean): void => counted(type, operation, rejected, (performance.now() - started) / 1000)
@@ -75,16 +75,16 @@ function byOperation(
   return { CREATE: steps('CREATE'), UPDATE: steps('UPDATE'), DELETE: steps('DELETE'), CONNECT: steps('CONNECT') }
 }
 
-/** The second round, if a plug-in wants one; there is no third. */
-function onceMore(steps: readonly Step[], attributes: AdmissionAttributes): void | Promise<void> {
+/** Runs the mutating plug-ins a second time if one requested it. There is no third round. */
+function reinvoke(steps: readonly Step[], attributes: AdmissionAttributes): void | Promise<void> {
   const { reinvocation } = attributes
   if (!reinvocation?.wanted) return
   attributes.reinvocation = { ...reinvocation, round: 1, wanted: false }
   return inOrder(steps, attributes)
 }
 
-/** Others may have given the object an owner twice. */
-function oneOfEachOwner({ operation, object, warn }: AdmissionAttributes): void {
+/** A mutating plug-in may have added an owner that the object already had. */
+function deduplicateOwners({ operation, object, warn }: AdmissionAttributes): void {
   if (operation === 'CONNECT' || !object?.metadata?.ownerReferences) return
   const warning = removeDuplicateOwners(object.metadata, 'after mutating admission happens')
   if (warning) warn(warning)

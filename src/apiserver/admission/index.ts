@@ -1,6 +1,6 @@
 /**
- * The admission plug-ins that are on, in the order in which they look at a write. To add one, put it into its folder's
- * `index.ts`.
+ * The enabled admission plug-ins, in the order in which they run. To add one, register it in the `index.ts` of its
+ * folder.
  */
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { ownWriter } from '../registry/write/own-writer.ts'
@@ -23,14 +23,14 @@ import { storagePlugins } from './storage/index.ts'
 import { webhookPlugins } from './webhooks/index.ts'
 
 export interface AdmissionOptions {
-  /** Names of plug-ins that are on beside the usual ones (`--enable-admission-plugins`). */
+  /** Names of plug-ins enabled in addition to the default ones (`--enable-admission-plugins`). */
   readonly enabled?: readonly string[]
-  /** Names of plug-ins that are off. */
+  /** Names of disabled plug-ins. */
   readonly disabled?: readonly string[]
-  /** By plug-in: its configuration, decoded (`--admission-control-config-file`). */
+  /** The decoded configuration of each plug-in (`--admission-control-config-file`). */
   readonly configuration?: Readonly<Record<string, unknown>>
   readonly tolerationSeconds?: TolerationSeconds
-  /** Whether containers may be privileged (`--allow-privileged`); they may unless it says no. */
+  /** Allows privileged containers (`--allow-privileged`). Default: true. */
   readonly allowPrivileged?: boolean
 }
 
@@ -48,7 +48,7 @@ const factories: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
   ...webhookPlugins,
 }
 
-/** Throws an ExplainedError for a plug-in whose configuration makes no sense. */
+/** Throws an ExplainedError for a plug-in with an invalid configuration. */
 export function admissionChain(
   sources: Omit<PluginSources, 'configuration' | 'writer'>,
   options: AdmissionOptions = {},
@@ -60,7 +60,7 @@ export function admissionChain(
     configuration: (plugin) => (Object.hasOwn(configuration, plugin) ? configuration[plugin] : undefined),
     writer: () => ownWriter(sources.registry, admission),
   }
-  const plugins = pluginOrder.filter(isOn).flatMap((name) => made(name, given, options) ?? [])
+  const plugins = pluginOrder.filter(isOn).flatMap((name) => createPlugin(name, given, options) ?? [])
   const admission = new AdmissionChain(
     allowPrivileged ? plugins : [privilegedContainers(given), ...plugins],
     stepMetrics(sources.metrics),
@@ -68,7 +68,7 @@ export function admissionChain(
   return admission
 }
 
-function made(name: string, sources: PluginSources, options: AdmissionOptions): AdmissionPlugin | undefined {
+function createPlugin(name: string, sources: PluginSources, options: AdmissionOptions): AdmissionPlugin | undefined {
   try {
     return factories[name]?.(sources, options)
   } catch (error) {

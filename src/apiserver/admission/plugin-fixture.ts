@@ -1,4 +1,4 @@
-/** For tests of plug-ins: a registry of all kinds on a store in memory, and writes as plug-ins see them. */
+/** A fixture for tests of plug-ins: a registry of all kinds on an in-memory store, and the attributes of writes. */
 import { defaultFeatures } from '../../api/features/feature-gates.ts'
 import { allResources, resourceRegistry } from '../../api/registry.ts'
 import { resourceKey } from '../../api/resource.ts'
@@ -18,9 +18,9 @@ import type { AdmissionPlugin, PluginSources } from './plugin.ts'
 export interface PluginFixture {
   readonly sources: PluginSources
   readonly logged: readonly string[]
-  /** Stores an object, as the server itself. `resource`: `v1/pods`. */
+  /** Stores an object as the server itself. `resource` is for example `v1/pods`. */
   store(resource: string, object: object): Promise<void>
-  /** A write of an object with everything that upstream fills in by default. */
+  /** The attributes of a write, with all defaults of the object filled in. */
   write(resource: string, object: object, more?: Partial<AdmissionAttributes>): AdmissionAttributes
 }
 
@@ -90,10 +90,13 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
 }
 
 /**
- * The message with which a plug-in refuses a write; undefined if it lets it through. The object is changed as the
- * plug-in does.
+ * Returns the message with which a plug-in rejects a write; undefined if it admits the write. Applies the plug-in's
+ * mutation to the object.
  */
-export async function refusalOf(plugin: AdmissionPlugin, attributes: AdmissionAttributes): Promise<string | undefined> {
+export async function rejectionOf(
+  plugin: AdmissionPlugin,
+  attributes: AdmissionAttributes,
+): Promise<string | undefined> {
   try {
     if (plugin.handles && !plugin.handles.includes(attributes.operation)) return undefined
     await plugin.mutate?.(attributes)

@@ -5,7 +5,7 @@ import { isPluginOn } from './plugin-order.ts'
 
 const none = { enabled: [], disabled: [] }
 
-test('plug-ins are on by default, where they are named, and while their feature is on', () => {
+test('a plug-in is on by default or when it is named, and only while its feature is on', () => {
   assert.equal(isPluginOn('PodTopologyLabels', none, defaultFeatures), true)
   assert.equal(isPluginOn('PodTopologyLabels', none, new FeatureGates({ PodTopologyLabelsAdmission: false })), false)
   assert.equal(isPluginOn('PodTopologyLabels', { ...none, disabled: ['PodTopologyLabels'] }, defaultFeatures), false)

@@ -1,6 +1,6 @@
 /**
- * The plug-ins that there are, in the order in which they look at a write, and which of them are on unless somebody
- * says otherwise. Upstream's.
+ * The names of all plug-ins in the order in which they run, and those that are enabled by default. The same as
+ * upstream.
  */
 import type { FeatureGates } from '../../api/features/feature-gates.ts'
 
@@ -25,7 +25,7 @@ export const pluginOrder: readonly string[] = [
   'ExtendedResourceToleration',
   'DefaultStorageClass',
   'StorageObjectInUseProtection',
-  // Upstream's looks at PodGroups, which are there only with the gate GenericWorkload: alpha, off.
+  // Upstream's plug-in checks PodGroups, which exist only with the gate GenericWorkload: alpha, off.
   'PodGroupProtection',
   'OwnerReferencesPermissionEnforcement',
   'PersistentVolumeClaimResize',
@@ -40,10 +40,10 @@ export const pluginOrder: readonly string[] = [
   // As PodGroupProtection.
   'PodGroupWorkloadExists',
   'NodeDeclaredFeatureValidator',
-  // Upstream's looks at Jobs only with the gate WorkloadWithJob: alpha, off.
+  // Upstream's plug-in checks Jobs only with the gate WorkloadWithJob: alpha, off.
   'JobValidation',
   'PodResizeValidator',
-  // What changes objects by rules of others, then what only looks at them, comes last.
+  // Plug-ins that run policies and webhooks of users come last: first the mutating, then the validating ones.
   'MutatingAdmissionPolicy',
   'MutatingAdmissionWebhook',
   'ValidatingAdmissionPolicy',
@@ -52,7 +52,7 @@ export const pluginOrder: readonly string[] = [
   'AlwaysDeny',
 ]
 
-export const usualPlugins: ReadonlySet<string> = new Set([
+export const defaultEnabledPlugins: ReadonlySet<string> = new Set([
   'CertificateApproval',
   'CertificateSigning',
   'CertificateSubjectRestriction',
@@ -82,19 +82,19 @@ export const usualPlugins: ReadonlySet<string> = new Set([
   'ValidatingAdmissionWebhook',
 ])
 
-/** Features that have to be on for a plug-in to do something. */
+/** The features that a plug-in needs. */
 const pluginGates: Readonly<Partial<Record<string, readonly string[]>>> = {
   MutatingAdmissionPolicy: ['MutatingAdmissionPolicy'],
   NodeDeclaredFeatureValidator: ['NodeDeclaredFeatures'],
   PodTopologyLabels: ['PodTopologyLabelsAdmission'],
 }
 
-interface Choice {
+interface PluginSelection {
   readonly enabled: readonly string[]
   readonly disabled: readonly string[]
 }
 
-export const isPluginOn = (name: string, { enabled, disabled }: Choice, features: FeatureGates): boolean =>
-  (usualPlugins.has(name) || enabled.includes(name)) &&
+export const isPluginOn = (name: string, { enabled, disabled }: PluginSelection, features: FeatureGates): boolean =>
+  (defaultEnabledPlugins.has(name) || enabled.includes(name)) &&
   !disabled.includes(name) &&
   (pluginGates[name]?.every((gate) => features.isEnabled(gate)) ?? true)

@@ -1,6 +1,6 @@
 /**
- * What an admission plug-in is: it looks at every write after it was decoded; some change it, some refuse it. One file
- * per plug-in.
+ * The interface of an admission plug-in. A plug-in gets each write after it was decoded, and may mutate or reject it.
+ * One file per plug-in.
  */
 
 import type { Log } from '../../lib/log/log.ts'
@@ -13,48 +13,51 @@ import type { ServedResource } from '../registry/served-resource.ts'
 import type { AdmissionAttributes, Operation } from '../registry/write/admission.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 
-/** A plug-in, ready to look at writes. What has no `start` is ready at once. */
+/** A plug-in. Without `start` it is ready immediately. */
 export interface AdmissionPlugin {
   /** Upstream's name. */
   readonly name: string
-  /** Which operations it looks at; all unless said. What others do costs it nothing. */
+  /** The operations that it handles. Default: all. Other operations skip the plug-in at no cost. */
   readonly handles?: readonly Operation[]
-  /** May change `object`; throws a StatusError to refuse. */
+  /** May change `object`. Throws a StatusError to reject the write. */
   readonly mutate?: Step
-  /** Throws a StatusError to refuse. */
+  /** Throws a StatusError to reject the write. */
   readonly validate?: Step
-  /** Whether others, outside of this process, may be asked about what is written; not unless said. */
-  asksOthers?(): boolean
-  /** Reads what it decides by; resolves when it may be asked. The server serves only then. */
+  /** Returns true if the plug-in may call a service outside of this process. Default: false. */
+  callsExternalServices?(): boolean
+  /** Loads the data that the plug-in needs. The server serves only after this resolves. */
   start?(): Promise<void>
   stop?(): void
 }
 
-/** Gives a promise only if it has to wait. */
+/** Returns a promise only if it has to wait. */
 export type Step = (attributes: AdmissionAttributes) => void | Promise<void>
 
-/** What plug-ins are made of. */
+/** The dependencies of plug-ins. */
 export interface PluginSources {
   readonly registry: Registry
-  /** A resource of Kubernetes' own by its key: `v1/pods`, `apps/v1/deployments`. */
+  /** Returns a built-in resource by its key: `v1/pods`, `apps/v1/deployments`. */
   readonly find: (key: string) => ServedResource
   readonly authorizer: Authorizer
-  /** What is served just now, custom resources among it. */
+  /** The APIs currently served, custom resources included. */
   readonly apis: ServedApis
-  /** How Services are reached. */
+  /** Resolves Services to addresses. */
   readonly places: ServiceSources
   readonly metrics: MetricsRegistry
-  /** The plug-in's own part of `--admission-control-config-file`, decoded from YAML; undefined if it has none. */
+  /** The plug-in's section of `--admission-control-config-file`, decoded from YAML; undefined if there is none. */
   readonly configuration: (plugin: string) => unknown
-  /** The server's own hand, whose writes all plug-ins look at too. To be asked for when there is something to write. */
+  /**
+   * Returns the writer of the server itself. Its writes pass all plug-ins too. Call it only when there is something to
+   * write: it needs the finished chain.
+   */
   readonly writer: () => Writer
   readonly log: Log
 }
 
 export type PluginFactory<Options> = (sources: PluginSources, options: Options) => AdmissionPlugin
 
-/** As metrics call the two steps. */
+/** The two steps, as the metrics name them. */
 export type StepType = 'admit' | 'validating'
 
-/** Counts a step of a write that took so many seconds. */
+/** Observes a step of a write and its time in seconds. */
 export type StepMetrics = (type: StepType, operation: Operation, rejected: boolean, seconds: number) => void

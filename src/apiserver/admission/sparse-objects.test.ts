@@ -1,6 +1,6 @@
 /**
- * Plug-ins see objects before these are validated: lists that Go's decoder leaves null, structs without anything, and
- * lists of such. None may stumble.
+ * Plug-ins get objects before validation: with lists that Go's decoder leaves null, empty structs, and lists of those.
+ * No plug-in may throw a TypeError for them.
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -13,15 +13,15 @@ import { StatusError } from '../../machinery/status-error.ts'
 import type { AdmissionAttributes } from '../registry/write/admission.ts'
 import { admissionChain } from './index.ts'
 import { type PluginFixture, pluginFixture } from './plugin-fixture.ts'
-import { pluginOrder, usualPlugins } from './plugin-order.ts'
+import { defaultEnabledPlugins, pluginOrder } from './plugin-order.ts'
 
-/** These want a configuration, and look at no more than the names of things. */
+/** These need a configuration and read only names. */
 const configured = new Set(['EventRateLimit', 'ImagePolicyWebhook'])
 
-const looked = allResources.filter(({ custom }) => !custom)
+const builtInResources = allResources.filter(({ custom }) => !custom)
 
-/** What the plug-ins decide by, where it makes them look at more of an object. */
-async function surroundings({ store }: PluginFixture): Promise<void> {
+/** Stores objects that make the plug-ins read more fields of a write. */
+async function storeContext({ store }: PluginFixture): Promise<void> {
   const namespace = 'default'
   await store('v1/namespaces', {
     metadata: {
@@ -52,7 +52,7 @@ function* sparseObjects(resource: ResourceDefinition): Generator<KubeObject> {
   if (type) for (const fields of sparseFields(type, 3)) yield decodeFields(resource, type, fields)
 }
 
-/** A create, and updates of an object with nothing in it, through the subresources of its kind too. */
+/** The attributes of a create, and of updates of an empty object, also through each subresource of its kind. */
 function writesOf(resource: ResourceDefinition): Partial<AdmissionAttributes>[] {
   const type = schemaOf(resource)
   if (!type) return []
@@ -67,13 +67,13 @@ function writesOf(resource: ResourceDefinition): Partial<AdmissionAttributes>[] 
 }
 
 for (const name of pluginOrder.filter((name) => !configured.has(name))) {
-  test(`${name} throws over no field that is empty or null`, { timeout: 120_000 }, async (t) => {
+  test(`${name} throws no TypeError for an empty or null field`, { timeout: 120_000 }, async (t) => {
     const fixture = pluginFixture()
-    await surroundings(fixture)
+    await storeContext(fixture)
     const { sources, write } = fixture
     const plugin = admissionChain(sources, {
       enabled: [name],
-      disabled: [...usualPlugins].filter((other) => other !== name),
+      disabled: [...defaultEnabledPlugins].filter((other) => other !== name),
     })
     await plugin.start()
     t.after(() => plugin.stop())
@@ -87,7 +87,7 @@ for (const name of pluginOrder.filter((name) => !configured.has(name))) {
         failed.set(`${message} ${place.trim()}`, JSON.stringify(object).slice(0, 200))
       }
     }
-    for (const resource of looked) {
+    for (const resource of builtInResources) {
       const key = resourceKey(resource)
       const writes = writesOf(resource)
       for (const object of sparseObjects(resource)) {

@@ -1,14 +1,14 @@
-/** How long the two steps of admission take, by upstream's name. */
+/** The duration of the two admission steps, by upstream's metric name. */
 import type { HistogramSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { StepMetrics } from './plugin.ts'
 
-/** Seconds. */
+/** In seconds. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 
 export function stepMetrics(registry: MetricsRegistry): StepMetrics {
   const durations = registry.histogram(
     'apiserver_admission_step_admission_duration_seconds',
-    'Time that a step of admission takes, by operation and whether the request was rejected.',
+    'Duration of an admission step in seconds, by operation and by whether the request was rejected.',
     buckets,
     ['type', 'operation', 'rejected'],
   )

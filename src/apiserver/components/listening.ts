@@ -64,7 +64,7 @@ export const warmth = component({
   gives: ['warmth'],
   start({ options, warmUpHandler, waitGroup, admission }, lifetime) {
     if (!options.warmUp) return { warmth: undefined }
-    const warmth = warmUp({ handler: warmUpHandler(), waitGroup, mayWrite: () => !admission.asksOthers })
+    const warmth = warmUp({ handler: warmUpHandler(), waitGroup, mayWrite: () => !admission.callsExternalServices })
     const keepMemory = giveBackMemory(() => warmth.again())
     lifetime.onEnd(() => warmth.end())
     lifetime.onEnd(keepMemory)

@@ -1,4 +1,4 @@
-/** AlwaysAdmit and AlwaysDeny, which look at nothing: for tests, and no longer recommended by Kubernetes. */
+/** AlwaysAdmit and AlwaysDeny, which do not read the object. For tests; Kubernetes has deprecated them. */
 
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionOptions } from '../index.ts'
@@ -11,7 +11,7 @@ function alwaysAdmit(): AdmissionPlugin {
   return { name: 'AlwaysAdmit' }
 }
 
-/** What the server keeps itself passes: it could not start otherwise. */
+/** Admits the server's own writes: it could not start otherwise. */
 const deny: Step = (attributes) => {
   if (attributes.user.name !== 'system:apiserver')
     throw forbiddenWrite(attributes, 'admission control is denying all modifications')

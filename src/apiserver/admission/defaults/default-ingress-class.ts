@@ -1,4 +1,4 @@
-/** DefaultIngressClass: ingresses that name no class get the default one. */
+/** DefaultIngressClass: sets the default class on ingresses without one. */
 import type { V1Ingress } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'

@@ -1,4 +1,4 @@
-/** DefaultStorageClass: claims that name no class get the default one. */
+/** DefaultStorageClass: sets the default class on claims without one. */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { defaultAnnotations, namesClass } from '../../../api/core/storage/binding/storage-class.ts'
 import type { Model } from '../../../machinery/object.ts'

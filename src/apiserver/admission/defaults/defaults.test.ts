@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, refusalOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
 import { defaultStorageClass } from './default-storage-class.ts'
 import { newestDefault } from './newest-default.ts'
@@ -9,7 +9,7 @@ const marked = 'storageclass.kubernetes.io/is-default-class'
 const className = ({ object }: { object?: object }) =>
   (object as { spec?: Record<string, unknown> }).spec?.storageClassName
 
-test('claims that name no class get the default one', async () => {
+test('a claim without a class gets the default class', async () => {
   const fixture = pluginFixture()
   const plugin = defaultStorageClass(fixture.sources)
   await plugin.start!()
@@ -19,7 +19,7 @@ test('claims that name no class get the default one', async () => {
       spec: { resources: {}, ...more },
     })
   const before = claim()
-  await refusalOf(plugin, before)
+  await rejectionOf(plugin, before)
   assert.equal(className(before), undefined)
   const storageClass = (name: string, annotations: object) =>
     fixture.store('storage.k8s.io/v1/storageclasses', { metadata: { name, annotations }, provisioner: 'x' })
@@ -32,13 +32,13 @@ test('claims that name no class get the default one', async () => {
     [{}, { 'volume.beta.kubernetes.io/storage-class': 'plain' }, undefined],
   ] as const) {
     const attributes = claim(more, annotations)
-    await refusalOf(plugin, attributes)
+    await rejectionOf(plugin, attributes)
     assert.equal(className(attributes), expected)
   }
   plugin.stop!()
 })
 
-test('of several default classes the newest counts, of those that are as new the first by name', async () => {
+test('the newest of several default classes is used; of equally new ones, the first by name', async () => {
   const fixture = pluginFixture()
   const kind = 'storage.k8s.io/v1/storageclasses'
   const classes = newestDefault(fixture.sources, kind, [marked])
@@ -65,7 +65,7 @@ test('of several default classes the newest counts, of those that are as new the
   classes.stop()
 })
 
-test('ingresses that name no class get the default one', async () => {
+test('an ingress without a class gets the default class', async () => {
   const fixture = pluginFixture()
   const plugin = defaultIngressClass(fixture.sources)
   await plugin.start!()
@@ -78,7 +78,7 @@ test('ingresses that name no class get the default one', async () => {
       metadata: { name: 'i', namespace: 'a', annotations },
       spec,
     })
-    await refusalOf(plugin, attributes)
+    await rejectionOf(plugin, attributes)
     return (attributes.object as unknown as { spec: Record<string, unknown> }).spec.ingressClassName
   }
   assert.equal(await given({}), 'nginx')

@@ -1,4 +1,4 @@
-/** Plug-ins that fill in classes that an object does not name. */
+/** Plug-ins that set a default class on objects that name none. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'

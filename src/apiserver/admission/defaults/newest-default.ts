@@ -1,24 +1,24 @@
-/** Classes of which one may be marked as the default; where several are, the newest one is. */
+/** The default class of a kind. If several are marked as the default, the newest one is used. */
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { PluginSources } from '../plugin.ts'
 
-/** A class that is marked as the default. */
+/** A class marked as the default. */
 interface MarkedClass {
   readonly name: string
-  /** RFC 3339 with seconds: as text they are in order. */
+  /** RFC 3339 with seconds, so that it sorts as text. */
   readonly created: string
 }
 
 export interface DefaultClass {
-  /** The name of the default class; undefined where none is marked. */
+  /** The name of the default class; undefined if none is marked. */
   readonly current: string | undefined
   start(): Promise<void>
   stop(): void
 }
 
 /**
- * Follows a kind of classes by its key (`storage.k8s.io/v1/storageclasses`). `annotations`: those of which one is
- * `"true"` on a default.
+ * Follows all classes of a kind, given by its key (`storage.k8s.io/v1/storageclasses`). A class is a default if one of
+ * `annotations` is `"true"`.
  */
 export function newestDefault(
   { registry, find, log }: PluginSources,
@@ -48,7 +48,7 @@ export function newestDefault(
   }
 }
 
-/** Of those that are as new, the one whose name comes first. */
+/** Of equally new classes, the first by name. */
 function newest(classes: readonly (MarkedClass | undefined)[]): string | undefined {
   let best: MarkedClass | undefined
   for (const one of classes) {

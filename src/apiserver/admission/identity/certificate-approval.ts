@@ -1,4 +1,4 @@
-/** CertificateApproval: who approves or denies a signing request needs the right to for its signer. */
+/** CertificateApproval: approving or denying a signing request needs the permission `approve` for its signer. */
 import { after } from '../../../lib/flow/after.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
@@ -12,7 +12,7 @@ export const certificateApproval = (authorizer: Authorizer): AdmissionPlugin => 
   validate(attributes) {
     if (!isSigningRequest(attributes, 'approval')) return
     const { user, old } = attributes
-    // The signer of the request as it is, whatever is sent.
+    // The signer of the stored request, not of the one sent.
     const signer = (old as SigningRequest).spec?.signerName ?? ''
     return after(mayWithSigner(authorizer, user, 'approve', signer), (may) => {
       if (!may)

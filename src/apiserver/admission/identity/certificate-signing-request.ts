@@ -1,4 +1,4 @@
-/** What the plug-ins here know of CertificateSigningRequests. */
+/** CertificateSigningRequests as the plug-ins of this folder use them. */
 import type { V1CertificateSigningRequest } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
@@ -10,7 +10,7 @@ export const clientSigner = 'kubernetes.io/kube-apiserver-client'
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 export const kubeletServingSigner = 'kubernetes.io/kubelet-serving'
 
-/** Whether a write is about signing requests, or a subresource of theirs. */
+/** Returns true for a write of a signing request, or of the given subresource of one. */
 export const isSigningRequest = (
   { resource: { groupResource }, subresource }: AdmissionAttributes,
   part: '' | 'approval' | 'status',
@@ -19,7 +19,7 @@ export const isSigningRequest = (
   groupResource.group === 'certificates.k8s.io' &&
   subresource === part
 
-/** The subject that a PKCS #10 request (PEM, in base64) asks for. Rejects with an Error for what is none. */
+/** Returns the subject of a PKCS #10 request (PEM, in base64). Rejects with an Error for an invalid request. */
 export async function requestedSubject(request: string): Promise<RequestedSubject> {
   const { subjectOf } = await import('./requested-subject.ts')
   return subjectOf(Buffer.from(request, 'base64').toString('latin1'))

@@ -1,6 +1,6 @@
 /**
- * CertificateSigning: who writes the certificate or the conditions of a signing request needs the right to sign for its
- * signer.
+ * CertificateSigning: writing the certificate or the conditions of a signing request needs the permission `sign` for
+ * its signer.
  */
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'

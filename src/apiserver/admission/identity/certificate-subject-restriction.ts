@@ -1,4 +1,4 @@
-/** CertificateSubjectRestriction: nobody becomes a member of system:masters by a certificate that the cluster signs. */
+/** CertificateSubjectRestriction: rejects requests for client certificates with the group system:masters. */
 
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'

@@ -1,7 +1,4 @@
-/**
- * ClusterTrustBundleAttest: who says which certificates a signer's are to be trusted by needs the right to attest for
- * it.
- */
+/** ClusterTrustBundleAttest: writing the trusted certificates of a signer needs the permission `attest` for it. */
 import type { V1beta1ClusterTrustBundle } from '@kubernetes/client-node'
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -29,7 +26,7 @@ export const clusterTrustBundleAttest = (authorizer: Authorizer): AdmissionPlugi
   },
 })
 
-/** What garbage collection and rewriting in the store do not change. */
+/** The object without the fields that garbage collection and storage migration may change. */
 function attested({ metadata, ...rest }: KubeObject): object {
   const {
     ownerReferences: _owners,

@@ -1,4 +1,4 @@
-/** DenyServiceExternalIPs: Services get no external addresses beyond those they have (CVE-2020-8554). */
+/** DenyServiceExternalIPs: rejects new external addresses of Services (CVE-2020-8554). */
 import type { V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { forbidden } from '../../../machinery/status-error.ts'

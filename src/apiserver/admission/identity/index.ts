@@ -1,4 +1,4 @@
-/** Plug-ins about who somebody is and becomes: nodes, certificates, owners. */
+/** Plug-ins for identities and permissions: nodes, certificates, owners. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { certificateApproval } from './certificate-approval.ts'

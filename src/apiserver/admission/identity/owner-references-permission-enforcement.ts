@@ -1,7 +1,7 @@
 /**
- * OwnerReferencesPermissionEnforcement: who changes the owners of an object may delete it, and who has it hold up the
- * deletion of an owner may set that one's finalizers: both could be brought about through the garbage collector
- * otherwise.
+ * OwnerReferencesPermissionEnforcement: changing the owners of an object needs the permission to delete it, and
+ * blocking the deletion of an owner needs the permission to update the owner's finalizers. Otherwise users could do
+ * both through the garbage collector.
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { OwnerReference } from '../../../machinery/object.ts'
@@ -18,7 +18,7 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
     handles: ['CREATE', 'UPDATE'],
     validate(attributes) {
       const { resource, subresource, object, old } = attributes
-      // Owners do not change there.
+      // A status update cannot change owners.
       if (resource.groupResource.name === 'pods' && resource.groupResource.group === '' && subresource === 'status')
         return
       const owners = object?.metadata?.ownerReferences ?? []
@@ -35,17 +35,21 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
     const { operation, resource, subresource, namespace, name, user } = attributes
     const refuse = (why: string): StatusError => forbiddenWrite(attributes, why)
     const { group, version, plural } = resource.definition
-    // Who creates an object may say whose it is.
+    // On a create, the user may set any owners.
     if (operation === 'UPDATE') {
       const { verdict, reason, evaluationError } = await authorizer.authorize(
-        question(user, { verb: 'delete', group, version, namespace, resource: plural, subresource, name }),
+        accessAttributes(user, { verb: 'delete', group, version, namespace, resource: plural, subresource, name }),
       )
       if (verdict !== 'allow')
         throw refuse(`cannot set an ownerRef on a resource you can't delete: ${reason}, ${evaluationError ?? '<nil>'}`)
     }
     const blocking = newlyBlocking(owners, before)
-    // Who may hold up anything is asked nothing of owners, also not whether their kinds are known.
-    if (blocking.length === 0 || (await authorizer.authorize(question(user, anyFinalizers))).verdict === 'allow') return
+    // A user who may update all finalizers is not checked further, not even for owners of unknown kinds.
+    if (
+      blocking.length === 0 ||
+      (await authorizer.authorize(accessAttributes(user, anyFinalizers))).verdict === 'allow'
+    )
+      return
     for (const { apiVersion, kind, name: owner } of blocking) {
       const [ownerGroup, ownerVersion] = apiVersion.includes('/')
         ? (apiVersion.split('/', 2) as [string, string])
@@ -59,7 +63,7 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
         )
       }
       const { verdict, reason, evaluationError } = await authorizer.authorize(
-        question(user, {
+        accessAttributes(user, {
           verb: 'update',
           group: ownerGroup,
           version: ownerVersion,
@@ -79,14 +83,17 @@ export function ownerReferencesPermissionEnforcement({ authorizer, apis }: Plugi
   }
 }
 
-type Asked = Pick<RequestInfo, 'verb' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name'>
+type ResourceAccess = Pick<
+  RequestInfo,
+  'verb' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name'
+>
 
-const question = (user: AccessAttributes['user'], asked: Asked): AccessAttributes => ({
+const accessAttributes = (user: AccessAttributes['user'], asked: ResourceAccess): AccessAttributes => ({
   user,
   info: { ...asked, isResourceRequest: true, path: '', prefix: asked.group ? 'apis' : 'api', rest: [] },
 })
 
-const anyFinalizers: Asked = {
+const anyFinalizers: ResourceAccess = {
   verb: 'update',
   group: '*',
   version: '*',
@@ -96,7 +103,7 @@ const anyFinalizers: Asked = {
   name: '*',
 }
 
-/** Owners that are held up and were not before. */
+/** Owners whose deletion the object blocks now but did not before. */
 function newlyBlocking(
   owners: readonly OwnerReference[],
   before: readonly OwnerReference[],

@@ -1,6 +1,5 @@
 /**
- * Reads PKCS #10 requests. Loading the X.509 library costs more than a start: this file is only imported when there is
- * one.
+ * Parses PKCS #10 requests. Imported on first use: loading the X.509 library takes longer than the start of the server.
  */
 import 'reflect-metadata'
 import { type Name, Pkcs10CertificateRequest } from '@peculiar/x509'
@@ -10,15 +9,15 @@ export interface RequestedSubject {
   readonly organizations: readonly string[]
 }
 
-/** Throws an Error for what is no request. */
+/** Throws an Error for an invalid request. */
 export const subjectOf = (pem: string): RequestedSubject => subjectIn(new Pkcs10CertificateRequest(pem).subjectName)
 
-/** Texts of types that X.509 does not have in names stand there as the bytes they are. */
+/** The library returns values of an unsupported string type as hexadecimal bytes. */
 const unreadable = /^#([0-9a-f]{2})*$/i
 
 /**
- * Of several common names the last one counts, as with client certificates. Throws an Error for a text of an odd type:
- * whoever reads the certificate may make a group of it that was not seen here.
+ * Of several common names the last one counts, as with client certificates. Throws an Error for an unsupported string
+ * type: a reader of the certificate could decode it to a group that was not checked here.
  */
 export function subjectIn(name: Name): RequestedSubject {
   const texts = name.toJSON().flatMap((one) => Object.values(one).flat())

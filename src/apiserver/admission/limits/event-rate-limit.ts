@@ -1,6 +1,6 @@
 /**
- * EventRateLimit: bounds the events a second that are written, on the whole, of a namespace, of a user, or of a source
- * about an object.
+ * EventRateLimit: limits the events per second of the server, of a namespace, of a user, or of a source about an
+ * object.
  */
 import type { CoreV1Event } from '@kubernetes/client-node'
 import { decodeConfiguration, int32, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
@@ -8,15 +8,15 @@ import type { Model } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { oneText } from './limit-constraints.ts'
+import { joinFaults } from './limit-constraints.ts'
 
 interface Limit {
   readonly type?: string
-  /** Events a second. */
+  /** Events per second. */
   readonly qps?: number
-  /** Events at once. */
+  /** The size of the token bucket, in events. */
   readonly burst?: number
-  /** For how many namespaces, users, … it is kept how much is left. */
+  /** The number of keys (namespaces, users, …) whose bucket is held in memory. */
   readonly cacheSize?: number
 }
 
@@ -26,9 +26,9 @@ const configuration = {
   fields: { limits: listOf(structOf('Limit', { type: text, qps: int32, burst: int32, cacheSize: int32 })) },
 }
 
-const usualCacheSize = 4096
+const defaultCacheSize = 4096
 
-/** What has a rate of its own. */
+/** The key of the bucket of an event, by type of limit. */
 const keys: Readonly<Record<string, (attributes: AdmissionAttributes) => string>> = {
   Server: () => '',
   Namespace: ({ namespace }) => namespace,
@@ -40,7 +40,7 @@ const keys: Readonly<Record<string, (attributes: AdmissionAttributes) => string>
   },
 }
 
-/** Throws an Error for a configuration that is missing or makes no sense. */
+/** Throws an Error for a missing or invalid configuration. */
 export function eventRateLimit(
   { find, configuration: own }: PluginSources,
   now: () => number = Date.now,
@@ -50,16 +50,16 @@ export function eventRateLimit(
   const { limits = [] } =
     given === undefined ? {} : decodeConfiguration<{ limits?: readonly Limit[] }>(given, configuration)
   const faults = faultsOf(limits)
-  if (faults.length > 0) throw new Error(oneText(faults))
+  if (faults.length > 0) throw new Error(joinFaults(faults))
   const rates = limits.map((limit) => rateLimit(limit, now))
   return {
     name: 'EventRateLimit',
     handles: ['CREATE', 'UPDATE'],
     validate(attributes) {
       if (attributes.resource !== events || attributes.dryRun) return
-      // An event counts for all limits, whichever refuses it.
+      // An event counts for all limits, even if one of them rejects it.
       const refused = rates.flatMap((accepts) => accepts(attributes) ?? [])
-      if (refused.length > 0) throw new StatusError(429, 'TooManyRequests', `Too many requests: ${oneText(refused)}`)
+      if (refused.length > 0) throw new StatusError(429, 'TooManyRequests', `Too many requests: ${joinFaults(refused)}`)
     },
   }
 }
@@ -85,13 +85,13 @@ function faultsOf(limits: readonly Limit[]): string[] {
 
 interface Bucket {
   left: number
-  /** When `left` was true, in ms. */
+  /** The time of the last refill, in ms. */
   at: number
 }
 
 /**
- * Says why an event is refused. Those whose last event is longest ago are forgotten: they start with a full bucket
- * again.
+ * Returns a function that returns the reason why an event is rejected; undefined if it is admitted. Beyond the cache
+ * size the least recently used buckets are dropped: their keys start with a full bucket again.
  */
 function rateLimit(
   { type = '', qps = 0, burst = 0, cacheSize = 0 }: Limit,
@@ -99,13 +99,13 @@ function rateLimit(
 ): (attributes: AdmissionAttributes) => string | undefined {
   const keyOf = keys[type]!
   const buckets = new Map<string, Bucket>()
-  const most = cacheSize || usualCacheSize
+  const maxBuckets = cacheSize || defaultCacheSize
   return (attributes) => {
     const key = keyOf(attributes)
     const at = now()
     const known = buckets.get(key)
     if (known) buckets.delete(key)
-    else if (buckets.size >= most) buckets.delete(buckets.keys().next().value!)
+    else if (buckets.size >= maxBuckets) buckets.delete(buckets.keys().next().value!)
     const left = known ? Math.min(burst, known.left + ((at - known.at) / 1000) * qps) : burst
     buckets.set(key, { left: left >= 1 ? left - 1 : left, at })
     return left >= 1 ? undefined : `limit reached on type ${type} for key ${key}`

@@ -1,4 +1,4 @@
-/** Plug-ins that bound what objects ask for, and how many events are written. */
+/** Plug-ins that limit resource requests and the rate of events. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { eventRateLimit } from './event-rate-limit.ts'

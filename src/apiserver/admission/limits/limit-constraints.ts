@@ -1,6 +1,5 @@
 /**
- * What LimitRanges ask of requests and limits: no less than a minimum, no more than a maximum, no more than so many
- * times the request.
+ * The constraints of LimitRanges on requests and limits: a minimum, a maximum, and a maximum ratio of limit to request.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { canonicalQuantity, compareQuantities, milliValue } from '../../../machinery/values/quantity.ts'
@@ -57,7 +56,9 @@ const ratioAtMost: Constraint = (name, type, bound, request, limit) => {
   return ratio * 1000 > Number(milliValue(bound)) ? `${start}, but provided ratio is ${ratio.toFixed(6)}` : undefined
 }
 
-/** What is wrong with requests and limits, in upstream's words; by resource, in order of their names. */
+/**
+ * Returns the violations of requests and limits, in upstream's words. Each constraint in the order of resource names.
+ */
 export function boundFaults(
   { type, min, max, maxLimitRequestRatio }: Bounds,
   requests: ResourceList = {},
@@ -70,7 +71,7 @@ export function boundFaults(
   return [...faults(min, atLeast), ...faults(max, atMost), ...faults(maxLimitRequestRatio, ratioAtMost)]
 }
 
-/** The same for claims, which have no limits. */
+/** As `boundFaults` for claims, which have no limits. */
 export function claimFaults({ type, min, max }: Bounds, requests: ResourceList = {}): string[] {
   const faults = (bounds: ResourceList | undefined, constraint: Constraint): string[] =>
     Object.keys(bounds ?? {})
@@ -79,8 +80,8 @@ export function claimFaults({ type, min, max }: Bounds, requests: ResourceList =
   return [...faults(min, atLeast), ...faults(max, requestAtMost)]
 }
 
-/** Several complaints in one text, each once. */
-export function oneText(faults: readonly string[]): string {
+/** Joins distinct faults to one text. */
+export function joinFaults(faults: readonly string[]): string {
   const texts = [...new Set(faults)]
   return texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../api/core/pod/model.ts'
-import { type PluginFixture, pluginFixture, refusalOf } from '../plugin-fixture.ts'
+import { type PluginFixture, pluginFixture, rejectionOf } from '../plugin-fixture.ts'
 import { limitRanger } from './limit-ranger.ts'
 
 async function withLimits(...limits: readonly object[]) {
@@ -18,7 +18,7 @@ const podOf = (containers: readonly object[], more: object = {}, namespace = 'a'
 })
 const write = (fixture: PluginFixture, pod: object) => fixture.write('v1/pods', pod)
 
-test('containers get the defaults that they lack, and a note says so', async () => {
+test('containers get missing defaults, and an annotation lists them', async () => {
   const fixture = await withLimits({
     type: 'Container',
     default: { cpu: '500m', memory: '512Mi' },
@@ -30,7 +30,7 @@ test('containers get the defaults that they lack, and a note says so', async () 
       initContainers: [{ name: 'i', image: 'i' }],
     }),
   )
-  assert.equal(await refusalOf(fixture.plugin, attributes), undefined)
+  assert.equal(await rejectionOf(fixture.plugin, attributes), undefined)
   const { metadata, spec } = attributes.object as Pod
   assert.equal(
     metadata.annotations?.['kubernetes.io/limit-ranger'],
@@ -44,11 +44,11 @@ test('containers get the defaults that they lack, and a note says so', async () 
   })
 })
 
-test('a namespace without LimitRanges leaves pods as they are', async () => {
+test('a pod in a namespace without LimitRanges does not change', async () => {
   const fixture = await withLimits({ type: 'Container', default: { cpu: '1' } })
   const attributes = write(fixture, podOf([{}], {}, 'b'))
   const before = structuredClone(attributes.object)
-  assert.equal(await refusalOf(fixture.plugin, attributes), undefined)
+  assert.equal(await rejectionOf(fixture.plugin, attributes), undefined)
   assert.deepEqual(attributes.object, before)
 })
 
@@ -95,21 +95,21 @@ for (const [what, pod, refusal] of [
     'maximum cpu usage per Pod is 1500m, but limit is 2',
   ],
   [
-    'nothing said',
+    'no request and no limit',
     podOf([{ limits: { cpu: '1' } }]),
     '[minimum memory usage per Pod is 64Mi.  No request is specified, maximum memory usage per Pod is 1Gi.  No ' +
       'limit is specified]',
   ],
 ] as const)
-  test(`pods are held to bounds: ${what}`, async () => {
+  test(`a pod must be within the bounds: ${what}`, async () => {
     const fixture = await withLimits(...bounds)
-    assert.equal(await refusalOf(fixture.plugin, write(fixture, pod)), refusal && `pods "p" is forbidden: ${refusal}`)
+    assert.equal(await rejectionOf(fixture.plugin, write(fixture, pod)), refusal && `pods "p" is forbidden: ${refusal}`)
   })
 
-test('bounds are told in the order of the LimitRange', async () => {
+test('violations are reported in the order of the LimitRange', async () => {
   const fixture = await withLimits(...bounds.toReversed())
   assert.equal(
-    await refusalOf(
+    await rejectionOf(
       fixture.plugin,
       write(fixture, podOf([{ requests: fits.requests, limits: { cpu: '2', memory: '100Mi' } }])),
     ),
@@ -124,13 +124,13 @@ for (const [what, resources, refusal] of [
   ['no limit', { requests: { cpu: '100m' } }, 'but no limit is specified or limit is 0'],
   ['no request', {}, 'but no request is specified or request is 0'],
 ] as const)
-  test(`limits are not too many times the request: ${what}`, async () => {
+  test(`the ratio of limit to request has a maximum: ${what}`, async () => {
     const fixture = await withLimits({ type: 'Container', maxLimitRequestRatio: { cpu: '2' } })
     const message = refusal && `pods "p" is forbidden: cpu max limit to request ratio per Container is 2, ${refusal}`
-    assert.equal(await refusalOf(fixture.plugin, write(fixture, podOf([resources]))), message)
+    assert.equal(await rejectionOf(fixture.plugin, write(fixture, podOf([resources]))), message)
   })
 
-test('claims are held to bounds, when they grow too', async () => {
+test('a claim must be within the bounds, also when it grows', async () => {
   const fixture = await withLimits({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '2Gi' } })
   const claim = (storage: string) =>
     fixture.write('v1/persistentvolumeclaims', {
@@ -139,26 +139,26 @@ test('claims are held to bounds, when they grow too', async () => {
     })
   const start = 'persistentvolumeclaims "c" is forbidden:'
   assert.equal(
-    await refusalOf(fixture.plugin, claim('500Mi')),
+    await rejectionOf(fixture.plugin, claim('500Mi')),
     `${start} minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 500Mi`,
   )
-  assert.equal(await refusalOf(fixture.plugin, claim('2Gi')), undefined)
+  assert.equal(await rejectionOf(fixture.plugin, claim('2Gi')), undefined)
   assert.equal(
-    await refusalOf(fixture.plugin, { ...claim('3Gi'), operation: 'UPDATE', old: claim('2Gi').object }),
+    await rejectionOf(fixture.plugin, { ...claim('3Gi'), operation: 'UPDATE', old: claim('2Gi').object }),
     `${start} maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi`,
   )
 })
 
-test('pods that are there stay as they are, unless they are resized', async () => {
+test('an existing pod is checked only when it is resized', async () => {
   const fixture = await withLimits(...bounds)
   const attributes = write(fixture, podOf([{ requests: { cpu: '50m', memory: '100Mi' }, limits: fits.limits }]))
   assert.equal(
-    await refusalOf(fixture.plugin, { ...attributes, operation: 'UPDATE', old: attributes.object }),
+    await rejectionOf(fixture.plugin, { ...attributes, operation: 'UPDATE', old: attributes.object }),
     undefined,
   )
   assert.match(
     String(
-      await refusalOf(fixture.plugin, {
+      await rejectionOf(fixture.plugin, {
         ...attributes,
         operation: 'UPDATE',
         subresource: 'resize',

@@ -1,5 +1,5 @@
 /**
- * LimitRanger: fills in the requests and limits that LimitRanges have as defaults, and holds pods and claims to their
+ * LimitRanger: sets the default requests and limits of LimitRanges, and rejects pods and claims outside of their
  * bounds.
  */
 import type { V1LimitRange, V1PersistentVolumeClaim } from '@kubernetes/client-node'
@@ -13,18 +13,18 @@ import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { type Bounds, boundFaults, claimFaults, oneText } from './limit-constraints.ts'
+import { type Bounds, boundFaults, claimFaults, joinFaults } from './limit-constraints.ts'
 
-/** A LimitRange by what it is about. */
+/** A LimitRange, split by type. */
 interface Limits {
   readonly defaultRequests: ResourceList
   readonly defaultLimits: ResourceList
-  /** Of containers and of pods, in the order in which they are told. */
+  /** Bounds of containers and pods, in the order in which violations are reported. */
   readonly pods: readonly Bounds[]
   readonly claims: readonly Bounds[]
 }
 
-/** As on the wire: the client's model calls `default` `_default`. */
+/** An item as on the wire: the client's model renames `default` to `_default`. */
 interface Item extends Bounds {
   readonly default?: ResourceList
   readonly defaultRequest?: ResourceList
@@ -60,14 +60,14 @@ export function limitRanger({ registry, find, log }: PluginSources): AdmissionPl
   }
 }
 
-/** The resources of a pod are given when it is created and change only by `/resize`. */
+/** The resources of a pod are set on create and change only by `/resize`. */
 const concernsPod = ({ operation, subresource, old }: AdmissionAttributes): boolean =>
   operation === 'CREATE' ? subresource === '' : subresource === 'resize' && !isBeingDeleted(old)
 
 const isBeingDeleted = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined
 
 function refuse(attributes: AdmissionAttributes, faults: readonly string[]): void {
-  if (faults.length > 0) throw forbiddenWrite(attributes, oneText(faults))
+  if (faults.length > 0) throw forbiddenWrite(attributes, joinFaults(faults))
 }
 
 function limitsOf(object: StoredObject): Limits {
@@ -75,7 +75,7 @@ function limitsOf(object: StoredObject): Limits {
   const of = (type: string): readonly Item[] => items.filter((item) => item.type === type)
   const containers = of('Container')
   return {
-    // A type stands in a LimitRange once.
+    // A LimitRange has at most one item of each type.
     defaultRequests: containers[0]?.defaultRequest ?? {},
     defaultLimits: containers[0]?.default ?? {},
     pods: items.filter(({ type }) => type === 'Container' || type === 'Pod'),
@@ -85,7 +85,7 @@ function limitsOf(object: StoredObject): Limits {
 
 const annotation = 'kubernetes.io/limit-ranger'
 
-/** Fills in what the containers leave open, and notes it in an annotation. */
+/** Sets missing defaults and lists them in an annotation. */
 function fillIn(pod: Pod, limits: Limits): void {
   const notes = [
     ...(pod.spec?.containers ?? []).flatMap((container) => fillInContainer(container, limits, 'container')),

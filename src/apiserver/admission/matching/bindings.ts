@@ -1,4 +1,4 @@
-/** The values that expressions see of a request. */
+/** The variables of expressions that describe a request. */
 import { namespaceType, requestType } from '../../../cel/admission/environment.ts'
 import { adapt, type Bindings } from '../../../cel/index.ts'
 import { dynType } from '../../../cel/types.ts'
@@ -8,7 +8,7 @@ import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { admissionRequest } from './request.ts'
 import type { VersionedObjects } from './versions.ts'
 
-/** `object`, `oldObject`, `request` and `namespaceObject`; what is not there is null. */
+/** `object`, `oldObject`, `request` and `namespaceObject`; null if missing. */
 export function requestBindings(
   attributes: AdmissionAttributes,
   objects: VersionedObjects,
@@ -22,10 +22,10 @@ export function requestBindings(
   }
 }
 
-/** An object of any kind as a value; null if there is none. */
+/** An object of any kind as a value; null if undefined. */
 export const objectBinding = (object: KubeObject | undefined): Value => adapt(object ?? null, dynType)
 
-/** What Go's structure always has is there for expressions, too. */
+/** Expressions also see the fields that Go's struct always has. */
 const withEmptyFields = (request: Record<string, unknown>): Record<string, unknown> => ({
   name: '',
   namespace: '',

@@ -1,4 +1,4 @@
-/** Selectors: which requests they select, by the objects and the namespace of these. */
+/** Selectors match a request by its objects and their namespace. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.ts'
@@ -25,7 +25,7 @@ const deleted = (level: string): AdmissionAttributes => ({
   object: undefined,
   old: written(level).object,
 })
-/** Options of connections have no metadata. */
+/** CONNECT options have no metadata. */
 const connected = (): AdmissionAttributes => ({
   ...written('2'),
   operation: 'CONNECT',
@@ -33,22 +33,21 @@ const connected = (): AdmissionAttributes => ({
 })
 
 const cases: readonly (readonly [string, LabelSelector, AdmissionAttributes, boolean])[] = [
-  ['an empty one selects what has no object', {}, { ...written('1'), object: undefined }, true],
+  ['an empty selector matches a request without an object', {}, { ...written('1'), object: undefined }, true],
   ['the new object', notFirst, written('2'), true],
   ['the old object', notFirst, deleted('2'), true],
-  ['not the new object, although there is no old one', notFirst, written('1'), false],
-  ['not the old object, although there is no new one', notFirst, deleted('1'), false],
-  ['not by the absence of a label of an object that is not there', unlabelled, written('1'), false],
+  ['not the new object, without an old one', notFirst, written('1'), false],
+  ['not the old object, without a new one', notFirst, deleted('1'), false],
+  ['a missing object does not match DoesNotExist', unlabelled, written('1'), false],
   ['an object without labels', unlabelled, write('v1/nodes', { metadata: { name: 'n' } }), true],
-  ['one of two objects', notFirst, { ...written('1'), operation: 'UPDATE', old: written('2').object }, true],
-  ['nothing without metadata', notFirst, connected(), false],
-  ['what has no metadata, by an empty one', {}, connected(), true],
+  ['one of the two objects', notFirst, { ...written('1'), operation: 'UPDATE', old: written('2').object }, true],
+  ['not an object without metadata', notFirst, connected(), false],
+  ['an empty selector matches an object without metadata', {}, connected(), true],
 ]
 for (const [what, objectSelector, attributes, expected] of cases)
-  test(`selectors of objects: ${what}`, async () =>
-    assert.equal(await selects({ objectSelector }, attributes), expected))
+  test(`objectSelector: ${what}`, async () => assert.equal(await selects({ objectSelector }, attributes), expected))
 
-test('selectors of namespaces look at the namespace of the object, at namespaces themselves, and at nothing else', async () => {
+test('namespaceSelector matches the namespace of an object; cluster-scoped objects always match', async () => {
   await store('v1/namespaces', { metadata: { name: 'blue', labels: { team: 'blue' } } })
   const blue = { namespaceSelector: { matchLabels: { team: 'blue' } } }
   const pod = (namespace: string) =>
@@ -59,7 +58,7 @@ test('selectors of namespaces look at the namespace of the object, at namespaces
   const namespace = (labels: object) => write('v1/namespaces', { metadata: { name: 'blue', labels } })
   assert.equal(await selects(blue, namespace({ team: 'blue' })), true)
   assert.equal(await selects(blue, namespace({ team: 'red' })), false)
-  // What is deleted is looked at as it is stored.
+  // On a delete, the stored object is matched.
   assert.equal(await selects(blue, { ...namespace({ team: 'red' }), operation: 'DELETE', object: undefined }), true)
   await assert.rejects(
     async () => selects(blue, pod('none')),
@@ -68,7 +67,7 @@ test('selectors of namespaces look at the namespace of the object, at namespaces
   assert.equal(await selects({ namespaceSelector: {} }, pod('none')), true)
 })
 
-test('policies may mean configurations of webhooks, and none of them its like', () => {
+test('policies may match webhook configurations, but not policies', () => {
   const exempt = (key: string) => [isExemptFromWebhooks(sources.find(key)), isExemptFromPolicies(sources.find(key))]
   const registration = 'admissionregistration.k8s.io/v1/'
   assert.deepEqual(exempt(`${registration}validatingwebhookconfigurations`), [true, false])

@@ -1,4 +1,4 @@
-/** Finds those webhooks or policies that mean a request, without looking at those that do not. */
+/** Finds the webhooks or policies that match a request. An index skips those that cannot match. */
 import { after } from '../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import {
@@ -12,10 +12,10 @@ import type { Registry } from '../../registry/registry.ts'
 import type { ServedApis } from '../../registry/served-apis.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
-import { findNamespace } from '../namespaces/known-namespaces.ts'
+import { findNamespace } from '../namespaces/find-namespace.ts'
 import { type RequestTarget, type ResourceRule, ruleMatches } from './resource-rules.ts'
 
-/** What a webhook, a policy or a binding says about the requests that it means. */
+/** The match criteria of a webhook, a policy or a binding. */
 export interface MatchResources {
   readonly rules?: readonly ResourceRule[]
   readonly excluded?: readonly ResourceRule[]
@@ -24,7 +24,7 @@ export interface MatchResources {
   readonly objectSelector?: LabelSelector
 }
 
-/** The same, ready to be asked. */
+/** Match criteria with parsed selectors. */
 export class Match {
   readonly resources: MatchResources
   readonly usesNames: boolean
@@ -41,7 +41,7 @@ export class Match {
   }
 }
 
-/** Something that means requests, and the resource whose version it wants to see. */
+/** A webhook or policy that matches, and the resource in whose version it receives the object. */
 export interface Candidate<T> {
   readonly value: T
   readonly resource: ServedResource
@@ -55,8 +55,7 @@ export interface Entry<T> {
 const metaGroup = 'admissionregistration.k8s.io'
 
 /**
- * What decides on admission is not decided on by its like: nobody could lock everybody out. Policies may mean webhooks
- * all the same.
+ * Policies do not apply to policies, so that nobody can lock out all users. They may apply to webhook configurations.
  */
 const policyKinds: ReadonlySet<string> = new Set([
   'mutatingadmissionpolicies',
@@ -66,17 +65,17 @@ const policyKinds: ReadonlySet<string> = new Set([
 ])
 const webhookKinds: ReadonlySet<string> = new Set(['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
 
-/** Questions about rights are never answered by policies. */
+/** Policies do not apply to access reviews. */
 const reviews: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io'])
 
 const isPolicy = ({ definition: { group, plural } }: ServedResource): boolean =>
   group === metaGroup && policyKinds.has(plural)
 
-/** What no webhook is asked about. */
+/** Returns true for resources that no webhook is called for. */
 export const isExemptFromWebhooks = (resource: ServedResource): boolean =>
   isPolicy(resource) || (resource.definition.group === metaGroup && webhookKinds.has(resource.definition.plural))
 
-/** What no policy is held against. */
+/** Returns true for resources that no policy applies to. */
 export const isExemptFromPolicies = (resource: ServedResource): boolean =>
   isPolicy(resource) || reviews.has(resource.definition.group)
 
@@ -92,8 +91,8 @@ export class Matcher {
   }
 
   /**
-   * The resource in whose version the rules mean the request: as it was asked for, or else another one of the same
-   * objects.
+   * Returns the resource in whose version the rules match the request: the requested one, or an equivalent one of the
+   * same objects.
    */
   resourceOf({ resources }: Match, resource: ServedResource, target: RequestTarget): ServedResource | undefined {
     const { rules, excluded = [], matchPolicy } = resources
@@ -108,8 +107,8 @@ export class Matcher {
   }
 
   /**
-   * Whether the selectors select the request. Throws 404 if its namespace is not there, in a promise if that has to be
-   * read.
+   * Returns true if the selectors match the request. Throws a 404 if its namespace is missing; a promise if the
+   * namespace has to be read.
    */
   selects({ objects, namespaces }: Match, attributes: AdmissionAttributes): boolean | Promise<boolean> {
     if (!objects.everything && !isSelected(objects, attributes.object) && !isSelected(objects, attributes.old))
@@ -118,9 +117,9 @@ export class Matcher {
     const { resource, operation, subresource, namespace, name, object } = attributes
     if (resource === this.#namespaces && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE'))
       return namespaces.matches(object?.metadata.labels)
-    const asked = resource === this.#namespaces ? name : namespace
-    if (asked === '') return true
-    return after(this.namespaceLabels(asked), (labels) => namespaces.matches(labels))
+    const namespaceName = resource === this.#namespaces ? name : namespace
+    if (namespaceName === '') return true
+    return after(this.namespaceLabels(namespaceName), (labels) => namespaces.matches(labels))
   }
 
   namespaceLabels(name: string): Labels | Promise<Labels> {
@@ -130,9 +129,7 @@ export class Matcher {
     })
   }
 
-  /**
-   * The namespace that the request's object is in; undefined for objects without one, namespaces themselves among them.
-   */
+  /** The namespace of the request's object; undefined for cluster-scoped objects and for namespaces themselves. */
   namespaceObject({
     resource,
     namespace,
@@ -147,21 +144,18 @@ export class Matcher {
 
 type Labels = Readonly<Record<string, string>>
 
-/**
- * What is not there, or has no metadata (options of connections), is selected only where everything is: not by `notin`
- * or `!` either.
- */
+/** A missing object, or one without metadata (CONNECT options), matches only an empty selector, not `notin` or `!`. */
 const isSelected = ({ matches }: Selector, object: Partial<KubeObject> | undefined): boolean =>
   object?.metadata !== undefined && matches(object.metadata.labels)
 
-/** Entries by what they may mean: worked out once for each resource, operation and subresource that is asked about. */
+/** Entries by the requests that they may match, computed once for each resource, operation and subresource. */
 export class MatchIndex<T> {
   readonly #matcher: Matcher
   readonly #entries: readonly Entry<T>[]
   readonly #isExempt: (resource: ServedResource) => boolean
   readonly #known = new WeakMap<ServedResource, Map<string, readonly (Entry<T> & Candidate<T>)[]>>()
 
-  /** `isExempt`: nobody means these resources, whatever the rules say. */
+  /** `isExempt` returns true for resources that no entry applies to, whatever its rules. */
   constructor(matcher: Matcher, entries: readonly Entry<T>[], isExempt: (resource: ServedResource) => boolean) {
     this.#matcher = matcher
     this.#isExempt = isExempt
@@ -172,7 +166,7 @@ export class MatchIndex<T> {
     return this.#entries.length === 0
   }
 
-  /** Those whose rules may mean the request; their selectors are still to be asked. */
+  /** Entries whose rules may match the request. Their selectors are not checked yet. */
   candidates({ resource, operation, subresource }: AdmissionAttributes): readonly (Entry<T> & Candidate<T>)[] {
     let byTarget = this.#known.get(resource)
     if (!byTarget) this.#known.set(resource, (byTarget = new Map()))
@@ -182,7 +176,7 @@ export class MatchIndex<T> {
       const target: RequestTarget = { operation, subresource, name: undefined }
       const entries = this.#isExempt(resource) ? [] : this.#entries
       found = entries.flatMap((entry) => {
-        // What names objects is looked at with the name, later.
+        // Rules with names are checked later, with the name of the request.
         const matched = entry.match.usesNames ? resource : this.#matcher.resourceOf(entry.match, resource, target)
         return matched ? [{ ...entry, resource: matched }] : []
       })
@@ -191,8 +185,8 @@ export class MatchIndex<T> {
     return found
   }
 
-  /** The candidate as the request means it, if it does. */
-  meant(
+  /** The candidate with its final resource if it matches the request; undefined if not. */
+  match(
     candidate: Entry<T> & Candidate<T>,
     attributes: AdmissionAttributes,
   ): (Entry<T> & Candidate<T>) | undefined | Promise<(Entry<T> & Candidate<T>) | undefined> {

@@ -1,4 +1,4 @@
-/** A request as webhooks and expressions are told of it: the fields of AdmissionRequest (admission.k8s.io/v1). */
+/** A request as webhooks and expressions receive it: the fields of AdmissionRequest (admission.k8s.io/v1). */
 
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes, GroupVersionKind } from '../../registry/write/admission.ts'
@@ -13,7 +13,7 @@ const resourceNames = ({ definition: { group, version, plural } }: ServedResourc
   resource: plural,
 })
 
-/** All but the uid and the objects. */
+/** All fields except the uid and the objects. */
 export function admissionRequest(
   attributes: AdmissionAttributes,
   { resource, kind }: VersionedObjects,
@@ -37,7 +37,7 @@ export function admissionRequest(
   }
 }
 
-/** A namespace counts as its own namespace. */
+/** The namespace of a namespace is itself. */
 const namespaceOf = ({ resource: { definition }, namespace, name }: AdmissionAttributes): string =>
   definition.group === '' && definition.plural === 'namespaces' ? name : namespace
 
@@ -55,7 +55,7 @@ const optionKinds = {
   CONNECT: undefined,
 } as const
 
-/** The options of the operation as an object; a PATCH has those of what it comes to. */
+/** The options of the operation as an object. A PATCH has those of the resulting operation. */
 function operationOptions({
   operation,
   options,

@@ -1,4 +1,4 @@
-/** Rules: which requests they mean. */
+/** Rules and the requests that they match. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { allResources } from '../../../api/registry.ts'
@@ -14,17 +14,24 @@ const everything: ResourceRule = { operations: ['*'], apiGroups: ['*'], apiVersi
 const cases: readonly (readonly [string, ResourceRule, ServedResource, string, string | undefined, boolean])[] = [
   ['everything', everything, pods, '', undefined, true],
   ['everything with subresources', everything, pods, 'status', undefined, true],
-  ['resources are not their subresources', { ...everything, resources: ['pods'] }, pods, 'status', undefined, false],
-  ['a star alone means no subresources', { ...everything, resources: ['*'] }, pods, 'status', undefined, false],
+  [
+    'a resource does not match its subresources',
+    { ...everything, resources: ['pods'] },
+    pods,
+    'status',
+    undefined,
+    false,
+  ],
+  ['a star alone matches no subresources', { ...everything, resources: ['*'] }, pods, 'status', undefined, false],
   ['all subresources', { ...everything, resources: ['pods/*'] }, pods, 'status', undefined, true],
-  ['all subresources, and the resource with them', { ...everything, resources: ['pods/*'] }, pods, '', undefined, true],
+  ['all subresources include the resource', { ...everything, resources: ['pods/*'] }, pods, '', undefined, true],
   ['a subresource of all', { ...everything, resources: ['*/status'] }, pods, 'status', undefined, true],
   ['another operation', { ...everything, operations: ['DELETE'] }, pods, '', undefined, false],
   ['another group', { ...everything, apiGroups: ['apps'] }, pods, '', undefined, false],
   ['another version', { ...everything, apiVersions: ['v2'] }, pods, '', undefined, false],
   ['the scope', { ...everything, scope: 'Cluster' }, pods, '', undefined, false],
-  ['namespaces are in none', { ...everything, scope: 'Cluster' }, namespaces, '', undefined, true],
-  ['namespaces are not within one', { ...everything, scope: 'Namespaced' }, namespaces, '', undefined, false],
+  ['namespaces are cluster-scoped', { ...everything, scope: 'Cluster' }, namespaces, '', undefined, true],
+  ['namespaces are not namespaced', { ...everything, scope: 'Namespaced' }, namespaces, '', undefined, false],
   ['a name', { ...everything, resourceNames: ['a'] }, pods, '', 'a', true],
   ['another name', { ...everything, resourceNames: ['a'] }, pods, '', 'b', false],
 ]

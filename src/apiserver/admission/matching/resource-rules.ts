@@ -1,4 +1,4 @@
-/** Which requests rules mean: by operation, group, version, resource, subresource, scope and name. */
+/** Matches requests with rules: by operation, group, version, resource, subresource, scope and name. */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { Operation } from '../../registry/write/admission.ts'
 
@@ -8,22 +8,22 @@ export interface ResourceRule {
   readonly apiVersions?: readonly string[]
   readonly resources?: readonly string[]
   readonly scope?: string
-  /** Only policies have these: none means all. */
+  /** Only rules of policies have these. Empty means all. */
   readonly resourceNames?: readonly string[]
 }
 
-/** What a request is about, as far as rules go. */
+/** The attributes of a request that rules match. */
 export interface RequestTarget {
   readonly operation: Operation
   readonly subresource: string
-  /** Undefined: rules that name objects count as if they meant this one. */
+  /** Undefined matches rules with any resourceNames. */
   readonly name: string | undefined
 }
 
 const has = (values: readonly string[] | undefined, value: string): boolean =>
   values !== undefined && (values.includes('*') || values.includes(value))
 
-/** Whether a rule means requests for `resource`. */
+/** Returns true if a rule matches requests for `resource`. */
 export function ruleMatches(
   rule: ResourceRule,
   resource: ServedResource,
@@ -36,7 +36,10 @@ export function ruleMatches(
   return name === undefined || !rule.resourceNames?.length || rule.resourceNames.includes(name)
 }
 
-/** `pods`, `pods/status`, `*`, `pods/*`, `*` and any subresource; without a slash no subresource is meant. */
+/**
+ * Patterns: `pods`, `pods/status`, `*`, `pods/*`; a star also stands for any resource before a slash. Without a slash,
+ * no subresource matches.
+ */
 function resourceMatches(text: string, plural: string, subresource: string): boolean {
   const [resource = '', sub = ''] = text.split('/')
   return (resource === '*' || resource === plural) && (sub === '*' || sub === subresource)

@@ -1,7 +1,4 @@
-/**
- * What a patch has made of an object, brought into the shape of its kind again: unknown fields dropped, defaults filled
- * in.
- */
+/** Decodes a patched object as its kind again: drops unknown fields and applies defaults. */
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { managedFieldsFault } from '../../apply/index.ts'
@@ -11,8 +8,8 @@ import { decodeAs } from '../../request/bodies/decode-as.ts'
 import { objectOf } from '../../request/bodies/decode-object.ts'
 
 /**
- * The object is in the version of `resource`; `before` is what it was made of. Throws DecodeError for what is no such
- * object, and an Error for fields that its kind does not have where they are not to be dropped: `strict`.
+ * The object is in the version of `resource`; `before` is the object before the patch. Throws DecodeError for an
+ * invalid object and, if `strict`, an Error for unknown fields.
  */
 export function typedObject(
   { kind, warn }: AdmissionAttributes,
@@ -21,11 +18,11 @@ export function typedObject(
   before: KubeObject,
   { strict = false }: { readonly strict?: boolean } = {},
 ): KubeObject {
-  // Kinds of subresources are few and small: what is wrong in them is found where they are used.
+  // Kinds of subresources are few and small: errors in them are found where they are used.
   if (kind) return patched
   const { managedFields: _, ...metadata } = patched.metadata ?? {}
   const decoded = decodeAs(resource, { ...patched, metadata })
-  // What a custom kind does not know is no fault of Go's: it is pruned.
+  // Unknown fields of custom resources are pruned, not rejected.
   if (strict && !resource.definition.custom && decoded.strict.length > 0)
     throw new Error(`strict decoding error: ${decoded.strict.join(', ')}`)
   const object = objectOf(resource, decoded.object)
@@ -35,7 +32,7 @@ export function typedObject(
   return object
 }
 
-/** Nobody may leave behind what later writes cannot read: then it stays as it was. */
+/** Invalid managedFields would break later writes: the old ones remain. */
 function readableManagedFields(
   { metadata }: KubeObject,
   before: KubeObject,

@@ -1,4 +1,4 @@
-/** The objects of a request in the version that a webhook or policy wants to see. */
+/** The objects of a request in the version that a webhook or policy requires. */
 import { after } from '../../../lib/flow/after.ts'
 import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
@@ -12,10 +12,10 @@ export interface VersionedObjects {
   readonly old: KubeObject | undefined
 }
 
-/** The request's kind, as it came. */
+/** The kind of the request as received. */
 export const kindOf = ({ kind, resource }: AdmissionAttributes): GroupVersionKind => kind ?? resource.definition
 
-/** What `resource` shows of the request's objects. Rejects with an Error where a webhook that converts fails. */
+/** Returns the request's objects in the version of `resource`. Rejects with an Error if a conversion webhook fails. */
 export function versioned(
   attributes: AdmissionAttributes,
   resource: ServedResource,
@@ -32,7 +32,7 @@ export function versioned(
   )
 }
 
-/** The same object in another version. Rejects with an Error as `versioned` does. */
+/** Returns the object in another version. Rejects with an Error as `versioned` does. */
 export function inVersion(
   object: KubeObject | undefined,
   from: ServedResource,
@@ -55,7 +55,7 @@ export function inVersion(
   return shown
 }
 
-/** Makes `object` say what `content` says: who holds the object sees the change. */
+/** Replaces all fields of `object` in place, so that holders of the object see the change. */
 export function replaceContent(object: KubeObject, content: KubeObject): void {
   const fields = object as Unstructured
   for (const name of Object.keys(fields)) if (!Object.hasOwn(content, name)) delete fields[name]

@@ -1,4 +1,4 @@
-/** Plug-ins about namespaces: whether there is one, and what may be made in it. */
+/** Plug-ins that check or create the namespace of a write. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { namespaceAutoProvision } from './namespace-auto-provision.ts'

@@ -1,8 +1,8 @@
-/** NamespaceExists: nothing is written in a namespace that does not exist. NamespaceLifecycle says so too, and more. */
+/** NamespaceExists: rejects writes in a missing namespace. NamespaceLifecycle includes this check. */
 import { after } from '../../../lib/flow/after.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { findNamespace } from './known-namespaces.ts'
+import { findNamespace } from './find-namespace.ts'
 
 export function namespaceExists({ registry, find }: PluginSources): AdmissionPlugin {
   const namespaces = find('v1/namespaces')

@@ -1,5 +1,5 @@
 /**
- * NamespaceLifecycle: nothing is created in a namespace that does not exist or is going away; three namespaces stay.
+ * NamespaceLifecycle: rejects creates in a missing or terminating namespace, and deletes of three system namespaces.
  */
 import { after } from '../../../lib/flow/after.ts'
 import { forbidden, notFound, StatusError } from '../../../machinery/status-error.ts'
@@ -8,20 +8,20 @@ import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { findNamespace } from './known-namespaces.ts'
+import { findNamespace } from './find-namespace.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
 /**
- * For so long after its deletion began here, a namespace is looked up in the store: what goes on in it may be known
- * there first.
+ * For this time after a delete through this server, a namespace is read from the store: another server may have
+ * finished the deletion before the cache shows it.
  */
 const liveLookupMs = 30_000
 const maxLiveLookups = 100
 
 export function namespaceLifecycle({ registry, find }: PluginSources): AdmissionPlugin {
   const namespaces = find('v1/namespaces')
-  /** By name: until when a namespace is looked up in the store. */
+  /** By name: the time until which a namespace is read from the store. */
   const deletedLately = new Map<string, number>()
   return {
     name: 'NamespaceLifecycle',
@@ -48,7 +48,7 @@ export function namespaceLifecycle({ registry, find }: PluginSources): Admission
     const { operation, namespace } = attributes
     if (!found) throw notFound(namespaces.groupResource, namespace)
     if (operation !== 'CREATE') return
-    // Its labels and fields are at hand without parsing.
+    // The summary has these fields without parsing the object.
     if (found.summary.fields['status.phase'] === 'Terminating') throw terminating(attributes)
     if (deletedLately.size > 0 && wasDeletedLately(namespace)) return checkLive(attributes)
   }
@@ -69,7 +69,7 @@ export function namespaceLifecycle({ registry, find }: PluginSources): Admission
   }
 }
 
-/** Who asks what somebody may do is not told whether the namespace is there. */
+/** An access review must not reveal whether the namespace exists. */
 const isAccessReview = ({ definition }: ServedResource): boolean =>
   definition.plural === 'localsubjectaccessreviews' && definition.group === 'authorization.k8s.io'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, refusalOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
 import { namespaceAutoProvision } from './namespace-auto-provision.ts'
 import { namespaceExists } from './namespace-exists.ts'
 import { namespaceLifecycle } from './namespace-lifecycle.ts'
@@ -21,11 +21,11 @@ async function withNamespaces() {
   return { ...fixture, put }
 }
 
-test('nothing is written in a namespace that is not there, nothing made in one that ends', async () => {
+test('writes in a missing namespace and creates in a terminating one are rejected', async () => {
   const { sources, write } = await withNamespaces()
   const plugin = namespaceLifecycle(sources)
   const attempt = (namespace: string, more: object = {}) =>
-    refusalOf(plugin, write('v1/secrets', secret(namespace), more))
+    rejectionOf(plugin, write('v1/secrets', secret(namespace), more))
   assert.equal(await attempt('there'), undefined)
   assert.equal(await attempt('missing'), 'namespaces "missing" not found')
   assert.equal(await attempt('missing', { operation: 'UPDATE' }), 'namespaces "missing" not found')
@@ -37,55 +37,60 @@ test('nothing is written in a namespace that is not there, nothing made in one t
   assert.equal(await attempt('ending', { operation: 'UPDATE' }), undefined)
 })
 
-test('who asks what somebody may do is not told whether the namespace is there', async () => {
+test('a LocalSubjectAccessReview does not reveal whether the namespace exists', async () => {
   const { sources, write } = await withNamespaces()
   const review = { metadata: { name: '', namespace: 'missing' }, spec: {} }
   assert.equal(
-    await refusalOf(namespaceLifecycle(sources), write('authorization.k8s.io/v1/localsubjectaccessreviews', review)),
+    await rejectionOf(namespaceLifecycle(sources), write('authorization.k8s.io/v1/localsubjectaccessreviews', review)),
     undefined,
   )
 })
 
-test('three namespaces stay', async () => {
+test('three system namespaces cannot be deleted', async () => {
   const { sources, write } = await withNamespaces()
   const plugin = namespaceLifecycle(sources)
   const end = (name: string) =>
-    refusalOf(plugin, write('v1/namespaces', { metadata: { name } }, { operation: 'DELETE' }))
+    rejectionOf(plugin, write('v1/namespaces', { metadata: { name } }, { operation: 'DELETE' }))
   for (const name of ['default', 'kube-system', 'kube-public'])
     assert.equal(await end(name), `namespaces "${name}" is forbidden: this namespace may not be deleted`)
   assert.equal(await end('there'), undefined)
 })
 
-test('a namespace whose deletion began here is looked up in the store for a while', async () => {
+test('a namespace is read from the store for a while after its delete through this server', async () => {
   const { sources, write, put } = await withNamespaces()
   const plugin = namespaceLifecycle(sources)
-  await refusalOf(plugin, write('v1/namespaces', { metadata: { name: 'there' } }, { operation: 'DELETE' }))
-  assert.equal(await refusalOf(plugin, write('v1/secrets', secret('there'))), undefined)
+  await rejectionOf(plugin, write('v1/namespaces', { metadata: { name: 'there' } }, { operation: 'DELETE' }))
+  assert.equal(await rejectionOf(plugin, write('v1/secrets', secret('there'))), undefined)
   await put('there', 'Terminating')
-  assert.match(String(await refusalOf(plugin, write('v1/secrets', secret('there')))), /because it is being terminated$/)
+  assert.match(
+    String(await rejectionOf(plugin, write('v1/secrets', secret('there')))),
+    /because it is being terminated$/,
+  )
 })
 
-test('NamespaceExists refuses all writes in a namespace that is not there', async () => {
+test('NamespaceExists rejects all writes in a missing namespace', async () => {
   const { sources, write } = await withNamespaces()
   const plugin = namespaceExists(sources)
   for (const operation of ['CREATE', 'UPDATE', 'DELETE'] as const) {
     assert.equal(
-      await refusalOf(plugin, write('v1/secrets', secret('missing'), { operation })),
+      await rejectionOf(plugin, write('v1/secrets', secret('missing'), { operation })),
       'namespaces "missing" not found',
     )
-    assert.equal(await refusalOf(plugin, write('v1/secrets', secret('there'), { operation })), undefined)
+    assert.equal(await rejectionOf(plugin, write('v1/secrets', secret('there'), { operation })), undefined)
   }
 })
 
-test('NamespaceAutoProvision makes the namespace, but not for a dry run', async () => {
+test('NamespaceAutoProvision creates the namespace, but not for a dry run', async () => {
   const { sources, write } = await withNamespaces()
   const plugin = namespaceAutoProvision(sources)
   const namespaces = sources.find('v1/namespaces')
   const find = () => sources.registry.newest(namespaces, namespaces.key('', 'missing'))
-  assert.equal(await refusalOf(plugin, write('v1/secrets', secret('missing'), { dryRun: true })), undefined)
+  assert.equal(await rejectionOf(plugin, write('v1/secrets', secret('missing'), { dryRun: true })), undefined)
   assert.equal(await find(), undefined)
   await Promise.all(
-    [1, 2, 3].map(async () => assert.equal(await refusalOf(plugin, write('v1/secrets', secret('missing'))), undefined)),
+    [1, 2, 3].map(async () =>
+      assert.equal(await rejectionOf(plugin, write('v1/secrets', secret('missing'))), undefined),
+    ),
   )
   assert.equal((await find())?.summary.fields['status.phase'], 'Active')
   assert.equal((await find())?.summary.labels['kubernetes.io/metadata.name'], 'missing')

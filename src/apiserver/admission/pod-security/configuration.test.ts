@@ -1,36 +1,40 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { podSecurityConfiguration } from './configuration.ts'
-import { shown } from './policy.ts'
+import { standardText } from './policy.ts'
 
 const head = { apiVersion: 'pod-security.admission.config.k8s.io/v1', kind: 'PodSecurityConfiguration' }
 
-test('without configuration everything is allowed to everybody', () => {
+test('without configuration everything is privileged and nothing is exempt', () => {
   const { defaults, exempt } = podSecurityConfiguration(undefined)
-  assert.deepEqual(Object.values(defaults).map(shown), ['privileged:latest', 'privileged:latest', 'privileged:latest'])
+  assert.deepEqual(Object.values(defaults).map(standardText), [
+    'privileged:latest',
+    'privileged:latest',
+    'privileged:latest',
+  ])
   assert.equal(exempt.namespaces.size + exempt.usernames.size + exempt.runtimeClasses.size, 0)
 })
 
-test('defaults and exemptions', () => {
+test('the configuration sets defaults and exemptions', () => {
   const { defaults, exempt } = podSecurityConfiguration({
     ...head,
     defaults: { enforce: 'baseline', 'enforce-version': 'v1.30', warn: 'restricted' },
     exemptions: { usernames: ['u'], namespaces: ['kube-system'], runtimeClasses: ['kata'] },
   })
-  assert.equal(shown(defaults.enforce), 'baseline:v1.30')
-  assert.equal(shown(defaults.warn), 'restricted:latest')
+  assert.equal(standardText(defaults.enforce), 'baseline:v1.30')
+  assert.equal(standardText(defaults.warn), 'restricted:latest')
   assert.ok(exempt.usernames.has('u') && exempt.namespaces.has('kube-system') && exempt.runtimeClasses.has('kata'))
 })
 
 const wrong: readonly (readonly [string, object, string])[] = [
   ['another kind', { kind: 'Pod', apiVersion: 'v1' }, 'no kind "Pod" is registered for version "v1"'],
   [
-    'a level that is none',
+    'an unknown level',
     { ...head, defaults: { enforce: 'low' } },
     'defaults.enforce: Invalid value: "low": must be one of privileged, baseline, restricted',
   ],
   [
-    'a version that is none',
+    'an invalid version',
     { ...head, defaults: { 'warn-version': '1.2' } },
     'defaults.warn-version: Invalid value: "1.2": must be "latest" or "v1.x"',
   ],
@@ -46,13 +50,13 @@ const wrong: readonly (readonly [string, object, string])[] = [
     'exemptions.namespaces[1]: Duplicate value: "a"',
   ],
   [
-    'a namespace that cannot be',
+    'an invalid namespace name',
     { ...head, exemptions: { namespaces: ['A_b'] } },
     'exemptions.namespaces[0]: Invalid value: "A_b"',
   ],
 ]
 for (const [what, given, says] of wrong) {
-  test(`${what} is refused`, () => {
+  test(`${what} is rejected`, () => {
     assert.throws(
       () => podSecurityConfiguration(given),
       (error: Error) => error.message.includes(says) && error.message.includes('--admission-control-config-file'),

@@ -1,6 +1,6 @@
 /**
- * PodSecurity's part of `--admission-control-config-file`: what holds where namespaces say nothing, and whom nothing is
- * asked of.
+ * PodSecurity's section of `--admission-control-config-file`: the defaults for namespaces without labels, and
+ * exemptions.
  */
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
@@ -42,7 +42,7 @@ const shape = {
   },
 }
 
-/** Undefined is no configuration. Throws an ExplainedError for one that cannot be. */
+/** Undefined means no configuration. Throws an ExplainedError for an invalid one. */
 export function podSecurityConfiguration(given: unknown): PodSecurityConfiguration {
   const { defaults = {}, exemptions = {} } = given === undefined ? {} : decoded(given)
   const faults: FieldError[] = []

@@ -24,8 +24,13 @@ const withContext = (securityContext: Security, more: Parts = {}): Parts => ({
   containers: [container(securityContext)],
 })
 
-/** What is said of a pod; empty if it is allowed. */
-function said(level: Level, version: Version, spec: Parts, annotations: Readonly<Record<string, string>> = {}): string {
+/** Returns the details of a pod's violations; empty if it is allowed. */
+function details(
+  level: Level,
+  version: Version,
+  spec: Parts,
+  annotations: Readonly<Record<string, string>> = {},
+): string {
   return detailsOf(
     evaluatePod({ level, version }, { annotations, spec: { containers: [container(good)], ...spec } as PodSpec }),
   )
@@ -36,7 +41,7 @@ interface Case {
   readonly version?: Version
   readonly fails: Parts
   readonly annotations?: Readonly<Record<string, string>>
-  readonly says: string
+  readonly expected: string
   readonly passes: Parts
 }
 
@@ -44,13 +49,13 @@ const cases: Readonly<Record<string, Case>> = {
   hostNamespaces: {
     level: 'baseline',
     fails: { hostNetwork: true, hostIPC: true },
-    says: 'host namespaces (hostNetwork=true, hostIPC=true)',
+    expected: 'host namespaces (hostNetwork=true, hostIPC=true)',
     passes: { hostPID: false },
   },
   hostPathVolumes: {
     level: 'baseline',
     fails: { volumes: [{ name: 'a', hostPath: { path: '/' } }] },
-    says: 'hostPath volumes (volume "a")',
+    expected: 'hostPath volumes (volume "a")',
     passes: { volumes: [{ name: 'a', emptyDir: {} }] },
   },
   hostPorts: {
@@ -61,7 +66,7 @@ const cases: Readonly<Record<string, Case>> = {
         container(good, { name: 'd', ports: [{ hostPort: 80 }] }),
       ],
     },
-    says: 'hostPort (containers "c", "d" use hostPorts 443, 80)',
+    expected: 'hostPort (containers "c", "d" use hostPorts 443, 80)',
     passes: { containers: [container(good, { ports: [{ containerPort: 80, hostPort: 0 }] })] },
   },
   hostProbesAndHostLifecycle: {
@@ -74,7 +79,7 @@ const cases: Readonly<Record<string, Case>> = {
         }),
       ],
     },
-    says: 'probe or lifecycle host (container "c" uses probe or lifecycle hosts "1.2.3.4", "other")',
+    expected: 'probe or lifecycle host (container "c" uses probe or lifecycle hosts "1.2.3.4", "other")',
     passes: { containers: [container(good, { livenessProbe: { httpGet: { port: 80 } } })] },
   },
   windowsHostProcess: {
@@ -83,7 +88,7 @@ const cases: Readonly<Record<string, Case>> = {
       { windowsOptions: { hostProcess: true } },
       { securityContext: { windowsOptions: { hostProcess: true } } },
     ),
-    says: 'hostProcess (pod and container "c" must not set securityContext.windowsOptions.hostProcess=true)',
+    expected: 'hostProcess (pod and container "c" must not set securityContext.windowsOptions.hostProcess=true)',
     passes: withContext({ windowsOptions: { hostProcess: false } }),
   },
   privileged: {
@@ -92,13 +97,13 @@ const cases: Readonly<Record<string, Case>> = {
       { privileged: true },
       { initContainers: [{ name: 'i', securityContext: { privileged: true } }] },
     ),
-    says: 'privileged (containers "i", "c" must not set securityContext.privileged=true)',
+    expected: 'privileged (containers "i", "c" must not set securityContext.privileged=true)',
     passes: withContext({ privileged: false }),
   },
   capabilities_baseline: {
     level: 'baseline',
     fails: withContext({ capabilities: { add: ['SYS_TIME', 'CHOWN', 'NET_RAW'] } }),
-    says:
+    expected:
       'non-default capabilities (container "c" must not include "NET_RAW", "SYS_TIME" in ' +
       'securityContext.capabilities.add)',
     passes: withContext({ capabilities: { add: ['KILL'] } }),
@@ -109,7 +114,7 @@ const cases: Readonly<Record<string, Case>> = {
       { appArmorProfile: { type: 'Unconfined' } },
       { securityContext: { appArmorProfile: { type: 'Unconfined' } } },
     ),
-    says: 'forbidden AppArmor profile (pod and container "c" must not set AppArmor profile type to "Unconfined")',
+    expected: 'forbidden AppArmor profile (pod and container "c" must not set AppArmor profile type to "Unconfined")',
     passes: withContext({ appArmorProfile: { type: 'Localhost', localhostProfile: 'p' } }),
   },
   'appArmorProfile by annotations': {
@@ -119,7 +124,7 @@ const cases: Readonly<Record<string, Case>> = {
       'container.apparmor.security.beta.kubernetes.io/c': 'unconfined',
       'container.apparmor.security.beta.kubernetes.io/d': 'localhost/x',
     },
-    says:
+    expected:
       'forbidden AppArmor profile (annotation must not set AppArmor profile type to ' +
       '"container.apparmor.security.beta.kubernetes.io/c="unconfined"")',
     passes: {},
@@ -130,7 +135,7 @@ const cases: Readonly<Record<string, Case>> = {
       { seLinuxOptions: { type: 'spc_t', role: 'r' } },
       { securityContext: { seLinuxOptions: { user: 'u' } } },
     ),
-    says:
+    expected:
       'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: type "spc_t"; user ' +
       'may not be set; role may not be set)',
     passes: withContext({ seLinuxOptions: { type: 'container_init_t', level: 's0' } }),
@@ -138,7 +143,7 @@ const cases: Readonly<Record<string, Case>> = {
   procMount: {
     level: 'baseline',
     fails: withContext({ procMount: 'Unmasked' }),
-    says: 'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
+    expected: 'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
     passes: withContext({ procMount: 'Unmasked' }, { hostUsers: false }),
   },
   sysctls: {
@@ -152,7 +157,7 @@ const cases: Readonly<Record<string, Case>> = {
         ],
       },
     },
-    says: 'forbidden sysctls (a, b)',
+    expected: 'forbidden sysctls (a, b)',
     passes: { securityContext: { sysctls: [{ name: 'net.ipv4.tcp_rmem', value: '1' }] } },
   },
   'seccompProfile_baseline by annotations': {
@@ -163,19 +168,19 @@ const cases: Readonly<Record<string, Case>> = {
       'seccomp.security.alpha.kubernetes.io/pod': 'unconfined',
       'container.seccomp.security.alpha.kubernetes.io/c': 'docker/default',
     },
-    says: 'seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="unconfined")',
+    expected: 'seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="unconfined")',
     passes: { securityContext: { seccompProfile: { type: 'Unconfined' } } },
   },
   'seccompProfile_baseline by fields': {
     level: 'baseline',
     fails: withContext({ seccompProfile: { type: 'Unconfined' } }),
-    says: 'seccompProfile (container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
+    expected: 'seccompProfile (container "c" must not set securityContext.seccompProfile.type to "Unconfined")',
     passes: withContext({}),
   },
   seccompProfile_restricted: {
     level: 'restricted',
     fails: withContext({ ...good, seccompProfile: undefined }),
-    says:
+    expected:
       'seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or ' +
       '"Localhost")',
     passes: withContext(
@@ -186,7 +191,8 @@ const cases: Readonly<Record<string, Case>> = {
   allowPrivilegeEscalation: {
     level: 'restricted',
     fails: withContext({ ...good, allowPrivilegeEscalation: undefined }),
-    says: 'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)',
+    expected:
+      'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)',
     passes: withContext(
       { ...good, allowPrivilegeEscalation: undefined, seccompProfile: undefined, capabilities: undefined },
       { os: { name: 'windows' } },
@@ -195,7 +201,7 @@ const cases: Readonly<Record<string, Case>> = {
   capabilities_restricted: {
     level: 'restricted',
     fails: withContext({ ...good, capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'] } }),
-    says:
+    expected:
       'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container ' +
       '"c" must not include "CHOWN" in securityContext.capabilities.add)',
     passes: withContext({ ...good, capabilities: { add: ['NET_BIND_SERVICE'], drop: ['ALL'] } }),
@@ -203,7 +209,7 @@ const cases: Readonly<Record<string, Case>> = {
   procMount_restricted: {
     level: 'restricted',
     fails: withContext({ ...good, procMount: 'Unmasked' }, { hostUsers: false }),
-    says: 'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
+    expected: 'procMount (container "c" must not set securityContext.procMount to "Unmasked")',
     passes: withContext({ ...good, procMount: 'Default' }),
   },
   restrictedVolumes: {
@@ -214,7 +220,7 @@ const cases: Readonly<Record<string, Case>> = {
         { name: 'b', nfs: { server: 's', path: '/' } },
       ],
     },
-    says: 'restricted volume types (volumes "a", "b" use restricted volume types "hostPath", "nfs")',
+    expected: 'restricted volume types (volumes "a", "b" use restricted volume types "hostPath", "nfs")',
     passes: {
       volumes: [
         { name: 'a', projected: { sources: [] } },
@@ -225,40 +231,42 @@ const cases: Readonly<Record<string, Case>> = {
   'runAsNonRoot, not set': {
     level: 'restricted',
     fails: withContext({ ...good, runAsNonRoot: undefined }),
-    says: 'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
+    expected: 'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
     passes: withContext({ ...good, runAsNonRoot: undefined }, { securityContext: { runAsNonRoot: true } }),
   },
   'runAsNonRoot, set to false': {
     level: 'restricted',
     fails: withContext({ ...good, runAsNonRoot: false }, { securityContext: { runAsNonRoot: false } }),
-    says: 'runAsNonRoot != true (pod and container "c" must not set securityContext.runAsNonRoot=false)',
+    expected: 'runAsNonRoot != true (pod and container "c" must not set securityContext.runAsNonRoot=false)',
     passes: withContext({ ...good, runAsNonRoot: false }, { hostUsers: false }),
   },
   runAsUser: {
     level: 'restricted',
     fails: withContext({ ...good, runAsUser: 0 }),
-    says: 'runAsUser=0 (container "c" must not set runAsUser=0)',
+    expected: 'runAsUser=0 (container "c" must not set runAsUser=0)',
     passes: withContext({ ...good, runAsUser: 1000 }),
   },
 }
 
 describe('checks of the Pod Security Standards', () => {
-  for (const [name, { level, version = 'latest', fails, annotations, says, passes }] of Object.entries(cases)) {
+  for (const [name, { level, version = 'latest', fails, annotations, expected: says, passes }] of Object.entries(
+    cases,
+  )) {
     test(name, () => {
-      assert.equal(said(level, version, fails, annotations), says)
-      assert.equal(said(level, version, passes), '')
-      assert.equal(said('privileged', version, fails, annotations), '')
+      assert.equal(details(level, version, fails, annotations), says)
+      assert.equal(details(level, version, passes), '')
+      assert.equal(details('privileged', version, fails, annotations), '')
     })
   }
 })
 
 describe('versions of the Pod Security Standards', () => {
   const sysctl = (name: string): Parts => ({ securityContext: { sysctls: [{ name, value: '1' }] } })
-  // The first version in which a pod is refused, or allowed.
+  // The first version in which a pod is rejected, or allowed.
   const refusedSince: readonly (readonly [string, number, Level, Parts])[] = [
     ['privilege escalation', 8, 'restricted', withContext({ ...good, allowPrivilegeEscalation: undefined })],
     ['a missing seccomp profile', 19, 'restricted', withContext({ ...good, seccompProfile: undefined })],
-    ['capabilities that are kept', 22, 'restricted', withContext({ ...good, capabilities: undefined })],
+    ['capabilities that are not dropped', 22, 'restricted', withContext({ ...good, capabilities: undefined })],
     ['root', 23, 'restricted', withContext({ ...good, runAsUser: 0 })],
     [
       'hosts of probes',
@@ -268,9 +276,9 @@ describe('versions of the Pod Security Standards', () => {
     ],
   ]
   for (const [what, minor, level, spec] of refusedSince) {
-    test(`${what} is refused since v1.${minor}`, () => {
-      assert.equal(said(level, minor - 1, spec), '')
-      assert.notEqual(said(level, minor, spec), '')
+    test(`${what} is rejected since v1.${minor}`, () => {
+      assert.equal(details(level, minor - 1, spec), '')
+      assert.notEqual(details(level, minor, spec), '')
     })
   }
 
@@ -300,18 +308,21 @@ describe('versions of the Pod Security Standards', () => {
   ]
   for (const [what, minor, level, spec] of allowedSince) {
     test(`${what} is allowed since v1.${minor}`, () => {
-      assert.notEqual(said(level, minor - 1, spec), '')
-      assert.equal(said(level, minor, spec), '')
-      assert.equal(said(level, 'latest', spec), '')
+      assert.notEqual(details(level, minor - 1, spec), '')
+      assert.equal(details(level, minor, spec), '')
+      assert.equal(details(level, 'latest', spec), '')
     })
   }
 
-  test('versions to come are as the newest one', () => {
-    assert.equal(said('restricted', 99, { hostNetwork: true }), said('restricted', 'latest', { hostNetwork: true }))
+  test('a future version equals the newest one', () => {
+    assert.equal(
+      details('restricted', 99, { hostNetwork: true }),
+      details('restricted', 'latest', { hostNetwork: true }),
+    )
   })
 })
 
-test('what the baseline says comes first, and is not said twice', () => {
+test('baseline violations come first and are not repeated by restricted checks', () => {
   const violations = evaluatePod(
     { level: 'restricted', version: 'latest' },
     {

@@ -1,4 +1,4 @@
-/** Holds pods against a level and a version of the Pod Security Standards. */
+/** Evaluates pods against a level and a version of the Pod Security Standards. */
 import type { CheckedPod, CheckPod, Violation } from './checks/check.ts'
 import { confinementChecks } from './checks/confinement.ts'
 import { hostChecks } from './checks/host.ts'
@@ -18,14 +18,14 @@ const checks = [
   ...volumeChecks,
 ].sort(byId)
 
-/** From here on, nothing was added. */
+/** The newest version with a change. Later versions are equal to it. */
 const newest = Math.max(...checks.flatMap(({ revisions }) => revisions.map(({ since }) => since)))
 
-/** By level, then by version. */
-const made: Record<'baseline' | 'restricted', CheckPod[][]> = { baseline: [], restricted: [] }
+/** Computed checks by level, then by version. */
+const checksByLevel: Record<'baseline' | 'restricted', CheckPod[][]> = { baseline: [], restricted: [] }
 
 function checksOf(level: 'baseline' | 'restricted', version: number): readonly CheckPod[] {
-  const known = made[level][version]
+  const known = checksByLevel[level][version]
   if (known) return known
   const inForce = checks.flatMap(({ revisions, ...check }) => {
     const revision = revisions.findLast(({ since }) => since <= version)
@@ -33,15 +33,15 @@ function checksOf(level: 'baseline' | 'restricted', version: number): readonly C
   })
   const overridden = new Set(inForce.flatMap(({ overrides = [] }) => overrides))
   const kept = inForce.filter(({ id }) => !overridden.has(id))
-  // What the baseline says comes first.
+  // Baseline violations are reported first.
   const order = [
     ...kept.filter((check) => check.level === 'baseline'),
     ...kept.filter((check) => check.level === 'restricted'),
   ]
-  return (made[level][version] = order.map(({ run }) => run))
+  return (checksByLevel[level][version] = order.map(({ run }) => run))
 }
 
-/** What of the standard the pod breaks; nothing if it is allowed. */
+/** Returns the violations of the pod; empty if it is allowed. */
 export function evaluatePod({ level, version }: LevelVersion, pod: CheckedPod): readonly Violation[] {
   if (level === 'privileged') return []
   const violations: Violation[] = []

@@ -5,7 +5,7 @@ import { existingPodWarnings } from './existing-pods.ts'
 
 const enforce = { level: 'baseline', version: 'latest' } as const
 
-/** As the store hands it out. */
+/** A pod as the store returns it. */
 function stored(name: string, spec: object, owner?: string) {
   const ownerReferences = owner
     ? [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner, controller: true }]
@@ -23,7 +23,7 @@ const head = 'existing pods in namespace "n" violate the new PodSecurity enforce
 const warnings = (pods: ReturnType<typeof stored>[], more: Partial<Parameters<typeof existingPodWarnings>[0]> = {}) =>
   existingPodWarnings({ namespace: 'n', enforce, pods, isExempt: () => false, ...more })
 
-test('pods with the same violations are told of once, under the first name', async () => {
+test('equal violations are reported once, with the first name and the number of pods', async () => {
   const bad = { hostNetwork: true }
   assert.deepEqual(
     await warnings([
@@ -45,12 +45,12 @@ test('pods with the same violations are told of once, under the first name', asy
   )
 })
 
-test('nothing is said where all pods are allowed, or exempt', async () => {
+test('there is no warning if all pods are allowed or exempt', async () => {
   assert.deepEqual(await warnings([stored('a', {})]), [])
   assert.deepEqual(await warnings([stored('a', { hostPID: true })], { isExempt: () => true }), [])
 })
 
-test('of many pods the first 3,000 are looked at, one of each controller before the rest', async () => {
+test('at most 3,000 pods are checked, one of each controller first', async () => {
   const many = Array.from({ length: 3001 }, (_, i) => stored(`p${i}`, {}, 'set'))
   assert.deepEqual(await warnings([...many, stored('last', { hostPID: true })]), [
     'new PodSecurity enforce level only checked against the first 3000 of 3002 existing pods',
@@ -59,7 +59,7 @@ test('of many pods the first 3,000 are looked at, one of each controller before 
   ])
 })
 
-test('after a second no more pods are looked at', async () => {
+test('the check stops after a second', async () => {
   let clock = 0
   const lines = await warnings([stored('a', { hostPID: true }), stored('b', {}), stored('c', {})], {
     now: () => (clock += 600),

@@ -1,28 +1,28 @@
-/** Which pods that are there already a stricter level would not take: they stay, and whoever sets the level is told. */
+/** Warnings about existing pods that violate a new, stricter level. The pods stay. */
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { pauses } from '../../../lib/flow/pauses.ts'
 import { evaluatePod, reasonsOf } from './evaluator.ts'
-import { type LevelVersion, shown } from './policy.ts'
+import { type LevelVersion, standardText } from './policy.ts'
 
-/** More pods, and more time, one change of a label is not worth. */
-const mostPods = 3000
-const mostMs = 1000
+/** Limits of the check after one change of a label. */
+const maxPods = 3000
+const maxMs = 1000
 
 export interface ExistingPods {
   readonly namespace: string
   readonly enforce: LevelVersion
-  /** Not parsed yet: in a large namespace not all of them will be. */
+  /** Not parsed yet: in a large namespace only some of them will be. */
   readonly pods: readonly { parse<T extends Pod>(): T }[]
   readonly isExempt: (pod: Pod) => boolean
   readonly now?: () => number
 }
 
-interface Told {
+interface ViolationGroup {
   first: string
   count: number
 }
 
-/** Texts for Warning headers: equal violations are told once, under the name of the first of their pods. */
+/** Returns texts for Warning headers. Equal violations are reported once, with the alphabetically first name. */
 export async function existingPodWarnings({
   namespace,
   enforce,
@@ -30,16 +30,16 @@ export async function existingPodWarnings({
   isExempt,
   now = () => performance.now(),
 }: ExistingPods): Promise<string[]> {
-  const deadline = now() + mostMs
+  const deadline = now() + maxMs
   const pause = pauses()
   const pods =
-    stored.length > mostPods
-      ? oneOfEachFirst(stored.map((pod) => pod.parse<Pod>()).filter((pod) => !isExempt(pod)))
+    stored.length > maxPods
+      ? oneOfEachControllerFirst(stored.map((pod) => pod.parse<Pod>()).filter((pod) => !isExempt(pod)))
       : undefined
-  const found = new Map<string, Told>()
+  const found = new Map<string, ViolationGroup>()
   let total = (pods ?? stored).length
   let checked = 0
-  while (checked < Math.min(total, mostPods)) {
+  while (checked < Math.min(total, maxPods)) {
     const pod = pods?.[checked] ?? stored[checked]!.parse<Pod>()
     checked++
     if (pods || !isExempt(pod)) note(found, pod, enforce)
@@ -55,31 +55,31 @@ export async function existingPodWarnings({
     ...(lines.length
       ? [
           `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ` +
-            `${JSON.stringify(shown(enforce))}`,
+            `${JSON.stringify(standardText(enforce))}`,
         ]
       : []),
     ...lines,
   ]
 }
 
-function note(found: Map<string, Told>, { metadata, spec }: Pod, enforce: LevelVersion): void {
+function note(found: Map<string, ViolationGroup>, { metadata, spec }: Pod, enforce: LevelVersion): void {
   if (!spec) return
   const violations = evaluatePod(enforce, { annotations: metadata.annotations ?? {}, spec })
   if (violations.length === 0) return
   const reasons = reasonsOf(violations)
   const name = metadata.name ?? ''
-  const told = found.get(reasons)
-  if (!told) found.set(reasons, { first: name, count: 1 })
+  const group = found.get(reasons)
+  if (!group) found.set(reasons, { first: name, count: 1 })
   else {
-    told.count++
-    if (name < told.first) told.first = name
+    group.count++
+    if (name < group.first) group.first = name
   }
 }
 
 const others = (count: number): string => (count === 0 ? '' : ` (and ${count} other pod${count === 1 ? '' : 's'})`)
 
-/** Where not all can be looked at, one pod of each controller says most about the others. */
-function oneOfEachFirst(pods: readonly Pod[]): Pod[] {
+/** If not all pods can be checked, one pod of each controller represents the others. */
+function oneOfEachControllerFirst(pods: readonly Pod[]): Pod[] {
   const seen = new Set<string>()
   const first: Pod[] = []
   const rest: Pod[] = []

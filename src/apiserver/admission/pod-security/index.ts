@@ -1,4 +1,4 @@
-/** The Pod Security Standards. */
+/** The admission plug-in for the Pod Security Standards. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { podSecurity } from './pod-security.ts'

@@ -1,4 +1,4 @@
-/** What is counted of Pod Security, by upstream's names. */
+/** Metrics of Pod Security, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { kubernetesMinor } from '../../../lib/release.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
@@ -16,25 +16,24 @@ const common = ['request_operation', 'resource', 'subresource']
 export function podSecurityMetrics(registry: MetricsRegistry): PodSecurityMetrics {
   const evaluations = registry.counter(
     'pod_security_evaluations_total',
-    'Evaluations of policies, without those of requests that are ignored or exempt.',
+    'Policy evaluations, not counting ignored and exempt requests.',
     ['decision', 'policy_level', 'policy_version', 'mode', ...common],
   )
   const exemptions = registry.counter(
     'pod_security_exemptions_total',
-    'Exempt requests, without those that are ignored.',
+    'Exempt requests, not counting ignored ones.',
     common,
   )
-  const errors = registry.counter(
-    'pod_security_errors_total',
-    'Errors that kept policies from being evaluated as they were meant.',
-    ['fatal', ...common],
-  )
+  const errors = registry.counter('pod_security_errors_total', 'Errors that prevented a normal policy evaluation.', [
+    'fatal',
+    ...common,
+  ])
   const version = (standard: LevelVersion): string => {
     if (standard.level === 'privileged' || standard.version === 'latest') return 'latest'
-    // Labels of namespaces may name any version: those that nobody knows yet make no series of their own.
+    // Namespace labels may name any version: one series for all future versions bounds their number.
     return standard.version > kubernetesMinor ? 'future' : versionText(standard)
   }
-  // There from the start, as most requests are of these.
+  // Most requests are of these series, which upstream creates at the start.
   for (const operation of ['create', 'update']) {
     evaluations(['allow', 'privileged', 'latest', 'enforce', operation, 'pod', ''])
     for (const resource of ['pod', 'controller']) exemptions([operation, resource, ''])

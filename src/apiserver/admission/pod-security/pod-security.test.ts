@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, refusalOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
 import { podSecurity } from './pod-security.ts'
 
 const key = (name: string) => `pod-security.kubernetes.io/${name}`
@@ -20,7 +20,9 @@ async function namespace(name: string, labels: Readonly<Record<string, string>>)
   })
 }
 
-/** What a write of a pod, or of a deployment of such pods, comes to: the refusal, warnings and audit annotations. */
+/**
+ * Writes a pod, or a deployment with such a template. Returns the rejection, the warnings and the audit annotations.
+ */
 async function written(kind: 'pod' | 'deployment', place: string, spec: object = privileged, more: object = {}) {
   const annotations: Record<string, string> = {}
   const warnings: string[] = []
@@ -33,11 +35,11 @@ async function written(kind: 'pod' | 'deployment', place: string, spec: object =
     annotate: (name, value) => (annotations[name] = value),
     ...more,
   })
-  const refusal = await refusalOf(plugin, attributes)
+  const refusal = await rejectionOf(plugin, attributes)
   return { refusal, warnings, annotations }
 }
 
-/** The series of Pod Security that have counted something, with the labels in upstream's order. */
+/** The Pod Security series that are not zero, with the labels in upstream's order. */
 const counted = (): string[] =>
   fixture.sources.metrics
     .render()
@@ -69,7 +71,7 @@ test('namespaces, users and runtime classes are exempt', async () => {
   ])
 })
 
-test('what was evaluated is told, warned of and counted', async () => {
+test('evaluations are enforced, warned of, audited and counted', async () => {
   const before = counted()
   await namespace('free', {})
   await namespace('mixed', {
@@ -99,8 +101,8 @@ test('what was evaluated is told, warned of and counted', async () => {
     annotations: { [key('audit-violations')]: wouldViolate('baseline:v1.99') },
   })
   const series = (decision: string, level: string, version: string, mode: string, resource: string, count: number) =>
-    `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",mode="${mode}",request_operation="create",resource="${resource}",subresource=""} ` +
-    `${count}`
+    `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",` +
+    `mode="${mode}",request_operation="create",resource="${resource}",subresource=""} ${count}`
   assert.deepEqual(
     counted().filter((line) => !before.includes(line)),
     [
@@ -113,7 +115,7 @@ test('what was evaluated is told, warned of and counted', async () => {
   )
 })
 
-test('a namespace that cannot be found lets no pod in, and says so of templates', async () => {
+test('in a missing namespace a pod is rejected and a template is admitted with an audit annotation', async () => {
   const before = counted()
   assert.deepEqual(await written('pod', 'gone'), {
     refusal: 'Internal error occurred: failed to lookup namespace "gone"',

@@ -1,6 +1,6 @@
 /**
- * PodSecurity: holds pods against the level of the Pod Security Standards that their namespace's labels name
- * (KEP-2579). What is enforced refuses pods; templates of controllers are only warned of and audited.
+ * PodSecurity: evaluates pods against the level of the Pod Security Standards that the labels of their namespace select
+ * (KEP-2579). The enforce mode applies to pods only; pod templates are warned of and audited.
  */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import { after } from '../../../lib/flow/after.ts'
@@ -25,11 +25,11 @@ import {
   modes,
   type ReadPolicy,
   readPolicy,
-  shown,
+  standardText,
 } from './policy.ts'
 import { isSignificantUpdate } from './significant-update.ts'
 
-/** These change nothing that is checked, or are about no pod. */
+/** These change no checked field, or do not write a pod. */
 const ignoredSubresources: ReadonlySet<string> = new Set([
   'exec',
   'attach',
@@ -41,9 +41,9 @@ const ignoredSubresources: ReadonlySet<string> = new Set([
   'status',
 ])
 
-/** What is kept of a namespace. */
-interface Asked extends ReadPolicy {
-  /** Nothing is asked of pods, nor of templates. */
+/** The policy of a namespace as the plug-in caches it. */
+interface CachedPolicy extends ReadPolicy {
+  /** True if all modes are privileged: nothing has to be evaluated. */
   readonly isFree: boolean
 }
 
@@ -59,15 +59,15 @@ export function podSecurity({
   const pods = find('v1/pods')
   const templates = templatePlaces(find)
   const metrics = podSecurityMetrics(registered)
-  const asked = (labels: Readonly<Record<string, string>> | undefined): Asked => {
+  const cachedPolicy = (labels: Readonly<Record<string, string>> | undefined): CachedPolicy => {
     const read = readPolicy(labels, defaults)
     return { ...read, isFree: read.faults.length === 0 && isFullyPrivileged(read.policy) }
   }
-  // Labels are at hand without parsing: namespaces are read on every create anyway.
-  const followed = new FollowedObjects<Asked>({
+  // The summary has the labels without parsing the object: all namespaces are followed.
+  const followed = new FollowedObjects<CachedPolicy>({
     registry,
     resource: namespaces,
-    read: ({ summary }) => asked(summary.labels),
+    read: ({ summary }) => cachedPolicy(summary.labels),
     log,
   })
 
@@ -87,7 +87,7 @@ export function podSecurity({
 
   function validatePod(attributes: AdmissionAttributes): void | Promise<void> {
     if (isExempt(attributes)) return
-    return after(askedIn(attributes), (found) => {
+    return after(policyOf(attributes), (found) => {
       if (!found) {
         metrics.failed(true, attributes)
         const { message, notFound } = unknownNamespace(attributes)
@@ -95,7 +95,7 @@ export function podSecurity({
         throw new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] })
       }
       if (found.isFree) {
-        attributes.annotate(annotationKey('enforce-policy'), shown(found.policy.enforce))
+        attributes.annotate(annotationKey('enforce-policy'), standardText(found.policy.enforce))
         metrics.evaluated('allow', found.policy.enforce, 'enforce', attributes)
         return
       }
@@ -107,7 +107,7 @@ export function podSecurity({
 
   function validateTemplate(attributes: AdmissionAttributes, place: TemplatePlace): void | Promise<void> {
     if (isExempt(attributes)) return
-    return after(askedIn(attributes), (found) => {
+    return after(policyOf(attributes), (found) => {
       if (!found) {
         metrics.failed(true, attributes)
         const { message, notFound } = unknownNamespace(attributes)
@@ -125,7 +125,7 @@ export function podSecurity({
 
   function evaluate(
     attributes: AdmissionAttributes,
-    { policy, faults }: Asked,
+    { policy, faults }: CachedPolicy,
     pod: CheckedPod,
     enforces: boolean,
   ): void {
@@ -142,10 +142,10 @@ export function podSecurity({
       )
       metrics.failed(false, attributes)
     }
-    // Where two modes ask for the same, once is enough.
+    // Evaluates each standard once, even if several modes use it.
     const known = new Map<string, readonly Violation[]>()
     const violationsOf = (standard: LevelVersion): readonly Violation[] => {
-      const name = shown(standard)
+      const name = standardText(standard)
       const violations = known.get(name) ?? evaluatePod(standard, pod)
       known.set(name, violations)
       return violations
@@ -155,23 +155,23 @@ export function podSecurity({
       metrics.evaluated('deny', policy.audit, 'audit', attributes)
       annotate(
         annotationKey('audit-violations'),
-        `would violate PodSecurity ${JSON.stringify(shown(policy.audit))}: ${detailsOf(audited)}`,
+        `would violate PodSecurity ${JSON.stringify(standardText(policy.audit))}: ${detailsOf(audited)}`,
       )
     }
     if (enforces) {
-      annotate(annotationKey('enforce-policy'), shown(policy.enforce))
+      annotate(annotationKey('enforce-policy'), standardText(policy.enforce))
       const violations = violationsOf(policy.enforce)
       metrics.evaluated(violations.length ? 'deny' : 'allow', policy.enforce, 'enforce', attributes)
       if (violations.length)
         throw forbiddenWrite(
           attributes,
-          `violates PodSecurity ${JSON.stringify(shown(policy.enforce))}: ${detailsOf(violations)}`,
+          `violates PodSecurity ${JSON.stringify(standardText(policy.enforce))}: ${detailsOf(violations)}`,
         )
     }
     const warned = violationsOf(policy.warn)
     if (warned.length) {
       metrics.evaluated('deny', policy.warn, 'warn', attributes)
-      attributes.warn(`would violate PodSecurity ${JSON.stringify(shown(policy.warn))}: ${detailsOf(warned)}`)
+      attributes.warn(`would violate PodSecurity ${JSON.stringify(standardText(policy.warn))}: ${detailsOf(warned)}`)
     }
   }
 
@@ -180,7 +180,7 @@ export function podSecurity({
     const { labels } = object.metadata
     const { policy, faults } = readPolicy(labels, defaults)
     const before = operation === 'UPDATE' ? readPolicy(old?.metadata.labels, defaults) : undefined
-    // Labels that were wrong before do not keep others from changing.
+    // Labels that were invalid before do not block other changes.
     if (faults.length && (!before || messages(before) !== messages({ policy, faults })))
       throw invalid(namespaces.groupKind, name, faults)
     if (before) {
@@ -194,13 +194,15 @@ export function podSecurity({
     }
     if (exempt.namespaces.has(name)) {
       if (isFullyPrivileged(policy) || modes.every((mode) => isSame(policy[mode], defaults[mode]))) return
-      const said = modes.filter(
+      const labelledModes = modes.filter(
         (mode) =>
           policy[mode].level !== 'privileged' &&
           (labels?.[annotationKey(mode)] ?? labels?.[annotationKey(`${mode}-version`)]),
       )
-      const told = said.map((mode) => `${mode}=${shown(policy[mode])}`).join(', ')
-      warn(`namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${told}) will be ignored`)
+      const policyText = labelledModes.map((mode) => `${mode}=${standardText(policy[mode])}`).join(', ')
+      warn(
+        `namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${policyText}) will be ignored`,
+      )
       return
     }
     return before ? warnOfExisting(name, policy.enforce, warn) : undefined
@@ -230,11 +232,14 @@ export function podSecurity({
     return true
   }
 
-  /** Undefined where there is no such namespace. What has been made a moment ago may not be followed yet. */
-  function askedIn({ namespace }: AdmissionAttributes): Asked | undefined | Promise<Asked | undefined> {
+  /** Returns undefined for a missing namespace. One created just now may not have been observed yet. */
+  function policyOf({ namespace }: AdmissionAttributes): CachedPolicy | undefined | Promise<CachedPolicy | undefined> {
     return (
       followed.get('', namespace) ??
-      after(registry.get(namespaces, namespaces.key('', namespace)), (found) => found && asked(found.summary.labels))
+      after(
+        registry.get(namespaces, namespaces.key('', namespace)),
+        (found) => found && cachedPolicy(found.summary.labels),
+      )
     )
   }
 }

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Policy, readPolicy, shown } from './policy.ts'
+import { type Policy, readPolicy, standardText } from './policy.ts'
 
 const privileged = { level: 'privileged', version: 'latest' } as const
 const defaults: Policy = { enforce: privileged, audit: privileged, warn: privileged }
 const key = (name: string) => `pod-security.kubernetes.io/${name}`
-const told = ({ enforce, audit, warn }: Policy) => [enforce, audit, warn].map(shown)
+const standards = ({ enforce, audit, warn }: Policy) => [enforce, audit, warn].map(standardText)
 
-test('labels that are missing mean the default', () => {
+test('missing labels mean the default', () => {
   assert.deepEqual(readPolicy(undefined, defaults), { policy: defaults, faults: [] })
   const { policy, faults } = readPolicy(
     { [key('enforce')]: 'baseline', [key('warn')]: 'restricted', [key('warn-version')]: 'v1.28' },
     defaults,
   )
-  assert.deepEqual(told(policy), ['baseline:latest', 'privileged:latest', 'restricted:v1.28'])
+  assert.deepEqual(standards(policy), ['baseline:latest', 'privileged:latest', 'restricted:v1.28'])
   assert.deepEqual(faults, [])
 })
 
-test('what is enforced is warned of too, unless a namespace says what to warn of', () => {
+test('the enforced level is warned of too, unless the namespace has a warn label', () => {
   const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
     [{ enforce: 'baseline' }, 'baseline:latest'],
     [{ enforce: 'baseline', 'enforce-version': 'v1.22' }, 'baseline:v1.22'],
@@ -30,23 +30,23 @@ test('what is enforced is warned of too, unless a namespace says what to warn of
     [{ 'enforce-version': 'v1.22' }, 'privileged:latest'],
   ]
   const read = (labels: Readonly<Record<string, string>>, among: Policy) =>
-    shown(
+    standardText(
       readPolicy(Object.fromEntries(Object.entries(labels).map(([name, value]) => [key(name), value])), among).policy
         .warn,
     )
   for (const [labels, expected] of cases) assert.equal(read(labels, defaults), expected, JSON.stringify(labels))
-  // What is warned of by default may be stricter already.
+  // The default level of warnings may already be stricter.
   const strict = { level: 'restricted', version: 'latest' } as const
   assert.equal(read({ enforce: 'baseline' }, { ...defaults, warn: strict }), 'restricted:latest')
   assert.equal(read({ 'enforce-version': 'v1.22' }, { ...defaults, enforce: strict }), 'privileged:latest')
 })
 
-test('levels that are none are enforced as restricted, and neither audited nor warned of', () => {
+test('an unknown level is enforced as restricted, and neither audited nor warned of', () => {
   const { policy, faults } = readPolicy(
     { [key('enforce')]: 'strict', [key('audit')]: 'x', [key('warn')]: 'Baseline', [key('enforce-version')]: 'v1.07' },
     defaults,
   )
-  assert.deepEqual(told(policy), ['restricted:latest', 'privileged:latest', 'privileged:latest'])
+  assert.deepEqual(standards(policy), ['restricted:latest', 'privileged:latest', 'privileged:latest'])
   assert.deepEqual(
     faults.map(({ field, message }) => `${field}: ${message}`),
     [

@@ -1,4 +1,4 @@
-/** What a namespace's labels (`pod-security.kubernetes.io/enforce`, …) ask of its pods. */
+/** Parses the labels of a namespace (`pod-security.kubernetes.io/enforce`, …) to a policy. */
 import { own } from '../../../lib/own.ts'
 import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
 
@@ -17,11 +17,11 @@ export const modes = ['enforce', 'audit', 'warn'] as const
 export type Mode = (typeof modes)[number]
 export type Policy = Readonly<Record<Mode, LevelVersion>>
 
-/** Undefined for a word that is no level. */
+/** Returns undefined for an unknown level. */
 export const parseLevel = (text: string): Level | undefined => levels.find((level) => level === text)
 export const levelFault = `must be one of ${levels.join(', ')}`
 
-/** Undefined for what is neither `latest` nor `v1.N`. */
+/** Returns undefined for anything but `latest` and `v1.N`. */
 export function parseVersion(text: string): Version | undefined {
   if (text === 'latest') return text
   const minor = /^v1\.(0|[1-9][0-9]*)$/.exec(text)?.[1]
@@ -29,16 +29,16 @@ export function parseVersion(text: string): Version | undefined {
 }
 export const versionFault = 'must be "latest" or "v1.x"'
 
-/** Below zero where `a` is less strict than `b`. */
+/** Returns a negative number if `a` is less strict than `b`. */
 export const compareLevels = (a: Level, b: Level): number => levels.indexOf(a) - levels.indexOf(b)
 
-/** `v1.28`. */
+/** Returns for example `v1.28`. */
 export const versionText = ({ version }: LevelVersion): string => (version === 'latest' ? version : `v1.${version}`)
 
-/** `baseline:v1.28`. */
-export const shown = (standard: LevelVersion): string => `${standard.level}:${versionText(standard)}`
+/** Returns for example `baseline:v1.28`. */
+export const standardText = (standard: LevelVersion): string => `${standard.level}:${versionText(standard)}`
 
-/** Of what is privileged, every version asks for nothing. */
+/** The privileged level is the same in every version. */
 export const isSame = (a: LevelVersion, b: LevelVersion): boolean =>
   a.level === b.level && (a.level === 'privileged' || a.version === b.version)
 
@@ -46,11 +46,11 @@ export const isFullyPrivileged = (policy: Policy): boolean => modes.every((mode)
 
 const prefix = 'pod-security.kubernetes.io/'
 
-/** Audit annotations begin as labels do. */
+/** Audit annotations have the prefix of the labels. */
 export const annotationKey = (name: string): string => prefix + name
 
 export interface ReadPolicy {
-  /** There always is one: what cannot be read is enforced as restricted, and neither warned of nor audited. */
+  /** Always set: an unreadable level is enforced as restricted, and neither warned of nor audited. */
   readonly policy: Policy
   readonly faults: readonly FieldError[]
 }
@@ -80,13 +80,18 @@ export function readPolicy(labels: Readonly<Record<string, string>> | undefined,
   const enforce = read('enforce')
   const policy = { enforce, audit: read('audit'), warn: read('warn') }
   return {
-    policy: isToldToo(labels, policy) ? { ...policy, warn: { ...enforce, ...versionOf(labels, policy.warn) } } : policy,
+    policy: warnsAtEnforcedLevel(labels, policy)
+      ? { ...policy, warn: { ...enforce, ...versionOf(labels, policy.warn) } }
+      : policy,
     faults,
   }
 }
 
-/** Whoever enforces a level, and says nothing of warnings, warns of it: what makes pods is not refused itself. */
-const isToldToo = (labels: Readonly<Record<string, string>>, { enforce, warn }: Policy): boolean =>
+/**
+ * A namespace that enforces a level without a warn label also warns at this level: pod templates are never rejected, so
+ * the warning is the only sign.
+ */
+const warnsAtEnforcedLevel = (labels: Readonly<Record<string, string>>, { enforce, warn }: Policy): boolean =>
   own(labels, `${prefix}warn`) === undefined &&
   parseLevel(own(labels, `${prefix}enforce`) ?? '') !== undefined &&
   compareLevels(enforce.level, warn.level) > 0

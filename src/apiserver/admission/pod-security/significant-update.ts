@@ -1,6 +1,4 @@
-/**
- * Whether an update of a pod may change what the Pod Security Standards look at: little of a pod can be changed at all.
- */
+/** Detects updates of a pod that may change a checked field. Most fields of a pod are immutable. */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import type { AnyContainer } from './checks/check.ts'
 

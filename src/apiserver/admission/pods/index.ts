@@ -1,4 +1,4 @@
-/** Plug-ins that look at pods, and at what is for pods. */
+/** Plug-ins that handle pods, and objects that pods depend on. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { alwaysPullImages } from './images/always-pull-images.ts'

@@ -1,4 +1,4 @@
-/** Some annotations of all namespaces, for plug-ins that are configured by them. */
+/** Selected annotations of all namespaces, for plug-ins that are configured by them. */
 import { after } from '../../../lib/flow/after.ts'
 import { own } from '../../../lib/own.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -9,7 +9,7 @@ import type { PluginSources } from '../plugin.ts'
 type Annotations = Readonly<Record<string, string>>
 
 export interface NamespaceAnnotations {
-  /** Those that were asked for; none for a namespace that does not exist. */
+  /** The selected annotations of a namespace; empty for a missing one. */
   of(namespace: string): Annotations | Promise<Annotations>
   start(): Promise<void>
   stop(): void
@@ -31,7 +31,7 @@ export function followedAnnotations(
   }
   const followed = new FollowedObjects<Annotations>({ registry, resource: namespaces, read, log })
   return {
-    // What has been made a moment ago may not be followed yet.
+    // A namespace created just now may not have been observed yet.
     of: (namespace) =>
       followed.get('', namespace) ??
       after(registry.get(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),

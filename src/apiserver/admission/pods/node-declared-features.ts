@@ -1,7 +1,4 @@
-/**
- * NodeDeclaredFeatureValidator: a pod on a node is not changed in a way that its node does not know how to follow
- * (KEP-5328).
- */
+/** NodeDeclaredFeatureValidator: rejects a change of a pod that its node does not support (KEP-5328). */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { after } from '../../../lib/flow/after.ts'
@@ -14,8 +11,8 @@ import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 type Node = Model<V1Node>
 
 /**
- * The features that 1.36 knows which a change of a pod may need, by the names that nodes declare. Others are needed by
- * new pods alone.
+ * The features of 1.36 that a change of a pod may need, by the names that nodes declare. The other features matter only
+ * for new pods.
  */
 const features: Readonly<Record<string, (pod: Pod, old: Pod) => boolean>> = {
   GuaranteedQoSPodCPUResize: (pod, old) =>
@@ -60,6 +57,6 @@ export function nodeDeclaredFeatureValidator({ registry, find }: PluginSources):
   }
 }
 
-/** The features that a node has to have for this change. */
+/** Returns the features that the node needs for this change. */
 export const neededFor = (pod: Pod, old: Pod): readonly string[] =>
   Object.keys(features).filter((name) => features[name]?.(pod, old))

@@ -1,4 +1,4 @@
-/** For tests of plug-ins about pods: writes as they see them, without a server. */
+/** A fixture for tests of pod plug-ins: attributes of writes, without a server. */
 import assert from 'node:assert/strict'
 import { pods as definition } from '../../../api/core/pod/index.ts'
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
@@ -31,18 +31,18 @@ export const writeOf = (object: KubeObject, more: Partial<AdmissionAttributes> =
   ...more,
 })
 
-/** The pod's spec after the plug-in has changed and looked at it. Throws what the plug-in throws. */
+/** Returns the pod's spec after both steps of the plug-in. Throws the plug-in's error. */
 export function admitted(
   { mutate, validate }: AdmissionPlugin,
   spec: object,
   more: Partial<AdmissionAttributes> = {},
 ): PodSpec {
   const pod = podOf(spec)
-  for (const step of [mutate, validate]) taken(step, writeOf(pod, more))
+  for (const step of [mutate, validate]) runStep(step, writeOf(pod, more))
   return pod.spec
 }
 
-/** A step of a plug-in that waits for nothing. */
-export function taken(step: Step | undefined, attributes: AdmissionAttributes): void {
+/** Runs a step that must be synchronous. */
+export function runStep(step: Step | undefined, attributes: AdmissionAttributes): void {
   assert.equal(step?.(attributes), undefined)
 }

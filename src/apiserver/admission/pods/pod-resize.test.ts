@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { podOf } from './pod-fixture.ts'
-import { whyNot } from './pod-resize.ts'
+import { resizeFault } from './pod-resize.ts'
 
 const node = (system: string) => ({
   apiVersion: 'v1',
@@ -12,22 +12,22 @@ const node = (system: string) => ({
 const pod = (cpu: string, memory: string) =>
   podOf({ containers: [{ name: 'c', image: 'i', resources: { requests: { cpu, memory } } }] })
 
-test('a pod that fits its node on Linux may be resized', () => {
-  assert.equal(whyNot(pod('2', '1Gi'), node('linux')), undefined)
+test('a pod that fits on its Linux node may be resized', () => {
+  assert.equal(resizeFault(pod('2', '1Gi'), node('linux')), undefined)
 })
 
-test('what a node does not have is told, in milli-CPUs and bytes', () => {
+test('insufficient resources are reported in milli-CPUs and bytes', () => {
   assert.equal(
-    whyNot(pod('2100m', '2Gi'), node('linux')),
+    resizeFault(pod('2100m', '2Gi'), node('linux')),
     "Node didn't have enough allocatable resources: cpu, requested: 2100, allocatable: 2000; memory, requested: " +
       '2147483648, allocatable: 1073741824',
   )
 })
 
-test('elsewhere than on Linux pods stay as they are', () => {
+test('a resize on a node without Linux is rejected', () => {
   assert.equal(
-    whyNot(pod('1', '1Mi'), node('windows')),
+    resizeFault(pod('1', '1Mi'), node('windows')),
     'pod resize is only supported on linux nodes, node "n" is "windows"',
   )
-  assert.match(whyNot(pod('1', '1Mi'), node('')) ?? '', /is ""$/)
+  assert.match(resizeFault(pod('1', '1Mi'), node('')) ?? '', /is ""$/)
 })

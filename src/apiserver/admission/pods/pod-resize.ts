@@ -1,4 +1,6 @@
-/** PodResizeValidator: a pod grows in place no larger than its node, and on Linux alone (KEP-1287). */
+/**
+ * PodResizeValidator: rejects an in-place resize beyond the size of the node, or on a node without Linux (KEP-1287).
+ */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { podRequests } from '../../../api/core/pod/resources/pod-resources.ts'
@@ -23,15 +25,15 @@ export function podResizeValidator({ registry, find }: PluginSources): Admission
       const nodeName = pod.spec?.nodeName
       if (!nodeName || semanticallyEqual(pod.spec, (attributes.old as Pod | undefined)?.spec)) return
       return after(registry.get(nodes, nodes.key('', nodeName)), (found) => {
-        const why = found ? whyNot(pod, found.parse<Node>()) : `node ${JSON.stringify(nodeName)} not found`
+        const why = found ? resizeFault(pod, found.parse<Node>()) : `node ${JSON.stringify(nodeName)} not found`
         if (why) throw forbiddenWrite(attributes, why)
       })
     },
   }
 }
 
-/** Why a pod of this size cannot be on a node. */
-export function whyNot(pod: Pod, { metadata, status }: Node): string | undefined {
+/** Returns the reason why the resized pod cannot run on the node; undefined if it can. */
+export function resizeFault(pod: Pod, { metadata, status }: Node): string | undefined {
   const requests = podRequests(pod, { overhead: true })
   const lacking = [
     lack('cpu', milliValue(requests.cpu ?? '0'), milliValue(status?.allocatable?.cpu ?? '0')),

@@ -1,4 +1,4 @@
-/** Where the kinds that make pods keep the template of these. */
+/** The location of the pod template in each kind that creates pods. */
 import type { PodTemplate } from '../../../api/core/pod/model.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
@@ -12,7 +12,7 @@ interface Templated extends KubeObject {
 }
 
 export interface TemplatePlace {
-  /** As errors name it: `spec.template`. */
+  /** The path in error messages, for example `spec.template`. */
   readonly path: string
   of(object: KubeObject): PodTemplate | undefined
 }

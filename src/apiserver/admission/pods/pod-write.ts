@@ -1,11 +1,11 @@
-/** What plug-ins that look at pods share: the pod that is written. */
+/** Helpers of plug-ins that handle writes of pods. */
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 
 export type PodWithSpec = Pod & { spec: PodSpec }
 
-/** The pod, if this is a write of one and not of something below it; undefined for all else. */
+/** Returns the pod of a write; undefined for other kinds and for subresources. */
 export function writtenPod(
   pods: ServedResource,
   { resource, subresource, object }: AdmissionAttributes,

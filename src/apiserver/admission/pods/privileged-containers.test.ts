@@ -12,7 +12,7 @@ const plugin = privilegedContainers({
 })
 const container = (privileged?: boolean) => ({ name: 'c', securityContext: { privileged } })
 
-test('privileged containers are refused as invalid, in pods and in templates', () => {
+test('privileged containers in pods and templates are rejected as invalid', () => {
   assert.doesNotThrow(() => admitted(plugin, { containers: [container(), container(false)] }))
   assert.throws(() => admitted(plugin, { containers: [container(), container(true)] }), {
     code: 422,

@@ -1,6 +1,6 @@
 /**
- * `--allow-privileged=false`: no privileged containers anywhere in the cluster. No plug-in upstream but a rule of
- * validation; its words are those of one.
+ * `--allow-privileged=false`: rejects privileged containers. Upstream has it as a validation rule, not as a plug-in;
+ * the messages are the same.
  */
 import type { PodSpec } from '../../../api/core/pod/model.ts'
 import { invalid } from '../../../machinery/status-error.ts'

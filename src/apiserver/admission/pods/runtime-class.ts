@@ -1,4 +1,4 @@
-/** RuntimeClass: pods get the overhead of their runtime, and go where it is (KEP-688, KEP-585). */
+/** RuntimeClass: sets the overhead and the scheduling constraints of the pod's RuntimeClass (KEP-688, KEP-585). */
 import type { V1RuntimeClass } from '@kubernetes/client-node'
 import { after } from '../../../lib/flow/after.ts'
 import { own } from '../../../lib/own.ts'
@@ -35,7 +35,7 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
       const { runtimeClassName, overhead } = pod.spec
       if (runtimeClassName)
         return after(classNamed(attributes, runtimeClassName), (found) => checkOverhead(attributes, pod, found))
-      if (overhead) throw forbiddenWrite(attributes, unasked)
+      if (overhead) throw forbiddenWrite(attributes, unexpectedOverhead)
     },
     start: () => followed.start(),
     stop: () => followed.stop(),
@@ -44,7 +44,7 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
   function classNamed(attributes: AdmissionAttributes, name: string): RuntimeClass | Promise<RuntimeClass> {
     const known = followed.get('', name)
     if (known) return known
-    // What has been made a moment ago may not be followed yet.
+    // A class created just now may not have been observed yet.
     return after(registry.get(classes, classes.key('', name)), (found) => {
       if (!found) throw forbiddenWrite(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
       return found.parse<RuntimeClass>()
@@ -52,18 +52,18 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
   }
 }
 
-const different = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
-const unasked = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'
+const mismatch = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+const unexpectedOverhead = 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead'
 
 function setOverhead(attributes: AdmissionAttributes, { spec }: PodWithSpec, { overhead }: RuntimeClass): void {
   if (!overhead) return
-  if (spec.overhead && !areSame(overhead.podFixed, spec.overhead)) throw forbiddenWrite(attributes, different)
+  if (spec.overhead && !areSame(overhead.podFixed, spec.overhead)) throw forbiddenWrite(attributes, mismatch)
   spec.overhead = overhead.podFixed && { ...overhead.podFixed }
 }
 
 function checkOverhead(attributes: AdmissionAttributes, { spec }: PodWithSpec, { overhead }: RuntimeClass): void {
-  if (!overhead && spec.overhead) throw forbiddenWrite(attributes, unasked)
-  if (overhead && !areSame(overhead.podFixed, spec.overhead)) throw forbiddenWrite(attributes, different)
+  if (!overhead && spec.overhead) throw forbiddenWrite(attributes, unexpectedOverhead)
+  if (overhead && !areSame(overhead.podFixed, spec.overhead)) throw forbiddenWrite(attributes, mismatch)
 }
 
 function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, { scheduling }: RuntimeClass): void {
@@ -82,7 +82,7 @@ function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, {
   if (merged.length) spec.tolerations = merged
 }
 
-/** `1` and `1000m` are the same. */
+/** `1` and `1000m` are equal. */
 function areSame(a: Amounts = {}, b: Amounts = {}): boolean {
   const names = Object.keys(a)
   return (

@@ -1,7 +1,7 @@
-/** What policies leave in the audit event of a request. */
+/** The annotations that policies add to the audit event of a request. */
 import type { Binding } from './policy-source.ts'
 
-/** Longer values are cut, in characters. */
+/** The maximum length of a value, in characters. Longer values are truncated. */
 const longest = 10 * 1024
 
 export interface AuditAnnotations {
@@ -9,10 +9,7 @@ export interface AuditAnnotations {
   publish(annotate: (key: string, value: string) => void): void
 }
 
-/**
- * The annotations of a request: bindings of a policy may say different things under the same key, and are told
- * together.
- */
+/** The annotations of a request. Different values of several bindings under the same key are joined. */
 export function auditAnnotations(): AuditAnnotations {
   const known = new Map<string, Set<string>>()
   return {
@@ -28,7 +25,7 @@ export function auditAnnotations(): AuditAnnotations {
   }
 }
 
-/** The annotation of a validation that failed where the binding says `Audit`. */
+/** The annotation of a failed validation whose binding has the action `Audit`. */
 export function validationFailure(
   policy: string,
   { name, spec }: Binding,

@@ -1,6 +1,6 @@
 /**
- * Which policies mean a request, by which of their bindings and with which parameters; what is wrong with one is told
- * in its place.
+ * The policies that match a request, with the matching bindings and their parameters. A configuration error is yielded
+ * in place of its policy.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -9,25 +9,25 @@ import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { collectParams } from './params.ts'
 import type { Binding, Policy, PolicySource, PolicySpec } from './policy-source.ts'
 
-/** To be held against the request. */
+/** A policy and binding to evaluate for the request. */
 export interface BoundPolicy<Compiled> {
   readonly policy: Policy<Compiled>
   readonly binding: Binding
-  /** In whose version the policy wants to see the request. */
+  /** The resource in whose version the policy receives the object. */
   readonly resource: ServedResource
-  /** One after the other; undefined stands for no parameters. */
+  /** The parameters to evaluate with, one after the other; undefined means no parameters. */
   readonly params: readonly (KubeObject | undefined)[]
 }
 
-/** It could not be found out whether, or with what, to hold the policy: its failure policy decides. */
+/** A policy whose match or parameters could not be determined: its failure policy decides. */
 export interface Misconfigured<Compiled> {
   readonly policy: Policy<Compiled>
-  /** Undefined where it is the policy that is wrong. */
+  /** Undefined if the policy itself is faulty. */
   readonly binding?: Binding
   readonly fault: string
 }
 
-/** In the order of the names of policies, then of bindings. */
+/** In the order of policy names, then of binding names. */
 export async function* boundPolicies<Spec extends PolicySpec, Compiled>(
   { index, matcher }: PolicySource<Spec, Compiled>,
   registry: Registry,
@@ -35,13 +35,13 @@ export async function* boundPolicies<Spec extends PolicySpec, Compiled>(
 ): AsyncGenerator<BoundPolicy<Compiled> | Misconfigured<Compiled>, void, void> {
   for (const candidate of index.candidates(attributes)) {
     const { value: policy } = candidate
-    let meant: typeof candidate | undefined
+    let matched: typeof candidate | undefined
     try {
-      meant = await index.meant(candidate, attributes)
+      matched = await index.match(candidate, attributes)
     } catch (error) {
       yield { policy, fault: policyFault(error) }
     }
-    if (!meant) continue
+    if (!matched) continue
     if (policy.fault) {
       yield { policy, fault: policyFault(policy.fault) }
       continue
@@ -50,20 +50,20 @@ export async function* boundPolicies<Spec extends PolicySpec, Compiled>(
       const { match } = binding
       let params: BoundPolicy<Compiled>['params'] = []
       try {
-        const isMeant =
+        const isMatch =
           !match ||
           (matcher.resourceOf(match, attributes.resource, attributes) !== undefined &&
             (await matcher.selects(match, attributes)))
-        if (isMeant) params = await collectParams(registry, policy, binding, attributes.namespace)
+        if (isMatch) params = await collectParams(registry, policy, binding, attributes.namespace)
       } catch (error) {
         yield { policy, binding, fault: bindingFault(error) }
       }
-      if (params.length > 0) yield { policy, binding, resource: meant.resource, params }
+      if (params.length > 0) yield { policy, binding, resource: matched.resource, params }
     }
   }
 }
 
-/** The words for what is wrong with a policy, and with a binding. */
+/** Upstream's messages for a faulty policy and a faulty binding. */
 export const policyFault = (why: unknown): string => `failed to configure policy: ${textOf(why)}`
 export const bindingFault = (why: unknown): string => `failed to configure binding: ${textOf(why)}`
 

@@ -1,4 +1,4 @@
-/** Plug-ins that hold what is written against policies in CEL (admissionregistration.k8s.io). */
+/** Plug-ins that evaluate admission policies in CEL (admissionregistration.k8s.io). */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { mutatingPolicies } from './mutating-policies.ts'

@@ -1,4 +1,4 @@
-/** A MutatingAdmissionPolicy, compiled, and the changes that it makes of an object. */
+/** Compiles a MutatingAdmissionPolicy and evaluates its mutations. */
 import type { V1MutatingAdmissionPolicySpec } from '@kubernetes/client-node'
 import { admissionEnvironment, jsonPatchType } from '../../../cel/admission/environment.ts'
 import { compileExpression, type Expression } from '../../../cel/admission/expression.ts'
@@ -30,7 +30,7 @@ export interface MutatingEvaluator {
   readonly reinvocationPolicy: string
 }
 
-/** A change that has been worked out: makes another object of one. Throws an Error that says why it cannot. */
+/** An evaluated mutation: returns the changed object. Throws an Error if it cannot be applied. */
 export type Change = (object: KubeObject, type: StructType) => KubeObject
 
 const configurationType = { kind: 'object', name: 'Object', fields: new Map() } as const
@@ -57,7 +57,7 @@ export function compileMutating(spec: MutatingSpec): MutatingEvaluator {
   }
 }
 
-/** What a mutation wants to change. Without effects: it may be done again. Throws an Error in upstream's words. */
+/** Evaluates a mutation. Has no side effects, so that it can be repeated. Throws an Error with upstream's message. */
 export function evaluateMutation(
   { variables }: MutatingEvaluator,
   { patchType, expression }: Mutation,
@@ -106,7 +106,7 @@ function patchChange(value: Value): Change {
     try {
       return applyOperations(object, operations)
     } catch (error) {
-      // A test that does not hold means that nothing is to be done.
+      // A failed test operation means that the patch does not apply.
       if (error instanceof FailedTest) return object
       throw error instanceof PatchError ? new Error(`JSON Patch: ${error.message}`) : error
     }

@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy: changes what is written by policies in CEL (KEP-3962). */
+/** MutatingAdmissionPolicy: mutates objects by policies in CEL (KEP-3962). */
 
 import { schemaOf } from '../../../api/schema/index.ts'
 import { matchConditions } from '../../../cel/admission/match-conditions.ts'
@@ -9,9 +9,9 @@ import { StatusError, statusOf } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
+import { AuthorizationChecks, authorizerBindings, evaluateWithChecks } from '../matching/authorizer-variable.ts'
 import { objectBinding, requestBindings } from '../matching/bindings.ts'
-import { Reinvoked } from '../matching/reinvoked.ts'
+import { ReinvocationRound } from '../matching/reinvocation-round.ts'
 import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, versioned } from '../matching/versions.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
@@ -28,7 +28,7 @@ import { type Binding, type Policy, PolicySource } from './policy-source.ts'
 
 type MutatingPolicy = Policy<MutatingEvaluator>
 
-/** One policy with one binding and one object of parameters. */
+/** One policy with one binding and one parameter object. */
 interface Invocation {
   readonly policy: MutatingPolicy
   readonly binding: Binding
@@ -76,8 +76,8 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
           invocations.push({ policy, binding: bound.binding, param, resource: bound.resource })
     }
     if (invocations.length > 0) await invoke(invocations, attributes, failures)
-    const told = failures.filter(({ policy }) => !policy.ignoresFailures)
-    if (told.length > 0) throw refusal(attributes, told)
+    const denials = failures.filter(({ policy }) => !policy.ignoresFailures)
+    if (denials.length > 0) throw refusal(attributes, denials)
   }
 
   async function invoke(
@@ -85,8 +85,8 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
     attributes: AdmissionAttributes,
     failures: Failure[],
   ): Promise<void> {
-    const reinvoked = new Reinvoked(pluginName, attributes)
-    const questions = new Questions(authorizer)
+    const reinvoked = new ReinvocationRound(pluginName, attributes)
+    const questions = new AuthorizationChecks(authorizer)
     const namespace = await source.matcher.namespaceObject(attributes)
     let isChanged = false
     for (const invocation of invocations) {
@@ -97,21 +97,21 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
       if (!(await apply(invocation, attributes, namespace, questions, failures))) continue
       if (!jsonEqual(before, attributes.object)) {
         isChanged = true
-        reinvoked.changed()
+        reinvoked.objectChanged()
       }
-      if (policy.compiled.reinvocationPolicy === 'IfNeeded') reinvoked.mayRepeat(key)
+      if (policy.compiled.reinvocationPolicy === 'IfNeeded') reinvoked.allowReinvocation(key)
     }
-    // Upstream asks the last one again, too, whoever has made the change.
-    if (isChanged) reinvoked.changed()
+    // As upstream, the last policy is reinvoked too, even if it made the only change.
+    if (isChanged) reinvoked.objectChanged()
     reinvoked.end()
   }
 
-  /** Makes the invocation's changes one after the other; false if its match conditions leave the request out. */
+  /** Applies the mutations one after the other. Returns false if the match conditions exclude the request. */
   async function apply(
     { policy, binding, param, resource }: Invocation,
     attributes: AdmissionAttributes,
     namespace: KubeObject | undefined,
-    questions: Questions,
+    questions: AuthorizationChecks,
     failures: Failure[],
   ): Promise<boolean> {
     const evaluator = policy.compiled
@@ -129,7 +129,7 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
     const { conditions } = evaluator
     if (conditions) {
       const begin = performance.now()
-      const match = await whenAnswered(() => matchConditions(conditions, first.bindings))
+      const match = await evaluateWithChecks(() => matchConditions(conditions, first.bindings))
       metrics.conditions.evaluated(policy.name, attributes.operation, (performance.now() - begin) / 1000, match.faults)
       if ('error' in match) fail(match.error)
       if ('error' in match || !match.matches) return false
@@ -150,7 +150,7 @@ export function mutatingPolicies(sources: PluginSources): AdmissionPlugin {
         const patched = await mutated(mutation, evaluator, objects.object, bindings, typeOf(attributes, resource))
         const object =
           mutation.patchType === 'JSONPatch'
-            ? strictly(attributes, resource, patched, objects.object)
+            ? typedStrictly(attributes, resource, patched, objects.object)
             : typedObject(attributes, resource, patched, objects.object)
         const shown = attributes.kind ? object : await inVersion(object, resource, attributes.resource)
         replaceContent(attributes.object, shown!)
@@ -173,15 +173,15 @@ async function mutated(
   bindings: Parameters<typeof evaluateMutation>[2],
   type: StructType,
 ): Promise<KubeObject> {
-  const change = await whenAnswered(() => evaluateMutation(evaluator, mutation, bindings))
+  const change = await evaluateWithChecks(() => evaluateMutation(evaluator, mutation, bindings))
   return change(structuredClone(object), type)
 }
 
 /**
- * What operations have made is an object of its kind, field for field: else the request fails, whatever the failure
- * policy says.
+ * A JSON patch must give a valid object without unknown fields. Otherwise the request fails even if the failure policy
+ * is Ignore.
  */
-function strictly(...[attributes, resource, patched, before]: Parameters<typeof typedObject>): KubeObject {
+function typedStrictly(...[attributes, resource, patched, before]: Parameters<typeof typedObject>): KubeObject {
   try {
     return typedObject(attributes, resource, patched, before, { strict: true })
   } catch (error) {
@@ -189,7 +189,7 @@ function strictly(...[attributes, resource, patched, before]: Parameters<typeof 
   }
 }
 
-/** The schema of the object; subresources may have a kind of their own. */
+/** The schema of the object. A subresource may have a kind of its own. */
 function typeOf({ kind }: AdmissionAttributes, resource: ServedResource): StructType {
   const type = kind ? schemaOf(kind) : resource.type
   if (type) return type

@@ -1,4 +1,4 @@
-/** The parameters that a binding gives its policy. */
+/** The parameters of a policy binding. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -6,7 +6,7 @@ import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { Binding, ParamRef, Policy } from './policy-source.ts'
 
-/** Parsed once for each revision. */
+/** Caches the parsed object of each revision. */
 const parsed = new WeakMap<StoredObject, KubeObject>()
 
 function parsedOnce(object: StoredObject): KubeObject {
@@ -16,8 +16,8 @@ function parsedOnce(object: StoredObject): KubeObject {
 }
 
 /**
- * The objects to hold the policy with, one after the other; undefined stands for no parameters. An empty list: the
- * policy has nothing to say. Throws an Error that says why there are none where there have to be.
+ * Returns the parameter objects to evaluate with; undefined means no parameters. An empty list skips the policy. Throws
+ * an Error if required parameters are missing.
  */
 export async function collectParams(
   registry: Registry,

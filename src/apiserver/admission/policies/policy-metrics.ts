@@ -1,4 +1,4 @@
-/** What is counted of policies, by upstream's names. */
+/** Metrics of policies, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { type ConditionMetrics, conditionMetrics } from '../matching/condition-metrics.ts'
 
@@ -6,7 +6,7 @@ export type ErrorType = 'no_error' | 'compile_error' | 'invalid_error' | 'out_of
 
 export interface PolicyMetrics {
   readonly conditions: ConditionMetrics
-  /** `action`: what came of it, such as `deny`. */
+  /** `action` is the result, such as `deny`. */
   checked(policy: string, binding: string, error: ErrorType, action: string, seconds: number): void
 }
 
@@ -16,10 +16,10 @@ const buckets = [0.0000005, 0.001, 0.01, 0.1, 1]
 export function policyMetrics(registry: MetricsRegistry, kind: 'validating' | 'mutating'): PolicyMetrics {
   const labels = ['policy', 'policy_binding', 'error_type', 'enforcement_action']
   const prefix = `apiserver_${kind}_admission_policy_check`
-  const total = registry.counter(`${prefix}_total`, 'Checks of policies, by what came of them.', labels)
+  const total = registry.counter(`${prefix}_total`, 'Policy checks, by result.', labels)
   const durations = registry.histogram(
     `${prefix}_duration_seconds`,
-    'Time that checks of policies take.',
+    'Duration of policy checks in seconds.',
     buckets,
     labels,
   )
@@ -33,7 +33,7 @@ export function policyMetrics(registry: MetricsRegistry, kind: 'validating' | 'm
   }
 }
 
-/** What went wrong, as its message tells. */
+/** Derives the type of an error from its message. */
 export function errorType(failed: boolean, message: string): ErrorType {
   if (!failed) return 'no_error'
   if (message.startsWith('compilation error')) return 'compile_error'

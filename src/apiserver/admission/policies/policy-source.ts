@@ -1,6 +1,6 @@
 /**
- * The policies of one kind with their bindings, followed: put together when one of them changes, and compiled when a
- * request needs them.
+ * Follows the policies of one kind and their bindings. The index is rebuilt on each change; a policy is compiled when
+ * the first request needs it.
  */
 
 import type { NamedExpression } from '../../../cel/admission/variables.ts'
@@ -25,7 +25,7 @@ export interface ParamKind {
   readonly kind?: string
 }
 
-/** What policies of both kinds say. */
+/** The common fields of validating and mutating policies. */
 export interface PolicySpec {
   readonly failurePolicy?: string
   readonly paramKind?: ParamKind
@@ -41,7 +41,7 @@ export interface ParamRef {
   readonly parameterNotFoundAction?: string
 }
 
-/** What bindings of both kinds say. */
+/** The common fields of validating and mutating bindings. */
 export interface BindingSpec {
   readonly policyName?: string
   readonly paramRef?: ParamRef
@@ -60,25 +60,25 @@ interface BindingObject extends KubeObject {
 export interface Binding {
   readonly name: string
   readonly spec: BindingSpec
-  /** Undefined: it means whatever its policy means. */
+  /** Undefined matches whatever its policy matches. */
   readonly match: Match | undefined
 }
 
-/** A policy that somebody has put to work. */
+/** A policy with at least one binding. */
 export interface Policy<Compiled> {
   readonly name: string
   readonly ignoresFailures: boolean
   readonly paramKind: ParamKind | undefined
-  /** The resource of its parameters; undefined if it has none, or if nobody serves them. */
+  /** The resource of its parameters; undefined if it has none, or if none is served. */
   readonly params: ServedResource | undefined
-  /** Why it cannot be held against anything; empty if it can. */
+  /** The reason why the policy cannot be evaluated; empty if it can. */
   readonly fault: string
   readonly bindings: readonly Binding[]
   readonly compiled: Compiled
 }
 
 export interface PolicySourceOptions<Spec extends PolicySpec, Compiled> {
-  /** The plurals of both kinds. */
+  /** The plural names of both kinds. */
   readonly policies: string
   readonly bindings: string
   readonly compile: (spec: Spec) => Compiled
@@ -90,7 +90,7 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
   readonly #options: PolicySourceOptions<Spec, Compiled>
   readonly #policies: FollowedObjects<PolicyObject<Spec>>
   readonly #bindings: FollowedObjects<BindingObject>
-  /** Policies stay compiled while they are as they were. */
+  /** Compiled policies, cached until the policy changes. */
   readonly #compiled = new WeakMap<PolicyObject<Spec>, Compiled>()
   #index: MatchIndex<Policy<Compiled>>
   #started = false
@@ -126,7 +126,7 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
     await Promise.all([this.#policies.start(), this.#bindings.start()])
     this.#started = true
     this.#assemble()
-    // Parameters may be of kinds that come and go.
+    // Parameters may be custom resources, whose kinds are added and removed.
     this.#unsubscribe = this.#sources.apis.onChange(() => !this.#index.empty && this.#assemble())
   }
 
@@ -182,7 +182,7 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
   }
 }
 
-/** As Go prints a GroupVersionKind. */
+/** Formats a GroupVersionKind as Go does. */
 function kindText({ apiVersion = '', kind = '' }: ParamKind): string {
   const [version = '', group = ''] = apiVersion.split('/').reverse()
   return `${group}/${version}, Kind=${kind}`
@@ -190,7 +190,7 @@ function kindText({ apiVersion = '', kind = '' }: ParamKind): string {
 
 const matchOf = ({ resourceRules, excludeResourceRules, ...selectors }: MatchConstraints, isBinding: boolean) => ({
   ...selectors,
-  // A binding without rules means all that its policy means.
+  // A binding without rules matches all that its policy matches.
   rules: isBinding && !resourceRules?.length ? undefined : (resourceRules ?? []),
   excluded: excludeResourceRules,
 })

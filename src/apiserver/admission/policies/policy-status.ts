@@ -1,4 +1,7 @@
-/** Keeps the status of ValidatingAdmissionPolicies: which warnings their expressions give, and of which generation. */
+/**
+ * Updates the status of ValidatingAdmissionPolicies: the type warnings of their expressions, and the observed
+ * generation.
+ */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -17,14 +20,14 @@ interface Policy extends KubeObject {
 
 export interface PolicyStatusOptions {
   readonly registry: Registry
-  /** The resource of the policies. */
+  /** The resource of ValidatingAdmissionPolicies. */
   readonly policies: ServedResource
   readonly apis: ServedApis
   readonly writer: Writer
   readonly log: (line: string) => void
 }
 
-/** Who writes it, in managedFields: upstream's controller. */
+/** The field manager: the name of upstream's controller. */
 const manager = 'validatingadmissionpolicy-status'
 
 const isOutdated = ({ metadata, status }: Policy): boolean =>
@@ -33,8 +36,8 @@ const isOutdated = ({ metadata, status }: Policy): boolean =>
 export class PolicyStatus {
   readonly #options: PolicyStatusOptions
   readonly #followed: FollowedObjects<Policy>
-  /** Names of those to be looked at. */
-  readonly #waiting = new Set<string>()
+  /** Names of policies to process. */
+  readonly #queue = new Set<string>()
   #work: Promise<void> | undefined
   #stopped = false
 
@@ -45,7 +48,7 @@ export class PolicyStatus {
       registry,
       resource,
       log,
-      changed: (policy) => policy && this.#look(policy),
+      changed: (policy) => policy && this.#enqueueIfOutdated(policy),
     })
   }
 
@@ -59,28 +62,28 @@ export class PolicyStatus {
     await this.#work
   }
 
-  #look(policy: Policy): void {
+  #enqueueIfOutdated(policy: Policy): void {
     if (this.#stopped || !isOutdated(policy)) return
-    this.#waiting.add(policy.metadata.name!)
-    this.#work ??= this.#workOff().finally(() => {
+    this.#queue.add(policy.metadata.name!)
+    this.#work ??= this.#processQueue().finally(() => {
       this.#work = undefined
     })
   }
 
-  async #workOff(): Promise<void> {
-    for (const name of this.#waiting) {
-      this.#waiting.delete(name)
+  async #processQueue(): Promise<void> {
+    for (const name of this.#queue) {
+      this.#queue.delete(name)
       if (this.#stopped) return
       try {
-        await this.#write(name)
+        await this.#updateStatus(name)
       } catch (error) {
         const gone = error instanceof StatusError && error.code === 404
-        if (!gone && !this.#stopped) this.#options.log(`the status of policy ${name} is not written: ${error}`)
+        if (!gone && !this.#stopped) this.#options.log(`cannot update the status of policy ${name}: ${error}`)
       }
     }
   }
 
-  async #write(name: string): Promise<void> {
+  async #updateStatus(name: string): Promise<void> {
     const { policies, writer, apis } = this.#options
     const context = { ...writer, manager, resource: policies, namespace: '', name, subresource: 'status' }
     await updateObject(context, {

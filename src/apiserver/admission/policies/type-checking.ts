@@ -1,7 +1,4 @@
-/**
- * Holds a policy's expressions against the schemas of the kinds that it names: what cannot be right is told as a
- * warning.
- */
+/** Checks a policy's expressions against the schemas of the kinds that it names. Type errors become warnings. */
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { objectTypeOf } from '../../../cel/admission/object-types.ts'
 import { compileVariables, withVariables } from '../../../cel/admission/variables.ts'
@@ -16,12 +13,12 @@ export interface ExpressionWarning {
   readonly warning: string
 }
 
-/** Policies may name many kinds: of each rule so many are looked at. */
-const mostKinds = 10
+/** The maximum number of kinds checked for each rule. */
+const maxKinds = 10
 
 type Apis = Pick<ServedApis, 'find' | 'ofKind'>
 
-/** Empty if nothing is wrong, or nothing can be told. */
+/** Returns an empty list if there are no errors, or no schemas to check against. */
 export function typeWarnings(spec: ValidatingSpec, apis: Apis): ExpressionWarning[] {
   const environments = kindsOf(spec, apis).map((resource) => ({
     kind: kindText(resource),
@@ -29,11 +26,11 @@ export function typeWarnings(spec: ValidatingSpec, apis: Apis): ExpressionWarnin
   }))
   const check = (source: string | undefined, fieldRef: string): ExpressionWarning[] => {
     if (!source) return []
-    const told = environments.flatMap(({ kind, environment }) => {
+    const errors = environments.flatMap(({ kind, environment }) => {
       const compiled = environment.compile(source)
       return 'program' in compiled ? [] : [`${kind}: ${compiled.errors}\n`]
     })
-    return told.length > 0 ? [{ fieldRef, warning: told.join('\n') }] : []
+    return errors.length > 0 ? [{ fieldRef, warning: errors.join('\n') }] : []
   }
   return (spec.validations ?? []).flatMap(({ expression, messageExpression }, at) => [
     ...check(expression, `spec.validations[${at}].expression`),
@@ -57,7 +54,7 @@ function paramResource({ apiVersion = '', kind = '' }: ParamKind, apis: Apis): S
   return apis.ofKind(group, version, kind)
 }
 
-/** The kinds that rules name without wildcards, in order of group, version and kind. */
+/** The kinds that rules name without wildcards, sorted by group, version and kind. */
 function kindsOf({ matchConstraints }: ValidatingSpec, apis: Apis): ServedResource[] {
   const found = new Set<ServedResource>()
   for (const { apiGroups = [], apiVersions = [], resources = [] } of matchConstraints?.resourceRules ?? []) {
@@ -70,8 +67,8 @@ function kindsOf({ matchConstraints }: ValidatingSpec, apis: Apis): ServedResour
           .sort()
           .flatMap((version) => [...named].sort().flatMap((plural) => apis.find(group, version, plural) ?? [])),
       )
-    for (const resource of of.slice(0, mostKinds)) found.add(resource)
-    if (of.length >= mostKinds) break
+    for (const resource of of.slice(0, maxKinds)) found.add(resource)
+    if (of.length >= maxKinds) break
   }
   return [...found].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 }

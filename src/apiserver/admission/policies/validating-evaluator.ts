@@ -1,4 +1,4 @@
-/** A ValidatingAdmissionPolicy, compiled, and what it says of one request with one set of parameters. */
+/** Compiles a ValidatingAdmissionPolicy and evaluates it for one request with one set of parameters. */
 import type { V1ValidatingAdmissionPolicySpec } from '@kubernetes/client-node'
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
 import { compileExpression, type Expression } from '../../../cel/admission/expression.ts'
@@ -13,10 +13,10 @@ export type ValidatingSpec = Wire<V1ValidatingAdmissionPolicySpec>
 
 export interface Decision {
   readonly action: 'admit' | 'deny'
-  /** It was not found out whether the request is good. */
+  /** True if the evaluation failed, so that the request could not be judged. */
   readonly failed: boolean
   readonly message: string
-  /** Of the Status, if the request is refused. */
+  /** The reason of the Status if the request is rejected. */
   readonly reason: string
 }
 
@@ -24,7 +24,7 @@ export type Annotation = { readonly key: string } & ({ readonly value: string } 
 
 export interface Verdict {
   readonly decisions: readonly Decision[]
-  /** For the audit event; those that say nothing are left out. */
+  /** Annotations of the audit event, without empty ones. */
   readonly annotations: readonly Annotation[]
 }
 
@@ -33,12 +33,12 @@ export interface ValidatingEvaluator {
   readonly variables: Variables
   readonly conditions: MatchConditions | undefined
   readonly validations: readonly Expression[]
-  /** By validation; undefined where there is none. */
+  /** The message expression of each validation; undefined if it has none. */
   readonly messages: readonly (Expression | undefined)[]
   readonly annotations: readonly Expression[]
 }
 
-/** Longer messages are not told, in bytes. */
+/** The maximum length of a message, in bytes. Longer messages are ignored. */
 const longestMessage = 5 * 1024
 const nothing: Verdict = { decisions: [], annotations: [] }
 
@@ -65,13 +65,13 @@ export function compileValidating(spec: ValidatingSpec): ValidatingEvaluator {
   }
 }
 
-/** What a match condition comes to that is no match; undefined for one. */
+/** Returns the verdict if the match conditions failed or exclude the request; undefined if they match. */
 export function unmatched({ spec }: ValidatingEvaluator, match: Match): Verdict | undefined {
   if ('error' in match) return { ...nothing, decisions: [failure(spec, match.error)] }
   return match.matches ? undefined : nothing
 }
 
-/** It was not found out whether the request is good: the failure policy decides. */
+/** The decision after a failed evaluation, according to the failure policy. */
 const failure = ({ failurePolicy }: ValidatingSpec, message: string): Decision => ({
   action: failurePolicy === 'Ignore' ? 'admit' : 'deny',
   failed: true,
@@ -80,8 +80,8 @@ const failure = ({ failurePolicy }: ValidatingSpec, message: string): Decision =
 })
 
 /**
- * Holds the policy against a request. Without effects: it may be done again. `authorizer` are the bindings that
- * messages do not see.
+ * Evaluates the policy for a request. Has no side effects, so that it can be repeated. `authorizer` has the variables
+ * that message expressions cannot use.
  */
 export function evaluateValidating(evaluator: ValidatingEvaluator, bindings: Bindings, authorizer: Bindings): Verdict {
   const { spec, variables, validations } = evaluator
@@ -107,7 +107,7 @@ export function evaluateValidating(evaluator: ValidatingEvaluator, bindings: Bin
   return { decisions, annotations: annotated.results }
 }
 
-/** The texts of message expressions, where a validation does not hold and the text can be told. */
+/** Returns the texts of the message expressions of failed validations; empty if a message cannot be evaluated. */
 function messagesOf(
   { messages, variables }: ValidatingEvaluator,
   results: readonly (Result | undefined)[],

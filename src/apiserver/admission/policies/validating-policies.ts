@@ -1,11 +1,11 @@
-/** ValidatingAdmissionPolicy: holds what is written against policies in CEL (KEP-3488). */
+/** ValidatingAdmissionPolicy: validates writes by policies in CEL (KEP-3488). */
 import { matchConditions } from '../../../cel/admission/match-conditions.ts'
 import type { Bindings } from '../../../cel/index.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
-import { authorizerBindings, Questions, whenAnswered } from '../matching/asking-authorizer.ts'
+import { AuthorizationChecks, authorizerBindings, evaluateWithChecks } from '../matching/authorizer-variable.ts'
 import { objectBinding, requestBindings } from '../matching/bindings.ts'
 import { type VersionedObjects, versioned } from '../matching/versions.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
@@ -53,7 +53,7 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
 
   async function dispatch(attributes: AdmissionAttributes): Promise<void> {
     const denials: Denial[] = []
-    const questions = new Questions(authorizer)
+    const questions = new AuthorizationChecks(authorizer)
     const annotations = auditAnnotations()
     const versions = new Map<ServedResource, Promise<VersionedObjects>>()
     for await (const bound of boundPolicies(source, registry, attributes)) {
@@ -69,19 +69,19 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
           )
           return undefined
         })
-        if (objects) denials.push(...(await hold(bound, attributes, objects, questions, annotations)))
+        if (objects) denials.push(...(await evaluate(bound, attributes, objects, questions, annotations)))
       }
     }
     annotations.publish(attributes.annotate)
     if (denials.length > 0) throw refusal(attributes, denials[0]!)
   }
 
-  /** Holds one policy with all parameters of one binding against the request. */
-  async function hold(
+  /** Evaluates one policy with all parameters of one binding. */
+  async function evaluate(
     { policy, binding, params }: BoundPolicy<ValidatingEvaluator>,
     attributes: AdmissionAttributes,
     objects: VersionedObjects,
-    questions: Questions,
+    questions: AuthorizationChecks,
     annotations: AuditAnnotations,
   ): Promise<Denial[]> {
     const begin = performance.now()
@@ -90,8 +90,10 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
     const verdicts: Verdict[] = []
     for (const param of params) {
       const bindings = { ...request, params: objectBinding(param) }
-      const left = await leftOut(policy, { ...bindings, ...authorizes }, attributes)
-      verdicts.push(left ?? (await whenAnswered(() => evaluateValidating(policy.compiled, bindings, authorizes))))
+      const excluded = await conditionVerdict(policy, { ...bindings, ...authorizes }, attributes)
+      verdicts.push(
+        excluded ?? (await evaluateWithChecks(() => evaluateValidating(policy.compiled, bindings, authorizes))),
+      )
     }
     const seconds = (performance.now() - begin) / 1000
     return verdicts.flatMap((verdict) => {
@@ -108,8 +110,8 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
     })
   }
 
-  /** The verdict if the policy's match conditions leave the request out, or fail. */
-  async function leftOut(
+  /** Returns a verdict if the policy's match conditions fail or exclude the request. */
+  async function conditionVerdict(
     { name, compiled }: ValidatingPolicy,
     bindings: Bindings,
     { operation }: AdmissionAttributes,
@@ -117,12 +119,12 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
     const { conditions } = compiled
     if (!conditions) return undefined
     const begin = performance.now()
-    const match = await whenAnswered(() => matchConditions(conditions, bindings))
+    const match = await evaluateWithChecks(() => matchConditions(conditions, bindings))
     metrics.conditions.evaluated(name, operation, (performance.now() - begin) / 1000, match.faults)
     return unmatched(compiled, match)
   }
 
-  /** Does what the binding says is to be done about decisions that deny. */
+  /** Applies the actions of the binding to denying decisions. */
   function enforce(
     policy: ValidatingPolicy,
     binding: Binding,
@@ -154,7 +156,7 @@ export function validatingPolicies(sources: PluginSources): AdmissionPlugin {
   }
 }
 
-/** The objects as policies want to see them, converted once for each version. */
+/** The objects in the version that a policy requires, converted once per version. */
 function objectsIn(
   versions: Map<ServedResource, Promise<VersionedObjects>>,
   resource: ServedResource,
@@ -174,8 +176,8 @@ const codes: Readonly<Record<string, number>> = {
 
 function refusal(attributes: AdmissionAttributes, { policy, binding, message, reason }: Denial): StatusError {
   const bound = binding ? ` with binding '${binding.name}'` : ''
-  const told = `ValidatingAdmissionPolicy '${policy.name}'${bound} denied request: ${message}`
-  const { status } = forbiddenWrite(attributes, told)
+  const denial = `ValidatingAdmissionPolicy '${policy.name}'${bound} denied request: ${message}`
+  const { status } = forbiddenWrite(attributes, denial)
   const why = reason || 'Invalid'
-  return new StatusError(codes[why] ?? 422, why, status.message!, { ...status.details, causes: [{ message: told }] })
+  return new StatusError(codes[why] ?? 422, why, status.message!, { ...status.details, causes: [{ message: denial }] })
 }

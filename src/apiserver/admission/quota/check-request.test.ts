@@ -13,7 +13,7 @@ const quota = (name: string, hard: Quota['hard'], used: Quota['used'], scopes: Q
   name,
   uid: name,
   revision: 1,
-  wanted: hard,
+  specHard: hard,
   hard,
   used,
   scopes,
@@ -29,7 +29,7 @@ const claim = (storage: string) =>
     spec: { resources: { requests: { storage } } },
   })
 
-/** By the quota's name: what is charged; or the message of the refusal. */
+/** Returns the charges by the quota's name, or the message of the rejection. */
 function outcome(quotas: readonly Quota[], attributes: AdmissionAttributes, configuration?: object): unknown {
   try {
     const charges = checkRequest(quotas, attributes, evaluatorOf(attributes.resource)!, limitedResources(configuration))
@@ -39,7 +39,7 @@ function outcome(quotas: readonly Quota[], attributes: AdmissionAttributes, conf
   }
 }
 
-test('a write is charged to every quota that limits what it uses', () => {
+test('a write is charged to every quota that limits a resource it uses', () => {
   const quotas = [
     quota('q', { pods: '2', cpu: '1' }, { pods: '0', cpu: '0' }),
     quota('r', { secrets: '0' }, { secrets: '0' }),
@@ -47,7 +47,7 @@ test('a write is charged to every quota that limits what it uses', () => {
   assert.deepEqual(outcome(quotas, pod('600m')), { q: { pods: '1', cpu: '600m' } })
 })
 
-test('what does not fit is told with what was asked for, is used and is allowed', () => {
+test('an exceeded quota is reported with the requested, used and limited amounts', () => {
   const full = quota('q', { pods: '2', cpu: '1', memory: '1Gi' }, { pods: '2', cpu: '600m', memory: '0' })
   const attributes = pod('600m', {
     containers: [{ name: 'c', image: 'i', resources: { requests: { cpu: '600m', memory: '1' } } }],
@@ -59,7 +59,7 @@ test('what does not fit is told with what was asked for, is used and is allowed'
   )
 })
 
-test('a quota whose use has not been counted lets nothing in', () => {
+test('a quota without a complete usage count admits nothing', () => {
   assert.equal(
     outcome([quota('q', { pods: '2', cpu: '1' }, { pods: '0' })], pod('1m')),
     'pods "p" is forbidden: status unknown for quota: q, resources: cpu,pods',
@@ -67,10 +67,10 @@ test('a quota whose use has not been counted lets nothing in', () => {
 })
 
 test('a quota without status limits nothing', () => {
-  assert.deepEqual(outcome([{ ...quota('q', {}, {}), wanted: { pods: '0' } }], pod('1m')), {})
+  assert.deepEqual(outcome([{ ...quota('q', {}, {}), specHard: { pods: '0' } }], pod('1m')), {})
 })
 
-test('only objects in all scopes of a quota are charged to it', () => {
+test('only an object in all scopes of a quota is charged to it', () => {
   const scopes = [
     { scopeName: 'NotTerminating', operator: 'Exists' },
     { scopeName: 'PriorityClass', operator: 'In', values: ['high'] },
@@ -91,7 +91,7 @@ test('only objects in all scopes of a quota are charged to it', () => {
   )
 })
 
-test('an update is charged with what it adds', () => {
+test('an update is charged for the increase only', () => {
   const quotas = [
     quota(
       'q',
@@ -107,7 +107,7 @@ test('an update is charged with what it adds', () => {
     String(outcome(quotas, update('6Gi'))),
     /requested: requests\.storage=4Gi, used: requests\.storage=2Gi, limited: requests\.storage=5Gi$/,
   )
-  // What a status says has happened.
+  // A status reports what has already happened.
   assert.deepEqual(outcome(quotas, { ...update('6Gi'), subresource: 'status' }), { q: { 'requests.storage': '4Gi' } })
 })
 
@@ -117,7 +117,7 @@ const configuration = (...limited: readonly object[]) => ({
   limitedResources: limited,
 })
 
-test('resources can be limited where no quota is', () => {
+test('limitedResources can require a quota for a resource', () => {
   const limited = configuration({ resource: 'pods', matchContains: ['cpu'] })
   assert.equal(outcome([], pod('1'), limited), 'pods "p" is forbidden: insufficient quota to consume: cpu,requests.cpu')
   assert.deepEqual(outcome([], pod('0'), limited), {})
@@ -126,7 +126,7 @@ test('resources can be limited where no quota is', () => {
   assert.deepEqual(outcome([covering], pod('1'), limited), { q: { cpu: '1', 'requests.cpu': '1' } })
 })
 
-test('a quota that limits something else does not cover what is limited', () => {
+test('a quota for another resource does not cover a limited resource', () => {
   const limited = configuration({ resource: 'pods', matchContains: ['requests.cpu'] })
   const other = quota('q', { 'limits.ephemeral-storage': '1' }, { 'limits.ephemeral-storage': '0' })
   assert.equal(
@@ -136,7 +136,7 @@ test('a quota that limits something else does not cover what is limited', () => 
   assert.deepEqual(outcome([other], pod('1')), {})
 })
 
-test('scopes can be limited where no quota is', () => {
+test('limitedResources can require a quota for a scope', () => {
   const high = { scopeName: 'PriorityClass', operator: 'In', values: ['high', 'higher'] }
   const limited = configuration({ resource: 'pods', matchScopes: [high] })
   const attributes = pod('1', { priorityClassName: 'high' })
@@ -150,7 +150,7 @@ test('scopes can be limited where no quota is', () => {
   })
 })
 
-test('a configuration that makes no sense is told so', () => {
+test('an invalid configuration is an error', () => {
   assert.throws(() => limitedResources(configuration({ matchContains: ['cpu'] })), {
     message: 'limitedResources[0].resource: Required value',
   })

@@ -1,4 +1,4 @@
-/** Holds one write against the quotas of its namespace. */
+/** Checks one write against the quotas of its namespace. */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import {
   exceeding,
@@ -17,12 +17,12 @@ import type { LimitedResource } from './configuration.ts'
 import type { Evaluator, Scope } from './evaluators.ts'
 import { coversObject, type Quota } from './quota.ts'
 
-/** By quota: what the write uses more of it. Quotas that it does not touch are not in it. */
+/** The increase of usage per quota. Contains only quotas that the write affects. */
 export type Charges = ReadonlyMap<Quota, ResourceList>
 
 /**
- * Throws 403 if a quota has no room for the write, or cannot tell yet; 500 if no quota covers a limited scope, as
- * upstream does.
+ * Throws a 403 if a quota would be exceeded or has no usage count yet; as upstream, a 500 if no quota covers a limited
+ * scope.
  */
 export function checkRequest(
   quotas: readonly Quota[],
@@ -32,7 +32,7 @@ export function checkRequest(
 ): Charges {
   const object = attributes.object!
   const refuse = (why: string) => forbiddenWrite(attributes, why)
-  const concerned: Quota[] = []
+  const affected: Quota[] = []
   const restricted = new Set<string>()
   for (const quota of quotas) {
     const names = evaluator.matching(Object.keys(quota.hard))
@@ -42,41 +42,41 @@ export function checkRequest(
     if (!names.every((name) => Object.hasOwn(quota.used, name))) {
       throw refuse(`status unknown for quota: ${quota.name}, resources: ${[...names].sort().join(',')}`)
     }
-    concerned.push(quota)
+    affected.push(quota)
     for (const name of names) restricted.add(name)
   }
-  if (concerned.length === 0 && limited.length === 0) return new Map()
+  if (affected.length === 0 && limited.length === 0) return new Map()
 
   const usage = evaluator.usage(object)
   const negative = Object.keys(usage).filter((name) => signOf(usage[name]!) < 0)
   if (negative.length > 0) throw refuse(`quota usage is negative for resource(s): ${negative.sort().join(',')}`)
   const more = moreThanBefore(attributes.old, evaluator, usage)
   const charges = new Map<Quota, ResourceList>()
-  let changes = concerned.length === 0 && !isNothing(more)
-  for (const quota of concerned) {
-    const all = isChargedWhole(quota, attributes, evaluator) ? usage : more
-    // Also where the quota does not limit it: something else may have to cover it.
+  let changes = affected.length === 0 && !isNothing(more)
+  for (const quota of affected) {
+    const all = isChargedInFull(quota, attributes, evaluator) ? usage : more
+    // Even if this quota does not limit it, another quota may be required to cover it.
     if (!isNothing(all)) changes = true
     const charge = withoutZeros(onlyNamed(all, Object.keys(quota.hard)))
     if (Object.keys(charge).length > 0) charges.set(quota, charge)
   }
   if (!changes) return charges
   if (limited.length > 0) checkLimited(quotas, attributes, evaluator, limited, usage, restricted)
-  for (const [quota, charge] of charges) checkRoom(quota, charge, attributes)
+  for (const [quota, charge] of charges) checkExceeded(quota, charge, attributes)
   return charges
 }
 
 const moreThanBefore = (old: KubeObject | undefined, evaluator: Evaluator, usage: ResourceList): ResourceList =>
   old ? positiveDifference(usage, evaluator.usage(old)) : usage
 
-/** An update costs what it adds; where the object was not in the quota's scopes before, all of it. */
-const isChargedWhole = (quota: Quota, { old }: AdmissionAttributes, evaluator: Evaluator): boolean =>
+/** An update is charged for the increase, or in full if the object was not in the quota's scopes before. */
+const isChargedInFull = (quota: Quota, { old }: AdmissionAttributes, evaluator: Evaluator): boolean =>
   !old || !coversObject(quota, evaluator, old)
 
 const isNothing = (list: ResourceList): boolean => Object.keys(withoutZeros(list)).length === 0
 
-function checkRoom(quota: Quota, charge: ResourceList, attributes: AdmissionAttributes): void {
-  // What a status says has happened.
+function checkExceeded(quota: Quota, charge: ResourceList, attributes: AdmissionAttributes): void {
+  // A status reports what has already happened.
   if (attributes.subresource === 'status') return
   const exceeded = exceeding(onlyNamed(sum(quota.used, charge), Object.keys(charge)), quota.hard)
   if (exceeded.length === 0) return
@@ -88,7 +88,7 @@ function checkRoom(quota: Quota, charge: ResourceList, attributes: AdmissionAttr
   )
 }
 
-/** Throws if something is used that nobody may use without a quota, and no quota covers it. */
+/** Throws if the write uses a limited resource that no quota covers. */
 function checkLimited(
   quotas: readonly Quota[],
   attributes: AdmissionAttributes,
@@ -119,6 +119,6 @@ function checkLimited(
   if (bare.length > 0) throw internal(`insufficient quota to match these scopes: [${bare.map(shownScope).join(' ')}]`)
 }
 
-/** As Go prints the structure. */
+/** Formats a scope as Go prints the struct. */
 const shownScope = ({ scopeName, operator, values = [] }: Scope): string =>
   `{${scopeName} ${operator} [${values.join(' ')}]}`

@@ -1,11 +1,11 @@
-/** ResourceQuota's configuration: resources and scopes that nobody may use without a quota that covers them. */
+/** ResourceQuota's configuration: resources and scopes that may only be used if a quota covers them. */
 import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
 import type { Scope } from './evaluators.ts'
 
 export interface LimitedResource {
   readonly apiGroup?: string
   readonly resource?: string
-  /** Parts of names of resources of quotas: `.storageclass.storage.k8s.io/requests.storage`. */
+  /** Substrings of quota resource names: `.storageclass.storage.k8s.io/requests.storage`. */
   readonly matchContains?: readonly string[]
   readonly matchScopes?: readonly Scope[]
 }
@@ -30,10 +30,10 @@ const configuration = {
   },
 }
 
-/** Throws an Error for a configuration that makes no sense. */
+/** Throws an Error for an invalid configuration. */
 export function limitedResources(given: unknown): readonly LimitedResource[] {
   if (given === undefined) return []
-  // Older versions call it just Configuration.
+  // Older versions have the kind Configuration.
   const kind =
     (given as { readonly kind?: unknown }).kind === 'Configuration' ? 'Configuration' : 'ResourceQuotaConfiguration'
   const { limitedResources: limited = [] } = decodeConfiguration<{ limitedResources?: readonly LimitedResource[] }>(

@@ -22,7 +22,7 @@ const container = (requests: object, limits: object = {}, more: object = {}) => 
 const pod = (spec: object, more: object = {}) => ({ spec: { containers: [container({})], ...spec }, ...more })
 
 for (const [what, object, expected] of [
-  ['nothing asked for', pod({}), {}],
+  ['no requests', pod({}), {}],
   [
     'containers together',
     pod({
@@ -31,7 +31,7 @@ for (const [what, object, expected] of [
     { cpu: '1500m', 'requests.cpu': '1500m', memory: '1Gi', 'requests.memory': '1Gi', 'limits.cpu': '3' },
   ],
   [
-    'the largest init container, if it asks for more',
+    'the largest init container, if it requests more',
     pod({
       containers: [container({ cpu: '1' })],
       initContainers: [container({ cpu: '2' }), container({ cpu: '500m' })],
@@ -47,12 +47,12 @@ for (const [what, object, expected] of [
     { cpu: '3', 'requests.cpu': '3' },
   ],
   [
-    'what the pod needs beside its containers',
+    'the pod overhead',
     pod({ containers: [container({ cpu: '1' }, { cpu: '1' })], overhead: { cpu: '250m', memory: '64Mi' } }),
     { cpu: '1250m', 'requests.cpu': '1250m', memory: '64Mi', 'requests.memory': '64Mi', 'limits.cpu': '1250m' },
   ],
   [
-    'the pod as a whole',
+    'pod-level resources',
     pod({ containers: [container({ cpu: '1' })], resources: { requests: { cpu: '4' } } }),
     { cpu: '4', 'requests.cpu': '4' },
   ],
@@ -73,7 +73,7 @@ for (const [what, object, expected] of [
     { 'requests.deviceclass.resource.kubernetes.io/gpu': '1' },
   ],
   [
-    'what a container still has while it shrinks',
+    'the actual request of a container that shrinks',
     pod(
       { containers: [container({ cpu: '1' })] },
       { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '2' } } }] } },
@@ -81,7 +81,7 @@ for (const [what, object, expected] of [
     { cpu: '2', 'requests.cpu': '2' },
   ],
   [
-    'what a container is still limited to while it shrinks',
+    'the actual limit of a container that shrinks',
     pod(
       { containers: [container({ cpu: '1' }, { cpu: '2' })] },
       { status: { containerStatuses: [{ name: 'c', resources: { requests: { cpu: '1' }, limits: { cpu: '3' } } }] } },
@@ -89,7 +89,7 @@ for (const [what, object, expected] of [
     { cpu: '1', 'requests.cpu': '1', 'limits.cpu': '3' },
   ],
   [
-    'what a container has that cannot grow',
+    'the actual resources of a container that cannot grow',
     pod(
       { containers: [container({ cpu: '8' }, { cpu: '9' })] },
       {
@@ -108,7 +108,7 @@ for (const [what, object, expected] of [
     { cpu: '1', 'requests.cpu': '1', 'limits.cpu': '2' },
   ],
   [
-    'what a pod still has as a whole while it shrinks',
+    'the actual pod-level resources of a pod that shrinks',
     pod(
       { resources: { requests: { cpu: '1' }, limits: { cpu: '2' } } },
       { status: { allocatedResources: { cpu: '1' }, resources: { requests: { cpu: '3' }, limits: { cpu: '4' } } } },
@@ -116,11 +116,11 @@ for (const [what, object, expected] of [
     { cpu: '3', 'requests.cpu': '3', 'limits.cpu': '4' },
   ],
 ] as const)
-  test(`pods use: ${what}`, () => {
+  test(`usage of pods: ${what}`, () => {
     assert.deepEqual(usage('v1/pods', object), { 'count/pods': '1', pods: '1', ...expected })
   })
 
-test('a pod that has ended is only counted as an object, as is one that should be gone', () => {
+test('a finished pod, or one past its grace period, counts only as an object', () => {
   const asks = { containers: [container({ cpu: '1' })] }
   assert.deepEqual(usage('v1/pods', pod(asks, { status: { phase: 'Succeeded' } })), { 'count/pods': '1' })
   const { object } = fixture.write(
@@ -131,7 +131,7 @@ test('a pod that has ended is only counted as an object, as is one that should b
   assert.deepEqual([at('2026-01-01T00:00:15Z'), at('2026-01-01T00:00:25Z')], ['1', undefined])
 })
 
-test('whoever limits cpu and memory wants all containers to name them', () => {
+test('a quota for cpu and memory requires all containers to set them', () => {
   const missing = (names: readonly string[], spec: object) =>
     evaluator('v1/pods').missing!(names, fixture.write('v1/pods', { metadata: { name: 'p' }, ...pod(spec) }).object!)
   const containers = [
@@ -150,20 +150,25 @@ for (const [what, spec, scope, expected] of [
   ['a deadline', { activeDeadlineSeconds: 0 }, { scopeName: 'Terminating' }, true],
   ['no deadline', {}, { scopeName: 'Terminating' }, false],
   ['no deadline', {}, { scopeName: 'NotTerminating' }, true],
-  ['nothing asked for', {}, { scopeName: 'BestEffort' }, true],
-  ['something asked for', { containers: [container({ cpu: '1m' })] }, { scopeName: 'NotBestEffort' }, true],
-  ['the class', { priorityClassName: 'high' }, { scopeName: 'PriorityClass', operator: 'In', values: ['high'] }, true],
+  ['no requests', {}, { scopeName: 'BestEffort' }, true],
+  ['a request', { containers: [container({ cpu: '1m' })] }, { scopeName: 'NotBestEffort' }, true],
   [
-    'another class',
+    'the priority class',
+    { priorityClassName: 'high' },
+    { scopeName: 'PriorityClass', operator: 'In', values: ['high'] },
+    true,
+  ],
+  [
+    'another priority class',
     { priorityClassName: 'low' },
     { scopeName: 'PriorityClass', operator: 'In', values: ['high'] },
     false,
   ],
-  ['no class', {}, { scopeName: 'PriorityClass', operator: 'NotIn', values: ['high'] }, true],
-  ['no class', {}, { scopeName: 'PriorityClass', operator: 'Exists' }, false],
-  ['no class', {}, { scopeName: 'PriorityClass', operator: 'DoesNotExist' }, true],
+  ['no priority class', {}, { scopeName: 'PriorityClass', operator: 'NotIn', values: ['high'] }, true],
+  ['no priority class', {}, { scopeName: 'PriorityClass', operator: 'Exists' }, false],
+  ['no priority class', {}, { scopeName: 'PriorityClass', operator: 'DoesNotExist' }, true],
   [
-    'neighbours elsewhere',
+    'affinity to other namespaces',
     {
       affinity: {
         podAntiAffinity: {
@@ -177,7 +182,7 @@ for (const [what, spec, scope, expected] of [
     true,
   ],
   [
-    'neighbours here',
+    'affinity within the namespace',
     { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'k' }] } } },
     { scopeName: 'CrossNamespacePodAffinity' },
     false,
@@ -203,7 +208,7 @@ test('services use node ports and load balancers', () => {
   assert.deepEqual(numbers({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false }), ['1', '1', '1'])
 })
 
-test('claims use storage, on the whole and of their class', () => {
+test('claims use storage in total and of their storage class', () => {
   const spec = { storageClassName: 'gold', resources: { requests: { storage: '2500m' } } }
   assert.deepEqual(usage('v1/persistentvolumeclaims', { spec }), {
     'count/persistentvolumeclaims': '1',
@@ -230,7 +235,7 @@ test('claims use storage, on the whole and of their class', () => {
   assert.deepEqual([inScope(['old']), inScope(['new']), inScope(['other'])], [true, true, false])
 })
 
-test('resource claims use devices, at most as many as they may get', () => {
+test('resource claims use the maximum number of devices that they may get', () => {
   const one = (deviceClassName: string, count: number) => ({ deviceClassName, allocationMode: 'ExactCount', count })
   const requests = [
     { name: 'a', exactly: one('gpu', 2) },
@@ -245,7 +250,7 @@ test('resource claims use devices, at most as many as they may get', () => {
   })
 })
 
-test('other objects are counted one by one; events and what is not in a namespace are not', () => {
+test('other namespaced objects are counted; events and cluster-scoped objects are not', () => {
   assert.deepEqual(usage('v1/secrets', {}), { 'count/secrets': '1', secrets: '1' })
   assert.deepEqual(usage('apps/v1/deployments', {}), { 'count/deployments.apps': '1' })
   assert.equal(evaluatorOf(fixture.sources.find('v1/events')), undefined)

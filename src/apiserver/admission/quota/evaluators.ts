@@ -1,4 +1,4 @@
-/** How each kind is counted for quotas, and which writes may change what is used. */
+/** The usage of each kind for quotas, and the writes that may change it. */
 
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { type Usage, usageOf } from '../../../api/core/quota/usage/index.ts'
@@ -12,17 +12,17 @@ export type { Scope } from '../../../api/core/quota/usage/index.ts'
 type Handles = (attributes: AdmissionAttributes) => boolean
 
 export interface Evaluator extends Usage {
-  /** Whether a write may change what is used. Only creates and updates in a namespace are asked about. */
+  /** Returns true if a write may change the usage. Called only for creates and updates in a namespace. */
   readonly handles: Handles
 }
 
 const creations: Handles = ({ operation, subresource }) => operation === 'CREATE' && subresource === ''
 
-/** By the name under which objects of the kind are counted; of all others creations matter. */
+/** By count name. For all other kinds, only creates matter. */
 const special: Readonly<Record<string, Handles>> = {
   'count/pods': ({ operation, subresource, object, old }) => {
     if (operation === 'CREATE') return subresource === ''
-    // A pod that gets a deadline goes into another scope.
+    // A pod whose deadline is set or removed changes its scope.
     return (
       subresource === 'resize' || (subresource === '' && isTerminating(object as Pod) !== isTerminating(old as Pod))
     )
@@ -37,7 +37,7 @@ export type FindEvaluator = (resource: ServedResource) => Evaluator | undefined
 
 const evaluators = new WeakMap<ServedResource, Evaluator | 'ignored'>()
 
-/** Undefined for what no quota counts. */
+/** Returns undefined for kinds that quotas do not count. */
 export function evaluatorOf(resource: ServedResource): Evaluator | undefined {
   let evaluator = evaluators.get(resource)
   if (!evaluator) {

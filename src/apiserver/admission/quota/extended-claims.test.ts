@@ -65,7 +65,7 @@ const { evaluator, start, stop } = extendedClaims(fixture.sources, claims, {
   },
 })
 
-test('devices of claims are counted as extended resources, but for what their pod has paid', async (t) => {
+test('devices of claims count as extended resources, except those already charged to their pod', async (t) => {
   for (const [name, extendedResourceName] of [
     ['gpu', explicit],
     ['tpu', undefined],
@@ -83,26 +83,26 @@ test('devices of claims are counted as extended resources, but for what their po
   })
   const first = claim([exactly(1), exactly(1)], 'pod-nil-status')
   const cases: readonly (readonly [string, object, readonly object[], object])[] = [
-    ['asked for by the class', claim([exactly(1)], 'pod-implicit'), [], usage('1', undefined, '1')],
-    ['asked for by the resource', claim([exactly(1)], 'pod-explicit'), [], usage('1', '1')],
-    ['asked for by both', claim([exactly(1), exactly(1)], 'pod-hybrid'), [], usage('2', '1', '1')],
-    ['by a pod that does not know its claim yet', first, [first], usage('2', '1', '1')],
+    ['requested by the class', claim([exactly(1)], 'pod-implicit'), [], usage('1', undefined, '1')],
+    ['requested by the resource', claim([exactly(1)], 'pod-explicit'), [], usage('1', '1')],
+    ['requested by both', claim([exactly(1), exactly(1)], 'pod-hybrid'), [], usage('2', '1', '1')],
+    ['of a pod without a claim in its status', first, [first], usage('2', '1', '1')],
     [
-      'a second claim of such a pod',
+      'the second claim of such a pod',
       claim([exactly(1), exactly(1)], 'pod-nil-status', 'foo-copy'),
       [first],
       usage('2', '2', '2'),
     ],
-    ['by init containers', claim([exactly(1), exactly(1)], 'pod-init'), [], usage('2', '1', '1')],
-    ['by a pod that has another claim', claim([exactly(1)], 'pod-other'), [], usage('1', '1', '1')],
-    ['by a pod that has gone', claim([exactly(1)], 'gone'), [], usage('1', '1', '1')],
-    ['a claim of its own', claim([exactly(1)]), [], usage('1', '1', '1')],
+    ['requested by init containers', claim([exactly(1), exactly(1)], 'pod-init'), [], usage('2', '1', '1')],
+    ['of a pod with another claim', claim([exactly(1)], 'pod-other'), [], usage('1', '1', '1')],
+    ['of a deleted pod', claim([exactly(1)], 'gone'), [], usage('1', '1', '1')],
+    ['a claim without a pod', claim([exactly(1)]), [], usage('1', '1', '1')],
     ['several requests', claim([exactly(1), exactly(1), exactly(1)]), [], usage('3', '3', '3')],
     ['all devices', claim([exactly(1, { allocationMode: 'All' })]), [], usage('32', '32', '32')],
-    ['a mode that nobody knows', claim([exactly(1, { allocationMode: 'future-mode' })]), [], usage('0')],
-    ['for administrators', claim([exactly(1, { adminAccess: true })]), [], usage('1', '1', '1')],
+    ['an unknown allocation mode', claim([exactly(1, { allocationMode: 'future-mode' })]), [], usage('0')],
+    ['admin access', claim([exactly(1, { adminAccess: true })]), [], usage('1', '1', '1')],
     [
-      'one of several, of one class and another',
+      'the first available of two classes',
       claim([{ name: 'r', firstAvailable: [device('gpu', 2), device('gpu', 1), all('tpu')] }]),
       [],
       usage('2', '2', '2', {
@@ -117,7 +117,7 @@ test('devices of claims are counted as extended resources, but for what their po
   }
 })
 
-test('claims are about the resources of quotas that stand for devices', () => {
+test('the evaluator matches the quota resources that stand for devices', () => {
   const supported = [
     'count/resourceclaims.resource.k8s.io',
     'gpu.deviceclass.resource.k8s.io/devices',

@@ -1,6 +1,6 @@
 /**
- * Counts the devices of ResourceClaims as extended resources too, where a class of devices can be asked for as one
- * (KEP-5004). What the scheduler claims for a pod that asked so has been paid for with the pod.
+ * Counts the devices of ResourceClaims as extended resources too, if their device class maps to one (KEP-5004). The
+ * claim that the scheduler creates for a pod with such a request is already charged with the pod.
  */
 import type { V1DeviceClass } from '@kubernetes/client-node'
 import type { Pod } from '../../../api/core/pod/model.ts'
@@ -12,7 +12,7 @@ import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { PluginSources } from '../plugin.ts'
 import { type Evaluator, evaluatorOf } from './evaluators.ts'
-import type { UsageCount } from './usage-count.ts'
+import type { UsageCounter } from './usage-counter.ts'
 
 const devicesOfClass = '.deviceclass.resource.k8s.io/devices'
 const requests = 'requests.'
@@ -22,7 +22,7 @@ type ClaimedPod = Pod & {
   readonly status?: { readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string } }
 }
 
-/** The extended resource that stands for a class, if one does. */
+/** The extended resource of a device class; undefined if it has none. */
 interface KnownClass {
   readonly resource?: string
 }
@@ -36,7 +36,7 @@ export interface ExtendedClaims {
 export function extendedClaims(
   { registry, find, log }: PluginSources,
   claims: ServedResource,
-  counted: Pick<UsageCount, 'object' | 'objects'>,
+  counted: Pick<UsageCounter, 'object' | 'objects'>,
 ): ExtendedClaims {
   const plain = evaluatorOf(claims)!
   const pods = find('v1/pods')
@@ -61,7 +61,7 @@ export function extendedClaims(
         const usage = plain.usage(claim)
         return { ...usage, ...positiveDifference(extendedUsage(usage), paidWithPod(claim)) }
       },
-      // Classes and pods change without the claim.
+      // Classes and pods change independently of the claim.
       changesOverTime: () => true,
     },
     start: () => classes.start(),
@@ -86,7 +86,7 @@ export function extendedClaims(
     return extended
   }
 
-  /** Nothing for claims that were not made for what a pod asks for. */
+  /** Returns the usage already charged with the claim's pod; empty for other claims. */
   function paidWithPod(claim: KubeObject): ResourceList {
     const owner = podOf(claim)
     if (!owner) return {}
@@ -98,7 +98,7 @@ export function extendedClaims(
     return isIts ? pod.usage(found) : {}
   }
 
-  /** A pod pays for one claim. */
+  /** Only the oldest claim of a pod is charged with it. */
   function isFirst(claim: KubeObject, uid: string): boolean {
     const age = ({ metadata }: KubeObject): number =>
       Date.parse(metadata.creationTimestamp ?? '') || Number.POSITIVE_INFINITY
@@ -114,7 +114,7 @@ export function extendedClaims(
   }
 }
 
-/** The pod that a claim was made for, by who schedules it. */
+/** The pod for which the scheduler created the claim. */
 function podOf({ metadata }: KubeObject): OwnerReference | undefined {
   if (metadata.annotations?.[claimAnnotation] !== 'true') return undefined
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)

@@ -1,4 +1,4 @@
-/** The plug-in that holds namespaces to their quotas. */
+/** The plug-in that enforces resource quotas. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { resourceQuota } from './resource-quota.ts'

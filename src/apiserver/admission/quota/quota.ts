@@ -1,4 +1,4 @@
-/** A ResourceQuota as it is held against what is written. */
+/** A ResourceQuota, prepared for checks. */
 import type { V1ResourceQuota } from '@kubernetes/client-node'
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
@@ -10,9 +10,9 @@ export interface Quota {
   readonly name: string
   readonly uid: string
   readonly revision: number
-  /** What it shall limit. */
-  readonly wanted: ResourceList
-  /** What it limits: `wanted`, once what is used of it has been counted. */
+  /** The limits of the spec. */
+  readonly specHard: ResourceList
+  /** The limits of the status: those of the spec, once usage has been counted. */
   readonly hard: ResourceList
   readonly used: ResourceList
   readonly scopes: readonly Scope[]
@@ -25,7 +25,7 @@ export function quotaOf(object: StoredObject): Quota {
     name: object.name,
     uid: metadata.uid ?? '',
     revision: object.revision,
-    wanted: spec?.hard ?? {},
+    specHard: spec?.hard ?? {},
     hard: status?.hard ?? {},
     used: status?.used ?? {},
     scopes: [
@@ -35,6 +35,6 @@ export function quotaOf(object: StoredObject): Quota {
   }
 }
 
-/** Whether an object is in all of a quota's scopes. */
+/** Returns true if an object is in all scopes of a quota. */
 export const coversObject = ({ scopes }: Quota, { inScope }: Evaluator, object: KubeObject): boolean =>
   scopes.every((scope) => inScope?.(scope, object) ?? false)

@@ -1,36 +1,35 @@
 /**
- * ResourceQuota: a namespace uses no more than its quotas allow, and what it uses stands in their status. Who holds
- * writes against quotas also counts anew when objects go: only here is it known what has been let in and is not there
- * yet.
+ * ResourceQuota: rejects writes that exceed a quota, and maintains the usage in the quotas' status. Recounts after
+ * deletes are done here too, not in a controller: only the plug-in knows which admitted writes are not stored yet.
  */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { limitedResources } from './configuration.ts'
 import { type Evaluator, evaluatorOf } from './evaluators.ts'
 import { extendedClaims } from './extended-claims.ts'
-import { QuotaBook } from './quota-book.ts'
-import { QuotaLine } from './quota-line.ts'
-import { UsageCount } from './usage-count.ts'
+import { QuotaCache } from './quota-cache.ts'
+import { QuotaQueue } from './quota-queue.ts'
+import { UsageCounter } from './usage-counter.ts'
 
-/** So long counting waits for more to change, and so long after writes it is looked whether they have come. */
+/** The delay of a recount, to batch changes; and the delay after a write until reservations are checked. In ms. */
 const countDelayMs = 100
 const reviewMs = 1_000
 
-/** Throws an Error for a configuration that makes no sense. */
+/** Throws an Error for an invalid configuration. */
 export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   const limited = limitedResources(sources.configuration('ResourceQuota'))
-  const lines = new Map<string, QuotaLine>()
-  /** By namespace: when it is counted again. */
+  const lines = new Map<string, QuotaQueue>()
+  /** By namespace: the next recount. */
   const timers = new Map<string, { readonly timer: NodeJS.Timeout; readonly due: number }>()
   let stopped = false
-  const book = new QuotaBook(sources, (namespace) => setImmediate(count, namespace))
+  const book = new QuotaCache(sources, (namespace) => setImmediate(count, namespace))
   const claims = sources.find('resource.k8s.io/v1/resourceclaims')
   const find = (resource: ServedResource): Evaluator | undefined =>
     resource === claims ? extended.evaluator : evaluatorOf(resource)
-  const usage = new UsageCount(sources, find, (object, isThere) => {
+  const usage = new UsageCounter(sources, find, (object, isThere) => {
     const { namespace } = object
     if (!book.has(namespace)) return
-    if (isThere) lines.get(namespace)?.seen(object)
+    if (isThere) lines.get(namespace)?.observed(object)
     countSoon(namespace, countDelayMs)
   })
 
@@ -42,7 +41,7 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
     validate(attributes) {
       const { namespace, resource } = attributes
       if (!book.has(namespace) && limited.length === 0) return
-      // Bindings and evictions are about an object, and use nothing.
+      // Bindings and evictions use no resources.
       const evaluator = namespace === '' ? undefined : find(resource.storage)
       if (!evaluator?.handles(attributes)) return
       return lineOf(namespace)
@@ -61,12 +60,12 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
     },
   }
 
-  function lineOf(namespace: string): QuotaLine {
+  function lineOf(namespace: string): QuotaQueue {
     let line = lines.get(namespace)
     if (!line)
       lines.set(
         namespace,
-        (line = new QuotaLine({
+        (line = new QuotaQueue({
           namespace,
           book,
           usage,
@@ -81,7 +80,7 @@ export function resourceQuota(sources: PluginSources): AdmissionPlugin {
   function count(namespace: string): void {
     if (stopped) return
     if (book.has(namespace)) lineOf(namespace).recount()
-    else if (lines.get(namespace)?.idle) lines.delete(namespace)
+    else if (lines.get(namespace)?.isIdle) lines.delete(namespace)
   }
 
   function countSoon(namespace: string, delayMs: number): void {

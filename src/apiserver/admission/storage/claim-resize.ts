@@ -1,4 +1,4 @@
-/** PersistentVolumeClaimResize: a claim may grow only once it is bound, and only if its storage class allows it. */
+/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows it. */
 import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client-node'
 import { claimClass } from '../../../api/core/storage/binding/storage-class.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -13,7 +13,7 @@ const size = ({ spec }: Claim): string => spec?.resources?.requests?.storage ?? 
 
 export function persistentVolumeClaimResize({ registry, find, log }: PluginSources): AdmissionPlugin {
   const claims = find('v1/persistentvolumeclaims')
-  /** Whether a class allows it, by name. */
+  /** By name: true if a class allows expansion. */
   const expandable = new FollowedObjects<boolean>({
     registry,
     resource: find('storage.k8s.io/v1/storageclasses'),

@@ -1,6 +1,6 @@
 /**
- * StorageObjectInUseProtection: claims, volumes and classes of their attributes get a finalizer, so that none goes
- * while it is in use.
+ * StorageObjectInUseProtection: adds a finalizer to claims, volumes and VolumeAttributesClasses, so that none is
+ * deleted while in use.
  */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'

@@ -1,4 +1,4 @@
-/** Plug-ins about volumes and claims. */
+/** Plug-ins for volumes and claims. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { persistentVolumeClaimResize } from './claim-resize.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, refusalOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
 import { persistentVolumeClaimResize } from './claim-resize.ts'
 import { storageObjectInUseProtection } from './in-use-protection.ts'
 
-test('claims, volumes and classes of attributes get their finalizer once', async () => {
+test('claims, volumes and VolumeAttributesClasses get their finalizer once', async () => {
   const { sources, write } = pluginFixture()
   const plugin = storageObjectInUseProtection(sources)
   for (const [resource, finalizer] of [
@@ -13,16 +13,16 @@ test('claims, volumes and classes of attributes get their finalizer once', async
     ['storage.k8s.io/v1/volumeattributesclasses', 'kubernetes.io/vac-protection'],
   ] as const) {
     const attributes = write(resource, { metadata: { name: 'o', finalizers: ['example.com/own'] } })
-    await refusalOf(plugin, attributes)
-    await refusalOf(plugin, attributes)
+    await rejectionOf(plugin, attributes)
+    await rejectionOf(plugin, attributes)
     assert.deepEqual(attributes.object?.metadata.finalizers, ['example.com/own', finalizer])
   }
   const other = write('v1/secrets', { metadata: { name: 'o' } })
-  await refusalOf(plugin, other)
+  await rejectionOf(plugin, other)
   assert.equal(other.object?.metadata.finalizers, undefined)
 })
 
-test('a claim grows only if it is bound and its class allows it', async () => {
+test('a claim may grow only if it is bound and its class allows it', async () => {
   const fixture = pluginFixture()
   const storageClass = (name: string, more: object) =>
     fixture.store('storage.k8s.io/v1/storageclasses', { metadata: { name }, provisioner: 'x', ...more })
@@ -37,7 +37,7 @@ test('a claim grows only if it is bound and its class allows it', async () => {
       status: { phase },
     })
   const change = (to: string, name?: string, phase?: string) =>
-    refusalOf(plugin, { ...claim(to, name, phase), operation: 'UPDATE', old: claim('2Gi', name, phase).object })
+    rejectionOf(plugin, { ...claim(to, name, phase), operation: 'UPDATE', old: claim('2Gi', name, phase).object })
   const start = 'persistentvolumeclaims "c" is forbidden:'
   const refused =
     `${start} only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must ` +

@@ -1,4 +1,4 @@
-/** What webhooks answer: what of it is taken, and in which words the rest is refused. */
+/** Answers of admission webhooks: valid fields, and the messages for invalid ones. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
@@ -115,7 +115,7 @@ const unreadable: readonly (readonly [string, ReviewVersion, unknown, string])[]
   ],
 ]
 for (const [what, version, answer, message] of unreadable) {
-  test(`answers of webhooks: ${what} cannot be read`, () => {
+  test(`answers of webhooks: ${what} cannot be decoded`, () => {
     assert.throws(
       () => read(version, answer, true),
       (error: Error) => !(error instanceof InvalidAnswer) && error.message === message,
@@ -124,8 +124,7 @@ for (const [what, version, answer, message] of unreadable) {
 }
 
 test(
-  'answers of webhooks: the older version asks for no uid, no kind and no type, and drops patches of validating ' +
-    'webhooks',
+  'answers of webhooks: v1beta1 needs no uid, kind or patch type, and patches of validating webhooks are ' + 'dropped',
   () => {
     const { patch, patchType, allowed } = read('v1beta1', { response: { allowed: true, patch: 'W10=' } }, true)
     assert.deepEqual([patch.toString(), patchType, allowed], ['[]', 'JSONPatch', true])
@@ -136,7 +135,7 @@ test(
   },
 )
 
-test('answers of webhooks: what is null counts as not said', () => {
+test('answers of webhooks: null means missing', () => {
   const answer = read('v1', {
     ...v1,
     response: {

@@ -1,4 +1,4 @@
-/** AdmissionReviews (admission.k8s.io, v1 and v1beta1): what a webhook is asked, and what it answers. */
+/** AdmissionReviews (admission.k8s.io, v1 and v1beta1): encodes requests to webhooks and decodes their answers. */
 
 import { writeJson } from '../../../lib/exact-json.ts'
 import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
@@ -25,7 +25,7 @@ export function encodeReview(
   )
 }
 
-/** What Kubernetes calls a Status, as a webhook sends it. */
+/** A Status as a webhook sends it. */
 export interface SentStatus {
   readonly [field: string]: unknown
 }
@@ -35,14 +35,14 @@ export interface ReviewAnswer {
   readonly status: SentStatus
   readonly warnings: readonly string[]
   readonly auditAnnotations: Readonly<Record<string, string>>
-  /** As it was sent, decoded from base64; empty if there is none. */
+  /** Decoded from base64; empty if there is none. */
   readonly patch: Buffer
   readonly patchType: string
 }
 
 /**
- * Reads an answer. Throws Go's words for one that cannot be read, and an InvalidAnswer for one that does not fit the
- * question.
+ * Decodes an answer. Throws an Error with Go's message if it cannot be decoded, and an InvalidAnswer if it does not
+ * match the request.
  */
 export function readAnswer(version: ReviewVersion, uid: string, mutating: boolean, answer: Buffer): ReviewAnswer {
   const review = parsed(answer)
@@ -51,7 +51,7 @@ export function readAnswer(version: ReviewVersion, uid: string, mutating: boolea
   const patch = patchIn(response)
   const hasType = response.patchType !== undefined && response.patchType !== null
   if (version === 'v1') {
-    checkFit(review, response, uid)
+    checkUid(review, response, uid)
     checkPatch(mutating, patch.length > 0, hasType, response.patchType)
   }
   return {
@@ -60,12 +60,12 @@ export function readAnswer(version: ReviewVersion, uid: string, mutating: boolea
     warnings: texts(response.warnings),
     auditAnnotations: isObject(response.auditAnnotations) ? textMembers(response.auditAnnotations) : {},
     patch: mutating ? patch : Buffer.alloc(0),
-    // The older version knows no other.
+    // v1beta1 has no other patch type.
     patchType: version === 'v1beta1' ? 'JSONPatch' : textOf(response.patchType),
   }
 }
 
-/** The answer could be read, and is no answer to what was asked. */
+/** The answer was decoded, but does not match the request. */
 export class InvalidAnswer extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>
@@ -90,15 +90,15 @@ function parsed(answer: Buffer): Fields {
 
 const group = 'admission.k8s.io'
 
-/** One version is not taken for the other. What says nothing of its version and kind may be either. */
-function checkVersion(asked: ReviewVersion, { apiVersion, kind }: Fields): void {
-  const told =
+/** Answers of the other version are rejected. An answer without version and kind is accepted here. */
+function checkVersion(expected: ReviewVersion, { apiVersion, kind }: Fields): void {
+  const answered =
     kind === 'AdmissionReview' ? reviewVersions.find((version) => apiVersion === `${group}/${version}`) : undefined
-  if (told && told !== asked)
-    throw new Error(`converting (${told}.AdmissionReview) to (${asked}.AdmissionReview): unknown conversion`)
+  if (answered && answered !== expected)
+    throw new Error(`converting (${answered}.AdmissionReview) to (${expected}.AdmissionReview): unknown conversion`)
 }
 
-/** What the members that are read have to be in JSON, and what they become in Go. */
+/** The JSON type of each field that is read, and its Go type. */
 const memberTypes: Readonly<Record<string, readonly [json: string, go: string]>> = {
   uid: ['string', 'types.UID'],
   allowed: ['bool', 'bool'],
@@ -121,7 +121,7 @@ function responseIn({ response }: Fields): Fields {
   return response
 }
 
-/** What Go's decoder takes. */
+/** The base64 syntax that Go's decoder accepts. */
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 function patchIn({ patch }: Fields): Buffer {
@@ -131,7 +131,7 @@ function patchIn({ patch }: Fields): Buffer {
   throw new Error(`illegal base64 data at input byte ${at < 0 ? text.length - (text.length % 4) : at}`)
 }
 
-function checkFit(review: Fields, { uid: answered }: Fields, uid: string): void {
+function checkUid(review: Fields, { uid: answered }: Fields, uid: string): void {
   if (answered !== uid)
     throw new InvalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`)
   const expected = `${group}/v1, Kind=AdmissionReview`
@@ -139,7 +139,7 @@ function checkFit(review: Fields, { uid: answered }: Fields, uid: string): void 
   if (told !== expected) throw new InvalidAnswer(`expected webhook response of ${expected}, got ${told}`)
 }
 
-/** As Go prints what is said, or not said, of version and kind. */
+/** Formats version and kind as Go does, also if they are missing. */
 function kindText({ apiVersion, kind }: Fields): string {
   const [version = '', ofGroup = ''] = textOf(apiVersion).split('/').reverse()
   return `${ofGroup}/${version}, Kind=${textOf(kind)}`

@@ -1,4 +1,4 @@
-/** Calls one webhook about one request, and says what became of it. */
+/** Calls a webhook for a request and handles its result. */
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../../lib/log/log.ts'
 import { badRequest, StatusError, statusOf } from '../../../machinery/status-error.ts'
@@ -9,9 +9,9 @@ import { encodeReview, InvalidAnswer, type ReviewAnswer, readAnswer, type SentSt
 import type { ConfiguredWebhook } from './configured-webhooks.ts'
 import type { RejectionCause, WebhookMetrics, WebhookType } from './webhook-metrics.ts'
 
-/** The webhook could not be asked, or has not answered in a way that can be used: its failure policy decides. */
+/** The call failed or the answer is unusable: the failure policy decides. */
 export class CallError extends Error {
-  /** As metrics tell it. */
+  /** The status code in metrics. */
   readonly code: number
   constructor(name: string, why: string, code: number) {
     super(`failed calling webhook ${JSON.stringify(name)}: ${why}`)
@@ -19,7 +19,7 @@ export class CallError extends Error {
   }
 }
 
-/** The webhook says no. */
+/** The webhook denied the request. */
 export class Rejection extends Error {
   readonly status: StatusError
   constructor(status: StatusError) {
@@ -31,11 +31,11 @@ export class Rejection extends Error {
 const unavailable = 503
 const internalCode = 500
 
-/** So many characters of warnings are taken from one answer. */
-const mostWarnings = 4096
+/** The maximum total length of warnings accepted from one answer, in characters. */
+const maxWarningCharacters = 4096
 
-/** Asks. Throws a CallError, a Rejection, or a StatusError where the request cannot be sent at all. */
-export async function askWebhook(
+/** Calls the webhook. Throws a CallError, a Rejection, or a StatusError if the request cannot be sent at all. */
+export async function callWebhook(
   { webhook, client }: ConfiguredWebhook,
   attributes: AdmissionAttributes,
   objects: VersionedObjects,
@@ -61,10 +61,10 @@ export async function askWebhook(
     throw callError(name, error)
   }
   for (const [key, value] of Object.entries(answer.auditAnnotations)) attributes.annotate(`${name}/${key}`, value)
-  let room = mostWarnings
+  let remaining = maxWarningCharacters
   for (const warning of answer.warnings) {
-    room -= warning.length
-    if (room >= 0) attributes.warn(warning)
+    remaining -= warning.length
+    if (remaining >= 0) attributes.warn(warning)
   }
   if (!answer.allowed) throw new Rejection(rejection(name, answer.status))
   return answer
@@ -83,14 +83,14 @@ function callError(name: string, error: unknown): CallError {
   )
 }
 
-const leastCode = 400
+const minCode = 400
 
-/** The webhook's own Status, in so far as it can be one of a refusal. */
+/** Converts the webhook's Status to an error, as far as its fields are valid. */
 function rejection(name: string, { code, reason, message, details }: SentStatus): StatusError {
   const deniedBy = `admission webhook ${JSON.stringify(name)} denied the request`
   const why = message || reason
   const text = typeof why === 'string' && why !== '' ? `${deniedBy}: ${why}` : `${deniedBy} without explanation`
-  const known = typeof code === 'number' && Number.isInteger(code) && code >= leastCode && code < 600 ? code : leastCode
+  const known = typeof code === 'number' && Number.isInteger(code) && code >= minCode && code < 600 ? code : minCode
   return new StatusError(
     known,
     typeof reason === 'string' && reason !== '' ? reason : undefined,
@@ -107,12 +107,12 @@ export interface Call {
   readonly type: WebhookType
   readonly metrics: WebhookMetrics
   readonly log: Log
-  /** What audit events call it when the webhook fails and is ignored. */
+  /** The key of the audit annotation for a failed call that is ignored. */
   readonly failedOpen: string
 }
 
-/** Notes in the request how long its webhooks took. */
-export async function waitedFor({ request }: AdmissionAttributes, calls: Promise<void>): Promise<void> {
+/** Adds the duration of the webhook calls to the request's waiting time. */
+export async function measureWait({ request }: AdmissionAttributes, calls: Promise<void>): Promise<void> {
   const started = performance.now()
   try {
     await calls
@@ -122,10 +122,10 @@ export async function waitedFor({ request }: AdmissionAttributes, calls: Promise
 }
 
 /**
- * Does `call`, counts it, and lets those failures pass that the webhook's policy ignores. Throws a StatusError
+ * Runs `call`, counts the result, and ignores failures if the webhook's failure policy is Ignore. Throws a StatusError
  * otherwise.
  */
-export async function byFailurePolicy<T>(
+export async function withFailurePolicy<T>(
   { hook, attributes, type, metrics, log, failedOpen }: Call,
   call: () => Promise<T>,
 ): Promise<T | undefined> {

@@ -1,6 +1,6 @@
 /**
- * The webhooks of all configurations of one kind, followed: compiled when a configuration changes, in the order in
- * which they are called.
+ * Follows the webhooks of all configurations of one kind. Rebuilds the list on each change, in the order in which the
+ * webhooks are called.
  */
 import type { Webhook } from '../../../api/admissionregistration/webhook-rules.ts'
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
@@ -13,13 +13,13 @@ import { type Entry, isExemptFromWebhooks, Match, Matcher, MatchIndex } from '..
 import type { PluginSources } from '../plugin.ts'
 import { credentialsFor, kubeConfigFileOf } from './webhook-users.ts'
 
-/** A webhook, ready to be called. */
+/** A webhook that is ready to be called. */
 export interface ConfiguredWebhook {
   readonly configuration: string
-  /** Tells webhooks of a configuration apart that have the same name. */
+  /** Unique even for webhooks of the same name in one configuration. */
   readonly uid: string
-  /** Its place among all of its kind. */
-  readonly place: number
+  /** The index among all webhooks of the kind. */
+  readonly index: number
   readonly webhook: Webhook
   readonly ignoresFailures: boolean
   readonly conditions: MatchConditions | undefined
@@ -30,26 +30,25 @@ interface Configuration extends KubeObject {
   readonly webhooks?: readonly Webhook[]
 }
 
-/** Larger answers are not taken: they hold the patch of an object of 3 MB at most. Bytes. */
+/** The maximum size of an answer in bytes: enough for the patch of a 3 MB object. */
 const mostBytes = 16 * 1024 * 1024
-const usualTimeoutSeconds = 10
+const defaultTimeoutSeconds = 10
 
 export class ConfiguredWebhooks {
   readonly matcher: Matcher
   readonly #sources: PluginSources
   readonly #followed: FollowedObjects<Configuration>
-  /** By what they are made of: a webhook that stays as it is keeps its connections. */
+  /** By client configuration: a webhook that does not change keeps its connections. */
   #clients = new Map<string, WebhookClient>()
   #index: MatchIndex<ConfiguredWebhook>
   #started = false
-  #places = 0
+  #count = 0
   readonly #kubeConfigFile: string | undefined
   #users: NamedUsers | undefined
   #unsubscribe: (() => void) | undefined
 
   /**
-   * `plural` names the kind of configurations. Throws an ExplainedError for a configuration of the plug-in that makes
-   * no sense.
+   * `plural` names the kind of configurations. Throws an ExplainedError for an invalid configuration of the plug-in.
    */
   constructor(
     sources: PluginSources,
@@ -79,7 +78,7 @@ export class ConfiguredWebhooks {
     await this.#followed.start()
     this.#started = true
     this.#compile()
-    // Other versions of a resource may be served now.
+    // Other versions of a resource may have become available.
     this.#unsubscribe = this.#sources.apis.onChange(() => !this.#index.empty && this.#compile())
   }
 
@@ -91,7 +90,7 @@ export class ConfiguredWebhooks {
 
   #compile(): void {
     const before = this.#clients
-    this.#places = 0
+    this.#count = 0
     this.#clients = new Map()
     const configurations = [...this.#followed.all()].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
     const entries = configurations.flatMap((configuration) => this.#entriesOf(configuration, before))
@@ -126,7 +125,7 @@ export class ConfiguredWebhooks {
         const value: ConfiguredWebhook = {
           configuration: metadata.name!,
           uid: `${metadata.name}/${webhook.name}/${time}`,
-          place: this.#places++,
+          index: this.#count++,
           webhook,
           ignoresFailures: failurePolicy === 'Ignore',
           conditions,
@@ -134,14 +133,14 @@ export class ConfiguredWebhooks {
         }
         return [{ value, match }]
       } catch (error) {
-        this.#sources.log(`webhook ${webhook.name} of ${metadata.name} is left out: ${error}`)
+        this.#sources.log(`ignoring invalid webhook ${webhook.name} of ${metadata.name}: ${error}`)
         return []
       }
     })
   }
 
   #clientOf(
-    { clientConfig, timeoutSeconds = usualTimeoutSeconds }: Webhook,
+    { clientConfig, timeoutSeconds = defaultTimeoutSeconds }: Webhook,
     before: ReadonlyMap<string, WebhookClient>,
   ): WebhookClient {
     const key = JSON.stringify([clientConfig, timeoutSeconds])

@@ -1,4 +1,4 @@
-/** Plug-ins that ask webhooks (admissionregistration.k8s.io). */
+/** Plug-ins that call admission webhooks (admissionregistration.k8s.io). */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
 import { mutatingWebhooks } from './mutating-webhooks.ts'

@@ -1,4 +1,4 @@
-/** MutatingAdmissionWebhook: asks webhooks to change what is written, one after the other. */
+/** MutatingAdmissionWebhook: calls mutating webhooks, one after the other. */
 import { goJsonType, parseJson } from '../../../machinery/decode/go-json.ts'
 import { goJson, isObject, jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -6,13 +6,13 @@ import { applyOperations } from '../../../machinery/patch/json-patch.ts'
 import { statusOf } from '../../../machinery/status-error.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { conditionMetrics } from '../matching/condition-metrics.ts'
-import { Reinvoked } from '../matching/reinvoked.ts'
+import { ReinvocationRound } from '../matching/reinvocation-round.ts'
 import { typedObject } from '../matching/typed-object.ts'
 import { inVersion, replaceContent, type VersionedObjects } from '../matching/versions.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import type { ReviewAnswer } from './admission-review.ts'
-import { askWebhook, byFailurePolicy, CallError, waitedFor } from './call-webhook.ts'
-import { objectsFor, type Selecting } from './called-webhooks.ts'
+import { CallError, callWebhook, measureWait, withFailurePolicy } from './call-webhook.ts'
+import { objectsFor, type WebhookSelection } from './called-webhooks.ts'
 import { type ConfiguredWebhook, ConfiguredWebhooks } from './configured-webhooks.ts'
 import { webhookMetrics } from './webhook-metrics.ts'
 
@@ -27,47 +27,47 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
     name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
-    asksOthers: () => !webhooks.index.empty,
+    callsExternalServices: () => !webhooks.index.empty,
     mutate(attributes) {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
       if (candidates.length > 0)
-        return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
+        return measureWait(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
     },
   }
 
-  async function dispatch(attributes: AdmissionAttributes, selecting: Selecting): Promise<void> {
-    const reinvoked = new Reinvoked(pluginName, attributes)
+  async function dispatch(attributes: AdmissionAttributes, selecting: WebhookSelection): Promise<void> {
+    const reinvoked = new ReinvocationRound(pluginName, attributes)
     const { round } = reinvoked
     for (const candidate of selecting.index.candidates(attributes)) {
       const hook = candidate.value
       const objects = await objectsFor(candidate, attributes, selecting)
-      // Who was not called in the first round is not called in the second.
+      // A webhook that was not called in the first round is not called in the second.
       if (!objects || !reinvoked.isDue(hook.uid)) continue
       attributes.request?.signal.throwIfAborted()
-      const place = `round_${round}_index_${hook.place}`
+      const place = `round_${round}_index_${hook.index}`
       const failedOpen = `failed-open.mutation.webhook.admission.k8s.io/${place}`
       let changed = false
       try {
-        await byFailurePolicy({ hook, attributes, type: 'admit', metrics, log, failedOpen }, async () => {
-          const answer = await askWebhook(hook, attributes, objects, true)
+        await withFailurePolicy({ hook, attributes, type: 'admit', metrics, log, failedOpen }, async () => {
+          const answer = await callWebhook(hook, attributes, objects, true)
           changed = await applyAnswer(hook, attributes, objects, answer, place)
         })
       } finally {
-        attributes.annotate(`mutation.webhook.admission.k8s.io/${place}`, told(hook, { mutated: changed }))
+        attributes.annotate(`mutation.webhook.admission.k8s.io/${place}`, webhookAnnotation(hook, { mutated: changed }))
       }
-      if (changed) reinvoked.changed()
-      if (hook.webhook.reinvocationPolicy === 'IfNeeded') reinvoked.mayRepeat(hook.uid)
+      if (changed) reinvoked.objectChanged()
+      if (hook.webhook.reinvocationPolicy === 'IfNeeded') reinvoked.allowReinvocation(hook.uid)
     }
     reinvoked.end()
   }
 }
 
-const told = ({ configuration, webhook }: ConfiguredWebhook, more: object): string =>
+const webhookAnnotation = ({ configuration, webhook }: ConfiguredWebhook, more: object): string =>
   goJson({ configuration, webhook: webhook.name, ...more })
 
-/** Changes the request's object as the webhook wishes; whether that made a difference. */
+/** Applies the patch of an answer. Returns true if it changed the object. */
 async function applyAnswer(
   hook: ConfiguredWebhook,
   attributes: AdmissionAttributes,
@@ -93,20 +93,20 @@ async function applyAnswer(
     patched = typedObject(attributes, resource, applyOperations(structuredClone(object), operations), object)
     shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
   } catch (error) {
-    // What a webhook does wrong is not the client's fault.
+    // An error of a webhook is not a client error.
     throw statusOf(new Error(error instanceof Error ? error.message : String(error)))
   }
   const changed = !jsonEqual(object, patched)
   attributes.annotate(
     `patch.webhook.admission.k8s.io/${place}`,
-    told(hook, { patch: operations.map(sorted), patchType }),
+    webhookAnnotation(hook, { patch: operations.map(sorted), patchType }),
     'Request',
   )
   replaceContent(attributes.object, shown!)
   return changed
 }
 
-/** An operation as Go writes it, which reads it as a map. */
+/** An operation with sorted fields, as Go encodes the map it decodes to. */
 const sorted = (operation: object): object =>
   Object.fromEntries(Object.entries(operation).sort(([a], [b]) => (a < b ? -1 : 1)))
 

@@ -1,10 +1,10 @@
-/** ValidatingAdmissionWebhook: asks webhooks whether to accept what is written, all at once. */
+/** ValidatingAdmissionWebhook: calls validating webhooks in parallel. */
 
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { conditionMetrics } from '../matching/condition-metrics.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
-import { askWebhook, byFailurePolicy, waitedFor } from './call-webhook.ts'
-import { objectsFor, type Selecting } from './called-webhooks.ts'
+import { callWebhook, measureWait, withFailurePolicy } from './call-webhook.ts'
+import { objectsFor, type WebhookSelection } from './called-webhooks.ts'
 import { ConfiguredWebhooks } from './configured-webhooks.ts'
 import { webhookMetrics } from './webhook-metrics.ts'
 
@@ -19,17 +19,17 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
     name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
-    asksOthers: () => !webhooks.index.empty,
+    callsExternalServices: () => !webhooks.index.empty,
     validate(attributes) {
       const { index } = webhooks
       if (index.empty) return
       const candidates = index.candidates(attributes)
       if (candidates.length > 0)
-        return waitedFor(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
+        return measureWait(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
     },
   }
 
-  async function dispatch(attributes: AdmissionAttributes, selecting: Selecting): Promise<void> {
+  async function dispatch(attributes: AdmissionAttributes, selecting: WebhookSelection): Promise<void> {
     const calls: (() => Promise<unknown>)[] = []
     for (const candidate of selecting.index.candidates(attributes)) {
       const objects = await objectsFor(candidate, attributes, selecting)
@@ -37,14 +37,14 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
       const hook = candidate.value
       const failedOpen = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${calls.length}`
       calls.push(() =>
-        byFailurePolicy({ hook, attributes, type: 'validating', metrics, log, failedOpen }, () =>
-          askWebhook(hook, attributes, objects, false),
+        withFailurePolicy({ hook, attributes, type: 'validating', metrics, log, failedOpen }, () =>
+          callWebhook(hook, attributes, objects, false),
         ),
       )
     }
     if (calls.length === 0) return
     attributes.request?.signal.throwIfAborted()
-    // All are heard, and the first that refuses is told.
+    // Waits for all webhooks, then returns the first rejection.
     const refusals: unknown[] = []
     await Promise.all(calls.map((call) => call().catch((error) => refusals.push(error))))
     if (refusals.length > 0) throw refusals[0]

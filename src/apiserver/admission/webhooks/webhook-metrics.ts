@@ -1,8 +1,8 @@
-/** What is counted of webhooks, by upstream's names. */
+/** Metrics of admission webhooks, by upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { Operation } from '../../registry/write/admission.ts'
 
-/** As metrics call the two kinds. */
+/** The two types as metrics name them. */
 export type WebhookType = 'admit' | 'validating'
 
 export interface Called {
@@ -10,7 +10,7 @@ export interface Called {
   readonly type: WebhookType
   readonly operation: Operation
   readonly rejected: boolean
-  /** Of the answer, or of the error that came instead. */
+  /** The status code of the answer or of the error. */
   readonly code: number
   readonly seconds: number
 }
@@ -24,15 +24,15 @@ export interface WebhookMetrics {
 }
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
-/** Codes are the webhooks' own: what is no status code of HTTP would make series without end. */
+/** Webhooks choose their own codes. Codes that are no HTTP status would make unlimited series. */
 const mostCode = 600
 
-const made = new WeakMap<MetricsRegistry, WebhookMetrics>()
+const byRegistry = new WeakMap<MetricsRegistry, WebhookMetrics>()
 
-/** The same for both kinds of webhooks of a server. */
+/** Returns the metrics of a server, shared by mutating and validating webhooks. */
 export function webhookMetrics(registry: MetricsRegistry): WebhookMetrics {
-  const known = made.get(registry) ?? make(registry)
-  made.set(registry, known)
+  const known = byRegistry.get(registry) ?? make(registry)
+  byRegistry.set(registry, known)
   return known
 }
 
@@ -40,17 +40,20 @@ function make(registry: MetricsRegistry): WebhookMetrics {
   const prefix = 'apiserver_admission_webhook'
   const durations = registry.histogram(
     `${prefix}_admission_duration_seconds`,
-    'Time that webhooks take, by name, type (validating or admit), operation, and whether the request was rejected.',
+    'Duration of webhook calls in seconds, by name, type (validating or admit), operation and rejection.',
     buckets,
     ['name', 'type', 'operation', 'rejected'],
   )
   const rejections = registry.counter(
     `${prefix}_rejection_count`,
-    'Requests that webhooks have rejected, and those that failed because one failed.',
+    'Requests rejected by a webhook or because a webhook call failed.',
     ['name', 'type', 'operation', 'error_type', 'rejection_code'],
   )
-  const open = registry.counter(`${prefix}_fail_open_count`, 'Calls that failed and were ignored.', ['name', 'type'])
-  const requests = registry.counter(`${prefix}_request_total`, 'Calls of webhooks, by the code of the answer.', [
+  const open = registry.counter(`${prefix}_fail_open_count`, 'Failed webhook calls that were ignored.', [
+    'name',
+    'type',
+  ])
+  const requests = registry.counter(`${prefix}_request_total`, 'Webhook calls, by status code.', [
     'name',
     'type',
     'operation',

@@ -1,6 +1,6 @@
 /**
- * Who this server is to webhooks: what the plug-in's part of `--admission-control-config-file` names
- * (WebhookAdmissionConfiguration of apiserver.config.k8s.io, `kubeConfigFile`).
+ * The client credentials for webhooks, from the plug-in's section of `--admission-control-config-file`
+ * (WebhookAdmissionConfiguration of apiserver.config.k8s.io, field `kubeConfigFile`).
  */
 import { authorizationOf } from '../../../kubeconfig/connection.ts'
 import type { NamedUsers } from '../../../kubeconfig/named-users.ts'
@@ -16,8 +16,8 @@ const names: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /**
- * The kubeconfig that a plug-in's configuration names; undefined for none. Throws an ExplainedError that says what is
- * wrong.
+ * Returns the kubeconfig path of a plug-in's configuration; undefined if there is none. Throws an ExplainedError for an
+ * invalid configuration.
  */
 export function kubeConfigFileOf(plugin: string, configuration: unknown): string | undefined {
   if (configuration === undefined || configuration === null) return undefined
@@ -37,7 +37,7 @@ export function kubeConfigFileOf(plugin: string, configuration: unknown): string
   return kubeConfigFile
 }
 
-/** What of a webhook's client says who this server is. */
+/** Returns the client options that authenticate this server to a webhook. */
 export function credentialsFor(
   users: NamedUsers,
   { url, service }: WebhookConfig,

@@ -9,7 +9,7 @@ const { sources, write } = pluginFixture()
 const key = 'certificates.k8s.io/v1beta1/podcertificaterequests'
 const resource = sources.find(key)
 
-/** Who may sign for what stands in the name of the right. */
+/** An authorizer in which the user "NAME's" may sign for the signer NAME. */
 const signers: Authorizer = {
   name: 'signers',
   authorize: ({ user, info: { verb, group, resource, name } }) =>
@@ -33,7 +33,7 @@ async function refusal(name: string, status: object | undefined, subresource = '
   return undefined
 }
 
-test('who answers a request for a certificate of a pod may sign for its signer', async () => {
+test('writing the status of a PodCertificateRequest needs the permission to sign for its signer', async () => {
   guardPodCertificates(sources.find, signers)
   const refused = (name: string) =>
     `PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "${name}" is not ` +
@@ -42,6 +42,6 @@ test('who answers a request for a certificate of a pod may sign for its signer',
   assert.equal(await refusal("foo.com/*'s", failed), undefined)
   assert.equal(await refusal("foo.com/other's", failed), refused("foo.com/other's"))
   assert.equal(await refusal('bob', { certificateChain: 'chain' }), refused('bob'))
-  assert.equal(await refusal('bob', {}), undefined, 'who says nothing new answers nothing')
-  assert.equal(await refusal('bob', failed, ''), undefined, 'the status is not written there')
+  assert.equal(await refusal('bob', {}), undefined, 'an unchanged status needs no permission')
+  assert.equal(await refusal('bob', failed, ''), undefined, 'the main resource does not change the status')
 })

@@ -1,6 +1,6 @@
 /**
- * What PodCertificateRequests ask of who answers them: the right to sign for the signer that they name, also to refuse
- * (KEP-4317).
+ * Guards the status of PodCertificateRequests: issuing, denying and failing all need the permission to sign for the
+ * signer (KEP-4317).
  */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../machinery/equality.ts'

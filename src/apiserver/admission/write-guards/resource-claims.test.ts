@@ -11,15 +11,15 @@ for (const [what, name, nodes, node, expected] of [
   ['devices of several nodes', driver, ['n1'], undefined, false],
   ['a token of no node', driver, [], 'n1', false],
   ['two nodes', driver, ['n1', 'n2'], 'n1', false],
-  ['what can be no node', driver, ['no_node!'], 'no_node!', false],
+  ['an invalid node name', driver, ['no_node!'], 'no_node!', false],
   ['a kubelet', 'system:node:n1', ['n1'], 'n1', false],
-  ['somebody who is called like a service account', 'system:serviceaccount:driver', ['n1'], 'n1', false],
+  ['an invalid service account name', 'system:serviceaccount:driver', ['n1'], 'n1', false],
 ] as const)
-  test(`who is on the node of an allocation: ${what}`, () => {
+  test(`isOnNode: ${what}`, () => {
     assert.equal(isOnNode({ name, groups: [], extra: { [key]: [...nodes] } }, node), expected)
   })
 
-test('drivers of devices of which more, less or something else is said', () => {
+test('changedDrivers returns the drivers of added, changed and removed devices', () => {
   const device = (driver: string, device: string, more: object = {}) => ({ driver, pool: 'p', device, ...more })
   const eth = { networkData: { interfaceName: 'eth0' } }
   const devices = [

@@ -1,6 +1,6 @@
 /**
- * What ResourceClaims ask of their writers: devices for who looks after a cluster are for namespaces that say so
- * (KEP-5018), and each part of a claim's status is for those who have it to tell
+ * Guards writes of ResourceClaims: admin access to devices needs a label on the namespace (KEP-5018), and each part of
+ * a claim's status needs its own permission
  * (kubernetes.io/docs/concepts/security/hardening-guide/dynamic-resource-allocation).
  */
 import type { ResourceV1ResourceClaim, V1ResourceClaimTemplate } from '@kubernetes/client-node'
@@ -18,18 +18,18 @@ import type { WriteContext } from '../../registry/write/write-context.ts'
 import type { WriteGuard } from '../../registry/write/write-guard.ts'
 import type { RequestInfo } from '../../request-info/request-info.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
-import { findNamespace } from '../namespaces/known-namespaces.ts'
+import { findNamespace } from '../namespaces/find-namespace.ts'
 
 type Claim = Model<ResourceV1ResourceClaim>
 type Template = Model<V1ResourceClaimTemplate>
 type Status = NonNullable<Claim['status']>
-/** In v1beta1 what is asked for stands in the request itself. */
+/** In v1beta1 the fields of `exactly` are in the request itself. */
 type Requests = readonly { readonly exactly?: { readonly adminAccess?: boolean }; readonly adminAccess?: boolean }[]
 
 const adminLabel = 'resource.kubernetes.io/admin-access'
 const nodeNameKey = 'authentication.kubernetes.io/node-name'
 
-/** Sets the guards of claims and their templates, in each version. */
+/** Sets the guards of claims and their templates in each version. */
 export function guardClaims(find: (key: string) => ServedResource, authorizer: Authorizer): void {
   const namespaces = find('v1/namespaces')
   for (const version of ['v1', 'v1beta2', 'v1beta1']) {
@@ -64,7 +64,7 @@ function refuse({ resource }: WriteContext, { metadata }: KubeObject, errors: re
   if (errors.length > 0) throw invalid(resource.storage.groupKind, metadata.name ?? '', errors)
 }
 
-/** A template's request is called as that of the claims that are made from it, as upstream does. */
+/** As upstream, errors of templates have the field path of the claim. */
 async function requestedAccess(
   context: WriteContext,
   namespaces: ServedResource,
@@ -74,7 +74,7 @@ async function requestedAccess(
   return at < 0 ? [] : unlabelled(context, namespaces, `spec.devices.requests[${at}].adminAccess`)
 }
 
-/** An allocation that is there was looked at when it came. */
+/** An existing allocation was checked when it was written. */
 async function allocatedAccess(
   context: WriteContext,
   namespaces: ServedResource,
@@ -104,7 +104,7 @@ async function unlabelled(
   ]
 }
 
-/** What is allocated, and for whom, is for schedulers to tell. */
+/** Changes of the allocation and of the consumers need the permissions of a scheduler. */
 async function bindingFaults(
   context: WriteContext,
   authorizer: Authorizer,
@@ -128,7 +128,7 @@ async function bindingFaults(
   ]
 }
 
-/** What there is to say of a device is for its driver to tell, on the node that the device is of or for all. */
+/** Changes of device status need the permission of the driver, for the node of the allocation or for all nodes. */
 async function driverFaults(
   context: WriteContext,
   authorizer: Authorizer,
@@ -136,13 +136,13 @@ async function driverFaults(
   old: Status,
 ): Promise<readonly FieldError[]> {
   const verb = context.request?.info?.verb
-  // What was said of devices that are given back goes with them, whoever gives them back.
-  const ofKept = ({ devices }: Status): Status => {
+  // The status of devices that are deallocated is removed with them: no permission needed.
+  const withoutStaleDevices = ({ devices }: Status): Status => {
     const kept = { status: { ...status, devices } }
     removeStaleDevices(kept as Claim, { status: old } as Claim)
     return kept.status
   }
-  const drivers = changedDrivers(ofKept(status), ofKept(old))
+  const drivers = changedDrivers(withoutStaleDevices(status), withoutStaleDevices(old))
   if (!verb || drivers.length === 0) return []
   const verbs = [
     ...(isOnNode(context.user, nodeOf(status)) ? [`associated-node:${verb}`] : []),
@@ -169,7 +169,7 @@ async function driverFaults(
   return faults
 }
 
-/** Drivers of devices of which more, less or something else is said than before, sorted. */
+/** Drivers of devices whose status was added, changed or removed, sorted. */
 export function changedDrivers(
   { devices = [] }: Pick<Status, 'devices'>,
   { devices: old = [] }: Pick<Status, 'devices'>,
@@ -186,7 +186,7 @@ export function changedDrivers(
   return [...new Set(changed.map(({ driver }) => driver))].sort()
 }
 
-/** The one node that an allocation is for. */
+/** The node of an allocation that is for exactly one node. */
 function nodeOf({ allocation }: Status): string | undefined {
   const [term, another] = allocation?.nodeSelector?.nodeSelectorTerms ?? []
   const [field, more] = term?.matchFields ?? []
@@ -195,7 +195,7 @@ function nodeOf({ allocation }: Status): string | undefined {
   return field.values?.length === 1 ? field.values[0] : undefined
 }
 
-/** Whether this is a service account whose token is of a pod on the node. */
+/** Returns true for a service account whose token is bound to a pod on the node. */
 export function isOnNode({ name, extra }: UserInfo, node: string | undefined): boolean {
   const [own, another] = extra?.[nodeNameKey] ?? []
   return (
@@ -207,13 +207,15 @@ export function isOnNode({ name, extra }: UserInfo, node: string | undefined): b
   )
 }
 
-type Asked = Pick<RequestInfo, 'verb' | 'subresource' | 'namespace' | 'name'>
+type RequestedAccess = Pick<RequestInfo, 'verb' | 'subresource' | 'namespace' | 'name'>
 
-/** Why the user may not, or undefined. The server's own writes are never asked about. */
+/**
+ * Returns the reason why the user lacks the permission; undefined if allowed. The server's own writes are not checked.
+ */
 async function refusal(
   { user, request }: WriteContext,
   authorizer: Authorizer,
-  asked: Asked,
+  asked: RequestedAccess,
 ): Promise<string | undefined> {
   if (!request?.info) return undefined
   const info = { ...request.info, ...asked }

@@ -25,6 +25,6 @@ for (const [spec, expected] of [
   [projected({ clusterTrustBundle: { path: 't' } }), 'clustertrustbundles'],
   [projected({ podCertificate: { keyType: 'ED25519' } }), 'podcertificates'],
 ] as const)
-  test(`what a pod refers to: ${JSON.stringify(spec)}`, () => {
+  test(`the API object that a pod refers to: ${JSON.stringify(spec)}`, () => {
     assert.equal(apiReference({ metadata: {}, spec } as unknown as Pod), expected)
   })

@@ -1,13 +1,13 @@
 /**
- * What a pod refers to that only the API has: a kubelet that made such a pod of a file would give its node the right to
- * read it.
+ * The references of a pod to API objects. A mirror pod must have none: it would permit its node to read the referenced
+ * object.
  */
 import { configMapsOf, type Pod, secretsOf } from '../../../authorization/node/pod-references.ts'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 type Source = NonNullable<NonNullable<NonNullable<Volume['projected']>['sources']>[number]>
 
-/** Of a volume, in upstream's words. */
+/** Fields of a volume, with upstream's texts. */
 const volumeReferences: readonly (readonly [keyof Volume, string])[] = [
   ['configMap', 'configmaps (via configmap volumes)'],
   ['secret', 'secrets (via secret volumes)'],
@@ -18,7 +18,7 @@ const volumeReferences: readonly (readonly [keyof Volume, string])[] = [
   ['azureFile', 'secrets (via azureFile volumes)'],
 ]
 
-/** Of a source of a projected volume. */
+/** Fields of a source of a projected volume. */
 const sourceReferences: readonly (readonly [keyof Source, string])[] = [
   ['configMap', 'configmaps (via projected volumes)'],
   ['secret', 'secrets (via projected volumes)'],
@@ -27,7 +27,7 @@ const sourceReferences: readonly (readonly [keyof Source, string])[] = [
   ['podCertificate', 'podcertificates'],
 ]
 
-/** The first of them; undefined if there is none. */
+/** Returns the first reference; undefined if there is none. */
 export function apiReference(pod: Pod): string | undefined {
   const { serviceAccountName, resourceClaims, volumes } = pod.spec ?? {}
   if (serviceAccountName) return 'a service account'

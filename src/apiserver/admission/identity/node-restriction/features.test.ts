@@ -1,4 +1,4 @@
-/** What nodes may do that depends on a feature. */
+/** Permissions of nodes that depend on a feature. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FeatureGates, type FeatureSettings } from '../../../../api/features/feature-gates.ts'
@@ -18,7 +18,7 @@ function plugin(settings: FeatureSettings) {
   return { ...fixture, restriction: nodeRestriction({ ...fixture.sources, authorizer: nobody }) }
 }
 
-test('AllowInsecureKubeletCertificateSigningRequests: requests of nodes are not looked at', async () => {
+test('AllowInsecureKubeletCertificateSigningRequests: signing requests of nodes are not checked', async () => {
   const asked = async (isOn: boolean): Promise<void> => {
     const { restriction, write } = plugin({ AllowInsecureKubeletCertificateSigningRequests: isOn })
     const request = {
@@ -31,7 +31,7 @@ test('AllowInsecureKubeletCertificateSigningRequests: requests of nodes are not 
   await asked(true)
 })
 
-test('ServiceAccountNodeAudienceRestriction: audiences that the pod does not ask for are refused', async () => {
+test('ServiceAccountNodeAudienceRestriction: an audience that the pod does not use is forbidden', async () => {
   const asked = async (isOn: boolean): Promise<void> => {
     const { restriction, store, write, sources } = plugin({ ServiceAccountNodeAudienceRestriction: isOn })
     const spec = { nodeName: 'n1', serviceAccountName: 'robot', containers: [{ name: 'c', image: 'a:1' }] }

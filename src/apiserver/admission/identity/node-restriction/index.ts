@@ -1,6 +1,6 @@
 /**
- * NodeRestriction: what the Node authorizer cannot see, as it does not know objects: that nodes write nothing but what
- * is theirs. Rules: kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
+ * NodeRestriction: restricts nodes to writes of their own objects, as far as the Node authorizer cannot: it does not
+ * see the objects. Rules: kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#noderestriction
  */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
@@ -36,7 +36,7 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     volumes: find('v1/persistentvolumes'),
     drivers: find('storage.k8s.io/v1/csidrivers'),
   }
-  async function look<T extends KubeObject>(
+  async function findObject<T extends KubeObject>(
     resource: ServedResource,
     namespace: string,
     name: string,
@@ -44,14 +44,14 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     return (await registry.get(resource, resource.key(namespace, name)))?.parse<T>()
   }
   async function read<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T> {
-    const found = await look<T>(resource, namespace, name)
+    const found = await findObject<T>(resource, namespace, name)
     if (!found) throw notFound(resource.groupResource, name)
     return found
   }
   const lookup: Lookup & StorageLookup & CertificateLookup = {
     pod: (namespace, name) => read(pods, namespace, name),
     node: (name) => read(nodes, '', name),
-    find: (kind: keyof typeof kinds, namespace, name) => look(kinds[kind], namespace, name),
+    find: (kind: keyof typeof kinds, namespace, name) => findObject(kinds[kind], namespace, name),
   }
   const admitters: Readonly<Partial<Record<string, (write: NodeWrite) => void | Promise<void>>>> = {
     '/pods': (write) => admitPod(write, lookup),
@@ -96,7 +96,7 @@ function admitCSINode(write: NodeWrite): void {
 
 type Claim = Model<V1PersistentVolumeClaim>
 
-/** Of claims, nodes report what resizing has come to. */
+/** Nodes may only report the progress of a resize of a claim. */
 function admitClaim(write: NodeWrite): void {
   if (write.subresource !== 'status') throw forbiddenWrite(write, 'may only update PVC status')
   if (write.operation !== 'UPDATE') throw forbiddenWrite(write, `unexpected operation ${quoted(write.operation)}`)
@@ -124,7 +124,7 @@ interface ResourceSlice extends KubeObject {
   readonly spec?: { readonly nodeName?: string }
 }
 
-/** Slices that are there already are looked at by the authorizer, but for those of a collection that is deleted. */
+/** The authorizer checks writes of existing slices, but not each slice of a deleted collection. */
 function admitResourceSlice(write: NodeWrite): void {
   const { operation, object, old, node } = write
   if (operation === 'UPDATE') return
@@ -136,7 +136,7 @@ function admitResourceSlice(write: NodeWrite): void {
     )
 }
 
-/** For certificates of kubelets, a node asks for itself. */
+/** A node may only request kubelet certificates for itself. */
 async function admitSigningRequest(write: NodeWrite): Promise<void> {
   if (write.operation !== 'CREATE') return
   const { signerName, request = '' } = (write.object as SigningRequest).spec ?? {}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forbiddenLabels } from './nodes.ts'
 
-test('of labels, a node may set those of kubelets and those of nobody', () => {
+test('a node may set kubelet labels and labels outside of the Kubernetes domains', () => {
   const allowed = [
     'kubernetes.io/hostname',
     'topology.kubernetes.io/zone',

@@ -1,6 +1,6 @@
 /**
- * Nodes register and report on themselves; where pods may run is not theirs to say: taints, and labels that others rely
- * on.
+ * Nodes register themselves and report their status. They must not influence scheduling: taints, and labels that others
+ * rely on.
  */
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
@@ -28,7 +28,7 @@ export function admitNode(write: NodeWrite): void {
       throw forbiddenWrite(write, `node ${node} is not allowed to modify taints`)
     const labels = forbiddenLabels(now.metadata.labels, old.metadata.labels)
     if (labels.length > 0) throw forbiddenWrite(write, `is not allowed to modify labels: ${labels.join(', ')}`)
-    // The garbage collector would delete it for its owners.
+    // With a forged owner, the garbage collector would delete the node.
     if (!semanticallyEqual(now.metadata.ownerReferences, old.metadata.ownerReferences)) {
       throw forbiddenWrite(write, `node ${node} is not allowed to modify ownerReferences`)
     }
@@ -37,7 +37,7 @@ export function admitNode(write: NodeWrite): void {
 
 type Labels = Readonly<Record<string, string>>
 
-/** Labels that differ and that a node may not change, sorted. */
+/** Returns the changed labels that a node may not change, sorted. */
 export function forbiddenLabels(labels: Labels = {}, before: Labels = {}): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(before)])
   return [...keys].filter((key) => labelOf(labels, key) !== labelOf(before, key) && isForbidden(key)).sort()
@@ -58,7 +58,7 @@ const isKubelets = (key: string, domain: string): boolean =>
 
 const isWithin = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
 
-/** What kubelets say about their machine. */
+/** Labels by which kubelets describe their machine. */
 const kubeletLabels: ReadonlySet<string> = new Set([
   'kubernetes.io/hostname',
   'topology.kubernetes.io/zone',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alwaysDeny } from '../../../authorization/fixed-authorizers.ts'
-import { pluginFixture, refusalOf } from '../../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../../plugin-fixture.ts'
 import { nodeRestriction } from './index.ts'
 
 const driver = 'com.example.csi.mydriver'
@@ -20,7 +20,7 @@ const volume = (name: string, source: object) => ({
   spec: { capacity: { storage: '1' }, accessModes: ['ReadWriteOnce'], ...source },
 })
 
-test('a node asks for tokens only for those that the pod’s volumes ask for', async (t) => {
+test('a node may request a token only for an audience that the pod’s volumes use', async (t) => {
   const { store } = fixture
   for (const name of [driver, 'file.csi.azure.com']) {
     await store('storage.k8s.io/v1/csidrivers', { metadata: { name }, spec: { tokenRequests: [{ audience: 'foo' }] } })
@@ -49,17 +49,17 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
   const cases: readonly (readonly [string, readonly object[], readonly string[] | undefined, string | undefined])[] = [
     ['a projected volume', [token('foo')], ['foo'], undefined],
     ['a projected volume for this server', [token(undefined)], [''], undefined],
-    ['a projected volume for this server, asked for without audiences', [token(undefined)], undefined, undefined],
-    ['no volume, asked for without audiences', [], undefined, missing('')],
+    ['a projected volume for this server, a request without audiences', [token(undefined)], undefined, undefined],
+    ['no volume, a request without audiences', [], undefined, missing('')],
     ['no volume for this server', [token('foo')], [''], missing('')],
     [
-      'a claim that is not there, asked for without audiences',
+      'a missing claim, a request without audiences',
       [ofClaim('gone')],
       undefined,
       'error validating audience "": persistentvolumeclaim "gone" not found',
     ],
     [
-      'a projected volume for this server, and before it a claim that is not there',
+      'a missing claim, then a projected volume for this server',
       [ofClaim('gone'), token(undefined)],
       undefined,
       undefined,
@@ -68,29 +68,24 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
     ['another audience', [token('bar')], ['foo'], missing('foo')],
     ['no volume', [], ['foo'], missing('foo')],
     ['a driver', [csi], ['foo'], undefined],
-    ['a driver that asks for another', [csi], ['bar'], missing('bar')],
-    ['a driver that is not there', [{ csi: { driver: 'gone' } }], ['foo'], unsure('csidriver.storage.k8s.io "gone"')],
+    ['a driver with another audience', [csi], ['bar'], missing('bar')],
+    ['a missing driver', [{ csi: { driver: 'gone' } }], ['foo'], unsure('csidriver.storage.k8s.io "gone"')],
     ['the driver of a claim', [ofClaim('pvclaim')], ['foo'], undefined],
-    ['the driver of a claim that asks for another', [ofClaim('pvclaim')], ['bar'], missing('bar')],
-    ['a claim that is not there', [ofClaim('gone')], ['foo'], unsure('persistentvolumeclaim "gone"')],
-    ['a volume that is not there', [ofClaim('lost')], ['foo'], unsure('persistentvolume "gone"')],
+    ['the driver of a claim, with another audience', [ofClaim('pvclaim')], ['bar'], missing('bar')],
+    ['a missing claim', [ofClaim('gone')], ['foo'], unsure('persistentvolumeclaim "gone"')],
+    ['a missing volume', [ofClaim('lost')], ['foo'], unsure('persistentvolume "gone"')],
     ['an ephemeral volume', [ephemeral], ['foo'], undefined],
-    ['an ephemeral volume whose driver asks for another', [ephemeral], ['bar'], missing('bar')],
-    ['a driver, and behind it a claim that is not there', [csi, ofClaim('gone')], ['foo'], undefined],
-    ['a claim that is not there, and behind it a driver', [ofClaim('gone'), ofClaim('lost'), csi], ['foo'], undefined],
+    ['an ephemeral volume whose driver has another audience', [ephemeral], ['bar'], missing('bar')],
+    ['a driver, then a missing claim', [csi, ofClaim('gone')], ['foo'], undefined],
+    ['missing claims, then a driver', [ofClaim('gone'), ofClaim('lost'), csi], ['foo'], undefined],
     [
-      'claims and volumes that are not there, each told once',
+      'missing claims and volumes, each reported once',
       [ofClaim('gone'), ofClaim('lost'), ofClaim('gone')],
       ['foo'],
       `${unsure('[persistentvolumeclaim "gone" not found, persistentvolume "gone"')}]`,
     ],
-    ['a volume that a driver has taken over', [ofClaim('azureclaim')], ['foo'], undefined],
-    [
-      'a volume of the pod that a driver has taken over',
-      [{ azureFile: { secretName: 's', shareName: 'share' } }],
-      ['foo'],
-      undefined,
-    ],
+    ['a migrated volume of a claim', [ofClaim('azureclaim')], ['foo'], undefined],
+    ['a migrated volume of the pod', [{ azureFile: { secretName: 's', shareName: 'share' } }], ['foo'], undefined],
   ]
   for (const [i, [what, volumes, audiences, why]] of cases.entries()) {
     await t.test(what, async () => {
@@ -117,7 +112,7 @@ test('a node asks for tokens only for those that the pod’s volumes ask for', a
         object: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', ...request },
       }
       assert.equal(
-        await refusalOf(plugin, fixture.write('v1/serviceaccounts', account, more)),
+        await rejectionOf(plugin, fixture.write('v1/serviceaccounts', account, more)),
         why && `serviceaccounts "mysa" is forbidden: ${why}`,
       )
     })

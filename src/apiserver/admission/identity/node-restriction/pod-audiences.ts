@@ -1,6 +1,6 @@
 /**
- * For whom the volumes of a pod ask for tokens: projected ones say so themselves, for others it is their CSI driver
- * that does (KEP-1855).
+ * The token audiences of a pod's volumes: those of projected volumes, and those of the CSI drivers of other volumes
+ * (KEP-1855).
  */
 import type { V1CSIDriver, V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node'
 import type { KubeObject, Model } from '../../../../machinery/object.ts'
@@ -8,7 +8,7 @@ import type { Pod } from '../../../authorization/node/pod-references.ts'
 import { quoted } from './write.ts'
 
 export interface StorageLookup {
-  /** Undefined for what is not there. */
+  /** Returns undefined for a missing object. */
   find<T extends KubeObject>(
     kind: 'claims' | 'volumes' | 'drivers',
     namespace: string,
@@ -16,7 +16,7 @@ export interface StorageLookup {
   ): Promise<T | undefined>
 }
 
-/** The drivers that have taken over kinds of volumes which Kubernetes knew itself. */
+/** The CSI drivers to which in-tree volume types were migrated. */
 const successors: Readonly<Record<string, string>> = {
   awsElasticBlockStore: 'ebs.csi.aws.com',
   azureDisk: 'disk.csi.azure.com',
@@ -28,14 +28,10 @@ const successors: Readonly<Record<string, string>> = {
 }
 
 /**
- * Looks no further than to the first volume that does. Where none does, rejects with an Error if something on the way
- * to one is not there.
+ * Returns true if a volume of the pod uses the audience. Stops at the first such volume. If none does, rejects with an
+ * Error if a claim, volume or driver was missing.
  */
-export async function asksForAudience(
-  { metadata, spec }: Pod,
-  audience: string,
-  lookup: StorageLookup,
-): Promise<boolean> {
+export async function usesAudience({ metadata, spec }: Pod, audience: string, lookup: StorageLookup): Promise<boolean> {
   const namespace = metadata.namespace ?? ''
   const faults = new Set<string>()
   const missing: Missing = (kind, name) => {
@@ -58,7 +54,7 @@ export async function asksForAudience(
   return false
 }
 
-/** Takes note of what is not there. */
+/** Records a missing object. */
 type Missing = (kind: string, name: string) => undefined
 
 async function driverOfClaim(
@@ -75,6 +71,6 @@ async function driverOfClaim(
   return driverOf(volume.spec ?? {})
 }
 
-/** Volumes of pods and persistent ones name their source by the same fields. */
+/** Volumes of pods and PersistentVolumes name their source by the same fields. */
 const driverOf = (source: { readonly csi?: { readonly driver: string } }): string | undefined =>
   source.csi?.driver ?? Object.entries(successors).find(([field]) => Object.hasOwn(source, field))?.[1]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, refusalOf } from '../../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../../plugin-fixture.ts'
 import { nodeRestriction } from './index.ts'
 
 const fixture = pluginFixture()
@@ -12,7 +12,7 @@ async function uidOf(kind: string, namespace: string, name: string): Promise<str
   return (await sources.registry.get(resource, resource.key(namespace, name)))!.parse().metadata.uid!
 }
 
-test('a node asks for certificates of pods that it runs, as they are', async (t) => {
+test('a node may request certificates only for pods that run on it, with their current UIDs', async (t) => {
   const pod = (name: string, nodeName: string, more: object = {}) => ({
     metadata: { name, namespace: 'ns', ...more },
     spec: { nodeName, serviceAccountName: 'sa', containers: [{ name: 'c', image: 'i' }] },
@@ -37,7 +37,7 @@ test('a node asks for certificates of pods that it runs, as they are', async (t)
   }
   const request = 'PodCertificateRequest for pod "ns/mine"'
   const cases: readonly (readonly [string, object, string | undefined, boolean?])[] = [
-    ['as they are', {}, undefined],
+    ['current names and UIDs', {}, undefined],
     [
       'another node',
       { nodeName: 'n2' },
@@ -45,17 +45,17 @@ test('a node asks for certificates of pods that it runs, as they are', async (t)
       true,
     ],
     [
-      'a node that has been made anew',
+      'a recreated node',
       { nodeUID: 'old' },
       `${request} names node UID "old", inconsistent with the running node ("${n1}")`,
     ],
     [
-      'a pod that is not there',
+      'a missing pod',
       { podName: 'gone' },
       'while retrieving pod "ns/gone" named in the PodCertificateRequest: pod "gone" not found',
     ],
     [
-      'a pod that has been made anew',
+      'a recreated pod',
       { podUID: 'old' },
       `${request} contains pod UID ("old") which differs from running pod "${mine}"`,
     ],
@@ -72,13 +72,13 @@ test('a node asks for certificates of pods that it runs, as they are', async (t)
       true,
     ],
     [
-      'an account that has been made anew',
+      'a recreated account',
       { serviceAccountUID: 'old' },
       `${request} names service account UID "old", which differs from the running service account ("${sa}")`,
     ],
   ]
   const asked = (spec: object, more: object = {}) =>
-    refusalOf(
+    rejectionOf(
       plugin,
       write(
         'certificates.k8s.io/v1beta1/podcertificaterequests',

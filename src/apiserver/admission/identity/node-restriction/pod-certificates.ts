@@ -1,4 +1,4 @@
-/** Nodes ask for certificates of the pods that they run: as the pods, accounts and nodes are now (KEP-4317). */
+/** Nodes request certificates for the pods that run on them, with the current pod, account and node (KEP-4317). */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
 import type { KubeObject, Model } from '../../../../machinery/object.ts'
 import { internal, type StatusError } from '../../../../machinery/status-error.ts'
@@ -7,7 +7,7 @@ import { forbiddenWrite } from '../../forbidden-write.ts'
 import { type Node, type NodeWrite, quoted } from './write.ts'
 
 export interface CertificateLookup {
-  /** Undefined for what is not there. */
+  /** Returns undefined for a missing object. */
   find<T extends KubeObject>(
     kind: 'nodes' | 'pods' | 'accounts',
     namespace: string,
@@ -15,7 +15,7 @@ export interface CertificateLookup {
   ): Promise<T | undefined>
 }
 
-/** What may be right in a moment, as when something has been made anew, is an internal error, as upstream has it. */
+/** A mismatch that a retry may resolve, such as a recreated object, is an internal error, as upstream. */
 export async function admitPodCertificate(write: NodeWrite, lookup: CertificateLookup): Promise<void> {
   const { namespace, operation, subresource } = write
   const refuse = (why: string): StatusError => forbiddenWrite(write, why)

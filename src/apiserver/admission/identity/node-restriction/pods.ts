@@ -1,4 +1,4 @@
-/** Nodes make and delete mirror pods of their own, report on their pods and evict them. */
+/** Nodes may create and delete their own mirror pods, update the status of their pods and evict them. */
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import { isMirror, mirrorAnnotation, type Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
@@ -82,7 +82,7 @@ function updateStatus(write: NodeWrite): void {
     throw forbiddenWrite(write, `node ${node} can only update pod status for pods with spec.nodeName set to itself`)
   if (!semanticallyEqual(metadata.labels, now.metadata.labels))
     throw forbiddenWrite(write, `node ${node} cannot update labels through pod status`)
-  // Both would give it the right to read other claims.
+  // Both would permit the node to read other claims.
   if (!semanticallyEqual(status?.resourceClaimStatuses, now.status?.resourceClaimStatuses)) {
     throw forbiddenWrite(write, `node ${node} cannot update resource claim statues`)
   }

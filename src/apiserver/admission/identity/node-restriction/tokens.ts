@@ -1,10 +1,10 @@
-/** Nodes get tokens for the pods that they run, and bound to them. */
+/** Nodes may request tokens only for the pods that run on them, bound to these pods. */
 import { after } from '../../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { Authorizer } from '../../../authorization/authorizer.ts'
 import type { Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
-import { asksForAudience, type StorageLookup } from './pod-audiences.ts'
+import { type StorageLookup, usesAudience } from './pod-audiences.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 interface TokenRequest extends KubeObject {
@@ -19,15 +19,15 @@ interface TokenRequest extends KubeObject {
   }
 }
 
-/** Audiences are looked at where there is an authorizer to ask. */
+/** Checks the audience only if an authorizer is given. */
 export async function admitToken(
   write: NodeWrite,
   lookup: Lookup & StorageLookup,
   authorizer: Authorizer | undefined,
 ): Promise<void> {
-  const { boundObjectRef: bound, audiences: asked } = (write.object as TokenRequest).spec ?? {}
-  // Go writes a list that nobody gave as null.
-  const audiences = asked ?? []
+  const { boundObjectRef: bound, audiences: requestedAudiences } = (write.object as TokenRequest).spec ?? {}
+  // Go encodes a missing list as null.
+  const audiences = requestedAudiences ?? []
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name)
     throw forbiddenWrite(write, 'node requested token not bound to a pod')
   if (!bound.uid) throw forbiddenWrite(write, 'node requested token with a pod binding without a uid')
@@ -42,8 +42,7 @@ export async function admitToken(
   if (pod.spec?.nodeName !== write.node)
     throw forbiddenWrite(write, 'node requested token bound to a pod scheduled on a different node')
   if (audiences.length > 1) throw forbiddenWrite(write, 'node may only request 0 or 1 audiences')
-  // A token for this server is asked for by volumes too, without an audience: the one that every pod gets unless it
-  // wants none.
+  // An empty audience means this server. Volumes request it without an audience: the default token of every pod.
   const [audience = ''] = audiences
   if (authorizer) await checkAudience(write, audience, pod, lookup, authorizer)
 }
@@ -55,21 +54,21 @@ async function checkAudience(
   lookup: StorageLookup,
   authorizer: Authorizer,
 ): Promise<void> {
-  const isAskedFor = await asksForAudience(pod, audience, lookup).catch((error) => {
+  const isUsed = await usesAudience(pod, audience, lookup).catch((error) => {
     throw forbiddenWrite(
       write,
       `error validating audience ${quoted(audience)}: ${error instanceof Error ? error.message : error}`,
     )
   })
-  if (isAskedFor || (await mayAskFor(write, audience, authorizer))) return
+  if (isUsed || (await mayRequestAudience(write, audience, authorizer))) return
   const why =
     `audience ${quoted(audience)} not found in pod spec volume, ${write.user.name} is not authorized to request ` +
     'tokens for this audience'
   throw forbiddenWrite(write, why)
 }
 
-/** The right to ask for an audience is the verb below on a resource of the audience's name. */
-const mayAskFor = (
+/** The permission for an audience is the verb below on a resource with the name of the audience. */
+const mayRequestAudience = (
   { user, namespace, name }: NodeWrite,
   audience: string,
   authorizer: Authorizer,

@@ -7,11 +7,11 @@ import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 export type Node = Model<V1Node>
 
 export interface NodeWrite extends AdmissionAttributes {
-  /** Who writes. */
+  /** The name of the node that writes. */
   readonly node: string
 }
 
-/** What is there now. Rejects with a 404 for what is not. */
+/** Current objects. Rejects with a 404 for a missing one. */
 export interface Lookup {
   pod(namespace: string, name: string): Promise<Pod>
   node(name: string): Promise<Node>

@@ -1,4 +1,4 @@
-/** Checks of what confines containers: AppArmor, SELinux, the masks of /proc, sysctls. */
+/** Checks of the confinement of containers: AppArmor, SELinux, the masks of /proc, sysctls. */
 import { goQuote } from '../../../../lib/go/go-quote.ts'
 import {
   type Check,
@@ -46,7 +46,7 @@ const appArmorProfile: CheckPod = ({ annotations, spec }) => {
 
 const seLinuxTypes = ['', 'container_t', 'container_init_t', 'container_kvm_t']
 
-/** Types are free to be chosen among `allowed`; users and roles are not. */
+/** The type must be one of `allowed`; user and role must not be set. */
 const seLinuxOptions =
   (allowed: readonly string[]): CheckPod =>
   ({ spec }) => {

@@ -1,4 +1,4 @@
-/** Checks of what a pod gets of its node: namespaces, paths, ports, hosts of probes, Windows host processes. */
+/** Checks of access to the host: namespaces, paths, ports, hosts of probes, Windows host processes. */
 import {
   type Check,
   type CheckPod,
@@ -35,7 +35,8 @@ const hostPorts: CheckPod = ({ spec }) => {
   )
   return {
     reason: 'hostPort',
-    detail: `${named(bad)} ${plural(bad.length, 'uses', 'use')} ${plural(ports.length, 'hostPort')} ${ports.join(', ')}`,
+    detail:
+      `${named(bad)} ${plural(bad.length, 'uses', 'use')} ${plural(ports.length, 'hostPort')} ` + ports.join(', '),
   }
 }
 

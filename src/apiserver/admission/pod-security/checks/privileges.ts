@@ -1,4 +1,4 @@
-/** Checks of what containers may do: privileged ones, privilege escalation, capabilities. */
+/** Checks of privileges: privileged containers, privilege escalation, capabilities. */
 import {
   type Check,
   type CheckPod,
@@ -26,8 +26,8 @@ const allowPrivilegeEscalation: CheckPod = ({ spec }) => {
   }
 }
 
-/** What container runtimes give anyway, but for NET_RAW. */
-const usualCapabilities: ReadonlySet<string> = new Set([
+/** The default capabilities of container runtimes, except NET_RAW. */
+const defaultCapabilities: ReadonlySet<string> = new Set([
   'AUDIT_WRITE',
   'CHOWN',
   'DAC_OVERRIDE',
@@ -43,7 +43,7 @@ const usualCapabilities: ReadonlySet<string> = new Set([
   'SYS_CHROOT',
 ])
 
-/** Who adds capabilities that are not `isAllowed`, and which; undefined if nobody does. */
+/** Describes the containers that add capabilities which are not `isAllowed`; undefined if there are none. */
 function addedBeyond(pod: Parameters<CheckPod>[0], isAllowed: (name: string) => boolean): string | undefined {
   const bad: string[] = []
   const added: string[] = []
@@ -59,7 +59,7 @@ function addedBeyond(pod: Parameters<CheckPod>[0], isAllowed: (name: string) => 
 }
 
 const capabilitiesBaseline: CheckPod = (pod) => {
-  const detail = addedBeyond(pod, (name) => usualCapabilities.has(name))
+  const detail = addedBeyond(pod, (name) => defaultCapabilities.has(name))
   return detail ? { reason: 'non-default capabilities', detail } : undefined
 }
 

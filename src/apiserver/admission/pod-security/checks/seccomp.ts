@@ -1,4 +1,4 @@
-/** Checks of seccomp profiles: by annotations once, by fields since v1.19. */
+/** Checks of seccomp profiles: by annotations before v1.19, by fields since. */
 import { goQuote } from '../../../../lib/go/go-quote.ts'
 import {
   type Check,
@@ -36,7 +36,7 @@ const byAnnotations: CheckPod = ({ annotations, spec }) => {
 const isGood = (profile: { readonly type: string }): boolean =>
   profile.type === 'RuntimeDefault' || profile.type === 'Localhost'
 
-/** `isRequired`: a profile has to be named, by the pod or by each container. */
+/** If `isRequired`, the pod or each container must set a profile. */
 const byFields =
   (isRequired: boolean): CheckPod =>
   ({ spec }) => {
@@ -44,11 +44,11 @@ const byFields =
     const isPodBad = ofPod !== undefined && !isGood(ofPod)
     const types = isPodBad ? [ofPod.type] : []
     const bad: string[] = []
-    const silent: string[] = []
+    const unset: string[] = []
     for (const { name, securityContext } of containersOf(spec)) {
       const profile = securityContext?.seccompProfile
       if (!profile) {
-        if (!ofPod || isPodBad) silent.push(name)
+        if (!ofPod || isPodBad) unset.push(name)
       } else if (!isGood(profile)) {
         bad.push(name)
         types.push(profile.type)
@@ -60,10 +60,10 @@ const byFields =
         reason,
         detail: `${who.join(' and ')} must not set securityContext.seccompProfile.type to ${quoted(sortedSet(types))}`,
       }
-    if (!isRequired || silent.length === 0) return undefined
+    if (!isRequired || unset.length === 0) return undefined
     return {
       reason,
-      detail: `pod or ${named(silent)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
+      detail: `pod or ${named(unset)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"`,
     }
   }
 

@@ -1,20 +1,20 @@
-/** Checks of who runs in the containers: nobody as root. */
+/** Checks of the user of containers: it must not be root. */
 import { type Check, type CheckPod, containersOf, exceptInUserNamespace, named, namesWhere, setters } from './check.ts'
 
 const runAsNonRoot: CheckPod = ({ spec }) => {
   const reason = 'runAsNonRoot != true'
   const wholePod = spec.securityContext?.runAsNonRoot
-  const refusing: string[] = []
-  const silent: string[] = []
+  const disabled: string[] = []
+  const unset: string[] = []
   for (const { name, securityContext } of containersOf(spec)) {
     const own = securityContext?.runAsNonRoot ?? undefined
-    if (own === false) refusing.push(name)
-    if (own === undefined && wholePod !== true) silent.push(name)
+    if (own === false) disabled.push(name)
+    if (own === undefined && wholePod !== true) unset.push(name)
   }
-  const who = setters(wholePod === false, refusing)
+  const who = setters(wholePod === false, disabled)
   if (who.length) return { reason, detail: `${who.join(' and ')} must not set securityContext.runAsNonRoot=false` }
-  return silent.length
-    ? { reason, detail: `pod or ${named(silent)} must set securityContext.runAsNonRoot=true` }
+  return unset.length
+    ? { reason, detail: `pod or ${named(unset)} must set securityContext.runAsNonRoot=true` }
     : undefined
 }
 

@@ -1,4 +1,4 @@
-/** The check of volumes: only kinds that cannot reach the node's files or somebody else's. */
+/** The check of volumes: only types without access to files of the node or of other pods. */
 import { type Check, type CheckPod, plural, quoted, sortedSet } from './check.ts'
 
 const allowed = [

@@ -6,7 +6,7 @@ import { alwaysPullImages } from './always-pull-images.ts'
 const plugin = alwaysPullImages(pods)
 const container = (name: string, image = 'i') => ({ name, image, imagePullPolicy: 'Never' })
 
-test('all images of a new pod are pulled always', () => {
+test('all images of a new pod get the pull policy Always', () => {
   const spec = admitted(plugin, {
     initContainers: [container('a')],
     containers: [container('b')],
@@ -22,7 +22,7 @@ test('all images of a new pod are pulled always', () => {
   )
 })
 
-test('updates without new images are left alone', () => {
+test('an update without new images does not change pull policies', () => {
   const old = podOf({ containers: [container('b', 'same')] })
   const policyOf = (image: string) =>
     admitted(plugin, { containers: [container('b', image)] }, { operation: 'UPDATE', old }).containers[0]
@@ -31,7 +31,7 @@ test('updates without new images are left alone', () => {
   assert.equal(policyOf('other'), 'Always')
 })
 
-test('what others set afterwards is refused', () => {
+test('a pull policy that a later plug-in changed is rejected', () => {
   assert.throws(() => plugin.validate?.(writeOf(podOf({ containers: [container('b')] }))), {
     code: 500,
     message:

@@ -1,6 +1,6 @@
 /**
- * AlwaysPullImages: images are pulled for each container, so that only who may pull a private image can run what a node
- * has of it.
+ * AlwaysPullImages: sets the pull policy Always, so that a pod can use a private image on its node only with its own
+ * pull credentials.
  */
 import { internal } from '../../../../machinery/status-error.ts'
 import { notSupported } from '../../../../machinery/validation/field-error.ts'
@@ -13,7 +13,7 @@ import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 const always = 'Always'
 
 export const alwaysPullImages = (pods: ServedResource): AdmissionPlugin => {
-  /** Only pods whose images are new: what runs already was pulled. */
+  /** On an update, only pods with new images: the others were pulled before. */
   const podOf = (attributes: AdmissionAttributes): PodWithSpec | undefined => {
     const pod = writtenPod(pods, attributes)
     if (!pod || attributes.operation !== 'UPDATE') return pod
@@ -47,7 +47,7 @@ interface UsedImage {
   readonly set: () => void
 }
 
-/** Of init containers, containers, ephemeral ones, and volumes. */
+/** The images of init, regular and ephemeral containers, and of volumes. */
 function imagesOf({ spec }: PodWithSpec): UsedImage[] {
   const containers = (['initContainers', 'containers', 'ephemeralContainers'] as const).flatMap((list) =>
     (spec[list] ?? []).map((container, i) => ({

@@ -1,22 +1,22 @@
 /**
- * ImagePolicyWebhook's part of `--admission-control-config-file`: `imagePolicy: { kubeConfigFile, allowTTL, … }`, older
- * than versions of configuration.
+ * ImagePolicyWebhook's section of `--admission-control-config-file`: `imagePolicy: { kubeConfigFile, allowTTL, … }`. It
+ * has no apiVersion: it is older than versioned configuration.
  */
 import { ExplainedError } from '../../../../lib/explained-error.ts'
 
 export interface ImagePolicyConfiguration {
   readonly kubeConfigFile: string
-  /** How long answers hold, ms; 0: they are not kept. */
+  /** The time that a verdict is cached, in ms. 0 disables the cache. */
   readonly allowMs: number
   readonly denyMs: number
-  /** Before the first repetition of a call, ms. */
+  /** The delay before the first retry, in ms. */
   readonly backoffMs: number
-  /** Whether pods are let in while the webhook is out of order. */
+  /** Admits pods while the webhook fails. */
   readonly defaultAllow: boolean
 }
 
 interface Range {
-  /** Of the number in the file: ms a unit. */
+  /** The unit of the number in the file, in ms. */
   readonly scale: number
   readonly least: number
   readonly most: number
@@ -25,7 +25,7 @@ interface Range {
 }
 
 const minute = 60_000
-/** One second is too little, to upstream too. */
+/** As upstream, one second is too short. */
 const timeToLive = { scale: 1000, least: 2000, most: 30 * minute, shown: 'seconds, from 2 to 1800' }
 const ranges = {
   retryBackoff: { scale: 1, least: 1, most: 5 * minute, usual: 500, shown: 'milliseconds, from 1 to 300000' },
@@ -33,7 +33,7 @@ const ranges = {
   denyTTL: { ...timeToLive, usual: 30_000 },
 }
 
-/** Throws an ExplainedError that says what is wrong. */
+/** Throws an ExplainedError for an invalid configuration. */
 export function imagePolicyConfiguration(given: unknown): ImagePolicyConfiguration {
   if (given === undefined) throw refused('no config specified')
   const { imagePolicy } = fieldsOf(given)
@@ -46,7 +46,7 @@ export function imagePolicyConfiguration(given: unknown): ImagePolicyConfigurati
   return { kubeConfigFile, defaultAllow, allowMs: ms('allowTTL'), denyMs: ms('denyTTL'), backoffMs: ms('retryBackoff') }
 }
 
-/** 0 is the usual time, -1 none at all. */
+/** 0 means the default, -1 turns it off. */
 function milliseconds(name: string, value: unknown, { scale, least, most, usual, shown }: Range): number {
   if (value === undefined || value === null || value === 0) return usual
   if (value === -1) return 0

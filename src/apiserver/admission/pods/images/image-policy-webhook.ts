@@ -1,5 +1,5 @@
 /**
- * ImagePolicyWebhook: a server of somebody else says which images may run, asked with ImageReviews
+ * ImagePolicyWebhook: an external server decides which images may run. It is called with ImageReviews
  * (imagepolicy.k8s.io/v1alpha1).
  */
 import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../outgoing/webhooks/index.ts'
@@ -12,25 +12,24 @@ import { type ReviewStatus, reviewOf, statusIn } from './image-review.ts'
 
 const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
 /**
- * On pods that were let in unasked, as plug-ins that come later see them: what is stored is the pod without it, as
- * upstream's.
+ * Marks pods that were admitted although the webhook failed. Only later plug-ins see it: as upstream, it is not stored.
  */
 const failedOpen = 'alpha.image-policy.k8s.io/failed-open'
-const mostAnswers = 1024
+const maxCachedAnswers = 1024
 const timeoutMs = 30_000
 const mostBytes = 1024 * 1024
 
 export function imagePolicyWebhook({ find, configuration, places, log }: PluginSources): AdmissionPlugin {
   const options = imagePolicyConfiguration(configuration('ImagePolicyWebhook'))
   const pods = find('v1/pods')
-  const cache = new AnswerCache<ReviewStatus>(mostAnswers)
+  const cache = new AnswerCache<ReviewStatus>(maxCachedAnswers)
   const stopping = new AbortController()
   let client: WebhookClient | undefined
 
   return {
     name: 'ImagePolicyWebhook',
     handles: ['CREATE', 'UPDATE'],
-    asksOthers: () => true,
+    callsExternalServices: () => true,
     validate(attributes) {
       const { subresource, namespace } = attributes
       if (subresource !== '' && subresource !== 'ephemeralcontainers') return
@@ -38,7 +37,7 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
       if (!pod) return
       const body = reviewOf(pod, namespace, subresource === '' ? 'containers' : 'ephemeralContainers')
       const kept = cache.get(body)
-      return kept ? decide(attributes, kept) : ask(attributes, pod, body)
+      return kept ? decide(attributes, kept) : review(attributes, pod, body)
     },
     async start() {
       const { readKubeconfig } = await import('../../../../kubeconfig/read-kubeconfig.ts')
@@ -50,15 +49,15 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
     },
   }
 
-  async function asked(body: string): Promise<ReviewStatus> {
-    if (!client) throw new Error('the webhook cannot be asked before the server has started')
+  async function postReview(body: string): Promise<ReviewStatus> {
+    if (!client) throw new Error('the webhook cannot be called before the server has started')
     return statusIn(await client.post(Buffer.from(body)))
   }
 
-  async function ask(attributes: AdmissionAttributes, pod: PodWithSpec, body: string): Promise<void> {
+  async function review(attributes: AdmissionAttributes, pod: PodWithSpec, body: string): Promise<void> {
     let status: ReviewStatus
     try {
-      status = await patiently(() => asked(body), { signal: stopping.signal, backoffMs: options.backoffMs })
+      status = await patiently(() => postReview(body), { signal: stopping.signal, backoffMs: options.backoffMs })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log(`error contacting webhook backend: ${message}`)

@@ -7,7 +7,7 @@ import { reviewOf, statusIn } from './image-review.ts'
 describe('the configuration of ImagePolicyWebhook', () => {
   const read = (more: object) => imagePolicyConfiguration({ imagePolicy: { kubeConfigFile: 'f', ...more } })
 
-  test('times are usual, turned off, or as the file says', () => {
+  test('times have a default and can be set or turned off', () => {
     const { allowMs, denyMs, backoffMs, defaultAllow } = read({})
     assert.deepEqual([allowMs, denyMs, backoffMs, defaultAllow], [300_000, 30_000, 500, false])
     assert.equal(read({ allowTTL: -1 }).allowMs, 0)
@@ -34,10 +34,10 @@ describe('the configuration of ImagePolicyWebhook', () => {
     [{ imagePolicy: { kubeConfigFile: 'f', defaultAllow: 'yes' } }, /defaultAllow/],
   ]
   for (const [given, says] of wrong)
-    test(`${JSON.stringify(given)} is refused`, () => assert.throws(() => imagePolicyConfiguration(given), says))
+    test(`${JSON.stringify(given)} is rejected`, () => assert.throws(() => imagePolicyConfiguration(given), says))
 })
 
-test('a review names all images, and the annotations that are for it', () => {
+test('a review has all images and the image-policy annotations', () => {
   const pod = podOf({ initContainers: [{ name: 'i', image: 'b' }], ephemeralContainers: [{ name: 'e', image: 'c' }] })
   pod.metadata.annotations = { 'x.image-policy.k8s.io/break-glass': 'yes', other: 'no' }
   assert.deepEqual(JSON.parse(reviewOf(pod, 'n', 'containers')).spec, {
@@ -49,7 +49,7 @@ test('a review names all images, and the annotations that are for it', () => {
   assert.deepEqual([metadata, spec.containers], [{}, [{ image: 'c' }]])
 })
 
-test('an answer that is no review is an error', () => {
+test('an answer that is not an ImageReview is an error', () => {
   for (const answer of [
     '',
     '[]',

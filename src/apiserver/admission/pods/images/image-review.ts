@@ -1,4 +1,4 @@
-/** The ImageReview that a webhook is asked with, and what it answers. */
+/** The ImageReview that is sent to the webhook, and its answer. */
 import { fieldsOf, reviewIn } from '../../../outgoing/webhooks/index.ts'
 import type { PodWithSpec } from '../pod-write.ts'
 
@@ -11,7 +11,7 @@ export interface ReviewStatus {
 const kind = 'ImageReview'
 const apiVersion = 'imagepolicy.k8s.io/v1alpha1'
 
-/** As JSON. Equal pods are asked about with equal texts. */
+/** Returns the review as JSON. Equal pods give equal texts, which are the cache keys. */
 export function reviewOf(
   { metadata, spec }: PodWithSpec,
   namespace: string,
@@ -37,7 +37,7 @@ export function reviewOf(
   })
 }
 
-/** Throws an Error for an answer that is no review. */
+/** Throws an Error for an answer that is not a review. */
 export function statusIn(answer: Buffer): ReviewStatus {
   const { status = {} } = reviewIn(answer, kind, apiVersion)
   const { allowed = false, reason = '', auditAnnotations = {} } = fieldsOf(status, kind)

@@ -1,27 +1,27 @@
-/**
- * DefaultTolerationSeconds: pods stay for five minutes on nodes that are not ready or unreachable, unless they say
- * otherwise.
- */
+/** DefaultTolerationSeconds: by default, pods tolerate nodes that are not ready or unreachable for five minutes. */
 import type { ServedResource } from '../../../registry/served-resource.ts'
 import type { AdmissionPlugin } from '../../plugin.ts'
 import { writtenPod } from '../pod-write.ts'
 import type { Toleration } from './tolerations.ts'
 
-/** How long pods stay, in seconds. */
+/** Toleration times in seconds. */
 export interface TolerationSeconds {
   readonly notReady?: number
   readonly unreachable?: number
 }
 
-const usualSeconds = 300
+const defaultSeconds = 300
 
-/** Whether a toleration speaks of the taint's NoExecute: without a key it speaks of all, without an effect too. */
+/**
+ * Returns true if a toleration covers the taint with NoExecute. An empty key covers all taints, an empty effect all
+ * effects.
+ */
 const covers = ({ key, effect }: Toleration, taint: string): boolean =>
   (!key || key === taint) && (!effect || effect === 'NoExecute')
 
 export const defaultTolerationSeconds = (
   pods: ServedResource,
-  { notReady = usualSeconds, unreachable = usualSeconds }: TolerationSeconds = {},
+  { notReady = defaultSeconds, unreachable = defaultSeconds }: TolerationSeconds = {},
 ): AdmissionPlugin => ({
   name: 'DefaultTolerationSeconds',
   handles: ['CREATE', 'UPDATE'],

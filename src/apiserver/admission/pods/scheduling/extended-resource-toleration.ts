@@ -1,11 +1,9 @@
-/**
- * ExtendedResourceToleration: who asks for a device tolerates the taint that keeps others from the nodes that have it.
- */
+/** ExtendedResourceToleration: a pod that requests a device tolerates the taint of nodes reserved for it. */
 import type { ServedResource } from '../../../registry/served-resource.ts'
 import type { AdmissionPlugin } from '../../plugin.ts'
 import { writtenPod } from '../pod-write.ts'
 
-/** `example.com/device`: qualified, and not Kubernetes' own. */
+/** True for a qualified name outside of Kubernetes' domain, such as `example.com/device`. */
 const isExtended = (name: string): boolean =>
   name.includes('/') && !name.includes('kubernetes.io/') && !name.startsWith('requests.')
 
@@ -15,10 +13,10 @@ export const extendedResourceToleration = (pods: ServedResource): AdmissionPlugi
   mutate(attributes) {
     const spec = writtenPod(pods, attributes)?.spec
     if (!spec) return
-    const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
+    const requested = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) =>
       Object.keys(resources?.requests ?? {}),
     )
-    for (const key of [...new Set(asked.filter(isExtended))].sort()) {
+    for (const key of [...new Set(requested.filter(isExtended))].sort()) {
       const others = (spec.tolerations ?? []).filter(
         (one) => !(one.key === key && one.operator === 'Exists' && one.effect === 'NoSchedule' && !one.value),
       )

@@ -1,4 +1,4 @@
-/** LimitPodHardAntiAffinityTopology: pods may keep others off their node, and off nothing larger. */
+/** LimitPodHardAntiAffinityTopology: required anti-affinity may only use the topology key of the node. */
 import type { ServedResource } from '../../../registry/served-resource.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin } from '../../plugin.ts'

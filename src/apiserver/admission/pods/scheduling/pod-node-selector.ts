@@ -1,6 +1,4 @@
-/**
- * PodNodeSelector: pods go only to the nodes that their namespace is for, by an annotation of it or by configuration.
- */
+/** PodNodeSelector: adds the node selector of the namespace to pods, from an annotation or from the configuration. */
 
 import { ExplainedError } from '../../../../lib/explained-error.ts'
 import { after } from '../../../../lib/flow/after.ts'
@@ -16,7 +14,7 @@ import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 type Labels = Readonly<Record<string, string>>
 
 const annotation = 'scheduler.alpha.kubernetes.io/node-selector'
-/** In the configuration: what holds in namespaces that say nothing. */
+/** In the configuration: the selector for namespaces without an annotation. */
 const clusterDefault = 'clusterDefaultNodeSelector'
 
 export function podNodeSelector(sources: PluginSources): AdmissionPlugin {
@@ -75,7 +73,7 @@ function checkConflicts(pods: ServedResource, { metadata, spec }: PodWithSpec, w
   )
 }
 
-/** `env=test,region=eu`. Throws 500 for a text that is not that. */
+/** Parses `env=test,region=eu`. Throws a 500 for an invalid selector. */
 function parseLabels(text: string): Labels {
   if (text === '') return {}
   const labels: [string, string][] = []
@@ -91,7 +89,7 @@ function parseLabels(text: string): Labels {
   return Object.fromEntries(labels)
 }
 
-/** By namespace, and under `clusterDefaultNodeSelector`. */
+/** Selectors by namespace, and the default under `clusterDefaultNodeSelector`. */
 function configured(given: unknown): Labels {
   const selectors =
     (given as { readonly podNodeSelectorPluginConfig?: unknown } | null | undefined)?.podNodeSelectorPluginConfig ?? {}

@@ -1,5 +1,5 @@
 /**
- * PodTolerationRestriction: pods get the tolerations of their namespace, and may have no others than its list allows.
+ * PodTolerationRestriction: adds the default tolerations of the namespace, and rejects those outside of its whitelist.
  */
 
 import { qosClass } from '../../../../api/core/pod/resources/qos.ts'
@@ -17,7 +17,7 @@ import { areAllowed, mergeTolerations, type Toleration } from './tolerations.ts'
 const defaultsKey = 'scheduler.alpha.kubernetes.io/defaultTolerations'
 const allowedKey = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist'
 
-/** Who asks for memory or CPU may stay where memory is short. */
+/** Added to pods that request memory or CPU: they may run on nodes short of memory. */
 const memoryPressure: Toleration = {
   key: 'node.kubernetes.io/memory-pressure',
   operator: 'Exists',
@@ -58,9 +58,7 @@ export function podTolerationRestriction(sources: PluginSources): AdmissionPlugi
   }
 }
 
-/**
- * Undefined where the namespace says nothing; an empty text says that there are none. Throws 500 for what is no list.
- */
+/** Returns undefined without an annotation; an empty annotation is an empty list. Throws a 500 for an invalid one. */
 function parse(text: string | undefined): Toleration[] | undefined {
   if (text === undefined) return undefined
   if (text === '') return []
@@ -68,7 +66,7 @@ function parse(text: string | undefined): Toleration[] | undefined {
     const list: unknown = parseJson(text)
     if (isTolerations(list)) return list
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw internal(`cannot read the tolerations of the namespace, which are to be a list in JSON: ${text}`)
 }
@@ -94,7 +92,7 @@ const shape = {
   fields: { default: listOf(toleration), whitelist: listOf(toleration) },
 }
 
-/** Throws an ExplainedError for what it cannot be. */
+/** Throws an ExplainedError for an invalid configuration. */
 function configured(given: unknown): ClusterTolerations {
   if (given === undefined) return { defaults: [], allowed: [] }
   try {

@@ -1,6 +1,6 @@
 /**
- * PodTopologyLabels: a pod that is put on a node shows the node's zone and region, so that it can read them of itself
- * (KEP-4742).
+ * PodTopologyLabels: copies the zone and region labels of the node to the pod when it is bound (KEP-4742), so that the
+ * pod can read them through the downward API.
  */
 import type { Pod } from '../../../../api/core/pod/model.ts'
 import { own } from '../../../../lib/own.ts'
@@ -31,7 +31,7 @@ export function podTopologyLabels({ registry, find, log }: PluginSources): Admis
       if (resource !== pods || !object || (subresource !== '' && subresource !== 'binding')) return
       const node = subresource ? nodeOf(object) : (object as Pod).spec?.nodeName
       const labels = node ? nodes.get('', node) : undefined
-      // Whatever the pod, or who binds it, says already: a binding's labels become the pod's.
+      // Overwrites labels of the pod or binding. The labels of a binding become the pod's.
       if (labels) object.metadata.labels = { ...object.metadata.labels, ...labels }
     },
     start: () => nodes.start(),
@@ -39,7 +39,7 @@ export function podTopologyLabels({ registry, find, log }: PluginSources): Admis
   }
 }
 
-/** Schedulers set nothing else of the target. */
+/** Schedulers set only the kind and name of the target. */
 const nodeOf = ({ target }: Binding): string | undefined => (target?.kind === 'Node' ? target.name : undefined)
 
 function topologyOf(labels: Labels): Labels | undefined {

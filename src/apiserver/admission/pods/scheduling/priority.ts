@@ -1,6 +1,5 @@
 /**
- * Priority: gives pods the number and the preemption policy of their PriorityClass, and sees to it that only one class
- * is the default.
+ * Priority: sets the priority and the preemption policy of the pod's PriorityClass, and rejects a second default class.
  */
 import type { V1PriorityClass } from '@kubernetes/client-node'
 import { after } from '../../../../lib/flow/after.ts'
@@ -13,7 +12,7 @@ import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 
 type PriorityClass = Model<V1PriorityClass>
 
-/** What is kept of a class. */
+/** The fields of a PriorityClass that are cached. */
 interface Priority {
   readonly name: string
   readonly value: number
@@ -42,12 +41,12 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
     mutate(attributes) {
       const pod = writtenPod(pods, attributes)
       if (!pod) return
-      if (attributes.operation === 'UPDATE') return keep(pod, attributes)
+      if (attributes.operation === 'UPDATE') return restorePriority(pod, attributes)
       const { priorityClassName } = pod.spec
-      if (!priorityClassName) return give(attributes, pod, byDefault ?? withoutClass)
+      if (!priorityClassName) return setPriority(attributes, pod, byDefault ?? withoutClass)
       return after(classNamed(priorityClassName), (found) => {
         if (!found) throw forbiddenWrite(attributes, `no PriorityClass with name ${priorityClassName} was found`)
-        give(attributes, pod, found)
+        setPriority(attributes, pod, found)
       })
     },
     validate(attributes) {
@@ -64,7 +63,7 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
     stop: () => followed.stop(),
   }
 
-  /** A class that has been made a moment ago may not be followed yet. */
+  /** A class created just now may not have been observed yet. */
   function classNamed(name: string): Priority | undefined | Promise<Priority | undefined> {
     const known = followed.get('', name)
     if (known) return known
@@ -82,21 +81,21 @@ const priorityOf = ({ metadata, value = 0, preemptionPolicy, globalDefault = fal
   isDefault: globalDefault,
 })
 
-/** Two servers may have made one each at the same moment. */
+/** Two servers may have created one default class each at the same time. */
 function lowestDefault(all: Iterable<Priority>): Priority | undefined {
   let lowest: Priority | undefined
   for (const one of all) if (one.isDefault && (!lowest || one.value < lowest.value)) lowest = one
   return lowest
 }
 
-/** Validation refuses other changes of these; leaving them out is none. */
-function keep(pod: PodWithSpec, { old }: AdmissionAttributes): void {
+/** Restores fields that the update leaves out. Validation rejects changes of their values. */
+function restorePriority(pod: PodWithSpec, { old }: AdmissionAttributes): void {
   const before = (old as PodWithSpec | undefined)?.spec
   pod.spec.priority ??= before?.priority
   pod.spec.preemptionPolicy ??= before?.preemptionPolicy
 }
 
-function give(
+function setPriority(
   attributes: AdmissionAttributes,
   { spec }: PodWithSpec,
   { name, value, preemptionPolicy }: Priority,

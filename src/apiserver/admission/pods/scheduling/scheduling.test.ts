@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodes as nodeDefinition } from '../../../../api/core/cluster/node.ts'
 import { ServedResource } from '../../../registry/served-resource.ts'
-import { admitted, pods, taken, writeOf } from '../pod-fixture.ts'
+import { admitted, pods, runStep, writeOf } from '../pod-fixture.ts'
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts'
 import { extendedResourceToleration } from './extended-resource-toleration.ts'
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts'
@@ -10,7 +10,7 @@ import { taintNodesByCondition } from './taint-nodes-by-condition.ts'
 
 const exists = (key: string, effect: string) => ({ key, operator: 'Exists', effect })
 
-test('DefaultTolerationSeconds adds what is missing, on updates too', () => {
+test('DefaultTolerationSeconds adds missing tolerations, also on updates', () => {
   const plugin = defaultTolerationSeconds(pods, { notReady: 7 })
   const added = [
     { ...exists('node.kubernetes.io/not-ready', 'NoExecute'), tolerationSeconds: 7 },
@@ -22,7 +22,7 @@ test('DefaultTolerationSeconds adds what is missing, on updates too', () => {
   assert.equal(admitted(plugin, {}, { subresource: 'status', operation: 'UPDATE' }).tolerations, undefined)
 })
 
-test('ExtendedResourceToleration tolerates the taints of devices that are asked for, each once', () => {
+test('ExtendedResourceToleration adds one toleration for each requested device', () => {
   const plugin = extendedResourceToleration(pods)
   const asking = (...names: string[]) => ({
     name: 'c',
@@ -38,7 +38,7 @@ test('ExtendedResourceToleration tolerates the taints of devices that are asked 
   assert.equal(admitted(plugin, {}).tolerations, undefined)
 })
 
-test('LimitPodHardAntiAffinityTopology allows only the host as topology', () => {
+test('LimitPodHardAntiAffinityTopology allows only the hostname as topology key', () => {
   const plugin = limitPodHardAntiAffinityTopology(pods)
   const spec = (topologyKey: string) => ({
     affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
@@ -51,13 +51,13 @@ test('LimitPodHardAntiAffinityTopology allows only the host as topology', () => 
   })
 })
 
-test('TaintNodesByCondition taints new nodes once', () => {
+test('TaintNodesByCondition adds the not-ready taint to a new node once', () => {
   const nodes = new ServedResource(nodeDefinition)
   const plugin = taintNodesByCondition(nodes)
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
   const tainted = (spec?: object) => {
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, spec }
-    taken(plugin.mutate, writeOf(node, { resource: nodes, namespace: '' }))
+    runStep(plugin.mutate, writeOf(node, { resource: nodes, namespace: '' }))
     return (node.spec as { taints?: object[] } | undefined)?.taints
   }
   assert.deepEqual(tainted(), [taint])

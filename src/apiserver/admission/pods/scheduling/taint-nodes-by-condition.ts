@@ -1,4 +1,4 @@
-/** TaintNodesByCondition: new nodes are not ready until somebody has looked at them, and get no pods. */
+/** TaintNodesByCondition: a new node gets the not-ready taint, until the node lifecycle controller has checked it. */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import type { ServedResource } from '../../../registry/served-resource.ts'

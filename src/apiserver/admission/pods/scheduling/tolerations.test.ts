@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { areAllowed, mergeTolerations, type Toleration } from './tolerations.ts'
 
-/** `KEY[=VALUE]:EFFECT/SECONDS`, in which each part may be missing; without a value, whatever it is. */
+/** Parses `KEY[=VALUE]:EFFECT/SECONDS`. Each part is optional; without a value, the operator is Exists. */
 function toleration(text: string): Toleration {
   const [, key, value, effect, seconds] = /^(\w*)(?:=(\w+))?(?::(\w+))?(?:\/(\d+))?$/.exec(text)!
   return {
@@ -48,12 +48,12 @@ for (const [wide, narrow] of [
   ['foo:NoExecute/10', ['foo:NoExecute/10', 'foo:NoExecute/0', 'foo=bar:NoExecute/10']],
   ['foo:NoExecute/0', ['foo:NoExecute/0']],
 ] as const)
-  test(`what "${wide}" includes`, () => {
+  test(`"${wide}" includes narrower tolerations`, () => {
     const allowed = all.filter((text) => areAllowed([toleration(text)], [toleration(wide)]))
     assert.deepEqual(allowed, narrow)
   })
 
-test('an empty list allows everything, and nothing is always allowed', () => {
+test('an empty list allows everything, and no tolerations are always allowed', () => {
   assert.ok(areAllowed([toleration('foo=bar')], []))
   assert.ok(areAllowed([], [toleration('foo=bar')]))
 })

@@ -1,11 +1,11 @@
-/** Sets of tolerations: which of two tolerates more, and what both together come to. */
+/** Merges and compares lists of tolerations. */
 import type { V1Toleration } from '@kubernetes/client-node'
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
 import type { Wire } from '../../../../machinery/object.ts'
 
 export type Toleration = Wire<V1Toleration>
 
-/** Both, without what another one of them includes; of equal ones the first stays. */
+/** Merges both lists without tolerations that another one includes. Of equal ones the first remains. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second]
   const merged: Toleration[] = []
@@ -17,15 +17,15 @@ export function mergeTolerations(first: readonly Toleration[], second: readonly 
   return merged
 }
 
-/** Whether each of them is included in one of the list. An empty list allows everything. */
+/** Returns true if the list includes each toleration. An empty list allows everything. */
 export const areAllowed = (tolerations: readonly Toleration[], list: readonly Toleration[]): boolean =>
   list.length === 0 || tolerations.every((one) => list.some((allowed) => includes(allowed, one)))
 
-/** Whether `wide` tolerates all that `narrow` does. */
+/** Returns true if `wide` tolerates all that `narrow` tolerates. */
 function includes(wide: Toleration, narrow: Toleration): boolean {
   if (semanticallyEqual(wide, narrow)) return true
   const key = wide.key ?? ''
-  // Without a key, Exists means every taint.
+  // Exists without a key matches every taint.
   if ((narrow.key ?? '') !== key && (key !== '' || wide.operator !== 'Exists')) return false
   if (wide.effect && narrow.effect !== wide.effect) return false
   if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined) {

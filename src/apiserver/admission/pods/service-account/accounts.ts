@@ -1,6 +1,4 @@
-/**
- * What admission knows of service accounts: kept up to date, and waited for where a controller is about to make one.
- */
+/** A cache of service accounts. Waits for the default account of a new namespace, which a controller creates. */
 import type { V1ServiceAccount } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
 import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
@@ -10,22 +8,22 @@ import type { AllowedSecrets } from './secret-references.ts'
 export interface Account {
   readonly automount?: boolean
   readonly pullSecrets: readonly string[]
-  /** Only where the account limits them. */
+  /** Set only if the account limits its secrets. */
   readonly allowed?: AllowedSecrets
 }
 
-/** Every namespace gets this one, a moment after it was made. */
+/** The account that every namespace gets soon after its creation. */
 export const defaultAccount = 'default'
-/** As long as upstream waits at most. */
+/** Upstream's maximum wait, in ms. */
 const waitMs = 1800
 const enforceAnnotation = 'kubernetes.io/enforce-mountable-secrets'
-/** As Go reads booleans. */
+/** The true values of Go's ParseBool. */
 const truths: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 
 export class Accounts {
   readonly #sources: PluginSources
   readonly #followed: FollowedObjects<Account>
-  /** By namespace: who waits for its default account. */
+  /** By namespace: callbacks that wait for its default account. */
   readonly #waiting = new Map<string, Set<(account: Account | undefined) => void>>()
 
   constructor(sources: PluginSources) {
@@ -50,7 +48,7 @@ export class Accounts {
     for (const waiting of [...this.#waiting.values()]) for (const done of [...waiting]) done(undefined)
   }
 
-  /** Undefined if there is none, for the default account after having waited for it. */
+  /** Returns undefined for a missing account. Waits for a missing default account first. */
   get(namespace: string, name: string): Account | Promise<Account | undefined> {
     return this.#followed.get(namespace, name) ?? this.#find(namespace, name)
   }
@@ -61,10 +59,10 @@ export class Accounts {
     const found = await registry.get(accounts, accounts.key(namespace, name))
     if (found) return accountOf(found.parse<Model<V1ServiceAccount>>())
     if (name !== defaultAccount) return undefined
-    return this.#followed.get(namespace, name) ?? this.#made(namespace)
+    return this.#followed.get(namespace, name) ?? this.#waitForDefaultAccount(namespace)
   }
 
-  #made(namespace: string): Promise<Account | undefined> {
+  #waitForDefaultAccount(namespace: string): Promise<Account | undefined> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(namespace) ?? new Set()
       this.#waiting.set(namespace, waiting)

@@ -1,4 +1,4 @@
-/** ServiceAccount: pods run under an account that exists, with its token and its pull secrets. */
+/** ServiceAccount: pods run with an existing service account, and get its token and its pull secrets. */
 import type { PodSpec } from '../../../../api/core/pod/model.ts'
 import { after } from '../../../../lib/flow/after.ts'
 import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
@@ -82,7 +82,7 @@ function check(attributes: AdmissionAttributes, fault: string | undefined): void
   if (fault) throw forbiddenWrite(attributes, fault)
 }
 
-/** The pods that a kubelet shows of its own files cannot be given anything. */
+/** Mirror pods represent static pods of a kubelet, which cannot use API objects. */
 function checkMirror(attributes: AdmissionAttributes, spec: PodSpec): void {
   if (spec.serviceAccountName) throw forbiddenWrite(attributes, 'a mirror pod may not reference service accounts')
   if (namesSecrets(spec)) throw forbiddenWrite(attributes, 'a mirror pod may not reference secrets')

@@ -42,12 +42,12 @@ for (const [what, bad, good, says] of cases) {
   })
 }
 
-test('ephemeral containers are held to the same', () => {
+test('ephemeral containers may name only secrets of the account', () => {
   const says = `ephemeral container e with envVar V referencing secret.secretName="other" ${because} secret`
   assert.equal(environmentFault('ephemeral container', [{ name: 'e', env: [variable('other')] }], allowed), says)
 })
 
-test('secrets are found wherever a pod may name them', () => {
+test('namesSecrets finds a secret in every field', () => {
   const naming: readonly object[] = [
     { imagePullSecrets: [{ name: 's' }] },
     { containers: [{ name: 'c', env: [variable('s')] }] },

@@ -1,14 +1,14 @@
-/** Which secrets a pod names, and which of them its service account does not. */
+/** The secrets that a pod references, checked against those of its service account. */
 import type { Container, EphemeralContainer, PodSpec, Volume } from '../../../../api/core/pod/model.ts'
 
-/** What an account allows where it has the annotation `kubernetes.io/enforce-mountable-secrets`. */
+/** The secrets that an account with the annotation `kubernetes.io/enforce-mountable-secrets` allows. */
 export interface AllowedSecrets {
   readonly account: string
   readonly secrets: readonly string[]
   readonly pullSecrets: readonly string[]
 }
 
-/** Says of the first secret that is not allowed why; undefined if all are. */
+/** Describes the first secret that is not allowed; undefined if all are. */
 export function secretFault(
   { volumes = [], initContainers = [], containers, imagePullSecrets = [] }: PodSpec,
   allowed: AllowedSecrets,
@@ -34,7 +34,7 @@ export function secretFault(
   )
 }
 
-/** The same of what variables are made of. */
+/** As `secretFault`, for environment variables. */
 export function environmentFault(
   what: string,
   containers: readonly (Container | EphemeralContainer)[],
@@ -56,7 +56,7 @@ export function environmentFault(
   return undefined
 }
 
-/** Whether a pod names a secret anywhere. */
+/** Returns true if a pod references any secret. */
 export const namesSecrets = ({
   volumes = [],
   initContainers = [],

@@ -5,7 +5,7 @@ import { mountToken } from './token-volume.ts'
 
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-test('every container gets the token, init containers too', () => {
+test('every container gets the token, init containers included', () => {
   const { spec } = podOf({ initContainers: [{ name: 'i' }] })
   mountToken(spec)
   const volume = spec.volumes?.[0]
@@ -16,13 +16,13 @@ test('every container gets the token, init containers too', () => {
   assert.deepEqual(volume?.projected?.sources?.[0], { serviceAccountToken: { expirationSeconds: 3607, path: 'token' } })
 })
 
-test('a container that has something else there keeps it, and nobody else needs no volume', () => {
+test('a container keeps its own mount at that path, and an unused volume is not added', () => {
   const { spec } = podOf({ containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath }] }] })
   mountToken(spec)
   assert.equal(spec.volumes, undefined)
 })
 
-test('a volume of that name is mounted and not added again', () => {
+test('an existing volume with the prefix is mounted, and none is added', () => {
   const { spec } = podOf({ volumes: [{ name: 'kube-api-access-mine', emptyDir: {} }] })
   mountToken(spec)
   assert.equal(spec.volumes?.length, 1)

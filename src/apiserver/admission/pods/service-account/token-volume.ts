@@ -1,13 +1,13 @@
-/** The volume that gives containers a token for the API, the cluster's certificate and their namespace (KEP-1205). */
+/** The projected volume with an API token, the cluster's CA certificate and the namespace (KEP-1205). */
 import type { Container, PodSpec, Volume } from '../../../../api/core/pod/model.ts'
 import { tokenVolumePrefix } from '../../../../api/core/pod/template-mates.ts'
 import { generateName } from '../../../registry/write/create-object.ts'
 
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** Seconds: an hour, and seven that tell the server that nobody asked for so few. */
+/** In seconds: one hour, and seven seconds by which the server recognizes this default. */
 const tokenSeconds = 3607
 
-/** Mounts it in all containers that have nothing else at that place. */
+/** Mounts the volume in all containers that have no other mount at its path. */
 export function mountToken(spec: PodSpec): void {
   const there = spec.volumes?.find((volume) => volume.name.startsWith(tokenVolumePrefix))
   const name = there?.name ?? generateName(tokenVolumePrefix)
@@ -17,7 +17,7 @@ export function mountToken(spec: PodSpec): void {
   if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
 
-/** Whether each container has got it now. */
+/** Returns for each container whether the volume was mounted. */
 const mountIn = (containers: readonly Container[], name: string): boolean[] =>
   containers.map((container) => {
     if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) return false

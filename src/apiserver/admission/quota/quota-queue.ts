@@ -1,7 +1,6 @@
 /**
- * The line in which writes of a namespace wait for its quotas: all that wait are held against them together and paid
- * for with one write of each quota's status, so that no two are given the same room. Counting anew stands in the same
- * line.
+ * The queue of writes in a namespace that wait for its quotas. All waiting writes are checked together and charged with
+ * one status update per quota, so that no amount is granted twice. Recounts run in the same queue.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { onlyNamed, sameAmounts, sum } from '../../../api/core/quota/resource-lists.ts'
@@ -12,8 +11,8 @@ import { type Charges, checkRequest } from './check-request.ts'
 import type { LimitedResource } from './configuration.ts'
 import type { Evaluator } from './evaluators.ts'
 import type { Quota } from './quota.ts'
-import { isCounted, type QuotaBook } from './quota-book.ts'
-import type { UsageCount } from './usage-count.ts'
+import { isCounted, type QuotaCache } from './quota-cache.ts'
+import type { UsageCounter } from './usage-counter.ts'
 
 interface Waiting {
   readonly attributes: AdmissionAttributes
@@ -21,7 +20,7 @@ interface Waiting {
   readonly settle: (refusal?: Error) => void
 }
 
-/** What was paid for and is not in the store yet, or never will be. */
+/** A charge for a write that is not in the store yet, or that failed after the check. */
 interface Reservation {
   readonly attributes: AdmissionAttributes
   /** The revision that the write replaces; 0 for a new object. */
@@ -31,46 +30,46 @@ interface Reservation {
   readonly until: number
 }
 
-/** As upstream: who has waited so long is refused. */
-const patienceMs = 10_000
-/** So often another server may have been faster. */
+/** As upstream: a write that waits longer is rejected. In ms. */
+const maxWaitMs = 10_000
+/** The number of attempts when other servers update the quotas at the same time. */
 const maxAttempts = 10
-/** After so long, what was paid for and has not come is not coming. */
+/** A charged write that is not stored after this time, in ms, is considered failed. */
 const reservationMs = 5_000
 
-export interface LineOptions {
+export interface QuotaQueueOptions {
   readonly namespace: string
-  readonly book: QuotaBook
-  readonly usage: UsageCount
+  readonly book: QuotaCache
+  readonly usage: UsageCounter
   readonly limited: readonly LimitedResource[]
-  /** Called when something has been paid for that is not there yet: it is to be counted again. */
+  /** Called when charged writes are not stored yet: usage has to be recounted later. */
   readonly countLater: () => void
   readonly log: (line: string) => void
 }
 
-export class QuotaLine {
-  readonly #options: LineOptions
+export class QuotaQueue {
+  readonly #options: QuotaQueueOptions
   #waiting: Waiting[] = []
   /** By the object's key. */
   readonly #reservations = new Map<string, Reservation[]>()
-  #toCount = false
+  #needsRecount = false
   #busy = false
 
-  constructor(options: LineOptions) {
+  constructor(options: QuotaQueueOptions) {
     this.#options = options
   }
 
-  /** Nobody waits, and nothing has been paid for that is not there. */
-  get idle(): boolean {
+  /** True if no write waits and no charged write is outstanding. */
+  get isIdle(): boolean {
     return !this.#busy && this.#reservations.size === 0
   }
 
-  /** Resolves when the write is paid for; rejects with a StatusError if there is no room for it. */
+  /** Resolves when the write is charged; rejects with a StatusError if it exceeds a quota. */
   check(attributes: AdmissionAttributes, evaluator: Evaluator): Promise<void> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(
         () => reject(internal('Internal error occurred: resource quota evaluation timed out')),
-        patienceMs,
+        maxWaitMs,
       )
       late.unref()
       const settle = (refusal?: Error): void => {
@@ -83,9 +82,9 @@ export class QuotaLine {
     })
   }
 
-  /** Counts what the namespace uses, and writes it where the quotas say otherwise. */
+  /** Recounts the usage of the namespace, and updates quotas that differ. */
   recount(): void {
-    this.#toCount = true
+    this.#needsRecount = true
     this.#begin()
   }
 
@@ -97,9 +96,9 @@ export class QuotaLine {
 
   async #work(): Promise<void> {
     try {
-      while (this.#waiting.length > 0 || this.#toCount) {
-        if (this.#toCount) {
-          this.#toCount = false
+      while (this.#waiting.length > 0 || this.#needsRecount) {
+        if (this.#needsRecount) {
+          this.#needsRecount = false
           await this.#count()
         }
         const batch = this.#waiting
@@ -120,7 +119,7 @@ export class QuotaLine {
     }
   }
 
-  /** `paid`: what the waiting have paid of other quotas already. */
+  /** `paid` has the charges to other quotas from earlier attempts. */
   async #attempt(
     quotas: readonly Quota[],
     batch: readonly Waiting[],
@@ -128,7 +127,7 @@ export class QuotaLine {
     attempt: number,
   ): Promise<void> {
     const { book, limited } = this.#options
-    // The quotas as they will be when all who fit have been paid for.
+    // The quotas including the charges of the writes checked so far.
     const running = new Map(quotas.map((quota) => [quota.uid, quota]))
     const charged = new Map<Waiting, ReadonlyMap<string, ResourceList>>()
     for (const one of batch) {
@@ -157,22 +156,22 @@ export class QuotaLine {
       if (!sameAmounts(used, quota.used) && !(await book.write(quota, { hard, used }))) lost.push(quota)
     }
     const lostUids = new Set(lost.map(({ uid }) => uid))
-    const again: Waiting[] = []
+    const retries: Waiting[] = []
     for (const [one, charges] of charged) {
-      if ([...charges.keys()].some((uid) => lostUids.has(uid))) again.push(one)
+      if ([...charges.keys()].some((uid) => lostUids.has(uid))) retries.push(one)
       else this.#settle(one, charges)
     }
-    if (again.length === 0) return
+    if (retries.length === 0) return
     if (attempt >= maxAttempts) {
-      for (const { settle } of again)
+      for (const { settle } of retries)
         settle(conflict({ group: '', name: 'resourcequotas' }, lost[0]!.name, objectModified))
       return
     }
-    // Another server was faster. What the others were paid of stays paid.
-    const kept = new Map(
-      again.map((one) => [one, new Map([...charged.get(one)!].filter(([uid]) => !lostUids.has(uid)))]),
+    // Another server was faster. Charges to the other quotas remain.
+    const paidElsewhere = new Map(
+      retries.map((one) => [one, new Map([...charged.get(one)!].filter(([uid]) => !lostUids.has(uid)))]),
     )
-    await this.#attempt(await book.newest(lost), again, kept, attempt + 1)
+    await this.#attempt(await book.newest(lost), retries, paidElsewhere, attempt + 1)
   }
 
   #settle(one: Waiting, charges: ReadonlyMap<string, ResourceList>): void {
@@ -193,9 +192,9 @@ export class QuotaLine {
   async #count(): Promise<void> {
     const { book, usage, namespace } = this.#options
     await usage.follow(book.in(namespace))
-    // From here on in one turn: what is counted, and what has been paid for and is not there yet, belong together.
+    // Synchronous from here on: the counted objects and the reservations must be of the same moment.
     const quotas = book.in(namespace)
-    this.#keepReservations(Date.now())
+    this.#expireReservations(Date.now())
     const reserved = [...this.#reservations.values()].flat()
     const counts = quotas.map((quota) => {
       const counted = usage.count(quota)
@@ -208,26 +207,26 @@ export class QuotaLine {
     if (reserved.length > 0) this.#options.countLater()
     for (const { quota, used } of counts) {
       if (isCounted(quota) && sameAmounts(used, quota.used)) continue
-      if (!(await book.write(quota, { hard: quota.wanted, used }))) this.#toCount = book.has(namespace)
+      if (!(await book.write(quota, { hard: quota.specHard, used }))) this.#needsRecount = book.has(namespace)
     }
   }
 
-  /** A write is in the store: what is counted has it in it from now on. */
-  seen({ key, revision }: StoredObject): void {
-    if (this.#reservations.has(key)) this.#keep(key, ({ before }) => revision <= before)
+  /** Drops the reservation of a stored write: it is counted from now on. */
+  observed({ key, revision }: StoredObject): void {
+    if (this.#reservations.has(key)) this.#retainReservations(key, ({ before }) => revision <= before)
   }
 
-  #keepReservations(now: number): void {
+  #expireReservations(now: number): void {
     for (const key of [...this.#reservations.keys()])
-      this.#keep(key, (reservation) => reservation.until > now && !this.#isThere(reservation))
+      this.#retainReservations(key, (reservation) => reservation.until > now && !this.#isStored(reservation))
   }
 
-  /** Also where somebody else has made the object of that name: then this one never will be. */
-  #isThere({ attributes: { resource, namespace, name }, before }: Reservation): boolean {
+  /** True also if another request has created an object of that name: the reserved write failed then. */
+  #isStored({ attributes: { resource, namespace, name }, before }: Reservation): boolean {
     return this.#options.usage.revision(resource, namespace, name) > before
   }
 
-  #keep(key: string, isOpen: (reservation: Reservation) => boolean): void {
+  #retainReservations(key: string, isOpen: (reservation: Reservation) => boolean): void {
     const open = this.#reservations.get(key)!.filter(isOpen)
     if (open.length > 0) this.#reservations.set(key, open)
     else this.#reservations.delete(key)

@@ -1,4 +1,4 @@
-/** The quotas of all namespaces, in memory, and the one hand that writes what is used of them. */
+/** An in-memory view of the quotas of all namespaces, and the only writer of their usage. */
 import type { V1ResourceQuota } from '@kubernetes/client-node'
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -12,19 +12,19 @@ import { AdmissionChain } from '../admission-chain.ts'
 import type { PluginSources } from '../plugin.ts'
 import { type Quota, quotaOf } from './quota.ts'
 
-export class QuotaBook {
+export class QuotaCache {
   readonly #quotas: FollowedObjects<Quota>
   readonly #resource: ServedResource
   readonly #writer: Writer
-  /** By namespace: how many quotas it has. */
+  /** The number of quotas per namespace. */
   readonly #count = new Map<string, number>()
-  /** By uid: a quota as this server has written it, while others have not told of it yet. */
+  /** By uid: quotas as this server wrote them, until the watch delivers them. */
   readonly #written = new Map<string, Quota>()
 
-  /** `toBeCounted` is told of namespaces with a quota that is new, or limits something else now. */
+  /** `toBeCounted` is called with the namespace of a quota that is new or has changed limits. */
   constructor({ registry, find, log }: PluginSources, toBeCounted: (namespace: string) => void) {
     this.#resource = find('v1/resourcequotas')
-    // What is used of a quota is nobody else's affair: no plug-in looks at these writes.
+    // Status updates of quotas do not pass admission plug-ins.
     this.#writer = ownWriter(registry, new AdmissionChain([]))
     this.#quotas = new FollowedObjects({
       registry,
@@ -39,7 +39,7 @@ export class QuotaBook {
         const written = before && this.#written.get(before.uid)
         if (written && (!quota || quota.uid !== written.uid || quota.revision >= written.revision))
           this.#written.delete(written.uid)
-        // What was there before the server started may have been counted long ago.
+        // The first event after a start may concern a quota whose usage is out of date.
         if (quota && (!before || !isCounted(quota))) toBeCounted(namespace)
       },
     })
@@ -57,7 +57,7 @@ export class QuotaBook {
     return this.#count.has(namespace)
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   in(namespace: string): Quota[] {
     const quotas = [...this.#quotas.in(namespace)].map((quota) => {
       const written = this.#written.get(quota.uid)
@@ -66,7 +66,7 @@ export class QuotaBook {
     return quotas.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** The quotas as the store has them; those that have gone are left out. */
+  /** Returns the quotas as stored, without deleted ones. */
   async newest(quotas: readonly Quota[]): Promise<Quota[]> {
     const { registry } = this.#writer
     const found = await Promise.all(
@@ -75,7 +75,7 @@ export class QuotaBook {
     return found.flatMap((object) => (object ? [quotaOf(object)] : []))
   }
 
-  /** Writes the status of a quota if nobody else has written it since; whether it did. */
+  /** Writes the status of a quota if its revision is still current. Returns false if it is not. */
   async write(quota: Quota, status: { readonly hard: ResourceList; readonly used: ResourceList }): Promise<boolean> {
     const { namespace, name, revision } = quota
     try {
@@ -106,8 +106,8 @@ export class QuotaBook {
   }
 }
 
-/** Whether all that a quota shall limit is limited, and nothing else. */
-export const isCounted = ({ wanted, hard }: Quota): boolean => {
+/** True if the status has all limits of the spec, and no others. */
+export const isCounted = ({ specHard: wanted, hard }: Quota): boolean => {
   const names = Object.keys(wanted)
   return names.length === Object.keys(hard).length && names.every((name) => hard[name] === wanted[name])
 }

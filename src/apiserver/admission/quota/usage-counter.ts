@@ -1,6 +1,6 @@
 /**
- * Counts what a namespace uses: for quotas that are new or limit something else now, and when objects go. It follows
- * only the kinds that some quota counts, and only looks into objects of namespaces that have one.
+ * Counts the usage of a namespace: for new or changed quotas, and after deletes. Follows only kinds that some quota
+ * counts, and parses only objects in namespaces with a quota.
  */
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { onlyNamed, sum } from '../../../api/core/quota/resource-lists.ts'
@@ -21,13 +21,13 @@ interface Followed {
   readonly ready: Promise<void>
 }
 
-export class UsageCount {
+export class UsageCounter {
   readonly #sources: PluginSources
   readonly #evaluatorOf: FindEvaluator
   readonly #changed: (object: StoredObject, isThere: boolean) => void
   readonly #followed = new Map<ServedResource, Followed>()
 
-  /** `changed` is told of every change of an object of a kind that is counted. */
+  /** `changed` is called on every change of an object of a counted kind. */
   constructor(
     sources: PluginSources,
     evaluatorOf: FindEvaluator,
@@ -42,16 +42,16 @@ export class UsageCount {
     for (const { objects } of this.#followed.values()) objects.stop()
   }
 
-  /** Follows all that quotas count. Rejects when the store does. */
+  /** Follows all kinds that the quotas count. Rejects if the store fails. */
   async follow(quotas: readonly Quota[]): Promise<void> {
-    const names = quotas.flatMap(({ wanted }) => Object.keys(wanted))
+    const names = quotas.flatMap(({ specHard: wanted }) => Object.keys(wanted))
     const served = new Set([...this.#sources.apis.all()].map(({ storage }) => storage))
     for (const resource of served) {
       const evaluator = this.#followed.has(resource) ? undefined : this.#evaluatorOf(resource)
       if (evaluator && evaluator.matching(names).length > 0) this.#begin(resource, evaluator)
     }
     for (const { resource, objects } of [...this.#followed.values()]) {
-      // A definition has changed or gone, and its custom resources with it.
+      // The CustomResourceDefinition was changed or deleted.
       if (served.has(resource)) continue
       objects.stop()
       this.#followed.delete(resource)
@@ -76,9 +76,9 @@ export class UsageCount {
     })
   }
 
-  /** What is used of what a quota shall limit; what nobody knows to count is left out. */
+  /** Returns the usage of the limited resources of a quota, without resources that cannot be counted. */
   count(quota: Quota): ResourceList {
-    const names = Object.keys(quota.wanted)
+    const names = Object.keys(quota.specHard)
     let used: ResourceList = {}
     for (const { evaluator, objects } of this.#followed.values()) {
       const counted = evaluator.matching(names)
@@ -90,17 +90,17 @@ export class UsageCount {
     return used
   }
 
-  /** An object; undefined if there is none, or nobody counts its kind. */
+  /** Returns an object; undefined if it is missing or its kind is not counted. */
   object<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): T | undefined {
     return this.#followed.get(resource)?.objects.get(namespace, name)?.parse<T>()
   }
 
-  /** The objects of a namespace; none where nobody counts their kind. */
+  /** Returns the objects of a namespace; none if their kind is not counted. */
   *objects<T extends KubeObject>(resource: ServedResource, namespace: string): Generator<T> {
     for (const object of this.#followed.get(resource)?.objects.in(namespace) ?? []) yield object.parse<T>()
   }
 
-  /** The revision of an object; 0 if there is none, or nobody counts its kind. */
+  /** Returns the revision of an object; 0 if it is missing or its kind is not counted. */
   revision({ storage }: ServedResource, namespace: string, name: string): number {
     return this.#followed.get(storage)?.objects.get(namespace, name)?.revision ?? 0
   }
@@ -112,7 +112,7 @@ const nothing: ResourceList = {}
 class Countable {
   readonly #object: StoredObject
   #usage: ResourceList | undefined
-  /** By the scopes of a quota: whether the object is in them. */
+  /** By the scopes of a quota: true if the object is in all of them. */
   #covered: Map<string, boolean> | undefined
 
   constructor(object: StoredObject) {

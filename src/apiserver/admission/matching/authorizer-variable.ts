@@ -1,7 +1,6 @@
 /**
- * The variable `authorizer` of expressions. Expressions are evaluated at one go, but authorizers may have to ask
- * others: a question without an answer yet ends the evaluation, which is done again when the answer is there. Nothing
- * is asked twice.
+ * The variable `authorizer` of expressions. Evaluation is synchronous, but an authorizer may call a webhook: a check
+ * without a decision aborts the evaluation, which is repeated once the decision arrives. No check is sent twice.
  */
 
 import type { Bindings } from '../../../cel/index.ts'
@@ -17,49 +16,53 @@ import type { UserInfo } from '../../request-info/user-info.ts'
 type CheckDecision = ReturnType<CheckAuthorizer['checkPath']>
 type ResourceAttributes = Parameters<CheckAuthorizer['checkResource']>[0]
 
-/** Ends an evaluation: it is no fault of an expression, so nothing in one absorbs it. */
-class Unanswered {
+/** Aborts an evaluation. It is not an error of the expression, so no operator absorbs it. */
+class PendingCheck {
   readonly answer: Promise<void>
   constructor(answer: Promise<void>) {
     this.answer = answer
   }
 }
 
-/** Does `evaluate`, again and again until all that it asks has been answered. It must have no effects. */
-export function whenAnswered<T>(evaluate: () => T): T | Promise<T> {
+/** Runs `evaluate`, and repeats it until all its checks have a decision. `evaluate` must have no side effects. */
+export function evaluateWithChecks<T>(evaluate: () => T): T | Promise<T> {
   try {
     return evaluate()
   } catch (error) {
-    if (!(error instanceof Unanswered)) throw error
-    return error.answer.then(() => whenAnswered(evaluate))
+    if (!(error instanceof PendingCheck)) throw error
+    return error.answer.then(() => evaluateWithChecks(evaluate))
   }
 }
 
-/** What has been asked during one request, whoever asked. */
-export class Questions {
+/** The checks of one request and their decisions, shared by all its expressions. */
+export class AuthorizationChecks {
   readonly #authorizer: Authorizer
-  readonly #answers = new Map<string, CheckDecision>()
+  readonly #decisions = new Map<string, CheckDecision>()
 
   constructor(authorizer: Authorizer) {
     this.#authorizer = authorizer
   }
 
-  ask(attributes: AccessAttributes & { readonly user: UserInfo }): CheckDecision {
+  check(attributes: AccessAttributes & { readonly user: UserInfo }): CheckDecision {
     const { user, info, fieldSelector, labelSelector } = attributes
     const key = JSON.stringify([user.name, info, fieldSelector, labelSelector])
-    const known = this.#answers.get(key)
+    const known = this.#decisions.get(key)
     if (known) return known
     const decision = this.#authorizer.authorize(attributes)
-    const keep = (found: CheckDecision): CheckDecision => {
-      this.#answers.set(key, found)
+    const cacheDecision = (found: CheckDecision): CheckDecision => {
+      this.#decisions.set(key, found)
       return found
     }
-    if (!(decision instanceof Promise)) return keep(checkDecision(decision))
-    throw new Unanswered(
+    if (!(decision instanceof Promise)) return cacheDecision(checkDecision(decision))
+    throw new PendingCheck(
       decision.then(
-        (found) => void keep(checkDecision(found)),
+        (found) => void cacheDecision(checkDecision(found)),
         (error) =>
-          void keep({ allowed: false, reason: '', error: error instanceof Error ? error.message : String(error) }),
+          void cacheDecision({
+            allowed: false,
+            reason: '',
+            error: error instanceof Error ? error.message : String(error),
+          }),
       ),
     )
   }
@@ -73,7 +76,7 @@ const checkDecision = ({ verdict, reason, evaluationError }: Decision): CheckDec
 
 /** The values of `authorizer` and `authorizer.requestResource`. */
 export function authorizerBindings(
-  questions: Questions,
+  questions: AuthorizationChecks,
   { user, resource, subresource, namespace, name }: AdmissionAttributes,
 ): Bindings {
   const authorizer = checksOf(questions, user)
@@ -95,10 +98,10 @@ export function authorizerBindings(
 
 const none = { prefix: '', group: '', version: '', namespace: '', resource: '', subresource: '', name: '', rest: [] }
 
-const checksOf = (questions: Questions, user: UserInfo): CheckAuthorizer => ({
-  checkPath: (path, verb) => questions.ask({ user, info: { ...none, isResourceRequest: false, path, verb } }),
+const checksOf = (questions: AuthorizationChecks, user: UserInfo): CheckAuthorizer => ({
+  checkPath: (path, verb) => questions.check({ user, info: { ...none, isResourceRequest: false, path, verb } }),
   checkResource: ({ fieldSelector, labelSelector, ...attributes }, verb) =>
-    questions.ask({
+    questions.check({
       user,
       info: { ...none, ...attributes, version: '*', isResourceRequest: true, path: '', verb },
       ...(fieldSelector && readable(() => ({ fieldSelector: fieldRequirements(fieldSelector) }))),
@@ -111,7 +114,7 @@ const checksOf = (questions: Questions, user: UserInfo): CheckAuthorizer => ({
     }),
 })
 
-/** A selector that cannot be read is not taken into account: the question is wider then. */
+/** An unreadable selector is ignored: the check is wider then. */
 function readable<T extends object>(read: () => T): T | undefined {
   try {
     return read()

@@ -1,11 +1,12 @@
-/** Whether there is a namespace: as memory has it, and where that has none, as the store has it. */
+/** Looks up a namespace in memory first, then in the store. */
 import { after } from '../../../lib/flow/after.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 
 /**
- * Undefined if there is none. A promise only where memory does not know it: another server may have made it just now.
+ * Returns undefined for a missing namespace. Returns a promise only if memory does not have it: another server may have
+ * created it just now.
  */
 export function findNamespace(
   registry: Registry,

@@ -1,4 +1,4 @@
-/** Questions to the authorizer within expressions. */
+/** Authorization checks within expressions. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { admissionEnvironment } from '../../../cel/admission/environment.ts'
@@ -12,11 +12,11 @@ import {
   type Decision,
   noOpinion,
 } from '../../authorization/authorizer.ts'
-import { authorizerBindings, Questions, whenAnswered } from './asking-authorizer.ts'
+import { AuthorizationChecks, authorizerBindings, evaluateWithChecks } from './authorizer-variable.ts'
 
 const user = { name: 'me', groups: ['us'] }
 
-/** Answers later, and notes what it was asked. */
+/** An authorizer that answers asynchronously and records its requests. */
 function slow(answer: (attributes: AccessAttributes) => Decision) {
   const asked: AccessAttributes[] = []
   const authorizer: Authorizer = {
@@ -41,16 +41,16 @@ function evaluate(source: string, authorizer: Authorizer): unknown {
     resource: { definition: { group: 'apps', plural: 'deployments' } },
   }
   const bindings = authorizerBindings(
-    new Questions(authorizer),
+    new AuthorizationChecks(authorizer),
     attributes as unknown as Parameters<typeof authorizerBindings>[1],
   )
-  return whenAnswered(() => {
+  return evaluateWithChecks(() => {
     const outcome = program!.evaluate(bindings)
     return 'error' in outcome ? outcome.error : outcome.value
   })
 }
 
-test('an authorizer that answers later is waited for, and asked everything once', async () => {
+test('evaluation waits for an asynchronous authorizer and repeats no check', async () => {
   const { asked, authorizer } = slow(({ info }) => (info.verb === 'get' ? allow() : noOpinion('why not')))
   const check = (verb: string) => `authorizer.group('').resource('pods').namespace('ns').check('${verb}')`
   assert.equal(
@@ -67,7 +67,7 @@ test('an authorizer that answers later is waited for, and asked everything once'
   )
 })
 
-test('the resource of the request, paths, service accounts and selectors are asked about as such', async () => {
+test("checks cover the request's resource, paths, service accounts and selectors", async () => {
   const { asked, authorizer } = slow(() => allow('because'))
   assert.equal(await evaluate("authorizer.requestResource.check('update').reason()", authorizer), 'because')
   await evaluate("authorizer.path('/healthz').check('get').allowed()", authorizer)
@@ -87,7 +87,7 @@ test('the resource of the request, paths, service accounts and selectors are ask
   assert.deepEqual(robot?.fieldSelector, [{ key: 'spec.x', operator: 'NotIn', values: ['y'] }])
 })
 
-test('an authorizer that fails gives a decision with an error', async () => {
+test('a failing authorizer gives a decision with an error', async () => {
   const failing: Authorizer = {
     ...slow(() => allow()).authorizer,
     authorize: () => Promise.reject(new Error('out of order')),
@@ -95,7 +95,7 @@ test('an authorizer that fails gives a decision with an error', async () => {
   assert.equal(await evaluate("authorizer.path('/x').check('get').error()", failing), 'out of order')
 })
 
-test('what answers at once is not waited for', () => {
+test('evaluation is synchronous if the authorizer is', () => {
   const quick: CheckAuthorizer = {
     checkPath: () => ({ allowed: true, reason: '' }),
     checkResource: () => ({ allowed: true, reason: '' }),
@@ -105,6 +105,6 @@ test('what answers at once is not waited for', () => {
     admissionEnvironment({ params: false, authorizer: true }),
     "authorizer.path('/x').check('get').allowed()",
   )
-  const outcome = whenAnswered(() => program!.evaluate({ authorizer: new AuthorizerValue(quick) }))
+  const outcome = evaluateWithChecks(() => program!.evaluate({ authorizer: new AuthorizerValue(quick) }))
   assert.ok(!(outcome instanceof Promise))
 })

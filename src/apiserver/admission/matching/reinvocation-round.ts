@@ -1,23 +1,23 @@
 /**
- * The two rounds of plug-ins that ask others to change an object: who may be asked again is asked again, if something
- * that came later has changed the object. Upstream's rules: what was not asked in the first round is not asked in the
- * second.
+ * The two rounds of plug-ins that call webhooks or policies to mutate an object. A webhook or policy with a
+ * reinvocation policy is called again if a later one changed the object. As upstream, one that was not called in the
+ * first round is not called in the second.
  */
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { AdmissionAttributes, Reinvocation } from '../../registry/write/admission.ts'
 
 interface State {
-  /** Were asked, and may be asked again. */
+  /** Called before, and may be called again. */
   readonly repeatable: Set<string>
-  /** Are to be asked again. */
+  /** Will be called again. */
   readonly due: Set<string>
-  /** The object at the end of the round. */
+  /** The object at the end of the first round. */
   last?: KubeObject
 }
 
-/** One plug-in's part in one round. */
-export class Reinvoked {
+/** The state of one plug-in in one round. */
+export class ReinvocationRound {
   readonly #attributes: AdmissionAttributes
   readonly #reinvocation: Reinvocation
   readonly #state: State
@@ -29,27 +29,27 @@ export class Reinvoked {
     let state = states.get(plugin) as State | undefined
     if (!state) states.set(plugin, (state = { repeatable: new Set(), due: new Set() }))
     this.#state = state
-    // What the others have changed in between counts too.
-    if (round === 1 && !jsonEqual(state.last, attributes.object)) this.#allAreDue()
+    // Changes by other plug-ins between the rounds count too.
+    if (round === 1 && !jsonEqual(state.last, attributes.object)) this.#scheduleAll()
   }
 
   get round(): 0 | 1 {
     return this.#reinvocation.round
   }
 
-  /** Whether something is to be asked in this round. */
+  /** Returns true if the webhook or policy is to be called in this round. */
   isDue(key: string): boolean {
     return this.round === 0 || this.#state.due.has(key)
   }
 
-  /** The object has been changed: those who were asked before may want to know. */
-  changed(): void {
-    this.#allAreDue()
+  /** Call after a change of the object: schedules those called before. */
+  objectChanged(): void {
+    this.#scheduleAll()
     this.#reinvocation.wanted = true
   }
 
-  /** Notes what was asked and may be asked again. */
-  mayRepeat(key: string): void {
+  /** Records a call that may be repeated. */
+  allowReinvocation(key: string): void {
     this.#state.repeatable.add(key)
   }
 
@@ -59,7 +59,7 @@ export class Reinvoked {
       this.#state.last = structuredClone(this.#attributes.object)
   }
 
-  #allAreDue(): void {
+  #scheduleAll(): void {
     const { repeatable, due } = this.#state
     for (const key of repeatable) due.add(key)
     repeatable.clear()
