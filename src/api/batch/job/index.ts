@@ -13,7 +13,7 @@ import { generateSelector } from './selector.ts'
 import { jobStatusRules } from './status-rules.ts'
 
 export type { JobSpec } from './failure-policy.ts'
-export { validateJobSpec as jobForm } from './rules.ts'
+export { validateJobSpec } from './rules.ts'
 
 /** The maximum length of a label value, in characters. */
 const longestLabel = 63
