@@ -82,7 +82,7 @@ test('custom resources are converted by their own webhook on the way', async (t)
   const [asked] = await webhooks.asked()
   assert.deepEqual((asked!.review.request.object as { spec: unknown }).spec, { host: 'a', port: 1 })
   // What cannot be converted cannot be admitted.
-  await conversion.answers('failure')
+  await conversion.setBehavior('failure')
   assert.match(
     (await refusal(cluster.call('POST', widgetsPath('v1'), widget('v1', 'b', { hostPort: 'b:1' })))).message,
     /not today/,

@@ -1,4 +1,4 @@
-/** kubectl and client-node with custom resources whose versions a webhook converts. */
+/** kubectl and client-node with custom resources that a webhook converts. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { CustomObjectsApi, KubeConfig } from '@kubernetes/client-node'
@@ -29,7 +29,7 @@ for (const program of installedKubectls()) {
     )
     await kubectl.ok(`scale widgets.v2.${group} a --replicas 5`, `widget.${group}/a scaled\n`)
     assert.deepEqual((await kubectl.json(`get widgets.v1.${group} a`)).spec, { hostPort: 'one:9', size: 5 })
-    await webhook.answers('failure')
+    await webhook.setBehavior('failure')
     const { code, stderr } = await kubectl.run(`create -f -`, { input: manifest.replace('"a"', '"b"') })
     assert.equal(code, 1)
     assert.match(
@@ -39,19 +39,19 @@ for (const program of installedKubectls()) {
   })
 }
 
-test('client-node reads and replaces objects in a version that is not stored', async (t) => {
+test('client-node reads and replaces objects in a version other than the storage version', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   const config = new KubeConfig()
   config.loadFromString(cluster.kubeconfigYaml)
   const objects = config.makeApiClient(CustomObjectsApi)
-  const place = { group, namespace: 'default', plural: 'widgets' }
-  await objects.createNamespacedCustomObject({ ...place, version: 'v2', body: JSON.parse(manifest) })
-  const read = await objects.getNamespacedCustomObject({ ...place, version: 'v3', name: 'a' })
+  const target = { group, namespace: 'default', plural: 'widgets' }
+  await objects.createNamespacedCustomObject({ ...target, version: 'v2', body: JSON.parse(manifest) })
+  const read = await objects.getNamespacedCustomObject({ ...target, version: 'v3', name: 'a' })
   assert.deepEqual(read.spec.address, { host: 'one', port: 1 })
   read.spec.address.port = 4
-  await objects.replaceNamespacedCustomObject({ ...place, version: 'v3', name: 'a', body: read })
-  const { items } = await objects.listNamespacedCustomObject({ ...place, version: 'v1' })
+  await objects.replaceNamespacedCustomObject({ ...target, version: 'v3', name: 'a', body: read })
+  const { items } = await objects.listNamespacedCustomObject({ ...target, version: 'v1' })
   assert.deepEqual(
     items.map(({ spec }: { spec: { hostPort: string } }) => spec.hostPort),
     ['one:4'],

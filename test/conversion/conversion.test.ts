@@ -1,9 +1,9 @@
-/** Custom resources whose versions a webhook converts: every verb, in each version. */
+/** Custom resources that a webhook converts: every verb in each version. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { follow } from './follow.ts'
+import { watchEvents } from './watch-events.ts'
 import { conversionWebhook, define, definitionPath, get, redefine, widgetsPath } from './webhook.ts'
 import { group, type Widget, type WidgetVersion, widget } from './widgets.ts'
 
@@ -13,7 +13,7 @@ async function withWebhook(t: test.TestContext) {
   return { cluster, webhook }
 }
 
-test('an object that is created in one version is read, changed, patched, scaled and deleted in the others', async (t) => {
+test('an object is read, replaced, patched, scaled and deleted in versions it was not created in', async (t) => {
   const { cluster, webhook } = await withWebhook(t)
   const created = await cluster.call('POST', widgetsPath('v2'), widget('v2', 'a', { host: 'one', port: 1, size: 3 }))
   assert.deepEqual([created.apiVersion, created.spec], [`${group}/v2`, { host: 'one', port: 1, size: 3 }])
@@ -53,21 +53,21 @@ test('an object that is created in one version is read, changed, patched, scaled
     ],
   )
 
-  const reviews = await webhook.seen()
+  const reviews = await webhook.takeReviews()
   assert.ok(reviews.length > 0)
   for (const { headers, apiVersion, url } of reviews) {
     assert.deepEqual([apiVersion, url], ['apiextensions.k8s.io/v1', '/convert?timeout=30s'])
     assert.deepEqual(
       Object.keys(headers).sort(),
       ['accept', 'connection', 'content-length', 'content-type', 'host'],
-      'no credentials are sent on',
+      'no credentials are sent to the webhook',
     )
   }
   await cluster.call('DELETE', `${widgetsPath('v3')}/a`)
   await assert.rejects(get(cluster, 'v1', 'a'), /404/)
 })
 
-test('what is written in the stored version never asks the webhook', async (t) => {
+test('reads and writes in the storage version do not call the webhook', async (t) => {
   const { cluster, webhook } = await withWebhook(t)
   await webhook.stop()
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
@@ -80,7 +80,7 @@ test('what is written in the stored version never asks the webhook', async (t) =
   await cluster.call('DELETE', `${widgetsPath('v1')}/a`)
 })
 
-test('lists, pages and tables show all objects in the version that is asked for', async (t) => {
+test('lists and pages return all objects in the requested version', async (t) => {
   const { cluster, webhook } = await withWebhook(t)
   const names = ['a', 'b', 'c', 'd', 'e']
   for (const [i, name] of names.entries()) {
@@ -90,7 +90,7 @@ test('lists, pages and tables show all objects in the version that is asked for'
     }
     await cluster.call('POST', widgetsPath('v1'), object)
   }
-  await webhook.seen()
+  await webhook.takeReviews()
   const list = (await cluster.call('GET', widgetsPath('v3'))) as unknown as { apiVersion: string; items: Widget[] }
   assert.equal(list.apiVersion, `${group}/v3`)
   assert.deepEqual(
@@ -98,12 +98,12 @@ test('lists, pages and tables show all objects in the version that is asked for'
     names.map((host, port) => [`${group}/v3`, { host, port }]),
   )
   assert.deepEqual(
-    (await webhook.seen()).map((review) => review.names),
+    (await webhook.takeReviews()).map((review) => review.names),
     [names],
     'all in one review',
   )
   await cluster.call('GET', widgetsPath('v3'))
-  assert.deepEqual(await webhook.seen(), [], 'what has been converted is remembered')
+  assert.deepEqual(await webhook.takeReviews(), [], 'conversions are cached')
 
   const seen: string[] = []
   for (let next = ''; ; ) {
@@ -128,7 +128,7 @@ test('lists, pages and tables show all objects in the version that is asked for'
   )
 })
 
-test('watches in each version tell every change in order, from now on and from a revision', async (t) => {
+test('watches in each version send every change in order, with and without a resourceVersion', async (t) => {
   const { cluster } = await withWebhook(t)
   const first = await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   const watched = new Map<string, string[]>()
@@ -141,7 +141,7 @@ test('watches in each version tell every change in order, from now on and from a
     const events: string[] = []
     watched.set(key, events)
     const version = key.slice(0, 2)
-    void follow(t, cluster, `${widgetsPath(version)}?watch=true${query}`, ({ type, object }) => {
+    void watchEvents(t, cluster, `${widgetsPath(version)}?watch=true${query}`, ({ type, object }) => {
       assert.equal(object.apiVersion, `${group}/${version}`)
       const { hostPort, host, port, address } = object.spec as Record<string, unknown> & {
         address?: { host: string; port: number }
@@ -149,7 +149,7 @@ test('watches in each version tell every change in order, from now on and from a
       events.push(`${type} ${hostPort ?? `${host ?? address?.host}:${port ?? address?.port}`}`)
     })
   }
-  await waitFor('all have told the state', () =>
+  await waitFor('all watches have sent the state', () =>
     ['v1', 'v2', 'v3'].every((version) => watched.get(version)!.length === 1),
   )
   const expected: string[] = []
@@ -166,19 +166,19 @@ test('watches in each version tell every change in order, from now on and from a
   await cluster.call('DELETE', `${widgetsPath('v3')}/a`)
   expected.push('MODIFIED a:99', 'DELETED a:99')
   for (const [key, events] of watched) {
-    await waitFor(`the watch ${key} has told all`, () => events.at(-1) === 'DELETED a:99')
+    await waitFor(`the watch ${key} has sent the last change`, () => events.at(-1) === 'DELETED a:99')
     assert.deepEqual(events, key === 'v2 since' ? expected : ['ADDED a:1', ...expected])
   }
 })
 
-test('watches keep the order of changes, and lists and watches fit together, while the webhook is slow', async (t) => {
+test('a slow webhook keeps watches in order and consistent with lists', async (t) => {
   const { cluster, webhook } = await withWebhook(t)
-  await webhook.answers('slowly')
+  await webhook.setBehavior('slow')
   const names = ['a', 'b', 'c', 'd']
   const watch = (since: string) => {
     const states = new Map<string, string>()
     const revisions: number[] = []
-    void follow(t, cluster, `${widgetsPath('v2')}?watch=true&resourceVersion=${since}`, ({ object }) => {
+    void watchEvents(t, cluster, `${widgetsPath('v2')}?watch=true&resourceVersion=${since}`, ({ object }) => {
       const { metadata, spec } = object as unknown as Widget
       revisions.push(Number(metadata.resourceVersion))
       states.set(String(metadata.name), String(spec?.port))
@@ -209,94 +209,90 @@ test('watches keep the order of changes, and lists and watches fit together, whi
     }),
   )
   for (const { states, revisions } of watches) {
-    await waitFor('the watch has told the last state', () => names.every((name) => states.get(name) === '15'))
+    await waitFor('the watch has sent the last state', () => names.every((name) => states.get(name) === '15'))
     assert.deepEqual(
       revisions,
       [...new Set(revisions)].sort((a, b) => a - b),
     )
   }
-  assert.equal(watches[0]!.revisions.length, names.length * 16, 'no change is left out')
+  assert.equal(watches[0]!.revisions.length, names.length * 16, 'no change is missing')
 })
 
-test(
-  'a streaming list shows the state in its version, says when that was all, and tells removals under their own ' +
-    'revision',
-  async (t) => {
-    const { cluster } = await withWebhook(t)
-    for (const name of ['a', 'b'])
-      await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:1` }))
-    const events: { type: string; object: Widget }[] = []
-    const query = 'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
-    void follow(t, cluster, `${widgetsPath('v3')}?${query}`, (event) =>
-      events.push(event as unknown as { type: string; object: Widget }),
-    )
-    await waitFor('the state has been told', () => events.some(({ type }) => type === 'BOOKMARK'))
-    assert.deepEqual(
-      events.map(({ type, object }) => [type, object.apiVersion, object.spec?.address]),
-      [
-        ['ADDED', `${group}/v3`, { host: 'a', port: 1 }],
-        ['ADDED', `${group}/v3`, { host: 'b', port: 1 }],
-        ['BOOKMARK', `${group}/v3`, undefined],
-      ],
-    )
-    const { metadata } = events[2]!.object
-    assert.deepEqual(metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
-    await cluster.call('DELETE', `${widgetsPath('v2')}/a`)
-    const gone = await waitFor('the removal is told', () => events.find(({ type }) => type === 'DELETED'))
-    assert.deepEqual(gone.object.spec, { address: { host: 'a', port: 1 } })
-    assert.ok(Number(gone.object.metadata.resourceVersion) > Number(metadata.resourceVersion))
-  },
-)
+test('a streaming list ends with a bookmark, and deletions have their own resourceVersion', async (t) => {
+  const { cluster } = await withWebhook(t)
+  for (const name of ['a', 'b'])
+    await cluster.call('POST', widgetsPath('v1'), widget('v1', name, { hostPort: `${name}:1` }))
+  const events: { type: string; object: Widget }[] = []
+  const query = 'watch=true&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan'
+  void watchEvents(t, cluster, `${widgetsPath('v3')}?${query}`, (event) =>
+    events.push(event as unknown as { type: string; object: Widget }),
+  )
+  await waitFor('the bookmark arrives', () => events.some(({ type }) => type === 'BOOKMARK'))
+  assert.deepEqual(
+    events.map(({ type, object }) => [type, object.apiVersion, object.spec?.address]),
+    [
+      ['ADDED', `${group}/v3`, { host: 'a', port: 1 }],
+      ['ADDED', `${group}/v3`, { host: 'b', port: 1 }],
+      ['BOOKMARK', `${group}/v3`, undefined],
+    ],
+  )
+  const { metadata } = events[2]!.object
+  assert.deepEqual(metadata.annotations, { 'k8s.io/initial-events-end': 'true' })
+  await cluster.call('DELETE', `${widgetsPath('v2')}/a`)
+  const deleted = await waitFor('the deletion arrives', () => events.find(({ type }) => type === 'DELETED'))
+  assert.deepEqual(deleted.object.spec, { address: { host: 'a', port: 1 } })
+  assert.ok(Number(deleted.object.metadata.resourceVersion) > Number(metadata.resourceVersion))
+})
 
-test('a definition that gets a webhook later has objects converted that were written before', async (t) => {
+test('a webhook that is added later converts existing objects', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   await define(cluster, {})
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   assert.deepEqual(
     (await get(cluster, 'v2', 'a')).spec,
     {},
-    'without one, fields that the version does not know are pruned',
+    'without a webhook, fields unknown to the version are pruned',
   )
   await redefine(cluster, { clientConfig: webhook.clientConfig })
-  await waitFor('it is converted', async () => (await get(cluster, 'v2', 'a')).spec?.host === 'a')
+  await waitFor('the object is converted', async () => (await get(cluster, 'v2', 'a')).spec?.host === 'a')
 })
 
-test('one object that cannot be converted stands in the way of lists, not of the others', async (t) => {
+test('an object that cannot be converted fails lists, but not reads of other objects', async (t) => {
   const { cluster } = await withWebhook(t)
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'good', { hostPort: 'a:1' }))
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'bad', { hostPort: 'a:1' }))
-  const told = /500.*conversion webhook for shop\.example\.com\/v1, Kind=Widget failed: there is no way for bad/
-  await assert.rejects(cluster.call('GET', widgetsPath('v2')), told)
-  await assert.rejects(get(cluster, 'v2', 'bad'), told)
+  const expected = /500.*conversion webhook for shop\.example\.com\/v1, Kind=Widget failed: cannot convert bad/
+  await assert.rejects(cluster.call('GET', widgetsPath('v2')), expected)
+  await assert.rejects(get(cluster, 'v2', 'bad'), expected)
   assert.deepEqual((await get(cluster, 'v2', 'good')).spec, { host: 'a', port: 1 })
   assert.equal(((await cluster.call('GET', widgetsPath('v1'))).items as object[]).length, 2)
   await cluster.call('DELETE', `${widgetsPath('v1')}/bad`)
   assert.equal(((await cluster.call('GET', widgetsPath('v2'))).items as object[]).length, 1)
 })
 
-test('a watch ends with an error event when a change cannot be converted; watches of the stored version go on', async (t) => {
+test('a failed conversion ends a watch with an error event; watches of the storage version go on', async (t) => {
   const { cluster } = await withWebhook(t)
   const other: string[] = []
   const stored: string[] = []
-  const ended = follow(t, cluster, `${widgetsPath('v2')}?watch=true`, ({ type, object }) =>
+  const ended = watchEvents(t, cluster, `${widgetsPath('v2')}?watch=true`, ({ type, object }) =>
     other.push(`${type} ${object.metadata?.name ?? object.message}`),
   )
-  void follow(t, cluster, `${widgetsPath('v1')}?watch=true`, ({ type, object }) =>
+  void watchEvents(t, cluster, `${widgetsPath('v1')}?watch=true`, ({ type, object }) =>
     stored.push(`${type} ${object.metadata?.name}`),
   )
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'good', { hostPort: 'a:1' }))
-  await waitFor('both watch', () => other.length === 1 && stored.length === 1)
+  await waitFor('both watches have sent the first object', () => other.length === 1 && stored.length === 1)
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'bad', { hostPort: 'a:1' }))
   await ended
   assert.deepEqual(other, [
     'ADDED good',
-    'ERROR conversion webhook for shop.example.com/v1, Kind=Widget failed: there is no way for bad',
+    'ERROR conversion webhook for shop.example.com/v1, Kind=Widget failed: cannot convert bad',
   ])
   await cluster.call('DELETE', `${widgetsPath('v1')}/bad`)
   await waitFor('the other watch goes on', () => stored.at(-1) === 'DELETED bad')
 })
 
-test('field managers of several versions share an object: each owns fields in its own version', async (t) => {
+test('field managers of several versions share an object, each owning fields of its own version', async (t) => {
   const { cluster } = await withWebhook(t)
   const apply = (version: WidgetVersion, manager: string, spec: object, force = false) =>
     cluster.call(
@@ -334,26 +330,27 @@ test('field managers of several versions share an object: each owns fields in it
   })
 })
 
-test('rewriting moves objects to a new storage version; status.storedVersions is trimmed by clients', async (t) => {
+test('unchanged writes migrate objects to a new storage version; clients trim storedVersions', async (t) => {
   const { cluster, webhook } = await withWebhook(t)
-  for (const version of ['v1', 'v2', 'v3'] as const) await cluster.call('POST', widgetsPath(version), wide(version))
+  for (const version of ['v1', 'v2', 'v3'] as const)
+    await cluster.call('POST', widgetsPath(version), widgetNamedAfter(version))
   await redefine(cluster, { clientConfig: webhook.clientConfig, storage: 'v2' })
   const storedVersions = async () =>
     ((await cluster.call('GET', definitionPath)).status as { storedVersions: string[] }).storedVersions
   assert.deepEqual(await storedVersions(), ['v1', 'v2'])
   for (const version of ['v1', 'v2', 'v3']) {
     const before = await get(cluster, 'v3', version)
-    const after = await waitFor('the change is served', () =>
+    const after = await waitFor('the changed definition is served', () =>
       cluster.call('PUT', `${widgetsPath('v3')}/${version}`, before),
     )
     assert.notEqual(
       after.metadata.resourceVersion,
       before.metadata.resourceVersion,
-      'a write that changes nothing moves the object',
+      'an unchanged write migrates the object',
     )
     assert.deepEqual([after.spec, after.metadata.generation], [before.spec, before.metadata.generation])
     const again = await cluster.call('PUT', `${widgetsPath('v3')}/${version}`, after)
-    assert.equal(again.metadata.resourceVersion, after.metadata.resourceVersion, 'and the next one does nothing')
+    assert.equal(again.metadata.resourceVersion, after.metadata.resourceVersion, 'the next write does nothing')
   }
   const { status } = await cluster.call('GET', definitionPath)
   await cluster.call(
@@ -363,7 +360,7 @@ test('rewriting moves objects to a new storage version; status.storedVersions is
     'application/merge-patch+json',
   )
   await redefine(cluster, { clientConfig: webhook.clientConfig, storage: 'v2', versions: ['v2', 'v3'] })
-  await waitFor('v1 is gone', async () => {
+  await waitFor('v1 is no longer served', async () => {
     await assert.rejects(cluster.call('GET', widgetsPath('v1')), /404/)
     return true
   })
@@ -374,12 +371,12 @@ test('rewriting moves objects to a new storage version; status.storedVersions is
   )
 })
 
-function wide(version: WidgetVersion): object {
-  const place = { host: version, port: 1 }
-  return widget(version, version, { v1: { hostPort: `${version}:1` }, v2: place, v3: { address: place } }[version])
+function widgetNamedAfter(version: WidgetVersion): object {
+  const address = { host: version, port: 1 }
+  return widget(version, version, { v1: { hostPort: `${version}:1` }, v2: address, v3: { address: address } }[version])
 }
 
-/** Who owns which fields of the spec, and in which version. */
+/** Each manager's apiVersion and the spec fields it owns. */
 function owners(answer: object): Record<string, string[]> {
   const { metadata } = answer as {
     metadata: { managedFields: { manager: string; apiVersion: string; fieldsV1: { 'f:spec'?: object } }[] }

@@ -1,4 +1,4 @@
-/** Versions that differ in nothing but their name: conversion None. */
+/** Conversion strategy None: the versions differ only in their names. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
@@ -13,12 +13,12 @@ const widget = (version: string, spec: object): object => ({
   spec,
 })
 
-test('writing an object of an older version as it is moves it to the storage version, once', async (t) => {
+test('an unchanged write moves an object to the storage version; the next one does nothing', async (t) => {
   const cluster = await testCluster(t)
   await define(cluster, { storage: 'v1' })
   const created = await cluster.call('POST', widgetsPath('v1'), widget('v1', { size: 1 }))
   await redefine(cluster, { storage: 'v2' })
-  const moved = await waitFor('it moves', async () => {
+  const moved = await waitFor('a write stores the object as v2', async () => {
     const put = await cluster.call('PUT', `${widgetsPath('v3')}/a`, await cluster.call('GET', `${widgetsPath('v3')}/a`))
     return put.metadata.resourceVersion !== created.metadata.resourceVersion && put
   })
@@ -32,13 +32,13 @@ test('writing an object of an older version as it is moves it to the storage ver
     assert.equal(again.metadata.resourceVersion, moved.metadata.resourceVersion)
   }
   await redefine(cluster, { storage: 'v1' })
-  await waitFor('an empty patch moves it too', async () => {
+  await waitFor('an empty patch stores the object as v1', async () => {
     const patched = await cluster.call('PATCH', `${widgetsPath('v2')}/a`, {}, 'application/merge-patch+json')
     return patched.metadata.resourceVersion !== moved.metadata.resourceVersion
   })
 })
 
-test('field managers of versions that are gone are dropped; those of the others are compared in their version', async (t) => {
+test('field managers of removed versions are dropped; others conflict across versions', async (t) => {
   const cluster = await testCluster(t)
   await define(cluster, {})
   const apply = (version: string, manager: string, spec: object) =>
@@ -56,7 +56,7 @@ test('field managers of versions that are gone are dropped; those of the others 
   await redefine(cluster, { storage: 'v2', versions: ['v2', 'v3'] }).catch(() => {})
   await redefine(cluster, { storage: 'v2' })
   await waitFor(
-    'it is stored as v2',
+    'the object is stored as v2',
     async () => (await apply('v2', 'two', { notes: { a: 'c' } })).metadata.resourceVersion !== '',
   )
   const { status } = await cluster.call(
@@ -70,7 +70,7 @@ test('field managers of versions that are gone are dropped; those of the others 
     'application/merge-patch+json',
   )
   await redefine(cluster, { storage: 'v2', versions: ['v2', 'v3'] })
-  // Managers stand in the order of their times: who came in the next second comes last.
+  // Managers are ordered by time, in seconds: sorted by name, as the test may cross a second.
   await waitFor(
     'the manager of v1 is dropped',
     async () =>

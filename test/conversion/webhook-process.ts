@@ -1,17 +1,16 @@
 /**
- * A conversion webhook of widgets over HTTPS, in a process of its own. What it does wrong is told to it while it runs.
+ * A conversion webhook for widgets over HTTPS, in a child process. Messages make it misbehave while it runs.
  */
 import { createServer } from 'node:https'
 import { setTimeout } from 'node:timers/promises'
 import { answerMessages, listening } from '../support/answering-process.ts'
 import { convertWidget, type Widget } from './widgets.ts'
 
-/** How it answers. */
-export type Manner =
-  | 'well'
-  | 'never'
-  | 'slowly'
-  | 'by hanging up, once'
+export type Behavior =
+  | 'correct'
+  | 'no answer'
+  | 'slow'
+  | 'hang up once'
   | 'status 500'
   | 'status 404'
   | 'no JSON'
@@ -19,20 +18,20 @@ export type Manner =
   | 'another uid'
   | 'another review'
   | 'failure'
-  | 'failure without words'
-  | 'none'
+  | 'failure without a message'
+  | 'no objects'
   | 'wrong version'
   | 'wrong kind'
   | 'another name'
   | 'another namespace'
   | 'another object'
   | 'no metadata'
-  | 'labels that are none'
+  | 'invalid labels'
   | 'numbers as labels'
   | 'a list'
   | 'other metadata'
 
-export interface Seen {
+export interface ReceivedReview {
   readonly apiVersion: string
   readonly desiredAPIVersion: string
   readonly names: readonly (string | undefined)[]
@@ -47,7 +46,7 @@ export interface WebhookOptions {
 
 interface Messages {
   readonly start: WebhookOptions
-  readonly manner: Manner
+  readonly behavior: Behavior
   readonly seen: true
 }
 
@@ -57,39 +56,39 @@ interface Review {
   readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly Widget[] }
 }
 
-/** How long a slow answer takes. */
+/** Delay of a slow answer. */
 const slowMs = 40
 
-let manner: Manner = 'well'
-let seen: Seen[] = []
+let behavior: Behavior = 'correct'
+let seen: ReceivedReview[] = []
 
-const changed = (widget: Widget, metadata: object): Widget => ({
+const withMetadata = (widget: Widget, metadata: object): Widget => ({
   ...widget,
   metadata: { ...widget.metadata, ...metadata },
 })
 
-function misconverted(widget: Widget): unknown {
-  switch (manner) {
+function convertFaultily(widget: Widget): unknown {
+  switch (behavior) {
     case 'wrong version':
       return { ...widget, apiVersion: 'shop.example.com/v9' }
     case 'wrong kind':
       return { ...widget, kind: 'Gadget' }
     case 'another name':
-      return changed(widget, { name: 'other' })
+      return withMetadata(widget, { name: 'other' })
     case 'another namespace':
-      return changed(widget, { namespace: 'other' })
+      return withMetadata(widget, { namespace: 'other' })
     case 'another object':
-      return changed(widget, { uid: 'other' })
+      return withMetadata(widget, { uid: 'other' })
     case 'no metadata':
       return { ...widget, metadata: undefined }
-    case 'labels that are none':
-      return changed(widget, { labels: { 'a b': 'c' } })
+    case 'invalid labels':
+      return withMetadata(widget, { labels: { 'a b': 'c' } })
     case 'numbers as labels':
-      return changed(widget, { labels: { a: 1 } })
+      return withMetadata(widget, { labels: { a: 1 } })
     case 'a list':
       return { ...widget, kind: 'WidgetList', items: [] }
     case 'other metadata':
-      return changed(widget, {
+      return withMetadata(widget, {
         labels: { by: 'webhook' },
         annotations: { by: 'webhook' },
         finalizers: ['a/b'],
@@ -108,16 +107,16 @@ function answerTo({ apiVersion, kind, request: { uid, desiredAPIVersion, objects
     kind,
     response: { uid, result: { status: 'Failed', ...(message && { message }) } },
   })
-  if (bad) return failure(`there is no way for ${bad.metadata.name}`)
-  if (manner === 'no response') return { apiVersion, kind }
-  if (manner === 'failure') return failure('not today')
-  if (manner === 'failure without words') return failure()
+  if (bad) return failure(`cannot convert ${bad.metadata.name}`)
+  if (behavior === 'no response') return { apiVersion, kind }
+  if (behavior === 'failure') return failure('not today')
+  if (behavior === 'failure without a message') return failure()
   const convertedObjects =
-    manner === 'none' ? [] : objects.map((object) => misconverted(convertWidget(object, desiredAPIVersion)))
+    behavior === 'no objects' ? [] : objects.map((object) => convertFaultily(convertWidget(object, desiredAPIVersion)))
   return {
     apiVersion,
-    kind: manner === 'another review' ? 'AdmissionReview' : kind,
-    response: { uid: manner === 'another uid' ? 'another' : uid, result: { status: 'Success' }, convertedObjects },
+    kind: behavior === 'another review' ? 'AdmissionReview' : kind,
+    response: { uid: behavior === 'another uid' ? 'another' : uid, result: { status: 'Success' }, convertedObjects },
   }
 }
 
@@ -132,30 +131,30 @@ function start({ serving, port }: WebhookOptions): Promise<number> {
       headers: message.headers,
       url: message.url,
     })
-    if (manner === 'never') return
-    if (manner === 'by hanging up, once') {
-      manner = 'well'
+    if (behavior === 'no answer') return
+    if (behavior === 'hang up once') {
+      behavior = 'correct'
       return message.socket.destroy()
     }
-    if (manner === 'slowly') await setTimeout(slowMs)
-    if (manner === 'status 500') return response.writeHead(500).end('out of order')
-    if (manner === 'status 404') return response.writeHead(404).end()
+    if (behavior === 'slow') await setTimeout(slowMs)
+    if (behavior === 'status 500') return response.writeHead(500).end('out of order')
+    if (behavior === 'status 404') return response.writeHead(404).end()
     response
       .writeHead(200, { 'content-type': 'application/json' })
-      .end(manner === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review)))
+      .end(behavior === 'no JSON' ? 'pardon?' : JSON.stringify(answerTo(review)))
   })
   return listening(server, port, '0.0.0.0')
 }
 
 answerMessages<Messages>({
   start: async (options) => ({ port: await start(options) }),
-  manner(next) {
-    manner = next
+  behavior(next) {
+    behavior = next
     return {}
   },
   seen() {
-    const told = seen
+    const received = seen
     seen = []
-    return { seen: told }
+    return { seen: received }
   },
 })

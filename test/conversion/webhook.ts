@@ -1,28 +1,28 @@
-/** A conversion webhook in a process of its own, and definitions that use it. */
+/** A conversion webhook in a child process, and CustomResourceDefinitions that use it. */
 import { join } from 'node:path'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import type { Manner, Seen } from './webhook-process.ts'
+import type { Behavior, ReceivedReview } from './webhook-process.ts'
 import { type DefinitionOptions, group, type Widget, widgetDefinition } from './widgets.ts'
 
 export interface ConversionWebhook {
   readonly port: number
-  /** Of the authority that has signed its certificate. */
+  /** The authority that signed the webhook's certificate, as base64 of PEM. */
   readonly caBundle: string
-  /** What a definition says to reach it by URL. */
+  /** The clientConfig of a definition that calls the webhook by URL. */
   readonly clientConfig: { readonly url: string; readonly caBundle: string }
-  answers(manner: Manner): Promise<void>
-  /** The reviews since this was last asked. */
-  seen(): Promise<readonly Seen[]>
+  setBehavior(behavior: Behavior): Promise<void>
+  /** The reviews received since the last call. */
+  takeReviews(): Promise<readonly ReceivedReview[]>
   stop(): Promise<void>
 }
 
-/** Where a Service would be. */
+/** The Service of the webhook, in tests that create one. */
 export const service = { namespace: 'default', name: 'converter' }
 
-/** Starts the process; it ends with the test at the latest. */
+/** Starts the child process and stops it at the end of the test. */
 export async function conversionWebhook(t: Lifetime, port = 0): Promise<ConversionWebhook> {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
@@ -35,8 +35,8 @@ export async function conversionWebhook(t: Lifetime, port = 0): Promise<Conversi
     port: started.port,
     caBundle,
     clientConfig: { url: `https://127.0.0.1:${started.port}/convert`, caBundle },
-    answers: async (manner) => void (await ask({ manner })),
-    seen: async () => (await ask<{ seen: Seen[] }>({ seen: true })).seen,
+    setBehavior: async (behavior) => void (await ask({ behavior })),
+    takeReviews: async () => (await ask<{ seen: ReceivedReview[] }>({ seen: true })).seen,
     stop,
   }
 }
@@ -49,7 +49,7 @@ export const widgetsPath = (version: string, namespace = 'default'): string =>
 export const get = async (cluster: ReachableCluster, version: string, name: string): Promise<Widget> =>
   (await cluster.call('GET', `${widgetsPath(version)}/${name}`)) as unknown as Widget
 
-/** Makes a definition, and waits until it is served. */
+/** Creates the definition of widgets and waits until they are served. */
 export async function define(cluster: ReachableCluster, options: DefinitionOptions): Promise<void> {
   await cluster.call('POST', definitionsPath, widgetDefinition(options))
   const version = options.versions?.[0] ?? 'v1'
@@ -59,7 +59,7 @@ export async function define(cluster: ReachableCluster, options: DefinitionOptio
   )
 }
 
-/** Changes a definition. What is served follows a moment later. */
+/** Changes the definition of widgets, without waiting until the server serves the change. */
 export async function redefine(cluster: ReachableCluster, options: DefinitionOptions): Promise<void> {
   const { spec } = widgetDefinition(options) as { readonly spec: object }
   await cluster.call('PATCH', definitionPath, { spec }, 'application/merge-patch+json')

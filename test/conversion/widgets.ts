@@ -1,4 +1,4 @@
-/** Widgets in three versions that say the same in other shapes, and the ways between them. */
+/** Widgets: a custom resource with three versions of the same content, and the conversion between them. */
 export interface Widget {
   readonly apiVersion: string
   readonly kind: string
@@ -10,40 +10,42 @@ export interface Widget {
 export const group = 'shop.example.com'
 export const kind = 'Widget'
 
-interface Place {
+interface Address {
   readonly host: unknown
   readonly port: unknown
 }
 
-/** Where a widget is, in any version, and what else its spec says. */
-function placeOf({ apiVersion, spec = {} }: Widget): {
-  readonly place: Place
+/** Splits the spec of a widget of any version into its address and the other fields. */
+function splitAddress({ apiVersion, spec = {} }: Widget): {
+  readonly address: Address
   readonly rest: Readonly<Record<string, unknown>>
 } {
   switch (apiVersion) {
     case `${group}/v1`: {
       const { hostPort = '', ...rest } = spec
       const [host, port = '0'] = String(hostPort).split(':')
-      return { place: { host, port: Number(port) }, rest }
+      return { address: { host, port: Number(port) }, rest }
     }
     case `${group}/v2`: {
       const { host = '', port = 0, ...rest } = spec
-      return { place: { host, port }, rest }
+      return { address: { host, port }, rest }
     }
     default: {
       const { address = {}, ...rest } = spec
-      const { host = '', port = 0 } = address as Partial<Place>
-      return { place: { host, port }, rest }
+      const { host = '', port = 0 } = address as Partial<Address>
+      return { address: { host, port }, rest }
     }
   }
 }
 
 export function convertWidget(widget: Widget, apiVersion: string): Widget {
-  const { place, rest } = placeOf(widget)
-  const shape = { v1: { hostPort: `${place.host}:${place.port}` }, v2: { ...place }, v3: { address: { ...place } } }[
-    apiVersion.split('/')[1] ?? ''
-  ]
-  return { ...widget, apiVersion, spec: { ...shape, ...rest } }
+  const { address, rest } = splitAddress(widget)
+  const shapes: Record<string, object> = {
+    v1: { hostPort: `${address.host}:${address.port}` },
+    v2: { ...address },
+    v3: { address: { ...address } },
+  }
+  return { ...widget, apiVersion, spec: { ...shapes[apiVersion.split('/')[1] ?? ''], ...rest } }
 }
 
 const text = { type: 'string' }
@@ -63,7 +65,7 @@ export interface DefinitionOptions {
   readonly conversionReviewVersions?: readonly string[]
 }
 
-/** A definition whose versions a webhook converts, or nobody. */
+/** The CustomResourceDefinition of widgets. Without clientConfig its conversion strategy is None. */
 export function widgetDefinition({
   clientConfig,
   storage = 'v1',

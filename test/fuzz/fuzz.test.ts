@@ -1,7 +1,7 @@
 /**
- * Throws random and damaged requests at a server for `FUZZ_SECONDS` (60 in CI, 10 elsewhere). Whatever it is sent, it
- * answers with a Status or a text below 500, or one of the few known 5xx; it never hangs or ends, and what it stored
- * can be read. `FUZZ_SEED` repeats a run, as far as requests go: their order is the network's.
+ * Sends random and broken requests to a server for `FUZZ_SECONDS` (60 in CI, 10 elsewhere). It must answer each with a
+ * Status or a text below 500, or with one of the known errors; it must not hang or crash, and all stored objects must
+ * be readable. `FUZZ_SEED` repeats the requests of a run, but not the order in which they arrive.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'
@@ -10,17 +10,17 @@ import { Agent, request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { allResources } from '../../src/api/registry.ts'
+import { sendBroken } from './broken-http.ts'
+import { checkAnswer, type FuzzAnswer } from './check-answer.ts'
 import { Random } from './random.ts'
-import { sendBroken } from './raw.ts'
 import { Corpus, collectionPath, type FuzzRequest, isWatch, keyOf, randomRequest } from './requests.ts'
 import { samples } from './samples.ts'
-import { type FuzzAnswer, verdict } from './verdict.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const seconds = Number(process.env.FUZZ_SECONDS ?? (process.env.CI === 'true' ? 60 : 10))
 const hangMs = 30_000
 const workers = 16
-/** After this many different findings it is enough. */
+/** The run ends early after this many different findings. */
 const maxFindings = 20
 
 interface Server {
@@ -50,12 +50,12 @@ async function startServer(t: TestContext): Promise<Server> {
 /** Sends one request; rejects if it takes too long or the connection breaks. */
 type Send = (request: FuzzRequest) => Promise<FuzzAnswer>
 
-/** Watches are read for a moment only. */
+/** Watches are closed after this time. */
 const watchMs = 50
 
 function http2Sender(port: number): Send {
   let session: ClientHttp2Session | undefined
-  const sessionNow = (): ClientHttp2Session => {
+  const openSession = (): ClientHttp2Session => {
     if (session && !session.closed && !session.destroyed) return session
     session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     session.on('error', () => {})
@@ -64,7 +64,7 @@ function http2Sender(port: number): Send {
   }
   return ({ method, path, headers, body }) =>
     new Promise((resolve, reject) => {
-      const stream = sessionNow().request(
+      const stream = openSession().request(
         { ':method': method, ':path': path, ...headers },
         { endStream: body === undefined },
       )
@@ -75,13 +75,13 @@ function http2Sender(port: number): Send {
         reject(new Error(`no answer in ${hangMs} ms`))
         stream.close(constants.NGHTTP2_CANCEL)
       }, hangMs)
-      let moment: NodeJS.Timeout | undefined
+      let watchTimer: NodeJS.Timeout | undefined
       stream.on('response', (received) => {
         status = Number(received[':status'])
-        // What is compressed is not looked into.
+        // Compressed bodies are not checked.
         contentType = received['content-encoding'] ? '' : String(received['content-type'] ?? '')
         if (status === 200 && isWatch({ method, path, headers }))
-          moment = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
+          watchTimer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), watchMs)
       })
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('error', (error) => {
@@ -90,7 +90,7 @@ function http2Sender(port: number): Send {
       })
       stream.on('close', () => {
         clearTimeout(timer)
-        clearTimeout(moment)
+        clearTimeout(watchTimer)
         if (status === 0) reject(new Error(`the stream was reset with ${stream.rstCode}`))
         else resolve({ status, contentType, bytes: Buffer.concat(chunks) })
       })
@@ -101,9 +101,9 @@ function http2Sender(port: number): Send {
 function http1Sender(t: TestContext, port: number): Send {
   const agent = new Agent({ keepAlive: true, rejectUnauthorized: false })
   t.after(() => agent.destroy())
-  return (asked) =>
+  return (request) =>
     new Promise((resolve, reject) => {
-      const { method, path, headers, body } = asked
+      const { method, path, headers, body } = request
       const sent = httpsRequest({
         port,
         host: '127.0.0.1',
@@ -129,7 +129,7 @@ function http1Sender(t: TestContext, port: number): Send {
           })
         }
         const moment =
-          response.statusCode === 200 && isWatch(asked) ? setTimeout(() => response.destroy(), watchMs) : undefined
+          response.statusCode === 200 && isWatch(request) ? setTimeout(() => response.destroy(), watchMs) : undefined
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', done)
         response.on('close', done)
@@ -138,22 +138,22 @@ function http1Sender(t: TestContext, port: number): Send {
     })
 }
 
-const shown = ({ method, path, headers, body }: FuzzRequest): string => {
+const describeRequest = ({ method, path, headers, body }: FuzzRequest): string => {
   const { authorization: _, ...rest } = headers
-  return (
-    `${method} ${path.slice(0, 500)}\n    ` +
-    `${JSON.stringify(rest)}${body ? `\n    ${body.length > 1500 ? `${body.toString().slice(0, 1500)}… (${body.length} bytes)` : body.toString()}` : ''}`
-  )
+  const lines = [`${method} ${path.slice(0, 500)}`, JSON.stringify(rest)]
+  if (body && body.length > 1500) lines.push(`${body.toString().slice(0, 1500)}… (${body.length} bytes)`)
+  else if (body) lines.push(body.toString())
+  return lines.join('\n    ')
 }
 
 /**
- * What a controller tells of an answer that it did not hope for: `replicaset-controller: default/a: pods "a-x" is
- * forbidden: …`.
+ * The log line of a controller whose request was rejected: `replicaset-controller: default/a: pods "a-x" is forbidden:
+ * …`.
  */
-const refusal =
+const refusalLog =
   /^(?:[\w-]+|the garbage collector [^:]*): .*(?:forbidden: User "|\bis forbidden: |" not found$|" already exists$|\bis invalid: )/s
 
-/** Findings that differ in names and numbers only are one. */
+/** Identifies a finding: those that differ only in names and numbers are the same. */
 const signature = (what: string): string =>
   what
     .replace(/"[^"]*"/g, '"…"')
@@ -167,13 +167,13 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
   const server = await startServer(t)
   const corpus = new Corpus()
   const findings = new Map<string, string>()
-  const found = (what: string, request?: FuzzRequest): void => {
+  const addFinding = (what: string, request?: FuzzRequest): void => {
     const key = signature(what)
-    if (!findings.has(key)) findings.set(key, `${what}${request ? `\n  ${shown(request)}` : ''}`)
+    if (!findings.has(key)) findings.set(key, `${what}${request ? `\n  ${describeRequest(request)}` : ''}`)
   }
   const counts = new Map<number, number>()
   const deadline = performance.now() + seconds * 1000
-  const over = (): boolean =>
+  const isOver = (): boolean =>
     performance.now() > deadline ||
     findings.size >= maxFindings ||
     server.process.exitCode !== null ||
@@ -186,7 +186,8 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
     headers: { authorization: 'Bearer fuzz' },
     body: Buffer.from('{"metadata":{"name":"fuzz"}}'),
   })
-  // Who has few rights looks at everything, and may change roles: every write of theirs is weighed.
+  // The user with few rights may read everything and change roles, so that all its writes of roles are checked for
+  // privilege escalation.
   const rules = [
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['*'], verbs: ['create', 'update', 'patch'] },
     {
@@ -217,48 +218,48 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
     })
     assert.equal(status, 201)
   }
-  for (const sample of samples) corpus.keep(`${sample.apiVersion} ${sample.kind}`, sample)
+  for (const sample of samples) corpus.add(`${sample.apiVersion} ${sample.kind}`, sample)
   const work = async (id: number): Promise<void> => {
     const r = new Random(seed + id * 7919)
     const senders = [http2Sender(server.port), http1Sender(t, server.port)]
-    while (!over()) {
+    while (!isOver()) {
       const request = randomRequest(r, corpus)
       try {
         const answer = await r.pick(senders)(request)
         counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1)
-        const problem = verdict(request, answer)
-        if (problem) found(problem, request)
+        const problem = checkAnswer(request, answer)
+        if (problem) addFinding(problem, request)
         if (answer.status === 201 && answer.contentType === 'application/json') {
           const object = JSON.parse(answer.bytes.toString()) as {
             apiVersion?: string
             kind?: string
             metadata?: { resourceVersion?: string }
           }
-          if (object.metadata?.resourceVersion) corpus.keep(`${object.apiVersion} ${object.kind}`, object)
+          if (object.metadata?.resourceVersion) corpus.add(`${object.apiVersion} ${object.kind}`, object)
         }
       } catch (error) {
-        found((error as Error).message, request)
+        addFinding((error as Error).message, request)
       }
     }
   }
-  const breaker = async (): Promise<void> => {
+  const sendBrokenBytes = async (): Promise<void> => {
     const r = new Random(seed - 1)
-    while (!over()) {
+    while (!isOver()) {
       const problem = await sendBroken(r, server.port)
-      if (problem) found(problem)
+      if (problem) addFinding(problem)
     }
   }
-  await Promise.all([...Array.from({ length: workers }, (_, id) => work(id)), breaker()])
+  await Promise.all([...Array.from({ length: workers }, (_, id) => work(id)), sendBrokenBytes()])
 
   assert.equal(
     server.process.exitCode ?? server.process.signalCode,
     null,
     `the server ended:\n${server.output()}\n${[...findings.values()].join('\n')}`,
   )
-  await readEverything(http1Sender(t, server.port), found)
-  // Errors that nobody foresaw are logged. Controllers tell of refusals: random requests take roles away, set quotas,
-  // and delete what is being looked after.
-  for (const line of server.logged) if (!refusal.test(line)) found(`logged: ${line}`)
+  await checkStoredObjects(http1Sender(t, server.port), addFinding)
+  // The server logs unexpected errors. Controllers may log rejected requests: random requests remove roles, set quotas
+  // and delete objects that a controller is working on.
+  for (const line of server.logged) if (!refusalLog.test(line)) addFinding(`logged: ${line}`)
   t.diagnostic(
     `${[...counts.values()].reduce((sum, n) => sum + n, 0)} requests: ${[...counts]
       .sort(([a], [b]) => a - b)
@@ -268,15 +269,15 @@ test(`random requests for ${seconds} s are answered properly (FUZZ_SEED=${seed})
   assert.equal(findings.size, 0, `FUZZ_SEED=${seed}: ${findings.size} findings\n${[...findings.values()].join('\n')}`)
 })
 
-/** All objects can be listed, in all forms, and read one by one. */
-async function readEverything(send: Send, found: (what: string, request?: FuzzRequest) => void): Promise<void> {
+/** Checks that all objects can be listed in each format and read one by one. */
+async function checkStoredObjects(send: Send, found: (what: string, request?: FuzzRequest) => void): Promise<void> {
   const get = async (path: string, accept: string): Promise<FuzzAnswer> => {
     const request: FuzzRequest = { method: 'GET', path, headers: { authorization: 'Bearer fuzz', accept } }
     const answer = await send(request)
     const problem =
       answer.status === 200
-        ? verdict(request, answer)
-        : `status ${answer.status} after the storm: ${answer.bytes.toString().slice(0, 1000)}`
+        ? checkAnswer(request, answer)
+        : `status ${answer.status} after the run: ${answer.bytes.toString().slice(0, 1000)}`
     if (problem) found(problem, request)
     return answer
   }
@@ -300,9 +301,7 @@ async function readEverything(send: Send, found: (what: string, request?: FuzzRe
       if (one.status !== 200) continue
       const { kind, apiVersion, ...rest } = JSON.parse(one.bytes.toString()) as Record<string, unknown>
       if (JSON.stringify(rest) !== JSON.stringify(item))
-        found(
-          `${keyOf(definition)} reads otherwise alone than in its list: ${kind} ${apiVersion} ${item.metadata.name}`,
-        )
+        found(`${keyOf(definition)} differs between get and list: ${kind} ${apiVersion} ${item.metadata.name}`)
     }
   }
 }

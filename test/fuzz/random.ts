@@ -1,4 +1,4 @@
-/** Random numbers from a seed, so that what a run did can be done again. */
+/** Pseudo-random numbers from a seed, so that a run can be repeated. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** From 0 to 1, 1 excluded (mulberry32). */
+  /** A number from 0 to 1, excluding 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let t = this.#state
@@ -15,7 +15,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296
   }
 
-  /** A whole number below `limit`. */
+  /** An integer from 0 to `limit`, excluding `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
   }
@@ -28,12 +28,12 @@ export class Random {
     return items[this.below(items.length)]!
   }
 
-  /** One of the makers, called. */
+  /** Calls a random one of the makers. */
   one<T>(...makers: readonly (() => T)[]): T {
     return this.pick(makers)()
   }
 
-  /** A list of up to `most` things. */
+  /** An array of 0 to `most` made items. */
   some<T>(most: number, make: () => T): T[] {
     return Array.from({ length: this.below(most + 1) }, make)
   }

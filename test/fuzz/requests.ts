@@ -1,10 +1,21 @@
-/** Random requests to a server: to all kinds and to what is no kind, well-formed or nearly so. */
+/** Random requests to all kinds and to other paths, well-formed or nearly so. */
 import { allResources } from '../../src/api/registry.ts'
 import type { ResourceDefinition } from '../../src/api/resource.ts'
 import { schemaOf } from '../../src/api/schema/index.ts'
 import { toYaml } from '../../src/machinery/yaml.ts'
 import type { Random } from './random.ts'
-import { anything, damaged, damagedText, hurtful, names, namespaces, objectOf, placeIn, protobufOf } from './values.ts'
+import {
+  anything,
+  hostileText,
+  mutate,
+  mutateBytes,
+  names,
+  namespaces,
+  randomObject,
+  randomPath,
+  randomProtobuf,
+  withoutServerFields,
+} from './values.ts'
 
 export interface FuzzRequest {
   readonly method: string
@@ -13,14 +24,14 @@ export interface FuzzRequest {
   readonly body?: Buffer
 }
 
-/** Whether the answer may go on for ever. */
+/** Returns true if the answer may be endless. */
 export const isWatch = ({ path }: FuzzRequest): boolean => /\/watch(\/|\?|$)|[?&]watch(=|&|$)/.test(path)
 
-/** What the server has stored so far, to be changed and sent again: some objects of each kind. */
+/** The latest objects of each kind that the server stored, to be mutated and sent again. */
 export class Corpus {
   readonly #objects = new Map<string, Record<string, unknown>[]>()
 
-  keep(key: string, object: Record<string, unknown>): void {
+  add(key: string, object: Record<string, unknown>): void {
     const objects = this.#objects.get(key) ?? []
     objects.push(object)
     if (objects.length > 10) objects.shift()
@@ -34,7 +45,7 @@ export class Corpus {
 }
 
 const token = 'fuzz'
-/** Of somebody with few rights. */
+/** The token of a user with few rights. */
 const fewRights = 'few'
 const kinds = allResources.filter((definition) => schemaOf(definition) !== undefined || definition.virtual)
 
@@ -43,8 +54,10 @@ export const keyOf = ({ group, version, kind }: Pick<ResourceDefinition, 'group'
 const groupVersionOf = ({ group, version }: ResourceDefinition): string => (group ? `${group}/${version}` : version)
 
 /** `/apis/apps/v1/namespaces/default/deployments`. */
-export const collectionPath = (definition: ResourceDefinition, namespace: string): string =>
-  `${definition.group ? `/apis/${definition.group}` : '/api'}/${definition.version}/${definition.scope === 'Namespaced' && namespace ? `namespaces/${namespace}/` : ''}${definition.plural}`
+export function collectionPath({ group, version, scope, plural }: ResourceDefinition, namespace: string): string {
+  const prefix = group ? `/apis/${group}` : '/api'
+  return `${prefix}/${version}/${scope === 'Namespaced' && namespace ? `namespaces/${namespace}/` : ''}${plural}`
+}
 
 const query = (r: Random): string => {
   const value = (): string =>
@@ -115,7 +128,7 @@ const query = (r: Random): string => {
       '%',
       '',
     ])
-    // A version that is yet to come is waited for: rarely.
+    // The server waits for a future resourceVersion, so those are rare.
     return name === 'resourceVersion' && r.chance(0.9)
       ? `${name}=${r.below(300)}`
       : `${name}=${r.chance(0.95) ? value() : '%zz'}`
@@ -160,6 +173,8 @@ const contentTypes: readonly string[] = [
   ';',
 ]
 const patchTypes = contentTypes.slice(2, 6)
+const subresourceNames =
+  'status scale nothing log exec eviction binding finalize approval token ephemeralcontainers resize'.split(' ')
 
 function headers(r: Random, contentType: string): Record<string, string> {
   return {
@@ -195,22 +210,22 @@ const jsonPatch = (r: Random, object: unknown): unknown =>
   r.some(4, () => ({
     op: r.chance(0.95) ? r.pick(['add', 'remove', 'replace', 'move', 'copy', 'test']) : anything(r, 0),
     path: r.chance(0.8)
-      ? pointer(placeIn(r, object)) + (r.chance(0.2) ? '/-' : r.chance(0.1) ? '/new' : '')
+      ? pointer(randomPath(r, object)) + (r.chance(0.2) ? '/-' : r.chance(0.1) ? '/new' : '')
       : anything(r, 0),
     ...(r.chance(0.8) && { value: anything(r, 3) }),
-    ...(r.chance(0.5) && { from: r.chance(0.9) ? pointer(placeIn(r, object)) : anything(r, 0) }),
+    ...(r.chance(0.5) && { from: r.chance(0.9) ? pointer(randomPath(r, object)) : anything(r, 0) }),
   }))
 
-/** Part of an object, changed; for strategic merge with directives in it. */
+/** A mutated part of an object, with directives in it for a strategic merge. */
 function mergePatch(r: Random, object: unknown, directives: boolean): unknown {
-  const patch = damaged(r, object) as Record<string, unknown> | null
+  const patch = mutate(r, object) as Record<string, unknown> | null
   if (typeof patch !== 'object' || patch === null) return patch
   if (!Array.isArray(patch))
     for (const key of Object.keys(patch)) if (r.chance(0.4) && key !== 'metadata') delete patch[key]
   if (!directives) return patch
   for (let i = r.below(3); i > 0; i--) {
     let at: unknown = patch
-    for (const key of placeIn(r, patch)) {
+    for (const key of randomPath(r, patch)) {
       const next: unknown = (at as Record<string, unknown>)[key]
       if (typeof next !== 'object' || next === null) break
       at = next
@@ -232,13 +247,13 @@ function mergePatch(r: Random, object: unknown, directives: boolean): unknown {
   return patch
 }
 
-const encoded = (r: Random, value: unknown, yaml: boolean): Buffer => {
-  if (r.chance(0.03)) return Buffer.from(hurtful(r))
+const encodeBody = (r: Random, value: unknown, yaml: boolean): Buffer => {
+  if (r.chance(0.03)) return Buffer.from(hostileText(r))
   const text = yaml && r.chance(0.7) ? toYaml(value) : (JSON.stringify(value) ?? '')
-  return r.chance(0.06) ? damagedText(r, text) : Buffer.from(text)
+  return r.chance(0.06) ? mutateBytes(r, text) : Buffer.from(text)
 }
 
-function nonResource(r: Random): FuzzRequest {
+function nonResourceRequest(r: Random): FuzzRequest {
   const path = r.pick([
     '/',
     '/healthz',
@@ -256,7 +271,7 @@ function nonResource(r: Random): FuzzRequest {
     '/openapi/v3',
     '/openapi/v3/api/v1',
     '/openapi/v3/apis/apps/v1?hash=x',
-    '/.well-known/openid-configuration',
+    '/.well-stored/openid-configuration',
     '/openid/v1/jwks',
     '/api/v1/namespaces//pods',
     '/api/v1//',
@@ -275,7 +290,8 @@ function nonResource(r: Random): FuzzRequest {
     `/${'x/'.repeat(2000)}`,
   ])
   const method = r.pick(['GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])
-  const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? encoded(r, anything(r), false) : undefined
+  const body =
+    method === 'POST' || method === 'PUT' || method === 'PATCH' ? encodeBody(r, anything(r), false) : undefined
   return {
     method,
     path: path === '*' && method !== 'OPTIONS' ? '/*' : `${path}${path.includes('?') || path === '*' ? '' : query(r)}`,
@@ -284,21 +300,20 @@ function nonResource(r: Random): FuzzRequest {
   }
 }
 
-/** The next request. */
 export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
-  if (r.chance(0.06)) return nonResource(r)
+  if (r.chance(0.06)) return nonResourceRequest(r)
   const definition = r.pick(kinds)
   const type = schemaOf(definition)
   const namespace = r.chance(0.95) ? r.pick(namespaces) : r.pick(['', 'absent', 'A', '%20', 'ü'])
   const collection = collectionPath(definition, encodeURIComponent(namespace))
-  const known = corpus.pick(r, keyOf(definition))
-  const knownName = (known?.metadata as { name?: string } | undefined)?.name
-  const name = knownName && r.chance(0.8) ? knownName : r.pick(names)
+  const stored = corpus.pick(r, keyOf(definition))
+  const storedName = (stored?.metadata as { name?: string } | undefined)?.name
+  const name = storedName && r.chance(0.8) ? storedName : r.pick(names)
   const fresh = (): Record<string, unknown> =>
     type
-      ? objectOf(r, type, groupVersionOf(definition), definition.kind, r.chance(0.9) ? name : undefined)
+      ? randomObject(r, type, groupVersionOf(definition), definition.kind, r.chance(0.9) ? name : undefined)
       : (anything(r) as Record<string, unknown>)
-  const base = known && r.chance(0.5) ? known : fresh()
+  const base = stored && r.chance(0.5) ? stored : fresh()
   const options = {
     gracePeriodSeconds: r.below(3),
     propagationPolicy: r.pick(['Orphan', 'Background', 'Foreground', 'x']),
@@ -307,24 +322,24 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
   }
   const { subresources = {} } = definition
   const subresource = r.chance(0.15)
-    ? `/${r.pick(['status', 'scale', 'nothing', 'log', 'exec', 'eviction', 'binding', 'finalize', 'approval', 'token', 'ephemeralcontainers', 'resize', ...(subresources.special ?? []).map((special) => special.name)])}`
+    ? `/${r.pick([...subresourceNames, ...(subresources.special ?? []).map((special) => special.name)])}`
     : ''
   const item = `${collection}/${encodeURIComponent(name)}${subresource}${query(r)}`
   const yaml = r.chance(0.2)
-  const type1 = yaml ? 'application/yaml' : 'application/json'
-  const changed = (): unknown => (r.chance(0.6) ? damaged(r, base) : base)
-  // Deleted namespaces stay as they are without a controller: those that are written to are kept.
+  const contentType = yaml ? 'application/yaml' : 'application/json'
+  const changed = (): unknown => (r.chance(0.6) ? mutate(r, base) : base)
+  // Without a controller, deleted namespaces stay terminating and reject writes.
   const mayDelete = definition.plural !== 'namespaces' && definition.kind !== 'Namespace'
   return r.pick<() => FuzzRequest>([
     () => ({
       method: 'POST',
       path: `${collection}${r.chance(0.3) ? query(r) : ''}`,
-      headers: headers(r, type1),
-      body: encoded(r, r.chance(0.7) ? fresh() : changed(), yaml),
+      headers: headers(r, contentType),
+      body: encodeBody(r, r.chance(0.7) ? fresh() : changed(), yaml),
     }),
     () => {
-      const bytes = protobufOf(r, groupVersionOf(definition), definition.kind, name)
-      const body = r.chance(0.3) ? damagedText(r, bytes) : bytes
+      const bytes = randomProtobuf(r, groupVersionOf(definition), definition.kind, name)
+      const body = r.chance(0.3) ? mutateBytes(r, bytes) : bytes
       return {
         method: r.pick(['POST', 'POST', 'PUT']),
         path: r.chance(0.7) ? collection : item,
@@ -335,10 +350,10 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
     () => ({
       method: 'POST',
       path: `${r.chance(0.9) ? collection : item}`,
-      headers: headers(r, type1),
-      body: encoded(r, fresh(), yaml),
+      headers: headers(r, contentType),
+      body: encodeBody(r, fresh(), yaml),
     }),
-    () => ({ method: 'PUT', path: item, headers: headers(r, type1), body: encoded(r, changed(), yaml) }),
+    () => ({ method: 'PUT', path: item, headers: headers(r, contentType), body: encodeBody(r, changed(), yaml) }),
     () => {
       const patchType = r.pick(patchTypes)
       const apply = patchType === 'application/apply-patch+yaml'
@@ -346,16 +361,14 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
         patchType === 'application/json-patch+json'
           ? jsonPatch(r, base)
           : apply
-            ? withoutManaged(changed())
+            ? withoutServerFields(changed())
             : mergePatch(r, base, patchType.includes('strategic'))
-      const path = apply
-        ? `${collection}/${encodeURIComponent(name)}${subresource}?fieldManager=${r.pick(['m', 'n'])}&force=${r.chance(0.5)}`
-        : item
+      const path = apply ? `${item.split('?')[0]}?fieldManager=${r.pick(['m', 'n'])}&force=${r.chance(0.5)}` : item
       return {
         method: 'PATCH',
         path,
         headers: headers(r, patchType),
-        body: encoded(r, r.chance(0.95) ? patch : anything(r), apply),
+        body: encodeBody(r, r.chance(0.95) ? patch : anything(r), apply),
       }
     },
     () => ({ method: r.pick(['GET', 'GET', 'GET', 'GET', 'HEAD']), path: item, headers: headers(r, '') }),
@@ -375,7 +388,7 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
             method: 'DELETE',
             path: item,
             headers: headers(r, r.chance(0.5) ? 'application/json' : ''),
-            body: r.chance(0.5) ? encoded(r, r.chance(0.9) ? options : anything(r), false) : undefined,
+            body: r.chance(0.5) ? encodeBody(r, r.chance(0.9) ? options : anything(r), false) : undefined,
           }
         : { method: 'GET', path: item, headers: headers(r, '') },
     () => ({
@@ -384,11 +397,4 @@ export function randomRequest(r: Random, corpus: Corpus): FuzzRequest {
       headers: headers(r, ''),
     }),
   ])()
-}
-
-function withoutManaged(value: unknown): unknown {
-  const copy = structuredClone(value) as { metadata?: Record<string, unknown> } | null
-  if (copy && typeof copy === 'object' && copy.metadata && typeof copy.metadata === 'object')
-    for (const field of ['managedFields', 'resourceVersion', 'uid']) delete copy.metadata[field]
-  return copy
 }

@@ -1,4 +1,6 @@
-/** One valid object of the kinds that matter most: damaging these gets further than damaging random ones. */
+/**
+ * A valid object of each important kind. Mutations of these get further into the server than those of random objects.
+ */
 type Sample = Record<string, unknown> & { readonly apiVersion: string; readonly kind: string }
 
 const sample = (apiVersion: string, kind: string, rest: object = {}): Sample => ({

@@ -1,10 +1,10 @@
 /**
- * The server that is fuzzed, in a process of its own: a crash or an endless loop must not take the test with it. Tells
- * its parent the port, and what it logs.
+ * The fuzzed server, in a child process, so that a crash or an endless loop does not take down the test. Sends its port
+ * and its log lines to the parent.
  */
 import { startCluster } from '../../src/cluster/start-cluster.ts'
 
-const tell = (message: object): unknown => process.send?.(message)
+const send = (message: object): unknown => process.send?.(message)
 
 const cluster = await startCluster({
   storage: 'memory',
@@ -13,7 +13,7 @@ const cluster = await startCluster({
     { token: 'fuzz', user: { name: 'fuzz', groups: ['system:masters'] } },
     { token: 'few', user: { name: 'few', groups: [] } },
   ],
-  log: (logged) => tell({ logged }),
+  log: (logged) => send({ logged }),
 })
 process.on('disconnect', () => process.exit())
-tell({ port: cluster.port })
+send({ port: cluster.port })

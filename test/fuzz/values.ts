@@ -1,4 +1,4 @@
-/** Random values: objects that fit a kind's schema or nearly do, and small damages to values and texts. */
+/** Random values: objects that fit a kind's schema or nearly do, and small mutations of values and texts. */
 import { double, envelope, field, number, tag } from '../../src/machinery/protobuf/encode-for-tests.ts'
 import type { Field, FieldType, StructType } from '../../src/machinery/schema.ts'
 import type { Random } from './random.ts'
@@ -8,7 +8,7 @@ type Plain = Record<string, unknown>
 export const names: readonly string[] = ['a', 'b', 'c', 'd-1', 'default', 'x.y', 'system:c', 'd.example.com']
 export const namespaces: readonly string[] = ['default', 'fuzz']
 
-const odd: readonly string[] = [
+const oddTexts: readonly string[] = [
   '',
   ' ',
   '-',
@@ -64,7 +64,7 @@ const odd: readonly string[] = [
   '*a',
   '!!js',
 ]
-const plausible: readonly string[] = [
+const plausibleTexts: readonly string[] = [
   'a',
   'b',
   'web',
@@ -102,9 +102,9 @@ const numbers: readonly number[] = [
   9007199254740992, -0, 1e-7,
 ]
 
-const text = (r: Random): string => (r.chance(0.75) ? r.pick(plausible) : r.pick(odd))
+const text = (r: Random): string => (r.chance(0.75) ? r.pick(plausibleTexts) : r.pick(oddTexts))
 
-/** Any JSON. */
+/** A random JSON value. */
 export function anything(r: Random, depth = 3): unknown {
   if (depth === 0 || r.chance(0.5))
     return r.one<unknown>(
@@ -117,8 +117,8 @@ export function anything(r: Random, depth = 3): unknown {
   return Object.fromEntries(r.some(3, () => [text(r), anything(r, depth - 1)] as const))
 }
 
-/** A value of a type; `loose` is how likely any one of them is of another type. */
-function typed(r: Random, type: FieldType, depth: number, loose: number, field?: Field): unknown {
+/** A value of a type. `loose` is the probability that a value is of another type. */
+function randomValue(r: Random, type: FieldType, depth: number, loose: number, field?: Field): unknown {
   if (r.chance(loose)) return anything(r, 2)
   switch (type.kind) {
     case 'string':
@@ -138,24 +138,26 @@ function typed(r: Random, type: FieldType, depth: number, loose: number, field?:
     case 'any':
       return anything(r, 3)
     case 'array':
-      return depth <= 0 ? [] : Array.from({ length: 1 + r.below(2) }, () => typed(r, type.items, depth - 1, loose))
+      return depth <= 0
+        ? []
+        : Array.from({ length: 1 + r.below(2) }, () => randomValue(r, type.items, depth - 1, loose))
     case 'map':
-      return Object.fromEntries(r.some(3, () => [text(r), typed(r, type.values, depth - 1, loose)] as const))
+      return Object.fromEntries(r.some(3, () => [text(r), randomValue(r, type.values, depth - 1, loose)] as const))
     case 'struct':
-      return structOf(r, type, depth - 1, loose)
+      return randomStruct(r, type, depth - 1, loose)
     default:
       return type satisfies never
   }
 }
 
-function structOf(r: Random, type: StructType, depth: number, loose: number): Plain {
+function randomStruct(r: Random, type: StructType, depth: number, loose: number): Plain {
   const object: Plain = {}
   for (const [name, field] of type.fields) {
     if (!type.required.has(name) && !r.chance(depth > 0 ? 0.25 : 0.05)) continue
     if (depth < -3) continue
-    object[name] = typed(r, field.type, depth, loose, field)
+    object[name] = randomValue(r, field.type, depth, loose, field)
   }
-  if (r.chance(loose)) object[r.pick(odd)] = anything(r, 2)
+  if (r.chance(loose)) object[r.pick(oddTexts)] = anything(r, 2)
   return object
 }
 
@@ -181,10 +183,10 @@ const metadata = (r: Random, name: string | undefined): Plain => ({
   }),
 })
 
-/** An object of a kind. Many are valid, most are nearly so. */
-export function objectOf(r: Random, type: StructType, groupVersion: string, kind: string, name?: string): Plain {
+/** An object of a kind. Many are valid, most of the others nearly so. */
+export function randomObject(r: Random, type: StructType, groupVersion: string, kind: string, name?: string): Plain {
   const loose = r.pick([0, 0, 0.002, 0.03])
-  const object = structOf(r, type, r.below(5), loose)
+  const object = randomStruct(r, type, r.below(5), loose)
   return {
     ...object,
     apiVersion: r.chance(0.98) ? groupVersion : text(r),
@@ -193,8 +195,8 @@ export function objectOf(r: Random, type: StructType, groupVersion: string, kind
   }
 }
 
-/** Protobuf that could be an object of any kind: a name, and fields at random. */
-export function protobufOf(r: Random, groupVersion: string, kind: string, name: string): Buffer {
+/** Protobuf that could be an object of any kind: a name and random fields. */
+export function randomProtobuf(r: Random, groupVersion: string, kind: string, name: string): Buffer {
   const fields = (depth: number): Buffer[] =>
     r.some(5, () => {
       const at = r.chance(0.95) ? 1 + r.below(12) : r.pick([0, 1000, 536870911])
@@ -210,8 +212,8 @@ export function protobufOf(r: Random, groupVersion: string, kind: string, name: 
   return envelope(groupVersion, kind, [field(1, [field(1, name), ...(r.chance(0.3) ? fields(2) : [])]), ...fields(6)])
 }
 
-/** A place in a value, as its path. */
-export function placeIn(r: Random, value: unknown): (string | number)[] {
+/** The path of a random member of a value. */
+export function randomPath(r: Random, value: unknown): (string | number)[] {
   const path: (string | number)[] = []
   let at = value
   while (typeof at === 'object' && at !== null && r.chance(0.8)) {
@@ -225,10 +227,10 @@ export function placeIn(r: Random, value: unknown): (string | number)[] {
 }
 
 /** A copy with one to three changes: members replaced, removed, repeated or added. */
-export function damaged(r: Random, value: unknown): unknown {
+export function mutate(r: Random, value: unknown): unknown {
   const root = { value: structuredClone(value) } as Plain
   for (let i = 1 + r.below(3); i > 0; i--) {
-    const path = ['value', ...placeIn(r, root.value)]
+    const path = ['value', ...randomPath(r, root.value)]
     let parent: Plain = root
     for (const key of path.slice(0, -1)) parent = parent[key] as Plain
     const last = String(path.at(-1))
@@ -238,15 +240,15 @@ export function damaged(r: Random, value: unknown): unknown {
       () =>
         Array.isArray(parent)
           ? parent.push(structuredClone(parent[Number(last)]))
-          : (parent[r.pick(odd)] = anything(r, 1)),
+          : (parent[r.pick(oddTexts)] = anything(r, 1)),
       () => (parent[last] = r.pick<unknown>([null, [], {}, '', 0, false])),
     )
   }
   return root.value
 }
 
-/** A text with some bytes changed, cut or repeated. */
-export function damagedText(r: Random, source: string | Buffer): Buffer {
+/** A copy with some bytes changed, cut or repeated. */
+export function mutateBytes(r: Random, source: string | Buffer): Buffer {
   let bytes: Buffer = typeof source === 'string' ? Buffer.from(source) : source
   for (let i = 1 + r.below(3); i > 0 && bytes.length > 0; i--) {
     const at = r.below(bytes.length)
@@ -269,16 +271,17 @@ export function damagedText(r: Random, source: string | Buffer): Buffer {
   return bytes
 }
 
-const deep = (open: string, close: string, depth: number, inner = '1'): string =>
+const nested = (open: string, close: string, depth: number, inner = '1'): string =>
   open.repeat(depth) + inner + close.repeat(depth)
 
-/** Bodies that are made to hurt parsers. */
-export const hurtful = (r: Random): string =>
+/** A body made to crash or slow down parsers. */
+export const hostileText = (r: Random): string =>
   r.one(
-    () => deep('[', ']', r.pick([600, 5000, 100_000])),
-    () => deep('{"a":', '}', r.pick([600, 5000, 100_000])),
-    () => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":${deep('{"a":', '}', 20_000)}}}`,
-    () => `{"metadata":{"name":"a"},"spec":${deep('{"x":[', ']}', 10_000)}}`,
+    () => nested('[', ']', r.pick([600, 5000, 100_000])),
+    () => nested('{"a":', '}', r.pick([600, 5000, 100_000])),
+    () =>
+      `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":${nested('{"a":', '}', 20_000)}}}`,
+    () => `{"metadata":{"name":"a"},"spec":${nested('{"x":[', ']}', 10_000)}}`,
     () =>
       `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghi'
         .split('')
@@ -290,7 +293,8 @@ export const hurtful = (r: Random): string =>
     () => `{${'"a":1,'.repeat(20_000)}"a":2}`,
     () => `{"metadata":{"name":${'9'.repeat(10_000)}}}`,
     () =>
-      '{"__proto__":{"kind":"Pod"},"constructor":{"prototype":{"x":1}},"metadata":{"name":"a","labels":{"__proto__":"x"}}}',
+      '{"__proto__":{"kind":"Pod"},"constructor":{"prototype":{"x":1}},' +
+      '"metadata":{"name":"a","labels":{"__proto__":"x"}}}',
     () => '<xml/>',
     () => '%YAML 9.9\n---\n!!binary x: !!set {? a}',
     () => '? {a: b}\n: {c: d}',
@@ -299,3 +303,11 @@ export const hurtful = (r: Random): string =>
     () => ' '.repeat(100_000),
     () => `"${'\\ud800'.repeat(1000)}"`,
   )
+
+/** A copy of an object without the metadata that an apply must not have. */
+export function withoutServerFields(value: unknown): unknown {
+  const copy = structuredClone(value) as { metadata?: Record<string, unknown> } | null
+  if (copy && typeof copy === 'object' && copy.metadata && typeof copy.metadata === 'object')
+    for (const field of ['managedFields', 'resourceVersion', 'uid']) delete copy.metadata[field]
+  return copy
+}

@@ -1,6 +1,5 @@
 /**
- * Connections that send frames without end, each of which is allowed: they end, or cost little, and others hardly
- * notice.
+ * Connections that send valid frames endlessly. The server closes them or bounds their cost, and serves other clients.
  */
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
@@ -8,17 +7,16 @@ import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
 import { attackedServer } from '../support/attacked-server.ts'
 import { frame, preface, request, requestBlock } from '../support/frames.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { rawTls } from '../support/raw.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const attackers = 4
-/** Generous: 130 MB were measured. */
-const enoughMB = 400
+/** Measured: 130 MB. */
+const maxMB = 400
 
 /**
- * Sends a block again and again until the connection is gone, takes no more for a while, or has been sent so many
- * bytes.
+ * Sends a block repeatedly until the connection closes, the server stops reading, or `bytes` have been sent.
  */
 async function flood(socket: Socket, block: Buffer, bytes: number): Promise<void> {
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += block.length) {
@@ -27,7 +25,7 @@ async function flood(socket: Socket, block: Buffer, bytes: number): Promise<void
   }
 }
 
-/** Whether the other side reads on; one that does not has done what it should. */
+/** Resolves with true when the socket drains, or false if it closes or does not drain within 2 s. */
 function drained(socket: Socket): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (reads: boolean) => (): void => {
@@ -41,7 +39,7 @@ function drained(socket: Socket): Promise<boolean> {
   })
 }
 
-test('headers that go on in CONTINUATION frames without end close the connection', async (t) => {
+test('endless CONTINUATION frames close the connection', async (t) => {
   const server = await attackedServer(t)
   const endless = Buffer.concat(
     Array.from({ length: 2000 }, () => frame('continuation', 0, 1, Buffer.from([0, 1, 120, 1, 121]))),
@@ -55,18 +53,18 @@ test('headers that go on in CONTINUATION frames without end close the connection
         await closed
       }),
     )
-    assert.ok(server.resident() < enoughMB)
+    assert.ok(server.resident() < maxMB)
   })
 })
 
 const floods = {
-  'SETTINGS that want to be acknowledged': frame('settings', 0, 0, Buffer.from([0, 4, 0, 1, 0, 0])),
-  'PINGs that want an answer': frame('ping', 0, 0, Buffer.alloc(8)),
-  'empty DATA': frame('data', 0, 1),
+  'SETTINGS frames': frame('settings', 0, 0, Buffer.from([0, 4, 0, 1, 0, 0])),
+  'PING frames': frame('ping', 0, 0, Buffer.alloc(8)),
+  'empty DATA frames': frame('data', 0, 1),
 }
 
-for (const [what, one] of Object.entries(floods)) {
-  test(`${what}, and nobody who reads: memory is bounded, others are served`, async (t) => {
+for (const [name, one] of Object.entries(floods)) {
+  test(`a flood of ${name} from a client that does not read uses bounded memory`, async (t) => {
     const server = await attackedServer(t)
     const block = Buffer.concat(Array.from({ length: 5000 }, () => one))
     await whileOthersAreServed(t, server, async () => {
@@ -84,12 +82,12 @@ for (const [what, one] of Object.entries(floods)) {
           socket.destroy()
         }),
       )
-      assert.ok(server.resident() < enoughMB, `${server.resident()} MB`)
+      assert.ok(server.resident() < maxMB, `${server.resident()} MB`)
     })
   })
 }
 
-test('of 12,000 watches on one connection those beyond its bound are refused', async (t) => {
+test('12,000 watches on one connection exceed its stream limit and are reset', async (t) => {
   const server = await attackedServer(t)
   const block = requestBlock('GET', `${configMaps}?watch=1`)
   await whileOthersAreServed(t, server, async () => {
@@ -104,8 +102,8 @@ test('of 12,000 watches on one connection those beyond its bound are refused', a
       rest = rest.subarray(at)
     })
     socket.write(Buffer.concat([preface(), ...Array.from({ length: 12_000 }, (_, i) => request(2 * i + 1, block))]))
-    await waitFor('refusals, or the end', () => resets >= 9000 || socket.destroyed)
-    assert.ok(server.resident() < enoughMB, `${server.resident()} MB`)
+    await waitFor('resets or the end of the connection', () => resets >= 9000 || socket.destroyed)
+    assert.ok(server.resident() < maxMB, `${server.resident()} MB`)
     socket.destroy()
   })
 })

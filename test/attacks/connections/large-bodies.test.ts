@@ -1,6 +1,6 @@
 /**
- * Bodies and objects that are too large: refused in upstream's words, on a connection that lives where upstream's
- * lives.
+ * Bodies and objects that are too large are rejected with upstream's messages, and connections survive where upstream's
+ * do.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { waitFor } from '../../support/wait-for.ts'
 import { ask } from '../support/ask.ts'
 import { attackedServer } from '../support/attacked-server.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { head, rawTls } from '../support/raw.ts'
 
 const secrets = '/api/v1/namespaces/default/secrets'
@@ -16,7 +16,7 @@ const pods = '/api/v1/namespaces/default/pods'
 const limit = 3 * 1024 * 1024
 const tooLarge = /"message":"Request entity too large: limit is 3145728","reason":"RequestEntityTooLarge","code":413/
 
-test('what Content-Length announces beyond 3 MiB is refused before it is sent', async (t) => {
+test('a Content-Length above 3 MiB is rejected before the body is sent', async (t) => {
   const server = await attackedServer(t)
   await whileOthersAreServed(t, server, async () => {
     const { socket, received, closed } = await rawTls(server)
@@ -35,7 +35,7 @@ test('what Content-Length announces beyond 3 MiB is refused before it is sent', 
   })
 })
 
-test('chunked and HTTP/2 bodies are refused when they pass 3 MiB, and clients that go on sending read why', async (t) => {
+test('chunked and HTTP/2 bodies above 3 MiB get a 413 that clients can read while sending', async (t) => {
   const server = await attackedServer(t)
   await whileOthersAreServed(t, server, async () => {
     const { socket, received } = await rawTls(server)
@@ -50,7 +50,7 @@ test('chunked and HTTP/2 bodies are refused when they pass 3 MiB, and clients th
   })
 })
 
-test('a connection outlives an early answer if little is left of the request', async (t) => {
+test('a connection survives an early answer if little of the request is left', async (t) => {
   const server = await attackedServer(t)
   const { socket, received } = await rawTls(server)
   const answers = (): number => received().match(/HTTP\/1\.1 404/g)?.length ?? 0
@@ -62,7 +62,7 @@ test('a connection outlives an early answer if little is left of the request', a
   socket.destroy()
 })
 
-test('an object above 1.5 MiB is refused as etcd refuses it: created, updated or patched', async (t) => {
+test('a create or patch that makes an object exceed 1.5 MiB fails with the error of etcd', async (t) => {
   const server = await attackedServer(t)
   const pod = (bytes: number): string =>
     JSON.stringify({
@@ -80,24 +80,24 @@ test('an object above 1.5 MiB is refused as etcd refuses it: created, updated or
       },
     })
   await whileOthersAreServed(t, server, async () => {
-    const refused =
+    const expected =
       '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"etcdserver: request is too ' +
       'large","code":500}\n'
-    assert.deepEqual(await ask(server, 'POST', pods, pod(2_400_000)), { status: 500, text: refused })
+    assert.deepEqual(await ask(server, 'POST', pods, pod(2_400_000)), { status: 500, text: expected })
     assert.equal((await ask(server, 'POST', pods, pod(1_400_000))).status, 201)
     const patch = JSON.stringify({ metadata: { labels: { a: 'b' } }, status: { message: 'x'.repeat(500_000) } })
     assert.deepEqual(
       await ask(server, 'PATCH', `${pods}/large/status`, patch, { 'content-type': 'application/merge-patch+json' }),
       {
         status: 500,
-        text: refused,
+        text: expected,
       },
     )
     assert.equal((await ask(server, 'DELETE', `${pods}/large`, '')).status, 200)
   })
 })
 
-test('a compressed body is not decompressed: it is no JSON', async (t) => {
+test('a compressed body is not decompressed, and fails as invalid JSON', async (t) => {
   const server = await attackedServer(t)
   const body = gzipSync(Buffer.alloc(100_000, 0x20))
   const { status, text } = await ask(server, 'POST', secrets, body, { 'content-encoding': 'gzip' })

@@ -1,17 +1,17 @@
-/** Headers: a megabyte in all is taken, as upstream takes it, and more is refused in its words. */
+/** Headers of up to 1 MB are accepted as by upstream; larger ones are rejected with its messages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
 import { attackedServer } from '../support/attacked-server.ts'
 import { frame, headerBlock, preface, request, requestBlock } from '../support/frames.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { head, rawTls } from '../support/raw.ts'
 
 const path = '/api/v1/namespaces/default'
 const kilobyte = 'y'.repeat(1000)
 const lines = (count: number): string[] => Array.from({ length: count }, (_, i) => `X-${i}: ${kilobyte}`)
 
-test('HTTP/1.1: up to 1 MB of headers are taken, more is 431', async (t) => {
+test('HTTP/1.1: up to 1 MB of headers are accepted, more get a 431', async (t) => {
   const server = await attackedServer(t)
   await whileOthersAreServed(t, server, async () => {
     for (const [count, answer] of [
@@ -33,7 +33,7 @@ test('HTTP/1.1: up to 1 MB of headers are taken, more is 431', async (t) => {
   })
 })
 
-test('HTTP/1.1: 100 connections that send headers without end are refused', async (t) => {
+test('HTTP/1.1: 100 connections that send endless headers get a 431', async (t) => {
   const server = await attackedServer(t)
   await whileOthersAreServed(t, server, async () => {
     const block = Buffer.from(`${lines(100).join('\r\n')}\r\n`)
@@ -42,7 +42,7 @@ test('HTTP/1.1: 100 connections that send headers without end are refused', asyn
         const { socket, received, closed } = await rawTls(server)
         socket.write(head('GET', path).slice(0, -2))
         for (let i = 0; i < 20 && !received(); i++) await new Promise((resolve) => socket.write(block, resolve))
-        await waitFor('a refusal', () => received() !== '')
+        await waitFor('a 431', () => received() !== '')
         assert.match(received(), /^HTTP\/1\.1 431 /)
         socket.end()
         await closed
@@ -52,10 +52,10 @@ test('HTTP/1.1: 100 connections that send headers without end are refused', asyn
 })
 
 /**
- * Sends one request with `count` kilobytes of headers in frames of `bytes`. Resolves with the types of the frames that
- * come back.
+ * Sends a request with `count` kilobytes of headers in frames of `bytes`. Resolves with the types of the received
+ * frames that answer it: HEADERS or RST_STREAM.
  */
-async function asked(server: Parameters<typeof rawTls>[0], count: number, bytes: number): Promise<number[]> {
+async function answerTypes(server: Parameters<typeof rawTls>[0], count: number, bytes: number): Promise<number[]> {
   const { socket } = await rawTls(server, 'h2')
   const frames: number[] = []
   socket.on('data', (chunk: Buffer) => {
@@ -67,7 +67,7 @@ async function asked(server: Parameters<typeof rawTls>[0], count: number, bytes:
   ])
   socket.write(preface())
   await waitFor('settings', () => frames.length > 0)
-  // Large frames may be sent once the server's settings are acknowledged.
+  // Large frames are allowed once the server's settings are acknowledged.
   const acknowledge = 1
   const parts = [frame('settings', acknowledge, 0)]
   const endHeaders = 4
@@ -91,13 +91,13 @@ async function asked(server: Parameters<typeof rawTls>[0], count: number, bytes:
   return frames.filter((type) => type === headers || type === reset)
 }
 
-test('HTTP/2: up to 1 MB of headers are taken, more resets the stream', async (t) => {
+test('HTTP/2: up to 1 MB of headers are accepted, more reset the stream', async (t) => {
   const server = await attackedServer(t)
   await whileOthersAreServed(t, server, async () => {
     const [headers, reset] = [1, 3]
-    assert.deepEqual(await asked(server, 60, 16_384), [headers])
-    assert.deepEqual(await asked(server, 120, 16_384), [headers])
-    assert.deepEqual(await asked(server, 950, 200_000), [headers])
-    assert.deepEqual(await asked(server, 1100, 200_000), [reset])
+    assert.deepEqual(await answerTypes(server, 60, 16_384), [headers])
+    assert.deepEqual(await answerTypes(server, 120, 16_384), [headers])
+    assert.deepEqual(await answerTypes(server, 950, 200_000), [headers])
+    assert.deepEqual(await answerTypes(server, 1100, 200_000), [reset])
   })
 })

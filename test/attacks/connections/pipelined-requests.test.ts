@@ -1,6 +1,6 @@
 /**
- * Clients that send requests one after the other over HTTP/1.1 without waiting for the answers: none is lost, whatever
- * its size.
+ * Pipelining: clients that send HTTP/1.1 requests without waiting for the answers. No request is lost, whatever its
+ * size.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,10 +8,10 @@ import { waitFor } from '../../support/wait-for.ts'
 import { attackedServer } from '../support/attacked-server.ts'
 import { head, rawTls } from '../support/raw.ts'
 
-/** Of 2 MB each: more than the system holds between client and server. */
+/** 2 MB each: together more than the socket buffers hold. */
 const largeAnswers = 20
 
-test('a large body behind answers that nobody has read yet is read when they are', async (t) => {
+test('a large body is read once the client has read the pending answers', async (t) => {
   const server = await attackedServer(t)
   const { socket } = await rawTls(server)
   const statuses: string[] = []

@@ -1,8 +1,10 @@
-/** Streams that are opened and reset at once (CVE-2023-44487): the connection ends, and others hardly notice. */
+/**
+ * Streams that are opened and immediately reset (CVE-2023-44487): the server closes the connection and serves others.
+ */
 import { test } from 'node:test'
 import { attackedServer } from '../support/attacked-server.ts'
 import { preface, request, requestBlock, reset } from '../support/frames.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { rawTls } from '../support/raw.ts'
 
 const streams = 42_750
@@ -11,7 +13,7 @@ for (const [what, path] of [
   ['lists', '/api/v1/namespaces/default/configmaps'],
   ['watches', '/api/v1/namespaces/default/configmaps?watch=1'],
 ] as const) {
-  test(`171,000 ${what} opened and reset on four connections end the connections`, async (t) => {
+  test(`171,000 ${what} opened and reset on four connections close the connections`, async (t) => {
     const server = await attackedServer(t)
     const block = requestBlock('GET', path)
     const frames = Array.from({ length: streams }, (_, i) =>

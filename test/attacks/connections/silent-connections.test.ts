@@ -1,5 +1,5 @@
 /**
- * Connections that say nothing, or as little as they can: each is closed when its time is over, whatever it waits for.
+ * Connections that send nothing or as little as possible: each is closed after the timeout of its state.
  */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
@@ -7,14 +7,14 @@ import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
 import { attackedServer, token } from '../support/attacked-server.ts'
 import { preface, request, requestBlock } from '../support/frames.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { head, type Raw, rawTcp, rawTls } from '../support/raw.ts'
 
 const limits = { headerTimeoutMs: 1000, idleTimeoutMs: 2000, pingAfterMs: 500, pingTimeoutMs: 1000, lingerMs: 500 }
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const many = 50
 
-/** Sends a byte every 100 ms until the connection is gone. */
+/** Sends a byte every 100 ms until the connection closes. */
 function dribble({ socket, closed }: Raw, bytes: string): Raw {
   let at = 0
   const sending = setInterval(() => socket.write(bytes.charAt(at++ % bytes.length)), 100)
@@ -25,13 +25,13 @@ function dribble({ socket, closed }: Raw, bytes: string): Raw {
 const times = (count: number, open: () => Promise<Raw>): Promise<Raw[]> =>
   Promise.all(Array.from({ length: count }, open))
 
-/** All are closed by the server, none before `earliest`, in ms. */
-async function allClosed(connections: readonly Raw[], earliest: number): Promise<void> {
+/** Waits until the server has closed all connections, none of them earlier than after `minMs`. */
+async function allClosed(connections: readonly Raw[], minMs: number): Promise<void> {
   const ages = await Promise.all(connections.map(({ closed }) => closed))
-  assert.ok(Math.min(...ages) > earliest * 0.8, `closed after ${Math.min(...ages)} ms`)
+  assert.ok(Math.min(...ages) > minMs * 0.8, `closed after ${Math.min(...ages)} ms`)
 }
 
-test('TLS handshakes that never finish are cut off', async (t) => {
+test('unfinished TLS handshakes are closed', async (t) => {
   const server = await attackedServer(t, { limits })
   await whileOthersAreServed(t, server, async () => {
     await allClosed(await times(many, () => rawTcp(server)), limits.headerTimeoutMs)
@@ -42,7 +42,7 @@ test('TLS handshakes that never finish are cut off', async (t) => {
   })
 })
 
-test('HTTP/1.1 connections without headers, or with headers that never end, are cut off', async (t) => {
+test('HTTP/1.1 connections without headers or with endless slow headers are closed', async (t) => {
   const server = await attackedServer(t, { limits })
   await whileOthersAreServed(t, server, async () => {
     await allClosed(await times(many, () => rawTls(server)), limits.headerTimeoutMs)
@@ -55,7 +55,7 @@ test('HTTP/1.1 connections without headers, or with headers that never end, are 
   })
 })
 
-test('HTTP/1.1 connections that are kept alive are closed when nothing more is asked', async (t) => {
+test('idle HTTP/1.1 keep-alive connections are closed', async (t) => {
   const server = await attackedServer(t, { limits })
   const one = await rawTls(server)
   one.socket.write(head('GET', configMaps))
@@ -63,7 +63,7 @@ test('HTTP/1.1 connections that are kept alive are closed when nothing more is a
   await allClosed([one], limits.idleTimeoutMs)
 })
 
-test('HTTP/2 sessions that send no preface, or no request, are closed', async (t) => {
+test('HTTP/2 sessions without a preface or without a request are closed', async (t) => {
   const server = await attackedServer(t, { limits })
   await whileOthersAreServed(t, server, async () => {
     await allClosed(await times(many, () => rawTls(server, 'h2')), limits.headerTimeoutMs)
@@ -76,7 +76,7 @@ test('HTTP/2 sessions that send no preface, or no request, are closed', async (t
   })
 })
 
-test('a peer that has vanished from its watch is noticed; one that is only silent keeps it', async (t) => {
+test('a watch of a client that does not answer PINGs is closed; a merely silent one goes on', async (t) => {
   const server = await attackedServer(t, { limits })
   const vanished = await rawTls(server, 'h2')
   vanished.socket.write(Buffer.concat([preface(), request(1, requestBlock('GET', `${configMaps}?watch=1`))]))
@@ -87,20 +87,20 @@ test('a peer that has vanished from its watch is noticed; one that is only silen
   let pings = 0
   session.on('ping', () => pings++)
   await allClosed([vanished], limits.pingAfterMs + limits.pingTimeoutMs)
-  await waitFor('the other is asked again and again', () => pings > 4)
+  await waitFor('the other client gets more PINGs', () => pings > 4)
   assert.equal(watch.closed, false)
 })
 
-test('an idle HTTP/2 session is told to go, and may ask again before', async (t) => {
+test('an idle HTTP/2 session gets a GOAWAY without an error', async (t) => {
   const server = await attackedServer(t, { limits })
   const session = connect(server.url, { ca: server.ca })
   t.after(() => session.destroy())
-  const told: number[] = []
-  session.on('goaway', (code) => told.push(code))
+  const goaways: number[] = []
+  session.on('goaway', (code) => goaways.push(code))
   for (let i = 0; i < 2; i++) {
     const stream = session.request({ ':path': configMaps, authorization: `Bearer ${token}` })
     await new Promise((resolve) => stream.resume().on('close', resolve))
   }
-  await waitFor('it is closed', () => session.closed || session.destroyed)
-  assert.deepEqual(told, [0])
+  await waitFor('the session is closed', () => session.closed || session.destroyed)
+  assert.deepEqual(goaways, [0])
 })

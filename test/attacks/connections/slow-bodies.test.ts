@@ -1,16 +1,16 @@
-/** Bodies that come a byte at a time: their request has its time and no more, also when it was answered long ago. */
+/** Bodies sent one byte at a time do not outlive the request timeout, also after an early answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attackedServer } from '../support/attacked-server.ts'
 import { data, preface, request, requestBlock } from '../support/frames.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { head, rawTls } from '../support/raw.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const options = { requestTimeoutMs: 1000, limits: { lingerMs: 1000 } }
 const many = 30
 
-test('a slow body over HTTP/1.1 is 504, and its connection ends', async (t) => {
+test('a slow body over HTTP/1.1 gets a 504, and its connection is closed', async (t) => {
   const server = await attackedServer(t, options)
   await whileOthersAreServed(t, server, async () => {
     await Promise.all(
@@ -27,7 +27,7 @@ test('a slow body over HTTP/1.1 is 504, and its connection ends', async (t) => {
   })
 })
 
-test('a body that goes on after its answer ends the connection, at once if none was waited for', async (t) => {
+test('an unfinished body closes the connection after an early answer', async (t) => {
   const server = await attackedServer(t, options)
   await whileOthersAreServed(t, server, async () => {
     await Promise.all(
@@ -47,13 +47,13 @@ test('a body that goes on after its answer ends the connection, at once if none 
   })
 })
 
-test('a slow body over HTTP/2 is 504, and its stream ends; the session goes on', async (t) => {
+test('a slow body over HTTP/2 gets a 504 and a reset; the session stays open', async (t) => {
   const server = await attackedServer(t, options)
   await whileOthersAreServed(t, server, async () => {
     const { socket } = await rawTls(server, 'h2')
     const frames: number[] = []
     socket.on('data', (chunk: Buffer) => {
-      // Small frames come whole.
+      // Small frames arrive in one piece.
       for (let at = 0; at + 9 <= chunk.length; at += 9 + chunk.readUIntBE(at, 3)) frames.push(chunk[at + 3]!)
     })
     socket.write(
@@ -71,7 +71,7 @@ test('a slow body over HTTP/2 is 504, and its stream ends; the session goes on',
     assert.deepEqual(
       frames.filter((type) => type <= reset),
       [1, 0, reset],
-      'headers, data, and a reset that says that no more is wanted',
+      'headers, data, and a reset that stops the upload',
     )
     assert.equal(socket.destroyed, false)
     socket.destroy()

@@ -1,31 +1,31 @@
 /**
- * Policies and conditions of admission that would take for ever over what a client sends: each has a budget, and others
- * are served meanwhile.
+ * Admission policies and match conditions that would take forever on a request: each has a cost budget, and other
+ * clients are served meanwhile.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
 import { type Answer, ask } from '../support/ask.ts'
 import { type AttackedServer, attackedServer } from '../support/attacked-server.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 
 const group = '/apis/admissionregistration.k8s.io/v1'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
 const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }]
 
-async function make(server: AttackedServer, path: string, object: object): Promise<Answer> {
+async function create(server: AttackedServer, path: string, object: object): Promise<Answer> {
   const answer = await ask(server, 'POST', path, JSON.stringify(object))
   assert.equal(answer.status, 201, answer.text)
   return answer
 }
 
-async function policy(server: AttackedServer, name: string, spec: object): Promise<void> {
-  await make(server, `${group}/validatingadmissionpolicies`, {
+async function createPolicy(server: AttackedServer, name: string, spec: object): Promise<void> {
+  await create(server, `${group}/validatingadmissionpolicies`, {
     metadata: { name },
     spec: { matchConstraints: { resourceRules }, ...spec },
   })
-  await make(server, `${group}/validatingadmissionpolicybindings`, {
+  await create(server, `${group}/validatingadmissionpolicybindings`, {
     metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'] },
   })
@@ -34,47 +34,47 @@ async function policy(server: AttackedServer, name: string, spec: object): Promi
 const configMap = (data: Readonly<Record<string, string>>): string =>
   JSON.stringify({ metadata: { generateName: 'a-' }, data })
 
-/** Many keys, so that loops in loops are long. */
-const many = configMap(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, 'a'])))
+/** Many keys, so that nested loops take long. */
+const manyKeys = configMap(Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key-${i}`, 'a'])))
 const cubic = 'object.data.all(a, object.data.all(b, object.data.all(c, a != b || b != c || a == c)))'
 
-/** The first refusal: a policy is in effect a moment after it was made. */
-const refusal = (server: AttackedServer, body: string): Promise<Answer> =>
-  waitFor('it is refused', async () => {
+/** Sends the request until it is rejected: a new policy takes a moment to be in effect. */
+const firstRejection = (server: AttackedServer, body: string): Promise<Answer> =>
+  waitFor('the request is rejected', async () => {
     const answer = await ask(server, 'POST', configMaps, body)
     return answer.status === 201 ? undefined : answer
   })
 
-test('validations, variables and conditions that loop in loops run out of their budget', {
+test('nested loops in validations, variables and match conditions exceed the budget', {
   timeout: 110_000,
 }, async (t) => {
   const server = await attackedServer(t)
-  await policy(server, 'validations', {
+  await createPolicy(server, 'validations', {
     validations: Array.from({ length: 20 }, (_, i) => ({ expression: `${cubic} || ${i} == 0` })),
   })
   await whileOthersAreServed(t, server, async () => {
-    const { status, text } = await refusal(server, many)
+    const { status, text } = await firstRejection(server, manyKeys)
     assert.equal(status, 422)
     assert.match(text, /cost limit exceeded|running out of cost budget/)
-    // Twenty at once are no worse for others than one after the other.
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(server, 'POST', configMaps, many)))
+    // Twenty concurrent requests affect other clients no more than one.
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(server, 'POST', configMaps, manyKeys)))
     assert.ok(answers.every((answer) => answer.status === 422))
   })
   await ask(server, 'DELETE', `${group}/validatingadmissionpolicybindings/validations`, '')
-  await policy(server, 'variables', {
+  await createPolicy(server, 'variables', {
     variables: Array.from({ length: 10 }, (_, i) => ({ name: `v${i}`, expression: cubic })),
     validations: [{ expression: Array.from({ length: 10 }, (_, i) => `variables.v${i}`).join(' && ') }],
   })
-  await policy(server, 'conditions', {
+  await createPolicy(server, 'conditions', {
     matchConditions: [{ name: 'c', expression: cubic }],
     validations: [{ expression: 'true' }],
   })
   await whileOthersAreServed(t, server, async () => {
-    assert.match((await refusal(server, many)).text, /cost limit exceeded|running out of cost budget/)
+    assert.match((await firstRejection(server, manyKeys)).text, /cost limit exceeded|running out of cost budget/)
   })
 })
 
-test('patterns, strings and lists that grow do so within the budget', { timeout: 110_000 }, async (t) => {
+test('expensive patterns, strings and lists stay within the budget', { timeout: 110_000 }, async (t) => {
   const server = await attackedServer(t)
   const expressions = [
     "object.data.text.matches('^(a+)+$') && object.data.text.matches('(x+x+)+y')",
@@ -91,7 +91,7 @@ test('patterns, strings and lists that grow do so within the budget', { timeout:
   ]
   const text = 'a'.repeat(300_000)
   for (const [index, expression] of expressions.entries()) {
-    await policy(server, `p${index}`, {
+    await createPolicy(server, `p${index}`, {
       failurePolicy: 'Ignore',
       validations: [
         { expression: `!(${expression})` },
@@ -99,20 +99,20 @@ test('patterns, strings and lists that grow do so within the budget', { timeout:
       ],
     })
   }
-  await policy(server, 'last', { validations: [{ expression: "object.data.last != 'x'" }] })
+  await createPolicy(server, 'last', { validations: [{ expression: "object.data.last != 'x'" }] })
   await whileOthersAreServed(t, server, async () => {
-    const answer = await refusal(server, configMap({ text, other: text, last: 'x' }))
+    const answer = await firstRejection(server, configMap({ text, other: text, last: 'x' }))
     assert.ok([403, 422].includes(answer.status), answer.text.slice(0, 500))
   })
 })
 
-test('conditions of webhooks that are too dear end as the failure policy says, without a call', async (t) => {
+test('webhook match conditions over budget apply the failure policy without a call', async (t) => {
   const server = await attackedServer(t)
-  await make(server, `${group}/validatingwebhookconfigurations`, {
-    metadata: { name: 'dear' },
+  await create(server, `${group}/validatingwebhookconfigurations`, {
+    metadata: { name: 'expensive' },
     webhooks: [
       {
-        name: 'dear.example.com',
+        name: 'expensive.example.com',
         clientConfig: { url: 'https://127.0.0.1:1/never' },
         rules: resourceRules,
         sideEffects: 'None',
@@ -125,7 +125,7 @@ test('conditions of webhooks that are too dear end as the failure policy says, w
     ],
   })
   await whileOthersAreServed(t, server, async () => {
-    const { status, text } = await refusal(server, many)
+    const { status, text } = await firstRejection(server, manyKeys)
     assert.equal(status, 403)
     assert.match(text, /cost limit exceeded|running out of cost budget/)
     assert.doesNotMatch(text, /connection refused/)

@@ -1,4 +1,4 @@
-/** Requests of allowed size that once kept the server from everything else for seconds or minutes, and their like. */
+/** Requests of allowed size that once blocked the server for seconds or minutes, and similar ones. */
 import type { HeavyRequest } from './heavy-requests.ts'
 
 export interface HeavyCase extends HeavyRequest {
@@ -22,7 +22,7 @@ const named = (i: number): object => ({ name: `n${i}` })
 
 const manyKeys = (value: string): object => ({ data: members(49_000, (i) => [`k${i}`, value]) })
 
-/** The pod and the ConfigMaps that patches are about. */
+/** Creates the pod and the ConfigMaps that the cases patch. */
 export const victims: readonly HeavyRequest[] = [
   {
     method: 'POST',
@@ -61,7 +61,7 @@ const patch = (
 })
 
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'victim' } }
-const withFields = (name: string, fields: object): HeavyCase => ({
+const withManagedFields = (name: string, fields: object): HeavyCase => ({
   name,
   method: 'PUT',
   path: `${pods}/victim`,
@@ -77,7 +77,7 @@ const withFields = (name: string, fields: object): HeavyCase => ({
     spec: { containers: [{ name: 'c', image: 'i' }] },
   }),
 })
-const request = (name: string, text: string): HeavyCase =>
+const signingRequest = (name: string, text: string): HeavyCase =>
   post(name, '/apis/certificates.k8s.io/v1/certificatesigningrequests', {
     spec: { request: Buffer.from(text).toString('base64'), signerName: 'example.com/s', usages: ['client auth'] },
   })
@@ -159,11 +159,11 @@ export const heavyCases = (): readonly HeavyCase[] => [
   patch('a million steps of a pointer', configMaps, 'json', [
     { op: 'add', path: `/data${'/a'.repeat(1_000_000)}`, value: '' },
   ]),
-  withFields(
+  withManagedFields(
     'managed fields in another order',
     members(49_000, (i) => [`k:{"name":"n${(i * 7919) % 100_003}"}`, {}]),
   ),
-  withFields(
+  withManagedFields(
     'managed values in another order',
     members(49_000, (i) => [`v:[1,"${(i * 7919) % 100_003}"]`, {}]),
   ),
@@ -208,8 +208,8 @@ export const heavyCases = (): readonly HeavyCase[] => [
       },
     ],
   }),
-  request('blocks without end', '-----BEGIN A-----'.repeat(130_000)),
-  request('blocks of many types without end', items(100_000, (i) => `-----BEGIN ${i}-----`).join('')),
+  signingRequest('unterminated PEM blocks', '-----BEGIN A-----'.repeat(130_000)),
+  signingRequest('unterminated PEM blocks of many types', items(100_000, (i) => `-----BEGIN ${i}-----`).join('')),
   post('documents of YAML', configMaps, '---\n'.repeat(700_000), 'application/yaml'),
   post('a flow of YAML', configMaps, `data: [${'1,'.repeat(1_400_000)}]`, 'application/yaml'),
   post(

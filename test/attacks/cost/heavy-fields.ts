@@ -1,13 +1,13 @@
 /**
- * Every field of the built-in kinds that a client can fill with much: lists, maps, texts and free-form JSON, found in
- * the schema.
+ * The fields of the built-in kinds, found in the schema, that can hold large values: lists, maps, texts and free-form
+ * JSON.
  */
 import { allResources } from '../../../src/api/registry.ts'
 import type { ResourceDefinition } from '../../../src/api/resource.ts'
 import { schemaOf } from '../../../src/api/schema/index.ts'
 import type { FieldType, StructType } from '../../../src/machinery/schema.ts'
 
-/** A field's name, or what leads into a list or a map. */
+/** The name of a field, or a step into the items of a list or the values of a map. */
 export type Step = string | { readonly into: 'list' | 'map' }
 
 export interface HeavyField {
@@ -24,7 +24,7 @@ export const fieldName = ({ definition: { group, kind }, path }: HeavyField): st
   `${kind}${group && `.${group}`} ` +
   `${path.map((step) => (typeof step === 'string' ? `.${step}` : step.into === 'list' ? '[]' : '{}')).join('')}`
 
-/** The fields of all kinds. A structure that a kind has in several places is looked into once, where it comes first. */
+/** The fields of all kinds. The fields of a structure that a kind uses several times are listed once per kind. */
 export function heavyFields(): HeavyField[] {
   return allResources.filter((definition) => !definition.virtual).flatMap(fieldsOfKind)
 }
@@ -34,7 +34,7 @@ function fieldsOfKind(definition: ResourceDefinition): HeavyField[] {
   if (!type) return []
   const found: HeavyField[] = []
   const seen = new Set<StructType>()
-  // Level by level, so that a structure is found at its shortest path.
+  // Breadth-first, so that a structure is found at its shortest path.
   let level: { readonly type: FieldType; readonly path: readonly Step[] }[] = [{ type, path: [] }]
   while (level.length > 0) {
     const next: typeof level = []

@@ -21,7 +21,7 @@ type Plain = Record<string, unknown>
 const groupVersionOf = ({ group, version }: ResourceDefinition): string => (group ? `${group}/${version}` : version)
 export const heavyPath = (definition: ResourceDefinition): string => collectionPath(definition, 'default')
 
-/** An object of the kind that is valid where a sample is known, or nearly so. */
+/** An object of the kind, valid or nearly valid if there is a sample of the kind. */
 export function lightObject(definition: ResourceDefinition, name: string): Plain & { metadata: Plain } {
   const { kind } = definition
   const apiVersion = groupVersionOf(definition)
@@ -33,7 +33,7 @@ export function lightObject(definition: ResourceDefinition, name: string): Plain
 
 const placeholder = '@heavy@'
 
-/** Puts the placeholder at the path; what leads there is made where it is missing. */
+/** Puts the placeholder at the path, creating missing parents. */
 function fill(at: unknown, [step, ...rest]: readonly Step[]): unknown {
   if (step === undefined) return placeholder
   if (typeof step === 'object' && step.into === 'list')
@@ -49,7 +49,7 @@ const pointer = (path: readonly Step[]): string =>
 const heavy = (value: unknown, text: string): string =>
   JSON.stringify(value).replace(JSON.stringify(placeholder), () => text)
 
-/** The request that sends a field of a shape in one of the ways; all but `create` are about the object `name`. */
+/** A request that fills the field with a value of the shape. All ways but `create` change the object `name`. */
 export function heavyRequest(
   { definition, path }: HeavyField,
   shape: HeavyShape,
@@ -60,7 +60,6 @@ export function heavyRequest(
   const collection = heavyPath(definition)
   const item = `${collection}/${name}`
   const text = shape.text(bytes)
-  // The last part of a name is the field itself.
   const whole = (): string => heavy(fill(lightObject(definition, name), path), text)
   const part = (): string => heavy(fill({}, path), text)
   switch (way) {

@@ -1,11 +1,11 @@
 /**
- * The server that heavy requests are sent to, in a process of its own. When asked, it tells for how long at most it was
- * busy without a turn for anybody else: in CPU time of its thread, which neighbours on the machine do not lengthen, and
- * by the clock.
+ * The server that heavy requests are sent to, in a child process. On a message, it sends the longest time that its
+ * event loop was blocked since the last message: in CPU time of its thread, which other processes hardly affect, and in
+ * wall time.
  */
 import { startCluster } from '../../../src/cluster/start-cluster.ts'
 
-const tell = (message: object): unknown => process.send?.(message)
+const send = (message: object): unknown => process.send?.(message)
 
 const cluster = await startCluster({
   storage: 'memory',
@@ -29,12 +29,12 @@ setInterval(() => {
   lastClock = clock
 }, 1)
 
-// The question itself is answered in a later turn, when the timer has run.
+// Answered in a later turn, so that the interval above has run after the last request.
 process.on('message', () =>
   setTimeout(() => {
-    tell({ worst })
+    send({ worst })
     worst = { cpuMs: 0, clockMs: 0 }
   }, 3),
 )
 process.on('disconnect', () => process.exit())
-tell({ port: cluster.port })
+send({ port: cluster.port })

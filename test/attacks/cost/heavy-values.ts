@@ -1,17 +1,17 @@
 /**
- * Values as large as a body may be, as JSON text: lists and maps of the smallest items that a type has, and texts that
- * regular expressions like least.
+ * Values as large as a body may be, as JSON: lists and maps of the smallest items of a type, and texts on which regular
+ * expressions are slow.
  */
 import type { FieldType } from '../../../src/machinery/schema.ts'
 
-/** Makes the JSON of a value of up to so many bytes. */
+/** Makes a value of up to `bytes` bytes of JSON. */
 export interface HeavyShape {
   readonly name: string
   readonly text: (bytes: number) => string
 }
 
-/** The smallest value that says something; `i` tells it from others. */
-function small(type: FieldType, i: number | string, depth = 0): unknown {
+/** The smallest non-empty value of a type. Values of different `i` differ. */
+function smallest(type: FieldType, i: number | string, depth = 0): unknown {
   switch (type.kind) {
     case 'string':
       return type.format === 'byte' ? 'YQ==' : type.format ? '2024-01-01T00:00:00.000000Z' : `n${i}`
@@ -27,7 +27,7 @@ function small(type: FieldType, i: number | string, depth = 0): unknown {
     case 'any':
       return {}
     case 'array':
-      return depth > 3 ? [] : [small(type.items, i, depth + 1)]
+      return depth > 3 ? [] : [smallest(type.items, i, depth + 1)]
     case 'map':
       return {}
     case 'struct': {
@@ -36,7 +36,7 @@ function small(type: FieldType, i: number | string, depth = 0): unknown {
         ...type.required,
         ...['name', 'key', 'ip', 'uid', 'type'].filter((name) => type.fields.get(name)?.type.kind === 'string'),
       ])
-      return Object.fromEntries([...names].map((name) => [name, small(type.fields.get(name)!.type, i, depth + 1)]))
+      return Object.fromEntries([...names].map((name) => [name, smallest(type.fields.get(name)!.type, i, depth + 1)]))
     }
   }
 }
@@ -75,8 +75,8 @@ const empties: Readonly<Record<FieldType['kind'], string>> = {
 }
 
 /**
- * What texts are made of. What follows at the end fits no rule, so that an expression must try everything before it
- * gives up.
+ * The repeated units of texts. Texts end with a character that no rule allows, so that a regular expression must try
+ * all matches before it fails.
  */
 const units = [
   'a',
@@ -110,22 +110,22 @@ const longText = (unit: string, end: string): HeavyShape => ({
 })
 const texts: readonly HeavyShape[] = units.flatMap((unit) => [longText(unit, '!'), longText(unit, '')])
 
-/** The shapes that a field of the type is filled with. */
+/** The shapes of values to fill a field of the type with. */
 export function shapesOf(type: FieldType): readonly HeavyShape[] {
   switch (type.kind) {
     case 'array': {
-      const one = JSON.stringify(small(type.items, 0))
+      const one = JSON.stringify(smallest(type.items, 0))
       return [
         list('empty items', () => empties[type.items.kind]),
         list('nulls', () => 'null'),
-        list('distinct items', (i) => JSON.stringify(small(type.items, i))),
+        list('distinct items', (i) => JSON.stringify(smallest(type.items, i))),
         list('equal items', () => one),
       ]
     }
     case 'map': {
       const empty = empties[type.values.kind]
       return [
-        map('distinct keys', (i) => `"k${i}":${JSON.stringify(small(type.values, i))}`),
+        map('distinct keys', (i) => `"k${i}":${JSON.stringify(smallest(type.values, i))}`),
         map('wrong keys', (i) => `"-k${i}!":${empty}`),
         map('keys in other orders', (i) => `"${(i * 7919) % 1_000_003}":${empty}`),
         map('equal keys', () => `"k":${empty}`),

@@ -1,4 +1,6 @@
-/** Many large lists at once, and lists that nobody reads: memory is bounded, and all who read get theirs. */
+/**
+ * Many concurrent large lists, and lists that clients do not read: memory is bounded, and all other lists are answered.
+ */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { request as httpsRequest } from 'node:https'
@@ -6,16 +8,16 @@ import { test } from 'node:test'
 import { waitFor } from '../../support/wait-for.ts'
 import { type AttackedServer, attackedServer, token } from '../support/attacked-server.ts'
 import { initialWindowSize, preface, request, requestBlock } from '../support/frames.ts'
-import { whileOthersAreServed } from '../support/others.ts'
+import { whileOthersAreServed } from '../support/other-clients.ts'
 import { head, rawTls } from '../support/raw.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
 const authorization = `Bearer ${token}`
 const clients = 200
-/** Twice what is needed here: machines differ. */
-const enoughMB = 700
+/** Twice the measured memory, as machines differ. */
+const maxMB = 700
 
-/** 700 ConfigMaps of 10 KB each. */
+/** Creates 700 ConfigMaps of 10 KB each. */
 async function fill(server: AttackedServer): Promise<void> {
   const session = connect(server.url, { ca: server.ca })
   const create = (i: number): Promise<void> =>
@@ -44,11 +46,11 @@ async function fill(server: AttackedServer): Promise<void> {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Gets over a connection of its own; resolves with the body's length. */
+/** Sends a GET on a new connection. Resolves with the length of the body. */
 const get = {
   'HTTP/1.1': ({ url, ca }: AttackedServer, target: string, headers: Headers): Promise<number> =>
     new Promise((resolve, reject) => {
-      const asked = httpsRequest(
+      const sent = httpsRequest(
         url + target,
         { ca, agent: false, headers: { authorization, ...headers } },
         (response) => {
@@ -60,8 +62,8 @@ const get = {
           response.on('error', reject)
         },
       )
-      asked.on('error', reject)
-      asked.end()
+      sent.on('error', reject)
+      sent.end()
     }),
   'HTTP/2': ({ url, ca }: AttackedServer, target: string, headers: Headers): Promise<number> =>
     new Promise((resolve, reject) => {
@@ -81,13 +83,13 @@ const get = {
 }
 
 const forms: Readonly<Record<string, readonly [path: string, headers: Headers]>> = {
-  'as they are': [path, {}],
+  objects: [path, {}],
   selected: [`${path}?labelSelector=a%3Db`, {}],
-  'as tables': [`${path}?includeObject=Object`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }],
+  tables: [`${path}?includeObject=Object`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' }],
 }
 
 for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
-  test(`200 lists of 7 MB at once are all answered, without a copy for each (${protocol})`, {
+  test(`200 concurrent lists of 7 MB are answered without a copy for each (${protocol})`, {
     timeout: 110_000,
   }, async (t) => {
     const server = await attackedServer(t)
@@ -97,12 +99,12 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
       await whileOthersAreServed(t, server, async () => {
         const lengths = await Promise.all(Array.from({ length: clients }, () => get[protocol](server, target, headers)))
         assert.ok(Math.min(...lengths) > 7e6)
-        assert.ok(server.resident() < enoughMB)
+        assert.ok(server.resident() < maxMB)
       })
     }
   })
 
-  test(`lists that nobody reads cost little and are cut off (${protocol})`, async (t) => {
+  test(`lists that clients do not read use bounded memory and are closed (${protocol})`, async (t) => {
     const server = await attackedServer(t, { limits: { idleTimeoutMs: 3000 } })
     await fill(server)
     await whileOthersAreServed(t, server, async () => {
@@ -110,7 +112,7 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
       const unread = await Promise.all(
         Array.from({ length: clients }, async () => {
           const client = await rawTls(server, protocol === 'HTTP/2' ? 'h2' : 'http/1.1')
-          // HTTP/2: a window that never opens, on a connection that is read.
+          // HTTP/2: the connection is read, but the stream's window stays 0.
           if (protocol === 'HTTP/2')
             client.socket.write(
               Buffer.concat([preface([initialWindowSize, 0]), request(1, requestBlock('GET', target))]),
@@ -119,13 +121,13 @@ for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
           return client
         }),
       )
-      await waitFor('all have been asked', () => unread.every(({ socket }) => socket.writableLength === 0))
-      assert.ok(server.resident() < enoughMB)
+      await waitFor('all requests are sent', () => unread.every(({ socket }) => socket.writableLength === 0))
+      assert.ok(server.resident() < maxMB)
       if (protocol === 'HTTP/1.1') {
-        await waitFor('they are cut off', () => server.descriptors() < clients)
+        await waitFor('the connections are closed', () => server.descriptors() < clients)
         for (const { socket } of unread) socket.resume()
       }
-      // What is left of a session without requests goes like every idle one.
+      // HTTP/2 sessions left without requests are closed like other idle ones.
       await Promise.all(unread.map(({ closed }) => closed))
     })
   })

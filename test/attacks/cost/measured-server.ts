@@ -1,4 +1,4 @@
-/** A server in a process of its own, and how long each request keeps it from everything else. */
+/** A server in a child process, with a measurement of how long each request blocks its event loop. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
@@ -6,31 +6,31 @@ import { join } from 'node:path'
 import type { Lifetime } from '../../support/test-cluster.ts'
 import type { HeavyRequest } from './heavy-requests.ts'
 
-export interface Held {
-  /** The most CPU time that passed without a turn for other requests. */
+export interface BlockedTime {
+  /** The longest time the event loop was blocked, in CPU time. */
   readonly cpuMs: number
-  /** The same by the clock, which runs on while other processes have the core. */
+  /** The same in wall time, which includes the time that other processes use the core. */
   readonly clockMs: number
 }
 
-export interface Measured extends Held {
-  /** 0 when the server did not answer. */
+export interface Measured extends BlockedTime {
+  /** 0 if the server did not answer. */
   readonly status: number
   readonly bytes: number
-  /** How the answer begins. */
+  /** The first bytes of the answer. */
   readonly start: string
 }
 
 export interface MeasuredServer {
   send(request: HeavyRequest): Promise<Measured>
-  /** How long the worst of the light requests took that were sent meanwhile. */
+  /** Also sends light requests meanwhile; lightMs is the longest latency of these. */
   sendBeside(request: HeavyRequest): Promise<Measured & { readonly lightMs: number }>
 }
 
 type Answer = Pick<Measured, 'status' | 'bytes' | 'start'>
 
-const patienceMs = 180_000
-const shownBytes = 1000
+const timeoutMs = 180_000
+const startBytes = 1000
 
 export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
   const child = fork(join(import.meta.dirname, 'heavy-server.ts'), {
@@ -48,8 +48,8 @@ export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
   }
   t.after(() => session?.destroy())
 
-  const held = async (): Promise<Held> => {
-    const answered = once(child, 'message') as Promise<[{ worst: Held }]>
+  const takeBlockedTime = async (): Promise<BlockedTime> => {
+    const answered = once(child, 'message') as Promise<[{ worst: BlockedTime }]>
     child.send({})
     return (await answered)[0].worst
   }
@@ -69,36 +69,36 @@ export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
     let start = ''
     stream.on('response', (headers) => (status = Number(headers[':status'])))
     stream.on('data', (chunk: Buffer) => {
-      if (bytes === 0) start = chunk.subarray(0, shownBytes).toString()
+      if (bytes === 0) start = chunk.subarray(0, startBytes).toString()
       bytes += chunk.length
     })
     stream.on('error', () => {})
     stream.on('close', () => resolve({ status, bytes, start }))
-    stream.setTimeout(patienceMs, () => stream.close())
+    stream.setTimeout(timeoutMs, () => stream.close())
     if (body !== undefined) stream.end(body)
     return promise
   }
   const send = async (request: HeavyRequest): Promise<Measured> => {
-    await held()
+    await takeBlockedTime()
     const answer = await exchange(request)
-    return { ...answer, ...(await held()) }
+    return { ...answer, ...(await takeBlockedTime()) }
   }
   return {
     send,
     async sendBeside(request) {
-      let over = false
+      let done = false
       let lightMs = 0
       const light = async (): Promise<void> => {
-        while (!over) {
+        while (!done) {
           const start = performance.now()
           await exchange({ method: 'GET', path: '/readyz' })
           lightMs = Math.max(lightMs, performance.now() - start)
         }
       }
-      const watching = light()
+      const lightRequests = light()
       const measured = await send(request)
-      over = true
-      await watching
+      done = true
+      await lightRequests
       return { ...measured, lightMs }
     },
   }

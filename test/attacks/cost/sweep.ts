@@ -1,8 +1,8 @@
 /**
- * Fills every field of every kind in every shape and way, and prints what kept the server for longer than `HEAVY_FROM`
- * ms (100 unless said). All of it takes a day; `HEAVY_KINDS=Pod,Service`, `HEAVY_TYPES=array,map` and
- * `HEAVY_WAYS=create` choose, `HEAVY_BYTES` makes bodies smaller, and with `HEAVY_ONCE=1` a field that kinds share is
- * filled in one of them only.
+ * Fills every field of every kind in every shape and way, and prints the requests that block the server for longer than
+ * `HEAVY_FROM` ms (default: 100). A full run takes a day; `HEAVY_KINDS=Pod,Service`, `HEAVY_TYPES=array,map` and
+ * `HEAVY_WAYS=create` select parts, `HEAVY_BYTES` sets the size of bodies, and with `HEAVY_ONCE=1` a field that several
+ * kinds share is filled in one of them only.
  *
  *     HEAVY_ONCE=1 HEAVY_WAYS=create HEAVY_BYTES=300000 scripts/node test/attacks/cost/sweep.ts
  */
@@ -12,30 +12,30 @@ import { heavyPath, heavyRequest, lightObject, ways } from './heavy-requests.ts'
 import { shapesOf } from './heavy-values.ts'
 import { type Measured, measuredServer } from './measured-server.ts'
 
-const chosen = (name: string): ((value: string) => boolean) => {
+const selectedBy = (name: string): ((value: string) => boolean) => {
   const list = process.env[name]?.split(',')
   return (value) => !list || list.includes(value)
 }
-const isKind = chosen('HEAVY_KINDS')
-const isType = chosen('HEAVY_TYPES')
-const isWay = chosen('HEAVY_WAYS')
+const isKind = selectedBy('HEAVY_KINDS')
+const isType = selectedBy('HEAVY_TYPES')
+const isWay = selectedBy('HEAVY_WAYS')
 const bytes = Number(process.env.HEAVY_BYTES ?? 3_100_000)
-const shownFrom = Number(process.env.HEAVY_FROM ?? 100)
-const shownAtEnd = 40
+const reportFromMs = Number(process.env.HEAVY_FROM ?? 100)
+const reportedAtEnd = 40
 
 const cleanUps: (() => unknown)[] = []
 const server = await measuredServer({ after: (cleanUp) => cleanUps.push(cleanUp) })
-const found: { readonly what: string; readonly measured: Measured }[] = []
+const reports: { readonly what: string; readonly measured: Measured }[] = []
 let sent = 0
 
-const shown = ({ what, measured: { cpuMs, status, bytes: answered } }: (typeof found)[number]): string =>
+const describe = ({ what, measured: { cpuMs, status, bytes: answered } }: (typeof reports)[number]): string =>
   `${cpuMs.toFixed(0)} ms: ${what} → ${status}, ${answered} bytes`
 
-function note(what: string, measured: Measured): void {
+function report(what: string, measured: Measured): void {
   sent++
-  if (measured.cpuMs < shownFrom) return
-  found.push({ what, measured })
-  console.log(shown({ what, measured }))
+  if (measured.cpuMs < reportFromMs) return
+  reports.push({ what, measured })
+  console.log(describe({ what, measured }))
 }
 
 const name = 'heavy'
@@ -62,19 +62,19 @@ async function tryField(field: HeavyField): Promise<void> {
       }
       const what = `${fieldName(field)}, ${shape.name}, by ${way}`
       const measured = await server.send(heavyRequest(field, shape, way, name, bytes))
-      note(what, measured)
+      report(what, measured)
       if (measured.status !== 201 || way !== 'create') continue
-      note(`${what}, then GET`, await server.send({ method: 'GET', path }))
-      note(
+      report(`${what}, then GET`, await server.send({ method: 'GET', path }))
+      report(
         `${what}, then a small patch`,
         await server.send({ method: 'PATCH', path, contentType: merge, body: '{"metadata":{"labels":{"x":"y"}}}' }),
       )
-      note(`${what}, then DELETE`, await server.send({ method: 'DELETE', path }))
+      report(`${what}, then DELETE`, await server.send({ method: 'DELETE', path }))
     }
   }
 }
 
-/** The last two steps of a path tell which field it is; templates of pods are the same in all kinds. */
+/** A field is identified by the last three steps of its path, as pod templates are the same in all kinds. */
 const seen = new Set<string>()
 const isKnown = ({ path }: HeavyField): boolean => {
   const key = JSON.stringify(path.slice(-3))
@@ -87,7 +87,7 @@ for (const field of heavyFields())
   if (isKind(field.definition.kind) && isType(field.type.kind) && !(process.env.HEAVY_ONCE && isKnown(field)))
     await tryField(field)
 
-found.sort((a, b) => b.measured.cpuMs - a.measured.cpuMs)
+reports.sort((a, b) => b.measured.cpuMs - a.measured.cpuMs)
 console.log(`${sent} requests; the worst:`)
-for (const one of found.slice(0, shownAtEnd)) console.log(shown(one))
+for (const one of reports.slice(0, reportedAtEnd)) console.log(describe(one))
 for (const cleanUp of cleanUps.reverse()) await cleanUp()

@@ -1,4 +1,4 @@
-/** Requests for certificates that say different things to who checks them and to who reads the certificate. */
+/** Certificate requests that the signer's checks might read differently than a reader of the certificate. */
 import assert from 'node:assert/strict'
 import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -15,14 +15,14 @@ const clientSigner = 'kubernetes.io/kube-apiserver-client'
 const kubeletSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
 const approved = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }] } }
 
-interface Asked {
+interface CertificateRequest {
   readonly key: string
   readonly der: Buffer
 }
 
 function openssl(t: Lifetime) {
   const { folder, openssl: run } = opensslFolder(t)
-  return (subject: string, ...more: readonly string[]): Asked => {
+  return (subject: string, ...more: readonly string[]): CertificateRequest => {
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'k.pem']
     run('req', '-new', ...key, '-subj', subject, '-outform', 'DER', '-out', 'r.der', ...more)
     return { key: readFileSync(join(folder, 'k.pem'), 'utf8'), der: readFileSync(join(folder, 'r.der')) }
@@ -32,7 +32,7 @@ function openssl(t: Lifetime) {
 const pem = (der: Buffer): string =>
   `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
 
-const body = (name: string, { der }: Asked, signerName = clientSigner) => ({
+const body = (name: string, { der }: CertificateRequest, signerName = clientSigner) => ({
   metadata: { name },
   spec: {
     request: Buffer.from(pem(der)).toString('base64'),
@@ -41,18 +41,18 @@ const body = (name: string, { der }: Asked, signerName = clientSigner) => ({
   },
 })
 
-/** Whom the certificate of an approved request makes of its bearer. */
-async function bearerOf(cluster: TestCluster, name: string, { key }: Asked) {
+/** Approves a request and returns the user that its certificate authenticates. */
+async function authenticatedUser(cluster: TestCluster, name: string, { key }: CertificateRequest) {
   await cluster.call('PATCH', `${requests}/${name}/approval`, approved, 'application/merge-patch+json')
-  const certificate = await waitFor('it is signed', async () => {
+  const certificate = await waitFor('the certificate is issued', async () => {
     const { status } = await cluster.call('GET', `${requests}/${name}`)
     return (status as { certificate?: string }).certificate
   })
   return (await ask(cluster, { cert: Buffer.from(certificate, 'base64').toString(), key })).user
 }
 
-/** One ASN.1 value (X.690) of bytes: where its contents begin, and where it ends. */
-function span(bytes: Buffer, at: number): { readonly from: number; readonly to: number } {
+/** The content range of the ASN.1 value (X.690) at an offset. */
+function contentRange(bytes: Buffer, at: number): { readonly from: number; readonly to: number } {
   const first = bytes[at + 1]!
   const digits = first < 128 ? 0 : first - 128
   const length = digits ? bytes.readUIntBE(at + 2, digits) : first
@@ -66,11 +66,11 @@ function value(tag: number, contents: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), contents])
 }
 
-/** The request with another type of text for `text`, signed again. */
-function retyped({ der, key }: Asked, text: string, tag: number): Asked {
-  const start = span(der, 0).from
-  const info = span(der, start)
-  const algorithm = der.subarray(info.to, span(der, info.to).to)
+/** Changes the string type of `text` in the request and signs it again. */
+function withStringType({ der, key }: CertificateRequest, text: string, tag: number): CertificateRequest {
+  const start = contentRange(der, 0).from
+  const info = contentRange(der, start)
+  const algorithm = der.subarray(info.to, contentRange(der, info.to).to)
   const changed = Buffer.from(der.subarray(start, info.to))
   changed[changed.indexOf(text) - 2] = tag
   const signature = sign('sha256', changed, createPrivateKey(key))
@@ -80,14 +80,14 @@ function retyped({ der, key }: Asked, text: string, tag: number): Asked {
   }
 }
 
-test('nobody becomes a member of system:masters, however the group is written', async (t) => {
+test('no spelling of system:masters in a request yields a certificate of that group', async (t) => {
   const [cluster, request] = [await testCluster(t), openssl(t)]
   const masters = /use of kubernetes\.io\/kube-apiserver-client signer with system:masters group is not allowed$/
   const plain = request('/O=system:masters/CN=eve')
-  // NumericString, VisibleString, GeneralString and bytes are read by some as texts.
+  // Some parsers accept NumericString, VisibleString, GeneralString and OCTET STRING as text.
   for (const tag of [18, 26, 27, 4]) {
     await assert.rejects(
-      cluster.call('POST', requests, body(`tag-${tag}`, retyped(plain, 'system:masters', tag))),
+      cluster.call('POST', requests, body(`tag-${tag}`, withStringType(plain, 'system:masters', tag))),
       /is forbidden: failed to parse CSR: unsupported string type/,
     )
   }
@@ -97,18 +97,18 @@ test('nobody becomes a member of system:masters, however the group is written', 
       { name: 'admin', groups: ['system:masters'] },
       'POST',
       requests,
-      body(`tag-${tag}`, retyped(plain, 'system:masters', tag)),
+      body(`tag-${tag}`, withStringType(plain, 'system:masters', tag)),
     )
     assert.equal(status, 403)
     assert.match(message, masters)
   }
-  for (const [index, asked] of [
+  for (const [index, csr] of [
     request('/O=dev+O=system:masters/CN=eve', '-multivalue-rdn'),
     request('/CN=eve+O=system:masters', '-multivalue-rdn'),
     request('/CN=eve/O=a/OU=b/O=system:masters', '-utf8'),
   ].entries()) {
     await assert.rejects(
-      cluster.call('POST', requests, body(`several-${index}`, asked)),
+      cluster.call('POST', requests, body(`several-${index}`, csr)),
       /system:masters group is not allowed/,
     )
   }
@@ -118,23 +118,23 @@ test('nobody becomes a member of system:masters, however the group is written', 
     ['comma', '/O=x, O=system:masters/CN=eve', ['x, O=system:masters']],
     ['line', '/O=x\nO=system:masters/CN=eve', ['x\nO=system:masters']],
   ] as const) {
-    const asked = request(subject)
-    await cluster.call('POST', requests, body(name, asked))
-    assert.deepEqual((await bearerOf(cluster, name, asked))?.groups, [...groups, 'system:authenticated'], name)
+    const csr = request(subject)
+    await cluster.call('POST', requests, body(name, csr))
+    assert.deepEqual((await authenticatedUser(cluster, name, csr))?.groups, [...groups, 'system:authenticated'], name)
   }
 })
 
-test('of several common names all see the same', async (t) => {
+test('the last of several common names counts for authentication and node checks', async (t) => {
   const [cluster, request] = [await testCluster(t), openssl(t)]
   const two = request('/O=system:nodes/CN=system:node:victim/CN=system:node:n1')
   await cluster.call('POST', requests, body('two', two))
-  assert.equal((await bearerOf(cluster, 'two', two))?.username, 'system:node:n1')
+  assert.equal((await authenticatedUser(cluster, 'two', two))?.username, 'system:node:n1')
   const other = request('/O=system:nodes/CN=system:node:n1/CN=system:node:victim')
-  const refused = await as(cluster, nodeUser('n1'), 'POST', requests, body('other', other, kubeletSigner))
-  assert.match(refused.message, /can only create a node CSR with CN=system:node:n1$/)
+  const rejected = await as(cluster, nodeUser('n1'), 'POST', requests, body('other', other, kubeletSigner))
+  assert.match(rejected.message, /can only create a node CSR with CN=system:node:n1$/)
 })
 
-test('kubelets’ certificates are approved for kubelets alone', async (t) => {
+test('kubelet certificates are approved for authorized requesters only', async (t) => {
   const [cluster, request] = [await testCluster(t), openssl(t)]
   const rbac = '/apis/rbac.authorization.k8s.io/v1'
   const rules = [
@@ -147,7 +147,7 @@ test('kubelets’ certificates are approved for kubelets alone', async (t) => {
     roleRef: { kind: 'ClusterRole', name: 'ask' },
     subjects,
   })
-  // As kubeadm binds it, so that certificates of nodes are renewed.
+  // The binding of kubeadm that lets nodes renew their certificates.
   const selfnodeclient = {
     kind: 'ClusterRole',
     name: 'system:certificates.k8s.io:certificatesigningrequests:selfnodeclient',
@@ -159,9 +159,9 @@ test('kubelets’ certificates are approved for kubelets alone', async (t) => {
     subjects: nodes,
   })
   const eve = { name: 'eve', groups: ['system:nodes'] }
-  const post = (user: { readonly name: string }, name: string, asked: Asked) =>
-    as(cluster, user, 'POST', requests, body(name, asked, kubeletSigner))
-  // What is approved by itself is so by the time that what came after it is.
+  const post = (user: { readonly name: string }, name: string, csr: CertificateRequest) =>
+    as(cluster, user, 'POST', requests, body(name, csr, kubeletSigner))
+  // Requests are approved in order: the wrong ones would be approved before the node's own.
   for (const [name, subject] of [
     ['by-eve', '/O=system:nodes/CN=system:node:n1'],
     ['other-group', '/O=system:masters/CN=system:node:n1'],
@@ -178,21 +178,21 @@ test('kubelets’ certificates are approved for kubelets alone', async (t) => {
   await post(nodeUser('n1'), 'own', own)
   const status = async (name: string) =>
     (await cluster.call('GET', `${requests}/${name}`)).status as { certificate?: string; conditions?: object[] }
-  await waitFor('the node’s own is signed', async () => (await status('own')).certificate)
+  await waitFor('the node’s own certificate is issued', async () => (await status('own')).certificate)
   for (const name of ['by-eve', 'other-group', 'two-groups', 'other-name', 'in-the-group', 'n1-0', 'n1-1'])
     assert.deepEqual(await status(name), {}, name)
-  // Approved by mistake they are not signed either.
+  // Such a request is not signed even if it is approved by mistake.
   await cluster.call('PATCH', `${requests}/two-groups/approval`, approved, 'application/merge-patch+json')
-  await waitFor('the signer refuses', async () =>
+  await waitFor('the signer rejects the request', async () =>
     (await status('two-groups')).conditions?.some((one) => (one as { type: string }).type === 'Failed'),
   )
   assert.equal((await status('two-groups')).certificate, undefined)
-  // Who gets the right later gets the certificate.
+  // A pending request is approved once its requester gets the permission.
   const nodeclient = { kind: 'ClusterRole', name: 'system:certificates.k8s.io:certificatesigningrequests:nodeclient' }
   await cluster.call('POST', `${rbac}/clusterrolebindings`, {
     metadata: { name: 'join' },
     roleRef: nodeclient,
     subjects,
   })
-  await waitFor('eve’s is signed', async () => (await status('by-eve')).certificate, { deadlineMs: 60_000 })
+  await waitFor('eve’s certificate is issued', async () => (await status('by-eve')).certificate, { deadlineMs: 60_000 })
 })

@@ -1,6 +1,5 @@
 /**
- * Tokens of service accounts that nobody issued, or not for this: each is refused by the running server, in no more
- * words than any other.
+ * Forged service account tokens and tokens for another purpose: the server rejects each with the same message.
  */
 import assert from 'node:assert/strict'
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, sign } from 'node:crypto'
@@ -18,8 +17,8 @@ const encoded = (value: object | string): string =>
 const decoded = (part = ''): Claims => JSON.parse(Buffer.from(part, 'base64url').toString())
 
 /**
- * A cluster whose signing key the test has, a token of the account `robot` as the cluster issued it, and a way to sign
- * others.
+ * A cluster whose signing key the test knows, a token issued for the account `robot`, and a function that signs other
+ * tokens.
  */
 async function robot(t: Lifetime) {
   const { folder, openssl } = opensslFolder(t)
@@ -45,7 +44,7 @@ async function robot(t: Lifetime) {
   return { cluster, key, token, header: decoded(head), claims: decoded(body), signed }
 }
 
-async function refused(cluster: TestCluster, tokens: Readonly<Record<string, string>>): Promise<void> {
+async function assertRejected(cluster: TestCluster, tokens: Readonly<Record<string, string>>): Promise<void> {
   for (const [what, token] of Object.entries(tokens)) {
     const { code, text } = await ask(cluster, bearer(token))
     assert.equal(code, 401, what)
@@ -74,18 +73,18 @@ async function refused(cluster: TestCluster, tokens: Readonly<Record<string, str
   }
 }
 
-test('a signature counts only by the server’s keys, as these are used', async (t) => {
+test('only RS256 signatures by the server’s keys are accepted', async (t) => {
   const { cluster, key, token, header, claims } = await robot(t)
   assert.equal((await ask(cluster, bearer(token))).user?.username, 'system:serviceaccount:default:robot')
   const [head, body, signature] = token.split('.') as [string, string, string]
   const masters = encoded({ ...claims, sub: 'system:serviceaccount:kube-system:admin', groups: ['system:masters'] })
-  const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const jwk = { ...stranger.publicKey.export({ format: 'jwk' }), kid: header.kid, alg: 'RS256', use: 'sig' }
-  const byStranger = (more: object = {}): string => {
+  const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const jwk = { ...otherKey.publicKey.export({ format: 'jwk' }), kid: header.kid, alg: 'RS256', use: 'sig' }
+  const byOtherKey = (more: object = {}): string => {
     const text = `${encoded({ ...header, ...more })}.${body}`
-    return `${text}.${sign('sha256', Buffer.from(text), stranger.privateKey).toString('base64url')}`
+    return `${text}.${sign('sha256', Buffer.from(text), otherKey.privateKey).toString('base64url')}`
   }
-  // What is published about the key, as secrets of an HMAC.
+  // The published key as an HMAC secret (algorithm confusion).
   const published = (
     JSON.parse((await ask(cluster, { ...cluster.client, method: 'GET', path: '/openid/v1/jwks' })).text) as {
       keys: JsonWebKey[]
@@ -117,7 +116,7 @@ test('a signature counts only by the server’s keys, as these are used', async 
     [`alg ${alg}`, `${encoded({ ...header, alg })}.${body}.`],
     [`alg ${alg} and a signature`, `${encoded({ ...header, alg })}.${body}.${signature}`],
   ])
-  await refused(cluster, {
+  await assertRejected(cluster, {
     ...Object.fromEntries(none),
     ...Object.fromEntries(confused),
     'other claims': `${head}.${masters}.${signature}`,
@@ -125,15 +124,15 @@ test('a signature counts only by the server’s keys, as these are used', async 
     'no third part': `${head}.${body}`,
     'four parts': `${token}.${signature}`,
     'signature cut': token.slice(0, -8),
-    'of a stranger': byStranger(),
-    'brings its key': byStranger({ jwk }),
-    'says where its key is': byStranger({ jku: 'https://127.0.0.1:1/keys', x5u: 'https://127.0.0.1:1/cert' }),
-    'brings a certificate': byStranger({
-      x5c: [stranger.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')],
+    'another key': byOtherKey(),
+    'its key in jwk': byOtherKey({ jwk }),
+    'URLs of its key': byOtherKey({ jku: 'https://127.0.0.1:1/keys', x5u: 'https://127.0.0.1:1/cert' }),
+    'its certificate in x5c': byOtherKey({
+      x5c: [otherKey.publicKey.export({ type: 'spki', format: 'der' }).toString('base64')],
     }),
-    'names a file': byStranger({ kid: '../../../../dev/null' }),
-    'names a member of all objects': byStranger({ kid: '__proto__' }),
-    'must be understood': `${encoded({ ...header, crit: ['exp'] })}.${body}.${signature}`,
+    'a file as kid': byOtherKey({ kid: '../../../../dev/null' }),
+    'an inherited property as kid': byOtherKey({ kid: '__proto__' }),
+    'an unknown critical header': `${encoded({ ...header, crit: ['exp'] })}.${body}.${signature}`,
     PS256: `${encoded({ ...header, alg: 'PS256' })}.${body}.${signature}`,
     nonsense: 'a.b.c',
     dots: '..',
@@ -142,25 +141,25 @@ test('a signature counts only by the server’s keys, as these are used', async 
   })
 })
 
-test('a token that the server’s key has signed holds for its time, audience, issuer and account alone', async (t) => {
+test('a signed token is valid only for its time, audience, issuer and account', async (t) => {
   const { cluster, header, claims, signed } = await robot(t)
   const now = Math.floor(Date.now() / 1000)
   const inner = claims['kubernetes.io'] as Claims & { readonly serviceaccount: object }
   const of = (more: object): string => signed(header, { ...claims, ...more })
   assert.equal((await ask(cluster, bearer(of({})))).user?.username, 'system:serviceaccount:default:robot')
-  await refused(cluster, {
+  await assertRejected(cluster, {
     expired: of({ exp: now - 120, iat: now - 700, nbf: now - 700 }),
     'not yet': of({ nbf: now + 600 }),
-    'of the future': of({ iat: now + 600 }),
-    'ends at no number': of({ exp: 'never' }),
-    'ends at null and audience of others': of({ exp: null, aud: ['vault'] }),
-    'for others': of({ aud: ['https://vault.example'] }),
-    'for members of all objects': of({ aud: ['__proto__', 'constructor'] }),
-    'for nobody': of({ aud: [1, {}, null] }),
+    'issued in the future': of({ iat: now + 600 }),
+    'exp is not a number': of({ exp: 'never' }),
+    'exp is null, for another audience': of({ exp: null, aud: ['vault'] }),
+    'for another audience': of({ aud: ['https://vault.example'] }),
+    'for inherited properties': of({ aud: ['__proto__', 'constructor'] }),
+    'for no valid audience': of({ aud: [1, {}, null] }),
     'of another issuer': of({ iss: 'https://other.example' }),
-    'of nobody': of({ iss: '' }),
+    'no issuer': of({ iss: '' }),
     'account of another uid': of({ 'kubernetes.io': { ...inner, serviceaccount: { name: 'robot', uid: 'other' } } }),
-    'account that is not there': of({
+    'an account that does not exist': of({
       sub: 'system:serviceaccount:default:none',
       'kubernetes.io': { ...inner, serviceaccount: { name: 'none', uid: 'x' } },
     }),
@@ -168,9 +167,9 @@ test('a token that the server’s key has signed holds for its time, audience, i
     'a path for a name': of({ 'kubernetes.io': { ...inner, serviceaccount: { name: '../default/robot', uid: 'x' } } }),
     'no account': of({ 'kubernetes.io': {} }),
     'no claims of Kubernetes': signed(header, { iss: claims.iss, aud: claims.aud, sub: claims.sub, exp: now + 60 }),
-    'a pod that is not there': of({ 'kubernetes.io': { ...inner, pod: { name: 'none', uid: 'x' } } }),
+    'a pod that does not exist': of({ 'kubernetes.io': { ...inner, pod: { name: 'none', uid: 'x' } } }),
   })
-  // What a token says of groups and names beside is nothing.
+  // Claims of groups and names are ignored.
   const { user } = await ask(
     cluster,
     bearer(of({ groups: ['system:masters'], username: 'admin', sub: 'system:serviceaccount:kube-system:admin' })),

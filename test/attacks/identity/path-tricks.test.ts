@@ -1,6 +1,5 @@
 /**
- * Targets that look like one path and might be taken for another: what is authorized is what is answered, and none
- * leads elsewhere.
+ * Request targets that might be authorized as one path and answered as another.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +9,7 @@ import { head, rawTls } from '../support/raw.ts'
 
 const secret = '/api/v1/namespaces/default/secrets/s'
 
-/** The answer to one request line, which may be none of HTTP. */
+/** The answer to a request line, which may be invalid. */
 async function answerTo(server: Parameters<typeof rawTls>[0], method: string, target: string): Promise<string> {
   const { socket, received } = await rawTls(server)
   socket.write(head(method, target, 'Connection: close'))
@@ -22,7 +21,7 @@ async function answerTo(server: Parameters<typeof rawTls>[0], method: string, ta
   return received()
 }
 
-test('paths that are not those of a secret do not lead to it', async (t) => {
+test('other spellings of the path of a secret do not lead to it', async (t) => {
   const server = await attackedServer(t)
   const body = JSON.stringify({ metadata: { name: 's' }, stringData: { password: 'hidden' } })
   const { socket, received } = await rawTls(server)
@@ -34,7 +33,7 @@ test('paths that are not those of a secret do not lead to it', async (t) => {
       `Content-Length: ${body.length}`,
     ) + body,
   )
-  await waitFor('it is made', () => received().startsWith('HTTP/1.1 201'))
+  await waitFor('the secret is created', () => received().startsWith('HTTP/1.1 201'))
   socket.destroy()
   assert.match(await answerTo(server, 'GET', secret), /^HTTP\/1\.1 200 .*aGlkZGVu/s)
   for (const target of [
@@ -71,7 +70,7 @@ test('paths that are not those of a secret do not lead to it', async (t) => {
   }
 })
 
-test('what no client may write is no request', async (t) => {
+test('unknown methods and NUL bytes are rejected', async (t) => {
   const server = await attackedServer(t)
   for (const [method, target] of [
     ['get', secret],
@@ -85,7 +84,7 @@ test('what no client may write is no request', async (t) => {
   }
 })
 
-test('a target with scheme and host is its path, whatever the host (RFC 9112, 3.2.2)', async (t) => {
+test('the scheme and host of an absolute target are ignored (RFC 9112, 3.2.2)', async (t) => {
   const server = await attackedServer(t)
   for (const target of ['https://elsewhere.example/version?x=1', 'http://x:80/version']) {
     assert.match(await answerTo(server, 'GET', target), /^HTTP\/1\.1 200 .*"gitVersion"/s, target)

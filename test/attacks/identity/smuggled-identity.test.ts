@@ -1,6 +1,6 @@
 /**
- * Headers that say who somebody is, from somebody who may not say it: over both protocols, in every spelling, also for
- * what stands behind the server.
+ * Identity headers from clients that may not send them: over both protocols, in all spellings, also to proxied
+ * backends.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ import { type Lifetime, type TestCluster, testCluster } from '../../support/test
 const review = JSON.stringify({ apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' })
 const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
 
-/** Spellings of one header that somebody, somewhere takes for it. */
+/** Spellings of a header that some software treats as equal. */
 const spellings = (name: string): string[] => [
   name,
   name.toLowerCase(),
@@ -40,7 +40,7 @@ const claims = [
   ['SSL-Client-Verify', 'SUCCESS'],
 ] as const
 
-/** Who the server takes the sender of these headers for, over HTTP/1.1: bytes as they are written here. */
+/** Sends a SelfSubjectReview over HTTP/1.1 with these header lines, byte by byte, and returns the answer. */
 async function overHttp1(cluster: TestCluster, lines: readonly (readonly string[])[]): Promise<string> {
   const { hostname: host, port } = new URL(cluster.url)
   const socket = connectTls({ host, port: Number(port), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
@@ -55,11 +55,11 @@ async function overHttp1(cluster: TestCluster, lines: readonly (readonly string[
   return Buffer.concat(await socket.toArray()).toString()
 }
 
-test('who brings no certificate of a front proxy is who their own credentials say, whatever their headers say', async (t) => {
+test('identity headers are ignored without a certificate of a front proxy', async (t) => {
   const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
   const anonymous = /^HTTP\/1\.1 403 [\s\S]*User \\"system:anonymous\\" cannot create/
   assert.match(await overHttp1(cluster, claims), anonymous)
-  // A connection header that names the header to be dropped, and a folded line.
+  // A Connection header that names the header as hop-by-hop, then a folded line.
   assert.match(await overHttp1(cluster, [...claims, ['Connection', 'X-Remote-User, Authorization']]), anonymous)
   assert.match(
     await overHttp1(cluster, [['X-A', 'b\r\n X-Remote-User: admin']]),
@@ -69,7 +69,7 @@ test('who brings no certificate of a front proxy is who their own credentials sa
   const own = await overHttp1(cluster, [['Authorization', 'Bearer eve'], ...claims])
   assert.match(own, /"username": ?"eve"/)
   assert.doesNotMatch(own, /masters|system:nodes|kubernetes-admin|all/)
-  // The first of two counts, as upstream; they are not joined.
+  // As upstream, the first of two headers counts; they are not joined.
   assert.match(
     await overHttp1(cluster, [
       ['Authorization', 'Bearer eve'],
@@ -79,7 +79,7 @@ test('who brings no certificate of a front proxy is who their own credentials sa
   )
 })
 
-test('over HTTP/2, too, who brings no certificate of a front proxy is who their own credentials say', async (t) => {
+test('identity headers are ignored without a certificate of a front proxy (HTTP/2)', async (t) => {
   const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
   const session = connect(cluster.url, { ca: cluster.client.ca })
   t.after(() => session.destroy())
@@ -102,7 +102,7 @@ test('over HTTP/2, too, who brings no certificate of a front proxy is who their 
   assert.doesNotMatch(own, /masters|system:nodes|kubernetes-admin/)
 })
 
-test('a certificate of users’ authority is no front proxy’s, whatever its name; one of a front proxy is no user’s', async (t) => {
+test('user certificates do not act as front proxies, nor front proxy certificates as users', async (t) => {
   const proxies = opensslFolder(t).authority('proxies')
   const flags = [
     `--requestheader-client-ca-file=${proxies.file}`,
@@ -110,7 +110,7 @@ test('a certificate of users’ authority is no front proxy’s, whatever its na
     '--requestheader-username-headers=X-Remote-User',
   ]
   const cluster = await testCluster(t, { apiServerFlags: flags })
-  const asked = async (pair: { readonly cert: string; readonly key: string }, headers: Record<string, string>) => {
+  const usernameOf = async (pair: { readonly cert: string; readonly key: string }, headers: Record<string, string>) => {
     const { ca, url } = cluster.client
     const sent = request(new URL(path, url), {
       ca,
@@ -124,79 +124,81 @@ test('a certificate of users’ authority is no front proxy’s, whatever its na
     return body.status?.userInfo?.username ?? body.code
   }
   const { cert, key } = (await cluster.user({ name: 'front-proxy-client', groups: [] })).client
-  assert.equal(await asked({ cert: cert!, key: key! }, { 'x-remote-user': 'kubernetes-admin' }), 'front-proxy-client')
-  const proxy = proxies.issue('/CN=front-proxy-client')
-  assert.equal(await asked(proxy, { 'x-remote-user': 'jane' }), 'jane')
-  assert.equal(await asked(proxies.issue('/CN=other'), { 'x-remote-user': 'jane' }), 401)
-  // The last name counts, and several are not one of them.
-  assert.equal(await asked(proxies.issue('/CN=front-proxy-client/CN=other'), { 'x-remote-user': 'jane' }), 401)
-  assert.equal(await asked(proxies.issue('/O=system:masters/CN=front-proxy-client'), {}), 401)
   assert.equal(
-    await asked(proxies.issue('/CN=front-proxy-client', { usage: 'serverAuth' }), { 'x-remote-user': 'jane' }),
+    await usernameOf({ cert: cert!, key: key! }, { 'x-remote-user': 'kubernetes-admin' }),
+    'front-proxy-client',
+  )
+  const proxy = proxies.issue('/CN=front-proxy-client')
+  assert.equal(await usernameOf(proxy, { 'x-remote-user': 'jane' }), 'jane')
+  assert.equal(await usernameOf(proxies.issue('/CN=other'), { 'x-remote-user': 'jane' }), 401)
+  // The last common name counts.
+  assert.equal(await usernameOf(proxies.issue('/CN=front-proxy-client/CN=other'), { 'x-remote-user': 'jane' }), 401)
+  assert.equal(await usernameOf(proxies.issue('/O=system:masters/CN=front-proxy-client'), {}), 401)
+  assert.equal(
+    await usernameOf(proxies.issue('/CN=front-proxy-client', { usage: 'serverAuth' }), { 'x-remote-user': 'jane' }),
     401,
   )
-  assert.equal(await asked(proxies.issue('/CN=front-proxy-client', { days: -1 }), { 'x-remote-user': 'jane' }), 401)
+  assert.equal(
+    await usernameOf(proxies.issue('/CN=front-proxy-client', { days: -1 }), { 'x-remote-user': 'jane' }),
+    401,
+  )
 })
 
-test(
-  'what stands behind a pod is told nothing of who asks, and cannot be told lies about it',
-  needsAddress,
-  async (t) => {
-    const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
-    const seen: IncomingMessage[] = []
-    const listener: RequestListener = (message, response) => {
-      seen.push(message)
-      response.end('seen')
-    }
-    const { port, server } = await backend(t, listener)
-    server.on('upgrade', (message: IncomingMessage, socket) => {
-      seen.push(message)
-      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
-    })
-    await pod(cluster, 'web', port)
-    await mayProxy(cluster, 'eve')
-    const { hostname: host, port: serverPort } = new URL(cluster.url)
-    for (const more of [
-      [],
-      [
-        ['Connection', 'Upgrade'],
-        ['Upgrade', 'websocket'],
-        ['Sec-WebSocket-Protocol', 'base64url.bearer.authorization.k8s.io.ZXZl, v4'],
-      ],
-    ]) {
-      const socket = connectTls({ host, port: Number(serverPort), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
-      const lines = [
-        ['Authorization', 'Bearer eve'],
-        ['Host', 'x'],
-        ...(more.length ? [] : [['Connection', 'close, X-Remote-User']]),
-        ...more,
-        ...claims,
-      ]
-      socket.write(
-        'GET /api/v1/namespaces/default/pods/web/proxy/a ' +
-          `HTTP/1.1\r\n${lines.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`,
-      )
-      const answer = Buffer.concat(await socket.toArray()).toString()
-      assert.match(answer, /^HTTP\/1\.1 (200|101)/)
-    }
-    assert.equal(seen.length, 2)
-    for (const { rawHeaders } of seen) {
-      const text = rawHeaders.join('\n')
-      assert.doesNotMatch(text, /^(x[-_]remote|impersonate|authorization)/im)
-      assert.doesNotMatch(text, /Bearer|base64url\.bearer/)
-    }
-  },
-)
+test('proxied backends get neither credentials nor identity headers of the client', needsAddress, async (t) => {
+  const cluster = await testCluster(t, { tokens: [{ token: 'eve', user: { name: 'eve', groups: [] } }] })
+  const seen: IncomingMessage[] = []
+  const listener: RequestListener = (message, response) => {
+    seen.push(message)
+    response.end('seen')
+  }
+  const { port, server } = await backend(t, listener)
+  server.on('upgrade', (message: IncomingMessage, socket) => {
+    seen.push(message)
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  })
+  await pod(cluster, 'web', port)
+  await allowProxy(cluster, 'eve')
+  const { hostname: host, port: serverPort } = new URL(cluster.url)
+  for (const more of [
+    [],
+    [
+      ['Connection', 'Upgrade'],
+      ['Upgrade', 'websocket'],
+      ['Sec-WebSocket-Protocol', 'base64url.bearer.authorization.k8s.io.ZXZl, v4'],
+    ],
+  ]) {
+    const socket = connectTls({ host, port: Number(serverPort), ca: cluster.client.ca, ALPNProtocols: ['http/1.1'] })
+    const lines = [
+      ['Authorization', 'Bearer eve'],
+      ['Host', 'x'],
+      ...(more.length ? [] : [['Connection', 'close, X-Remote-User']]),
+      ...more,
+      ...claims,
+    ]
+    socket.write(
+      'GET /api/v1/namespaces/default/pods/web/proxy/a ' +
+        `HTTP/1.1\r\n${lines.map((line) => line.join(': ')).join('\r\n')}\r\n\r\n`,
+    )
+    const answer = Buffer.concat(await socket.toArray()).toString()
+    assert.match(answer, /^HTTP\/1\.1 (200|101)/)
+  }
+  assert.equal(seen.length, 2)
+  for (const { rawHeaders } of seen) {
+    const text = rawHeaders.join('\n')
+    assert.doesNotMatch(text, /^(x[-_]remote|impersonate|authorization)/im)
+    assert.doesNotMatch(text, /Bearer|base64url\.bearer/)
+  }
+})
 
-async function mayProxy(cluster: TestCluster, user: string): Promise<void> {
+async function allowProxy(cluster: TestCluster, user: string): Promise<void> {
   const rules = [{ apiGroups: [''], resources: ['pods/proxy'], verbs: ['*'] }]
   await cluster.call('POST', `${rbac}/clusterroles`, { metadata: { name: 'proxy' }, rules })
   await cluster.call('POST', `${rbac}/clusterrolebindings`, binding('proxy', 'ClusterRole', 'proxy', userSubject(user)))
 }
 
-test('a node whose name leads to this machine is no way to what listens there', async (t) => {
+test('nodes with loopback or link-local addresses cannot be proxied to', async (t) => {
   const cluster = await testCluster(t)
-  const port = await lonely(t)
+  const port = await loopbackServer(t)
   for (const [name, type, address] of [
     ['by-name', 'Hostname', 'localhost'],
     ['by-address', 'InternalIP', '127.0.0.1'],
@@ -219,8 +221,8 @@ test('a node whose name leads to this machine is no way to what listens there', 
   }
 })
 
-/** A server on loopback that nobody may reach through the API. */
-async function lonely(t: Lifetime): Promise<number> {
+/** A server on loopback that must not be reachable through the API. */
+async function loopbackServer(t: Lifetime): Promise<number> {
   const server = createServer((_message, response) => response.end('secret'))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -228,7 +230,7 @@ async function lonely(t: Lifetime): Promise<number> {
   return (server.address() as { port: number }).port
 }
 
-test('who may only read has no streams of pods, though WebSockets begin with GET', async (t) => {
+test('WebSockets to exec, attach and portforward need the verb create as well as get', async (t) => {
   const cluster = await testCluster(t, {
     tokens: ['eve', 'ann'].map((name) => ({ token: name, user: { name, groups: [] } })),
   })

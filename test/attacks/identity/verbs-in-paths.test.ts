@@ -1,6 +1,6 @@
 /**
- * `/watch/` and `/proxy/` in a path make a verb of their own, whatever the method: what was allowed as that verb is
- * done as no other.
+ * `/watch/` and `/proxy/` in a path set the verb of a request, whatever its method: a permission for these verbs must
+ * not allow other actions.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import type { Lifetime } from '../../support/test-cluster.ts'
 
 const collection = '/apis/apps/v1/namespaces/default/deployments'
 
-/** viewer has the role `view`; proxy may do everything that is called `proxy`. */
+/** The user viewer has the role `view`, the user proxy the verb `proxy` for all resources. */
 async function withDeployment(t: Lifetime) {
   const users = await clusterWithUsers(t, { viewer: [], proxy: [] })
   const { cluster } = users
@@ -51,23 +51,23 @@ for (const [user, words] of [
   ['viewer', ['watch', 'w%61tch', '%77atch']],
   ['proxy', ['proxy', 'prox%79']],
 ] as const) {
-  test(`who may ${words[0]} writes nothing by a path that says so`, async (t) => {
+  test(`the verb ${words[0]} in a path does not allow writes`, async (t) => {
     const { as, cluster } = await withDeployment(t)
     const before = await cluster.call('GET', `${collection}/d`)
     for (const word of words) {
-      const place = `/apis/apps/v1/${word}/namespaces/default/deployments`
+      const path = `/apis/apps/v1/${word}/namespaces/default/deployments`
       for (const [method, rest, body] of writes) {
         const headers: Record<string, string> =
           method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {}
-        const { status } = await as(user, method, place + rest, body, headers)
-        assert.ok([403, 404, 405].includes(status), `${method} ${place}${rest}: ${status}`)
+        const { status } = await as(user, method, path + rest, body, headers)
+        assert.ok([403, 404, 405].includes(status), `${method} ${path}${rest}: ${status}`)
       }
     }
     assert.deepEqual(await cluster.call('GET', `${collection}/d`), before)
   })
 }
 
-test('OPTIONS is for what stands behind proxies, and takes all rights', async (t) => {
+test('OPTIONS is only for proxied backends, and needs permission for all verbs', async (t) => {
   const { as, cluster } = await withDeployment(t)
   const path = '/api/v1/namespaces/default/pods/none/proxy/'
   await assert.rejects(cluster.call('OPTIONS', path), /404 .*pods \\"none\\" not found/)
@@ -75,7 +75,7 @@ test('OPTIONS is for what stands behind proxies, and takes all rights', async (t
   assert.equal((await as('viewer', 'OPTIONS', path)).status, 403)
 })
 
-test('who may watch sees no subresource by a path that says so', async (t) => {
+test('/watch/ and /proxy/ paths do not lead to subresources', async (t) => {
   const { as } = await withDeployment(t)
   for (const rest of ['status', 'scale']) {
     assert.equal(
@@ -86,7 +86,7 @@ test('who may watch sees no subresource by a path that says so', async (t) => {
   assert.equal((await as('proxy', 'GET', '/apis/apps/v1/proxy/namespaces/default/deployments/d')).status, 404)
 })
 
-test('rights that are limited to names are none to delete a collection, whatever it selects', async (t) => {
+test('permissions for resourceNames do not allow deletecollection', async (t) => {
   const { as, cluster } = await withDeployment(t)
   const rules = [
     {

@@ -1,4 +1,4 @@
-/** One request of the administrator on a connection of its own. */
+/** Sends one request as the administrator on a new HTTP/2 connection. */
 import { connect } from 'node:http2'
 import { type AttackedServer, token } from './attacked-server.ts'
 

@@ -1,16 +1,16 @@
 /**
- * A server in a process of its own, so that its memory and its event loop are its own, under the flags that `t8s` sets.
+ * A server in a child process with the V8 flags that `t8s` sets, so that its memory and event loop can be measured.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { AttackedOptions, Told } from './serve.ts'
+import type { AttackedOptions, StartedServer } from './serve.ts'
 
 export const token = 'test-token'
 
-export interface AttackedServer extends Told {
+export interface AttackedServer extends StartedServer {
   readonly url: string
   /** Resident memory, MB. */
   resident(): number
@@ -20,7 +20,10 @@ export interface AttackedServer extends Told {
 
 const flags = ['--max-semi-space-size=8', '--heap-growing-percent=100', '--min-semi-space-size=2', '--v8-pool-size=1']
 
-/** Starts a server that is gone after the test. What it logs fails the test: an attack is no error of the server. */
+/**
+ * Starts a server and stops it after the test. Any log line of the server fails the test, as attacks are not server
+ * errors.
+ */
 export async function attackedServer(t: TestContext, options: AttackedOptions = {}): Promise<AttackedServer> {
   const child = fork(join(import.meta.dirname, 'serve.ts'), [JSON.stringify(options)], {
     execArgv: flags,
@@ -38,14 +41,14 @@ export async function attackedServer(t: TestContext, options: AttackedOptions = 
     }
     if (logged) throw new Error(`the server logged: ${logged}`)
   })
-  const [told] = (await Promise.race([
+  const [started] = (await Promise.race([
     once(child, 'message'),
     once(child, 'exit').then(([code]) => {
       throw new Error(`the server ended with ${code}: ${logged}`)
     }),
-  ])) as [Told]
+  ])) as [StartedServer]
   const resident = (): number =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024
   const descriptors = (): number => readdirSync(`/proc/${child.pid}/fd`).length
-  return { ...told, url: `https://127.0.0.1:${told.port}`, resident, descriptors }
+  return { ...started, url: `https://127.0.0.1:${started.port}`, resident, descriptors }
 }

@@ -1,4 +1,4 @@
-/** HTTP/2 frames (RFC 9113) and header blocks (RFC 7541, without compression), for clients that break the rules. */
+/** HTTP/2 frames (RFC 9113) and header blocks (RFC 7541, uncompressed), for clients that violate the protocol. */
 import { token } from './attacked-server.ts'
 
 const types = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, continuation: 9 } as const
@@ -19,7 +19,7 @@ export function frame(
   return Buffer.concat([header, payload])
 }
 
-/** What every connection begins with; settings are pairs of number and value. */
+/** The client preface (RFC 9113, 3.4) with a SETTINGS frame. */
 export function preface(...settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(settings.length * 6)
   settings.forEach(([id, value], i) => {
@@ -31,7 +31,7 @@ export function preface(...settings: readonly (readonly [id: number, value: numb
 
 export const initialWindowSize = 4
 
-/** An integer with a prefix of seven bits, and the text. */
+/** A string literal without Huffman coding (RFC 7541, 5.2): its length with a 7-bit prefix, then its bytes. */
 function literal(text: string): Buffer {
   const bytes = Buffer.from(text)
   if (bytes.length < 127) return Buffer.concat([Buffer.from([bytes.length]), bytes])
@@ -44,7 +44,7 @@ function literal(text: string): Buffer {
 export const headerBlock = (headers: Readonly<Record<string, string>>): Buffer =>
   Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]))
 
-/** A request of the administrator. */
+/** The header block of a request of the administrator. */
 export const requestBlock = (method: string, path: string, headers: Readonly<Record<string, string>> = {}): Buffer =>
   headerBlock({
     ':method': method,
@@ -55,7 +55,7 @@ export const requestBlock = (method: string, path: string, headers: Readonly<Rec
     ...headers,
   })
 
-/** A HEADERS frame that begins a stream. */
+/** A HEADERS frame that opens a stream. */
 export const request = (stream: number, block: Buffer, ends = true): Buffer =>
   frame('headers', endHeaders | (ends ? endStream : 0), stream, block)
 

@@ -1,4 +1,6 @@
-/** The process that `attacked-server.ts` starts: one API server on a store in memory, until its parent lets go. */
+/**
+ * The child process of `attacked-server.ts`: an API server on a memory store that runs until its parent disconnects.
+ */
 import { type ApiServerOptions, startApiServer } from '../../../src/apiserver/server.ts'
 import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
 import { giveBackMemory } from '../../../src/lib/process/give-back-memory.ts'
@@ -6,11 +8,11 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 
 export const token = 'test-token'
 
-/** What a test may set. */
+/** The server options that a test may set. */
 export type AttackedOptions = Pick<ApiServerOptions, 'limits' | 'requestTimeoutMs'>
 
-/** What the parent is told. */
-export interface Told {
+/** The message to the parent once the server listens. */
+export interface StartedServer {
   readonly port: number
   readonly ca: string
 }
@@ -29,11 +31,11 @@ const { port } = await startApiServer({
   ),
   clientCA: authority.cert,
   tokens: [{ token, user: { name: 'admin', groups: ['system:masters'] } }],
-  // Nobody makes accounts here.
+  // No controller creates the default service accounts here.
   admission: { disabled: ['ServiceAccount'] },
   log: (line) => console.error(line),
 })
-// As every server does that is a program: at rest, nothing else would collect what an attack has left.
+// As in `t8s`: without it, an idle server would not collect the garbage of an attack.
 giveBackMemory()
-process.send?.({ port, ca: authority.cert } satisfies Told)
+process.send?.({ port, ca: authority.cert } satisfies StartedServer)
 process.on('disconnect', () => process.exit())

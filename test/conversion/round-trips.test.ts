@@ -1,4 +1,4 @@
-/** Random objects there and back, a server that starts again on objects of three versions, and many clients at once. */
+/** Round trips of random objects, restarts with objects stored in three versions, and concurrent clients. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,8 +11,8 @@ import { convertWidget, group, type Widget, type WidgetVersion } from './widgets
 
 const versions: readonly WidgetVersion[] = ['v1', 'v2', 'v3']
 
-/** The same numbers for the same seed. */
-function randomOf(seed: number): (below: number) => number {
+/** Pseudo-random integers, reproducible by seed. */
+function seededRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -56,11 +56,11 @@ function randomWidget(random: (below: number) => number, name: string): Widget {
   return convertWidget(v2, `${group}/${versions[random(3)]}`)
 }
 
-test('there and back changes nothing: any object, written in any version, reads as it was written in all of them', async (t) => {
+test('a random object written in any version survives the round trip through writesPerVersion version', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig, storage: 'v2' })
   const seed = Math.floor(Math.random() * 2 ** 31)
-  const random = randomOf(seed)
+  const random = seededRandom(seed)
   await Promise.all(
     Array.from({ length: 60 }, async (_, i) => {
       const widget = randomWidget(random, `w${i}`)
@@ -75,14 +75,14 @@ test('there and back changes nothing: any object, written in any version, reads 
         assert.equal(
           put.metadata.resourceVersion,
           written.metadata.resourceVersion,
-          `writing what was read is no change: seed ${seed}`,
+          `an unchanged write changes nothing: seed ${seed}`,
         )
       }
     }),
   )
 })
 
-test('a server that starts again serves objects that were stored in three versions, in each', async (t) => {
+test('a restarted server serves objects stored in three versions in writesPerVersion version', async (t) => {
   const webhook = await conversionWebhook(t)
   const directory = mkdtempSync(join(tmpdir(), 't8s-conversion-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
@@ -94,7 +94,9 @@ test('a server that starts again serves objects that were stored in three versio
       { apiVersion: `${group}/v2`, kind: 'Widget', metadata: { name: version }, spec: { host: version, port: 1 } },
       `${group}/${version}`,
     )
-    await waitFor('it is written', async () => Boolean(await first.call('POST', widgetsPath(version), widget)))
+    await waitFor(`a widget is stored as ${version}`, async () =>
+      Boolean(await first.call('POST', widgetsPath(version), widget)),
+    )
   }
   await first.stop()
 
@@ -108,18 +110,18 @@ test('a server that starts again serves objects that were stored in three versio
     )
     assert.ok(items.every(({ apiVersion }) => apiVersion === `${group}/${version}`))
   }
-  const seen = await webhook.seen()
+  const seen = await webhook.takeReviews()
   assert.ok(seen.some(({ names, desiredAPIVersion }) => desiredAPIVersion === `${group}/v3` && names.includes('v1')))
   assert.ok(
     !seen.some(({ names, desiredAPIVersion }) => desiredAPIVersion === `${group}/v1` && names.includes('v1')),
-    'what is stored in a version is not converted to it',
+    'an object is not converted to the version it is stored in',
   )
-  // One that cannot be had any more without the webhook is still there in the version it is stored in.
+  // Without the webhook an object can still be read in the version it is stored in.
   await webhook.stop()
   await second.call('GET', `${widgetsPath('v1')}/v1`)
 })
 
-test('clients of all versions that count up one object lose nothing, and read what they have written', async (t) => {
+test('concurrent clients of all versions read their own writes and lose none', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   await cluster.call('POST', widgetsPath('v1'), {
@@ -128,10 +130,10 @@ test('clients of all versions that count up one object lose nothing, and read wh
     metadata: { name: 'a' },
     spec: { hostPort: 'a:1', notes: {} },
   })
-  const each = 8
+  const writesPerVersion = 8
   await Promise.all(
     versions.map(async (version) => {
-      for (let i = 0; i < each; i++) {
+      for (let i = 0; i < writesPerVersion; i++) {
         await cluster.call(
           'PATCH',
           `${widgetsPath(version)}/a`,
@@ -146,5 +148,5 @@ test('clients of all versions that count up one object lose nothing, and read wh
     }),
   )
   const { spec } = (await cluster.call('GET', `${widgetsPath('v2')}/a`)) as unknown as { spec: { notes: object } }
-  assert.equal(Object.keys(spec.notes).length, versions.length * each)
+  assert.equal(Object.keys(spec.notes).length, versions.length * writesPerVersion)
 })

@@ -1,66 +1,69 @@
-/** Conversion webhooks that are down, slow or wrong: what requests are told, and that nothing of it is stored. */
+/** Conversion webhooks that are down, slow or wrong: the errors clients get, and that nothing wrong is stored. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { WebhookClient } from '../../src/apiserver/outgoing/webhooks/index.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { conversionWebhook, define, definitionPath, redefine, widgetsPath } from './webhook.ts'
-import type { Manner } from './webhook-process.ts'
+import type { Behavior } from './webhook-process.ts'
 import { widget } from './widgets.ts'
 
-const which = 'conversion webhook for shop.example.com/v1, Kind=Widget'
+const webhookName = 'conversion webhook for shop.example.com/v1, Kind=Widget'
 
-const told: readonly (readonly [Manner, string])[] = [
-  ['status 500', `${which} failed: an error on the server ("out of order") has prevented the request from succeeding`],
-  ['status 404', `${which} failed: the server could not find the requested resource`],
-  ['no JSON', `${which} failed: couldn't get version/kind; json parse error`],
-  ['no response', `${which} failed: no response provided`],
-  ['another uid', `${which} failed: expected response.uid=`],
+const expectedErrors: readonly (readonly [Behavior, string])[] = [
+  [
+    'status 500',
+    `${webhookName} failed: an error on the server ("out of order") has prevented the request from succeeding`,
+  ],
+  ['status 404', `${webhookName} failed: the server could not find the requested resource`],
+  ['no JSON', `${webhookName} failed: couldn't get version/kind; json parse error`],
+  ['no response', `${webhookName} failed: no response provided`],
+  ['another uid', `${webhookName} failed: expected response.uid=`],
   [
     'another review',
-    `${which} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got ` +
+    `${webhookName} failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got ` +
       'apiextensions.k8s.io/v1, Kind=AdmissionReview',
   ],
-  ['failure', `${which} failed: not today`],
-  ['failure without words', `${which} failed: response.result.status was 'Failed', not 'Success'`],
-  ['none', `${which} returned 0 objects, expected 1`],
+  ['failure', `${webhookName} failed: not today`],
+  ['failure without a message', `${webhookName} failed: response.result.status was 'Failed', not 'Success'`],
+  ['no objects', `${webhookName} returned 0 objects, expected 1`],
   [
     'wrong version',
-    `${which} returned invalid object at index 0: invalid groupVersion (expected shop.example.com/v2, received ` +
+    `${webhookName} returned invalid object at index 0: invalid groupVersion (expected shop.example.com/v2, received ` +
       'shop.example.com/v9)',
   ],
-  ['wrong kind', `${which} returned invalid object at index 0: invalid kind (expected Widget, received Gadget)`],
-  ['another name', `${which} returned invalid object: must have the same name: a != other`],
-  ['another namespace', `${which} returned invalid object: must have the same namespace: default != other`],
-  ['another object', `${which} returned invalid object: must have the same UID: `],
-  ['no metadata', `${which} returned invalid object: must have the same name: a != `],
+  ['wrong kind', `${webhookName} returned invalid object at index 0: invalid kind (expected Widget, received Gadget)`],
+  ['another name', `${webhookName} returned invalid object: must have the same name: a != other`],
+  ['another namespace', `${webhookName} returned invalid object: must have the same namespace: default != other`],
+  ['another object', `${webhookName} returned invalid object: must have the same UID: `],
+  ['no metadata', `${webhookName} returned invalid object: must have the same name: a != `],
   [
-    'labels that are none',
-    `${which} returned invalid metadata: metadata.labels: Invalid value: "a b": name part must consist of`,
+    'invalid labels',
+    `${webhookName} returned invalid metadata: metadata.labels: Invalid value: "a b": name part must consist of`,
   ],
   [
     'numbers as labels',
-    `${which} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`,
+    `${webhookName} returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object`,
   ],
-  ['a list', `${which} returned invalid object at index 0: invalid type`],
+  ['a list', `${webhookName} returned invalid object at index 0: invalid type`],
 ]
 
-test('answers that are wrong are refused, in words that say what is wrong', async (t) => {
+test('invalid answers are rejected with an error that names the problem', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  for (const [manner, message] of told) {
-    await webhook.answers(manner)
+  for (const [behavior, message] of expectedErrors) {
+    await webhook.setBehavior(behavior)
     await assert.rejects(cluster.call('GET', `${widgetsPath('v2')}/a`), (error: Error) => {
       const [, status, body = ''] = /: (\d+) (.*)$/s.exec(error.message) ?? []
       const answer = JSON.parse(body) as { message: string; reason?: string }
-      assert.equal(status, '500', manner)
+      assert.equal(status, '500', behavior)
       assert.equal(answer.message.slice(0, message.length), message)
       assert.equal(answer.reason, undefined)
       return true
     })
   }
-  // Writes are refused in the same way, before anything is stored.
+  // Writes are rejected in the same way, before anything is stored.
   await assert.rejects(
     cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 })),
     /500.*Kind=Widget returned invalid object/,
@@ -70,32 +73,32 @@ test('answers that are wrong are refused, in words that say what is wrong', asyn
     /500/,
   )
   assert.equal(((await cluster.call('GET', widgetsPath('v1'))).items as object[]).length, 1)
-  await webhook.answers('well')
+  await webhook.setBehavior('correct')
   assert.deepEqual(
     (await cluster.call('GET', `${widgetsPath('v2')}/a`)).spec,
     { host: 'a', port: 1 },
-    'nothing wrong is remembered',
+    'wrong answers are not cached',
   )
 })
 
-test('of the metadata only labels and annotations come from the webhook', async (t) => {
+test('a webhook can change only labels and annotations in the metadata', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   const { metadata } = await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  await webhook.answers('other metadata')
+  await webhook.setBehavior('other metadata')
   const shown = await cluster.call('GET', `${widgetsPath('v2')}/a`)
   assert.deepEqual(shown.metadata, { ...metadata, labels: { by: 'webhook' }, annotations: { by: 'webhook' } })
   const selected = await cluster.call('GET', `${widgetsPath('v2')}?labelSelector=by%3Dwebhook`)
-  assert.equal((selected.items as object[]).length, 1, 'selectors see what the webhook made')
+  assert.equal((selected.items as object[]).length, 1, 'selectors match the converted labels')
 })
 
-test('a webhook that is repaired is asked again at once, and one that has moved is found by its new address', async (t) => {
+test('errors are not cached, and a changed clientConfig takes effect', async (t) => {
   const [cluster, webhook, other] = await Promise.all([testCluster(t), conversionWebhook(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  await webhook.answers('failure')
+  await webhook.setBehavior('failure')
   await assert.rejects(cluster.call('GET', `${widgetsPath('v2')}/a`), /not today/)
-  await webhook.answers('well')
+  await webhook.setBehavior('correct')
   await cluster.call('GET', `${widgetsPath('v2')}/a`)
   await webhook.stop()
   await cluster.call('GET', `${widgetsPath('v2')}/a`)
@@ -104,12 +107,12 @@ test('a webhook that is repaired is asked again at once, and one that has moved 
     /connection refused/,
   )
   await redefine(cluster, { clientConfig: other.clientConfig })
-  await waitFor('the other one is asked', async () =>
+  await waitFor('the other webhook is called', async () =>
     Boolean(await cluster.call('POST', widgetsPath('v2'), widget('v2', 'b', { host: 'b', port: 1 }))),
   )
 })
 
-test('a call takes no longer than it may, and answers no larger than they may be are taken', async (t) => {
+test('the timeout and the size limit of answers are enforced', async (t) => {
   const webhook = await conversionWebhook(t)
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']
   const review = Buffer.from(JSON.stringify({ request: { uid: 'a', desiredAPIVersion: 'v2', objects: [] } }))
@@ -120,23 +123,23 @@ test('a call takes no longer than it may, and answers no larger than they may be
     small.stop()
   })
   await assert.rejects(small.post(review), /the answer is larger than 3 bytes/)
-  await webhook.answers('never')
+  await webhook.setBehavior('no answer')
   await assert.rejects(
     slow.post(review),
     /^Error: Post "https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=100ms": context deadline exceeded$/,
   )
 })
 
-test('a definition whose objects cannot be converted says so when it is deleted, and goes once they can be', async (t) => {
+test('deleting a definition reports failed conversions, and succeeds once they work', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   await redefine(cluster, { clientConfig: webhook.clientConfig, storage: 'v2' })
-  await waitFor('it is stored as v2 from now on', async () => {
+  await waitFor('widgets are stored as v2', async () => {
     await cluster.call('POST', `${widgetsPath('v2')}?dryRun=All`, widget('v2', 'b', { host: 'b', port: 1 }))
     return true
   })
-  await webhook.answers('failure')
+  await webhook.setBehavior('failure')
   await cluster.call('DELETE', definitionPath)
   const conditions = async () =>
     (
@@ -144,38 +147,40 @@ test('a definition whose objects cannot be converted says so when it is deleted,
         conditions: { type: string; reason: string; message: string }[]
       }
     ).conditions
-  const told = await waitFor('it says why', async () =>
+  const failed = await waitFor('a condition reports the failure', async () =>
     (await conditions()).find(({ reason }) => reason === 'InstanceDeletionFailed'),
   )
-  assert.match(told.message, /Kind=Widget failed: not today/)
-  await webhook.answers('well')
-  await waitFor('it is gone', async () => /404/.test(String(await cluster.call('GET', definitionPath).catch(String))))
+  assert.match(failed.message, /Kind=Widget failed: not today/)
+  await webhook.setBehavior('correct')
+  await waitFor('the definition is deleted', async () =>
+    /404/.test(String(await cluster.call('GET', definitionPath).catch(String))),
+  )
 })
 
-test('a server that stops does not wait for a webhook that never answers', async (t) => {
+test('stopping the server does not wait for a webhook that never answers', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  await webhook.answers('never')
-  const asked = assert.rejects(cluster.call('GET', `${widgetsPath('v2')}/a`))
-  await waitFor('the webhook is asked', async () => (await webhook.seen()).length > 0)
-  await Promise.all([cluster.stop({ graceMs: 0 }), asked])
+  await webhook.setBehavior('no answer')
+  const pending = assert.rejects(cluster.call('GET', `${widgetsPath('v2')}/a`))
+  await waitFor('the webhook is called', async () => (await webhook.takeReviews()).length > 0)
+  await Promise.all([cluster.stop({ graceMs: 0 }), pending])
 })
 
-test('a connection that the other side gives up in the moment it is used again is no error', async (t) => {
+test('a call is retried if a reused connection is closed; it fails on a new connection', async (t) => {
   const webhook = await conversionWebhook(t)
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']
   const client = new WebhookClient(webhook.clientConfig, { sources, timeoutMs: 30_000 })
   t.after(() => client.stop())
   const review = Buffer.from(JSON.stringify({ request: { uid: 'a', desiredAPIVersion: 'v2', objects: [] } }))
-  await webhook.answers('by hanging up, once')
-  await assert.rejects(client.post(review), /EOF|connection reset by peer/, 'a new one that is not answered is')
+  await webhook.setBehavior('hang up once')
+  await assert.rejects(client.post(review), /EOF|connection reset by peer/, 'a new connection is not retried')
   await client.post(review)
-  await webhook.answers('by hanging up, once')
+  await webhook.setBehavior('hang up once')
   assert.match((await client.post(review)).toString(), /Success/)
 })
 
-test('a bundle without certificates is told, whenever it has come into the definition', async (t) => {
+test('a caBundle without certificates is an error', async (t) => {
   const webhook = await conversionWebhook(t)
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']
   const client = new WebhookClient({ ...webhook.clientConfig, caBundle: 'bm90aGluZw==' }, { sources, timeoutMs: 1000 })

@@ -1,4 +1,4 @@
-/** What a cluster leaves open: files on disk, what it says to those it does not know, and what it logs. */
+/** What a cluster exposes: files on disk, logs, endpoints for anonymous users, and ports. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,8 +11,8 @@ import { test } from 'node:test'
 import { ask, bearer } from '../authentication/whoami.ts'
 import { testCluster } from '../support/test-cluster.ts'
 
-test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the umask; no secret is in a log', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'left-open-'))
+test('files are readable by their owner only, whatever the umask, and logs contain no secrets', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'exposure-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const umask = process.umask(0)
   t.after(() => process.umask(umask))
@@ -41,15 +41,15 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
   await ask(cluster, { headers: { authorization: `Basic ${Buffer.from(`a:${password}`).toString('base64')}` } })
 
   const open: string[] = []
-  const look = (path: string): void => {
+  const checkModes = (path: string): void => {
     const { mode } = lstatSync(path)
-    // Certificates and public keys are for everybody; the folder keeps them anyway.
+    // Certificates and public keys may be readable, and their folder is not.
     if (mode & 0o077 && !/\.(crt|pub)$/.test(path) && path !== policy)
       open.push(`${path.slice(directory.length)} ${(mode & 0o777).toString(8)}`)
-    if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) look(join(path, name))
+    if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) checkModes(join(path, name))
   }
-  look(join(directory, 'data'))
-  look(join(directory, 'logs'))
+  checkModes(join(directory, 'data'))
+  checkModes(join(directory, 'logs'))
   assert.deepEqual(open, [])
 
   const audited = readFileSync(join(directory, 'logs', 'audit.log'), 'utf8')
@@ -63,10 +63,10 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
       'a-token-of-somebody',
       'PRIVATE KEY',
     ]) {
-      assert.ok(!text.includes(secret), `${secret} is told in\n${text.slice(0, 2000)}`)
+      assert.ok(!text.includes(secret), `${secret} is logged in\n${text.slice(0, 2000)}`)
     }
   }
-  // Credentials of controllers are in memory alone: no file has anything like them.
+  // Controllers' credentials are only in memory, so checkModes for anything like a bearer token.
   const { port } = new URL(cluster.url)
   assert.ok(
     lines.every((line) => !/[Bb]earer [\w-]{10}/.test(line)),
@@ -74,7 +74,7 @@ test('keys, kubeconfigs, data and audit logs are their owner’s, whatever the u
   )
 })
 
-test('who is not known reads health and version, and nothing else', async (t) => {
+test('anonymous users may read health and version only', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--cors-allowed-origins=^https://pages\\.example$'] })
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const sent = request(new URL(cluster.url), { path, method, ca: cluster.client.ca, agent: false, headers })
@@ -82,7 +82,7 @@ test('who is not known reads health and version, and nothing else', async (t) =>
     return { code: response!.statusCode, text: Buffer.concat(await response!.toArray()).toString() }
   }
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) assert.equal((await get(path)).code, 200, path)
-  const closed = [
+  const forbidden = [
     '/',
     '/api',
     '/apis',
@@ -115,33 +115,33 @@ test('who is not known reads health and version, and nothing else', async (t) =>
     'sec-websocket-version': '13',
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
-  for (const path of closed) {
+  for (const path of forbidden) {
     for (const headers of [{}, upgrade, { origin: 'https://pages.example' }, { expect: '100-continue' }]) {
       const { code, text } = await get(path, headers as Record<string, string>)
       assert.equal(code, 403, `${path} ${JSON.stringify(headers)}: ${text.slice(0, 200)}`)
     }
-    // What browsers ask before is answered without a word about what is there.
-    const before = await get(
+    // The answer to a CORS preflight does not depend on whether the path exists.
+    const preflight = await get(
       path,
       { origin: 'https://pages.example', 'access-control-request-method': 'GET' },
       'OPTIONS',
     )
-    assert.deepEqual([before.code, before.text], [204, ''], path)
+    assert.deepEqual([preflight.code, preflight.text], [204, ''], path)
     assert.equal((await get(path, { origin: 'https://evil.example' }, 'OPTIONS')).code, 403, path)
   }
 })
 
-test('nothing listens on anything but loopback', async (t) => {
+test('the server listens on loopback only', async (t) => {
   const cluster = await testCluster(t)
-  const own = readFileSync('/proc/net/tcp', 'utf8')
+  const sockets = readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .concat(readFileSync('/proc/net/tcp6', 'utf8').split('\n'))
   const port = Number(new URL(cluster.url).port).toString(16).toUpperCase().padStart(4, '0')
-  const places = own.flatMap((line) =>
+  const addresses = sockets.flatMap((line) =>
     /^ *\d+: (\w+):(\w+) \w+:0000 0A/.exec(line)?.[2] === port ? [/: (\w+):/.exec(line)![1]!] : [],
   )
-  assert.deepEqual(places, ['0100007F'])
-  // Plain HTTP gets no answer of the API.
+  assert.deepEqual(addresses, ['0100007F'])
+  // The API does not answer plain HTTP.
   const socket = connectTcp(Number(new URL(cluster.url).port), '127.0.0.1')
   socket.end('GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   const answer = Buffer.concat(await socket.toArray().catch(() => [])).toString('latin1')

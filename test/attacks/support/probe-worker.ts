@@ -1,10 +1,10 @@
-/** The worker of `others.ts`: one small request after the other on one HTTP/2 connection, until told to stop. */
+/** The worker of `other-clients.ts`: sends small requests in sequence on one HTTP/2 connection until it is stopped. */
 import { connect } from 'node:http2'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { token } from './attacked-server.ts'
 
-/** How long requests took, in ms. */
+/** Latencies of requests, in ms. */
 export interface Latencies {
   readonly count: number
   readonly median: number
@@ -37,7 +37,7 @@ await ask()
 parentPort?.on('message', () => {
   stopped = true
 })
-parentPort?.postMessage('asking')
+parentPort?.postMessage('started')
 while (!stopped) {
   const started = performance.now()
   try {

@@ -1,4 +1,4 @@
-/** How conversion webhooks are reached: Services, certificates, versions of reviews. */
+/** How the server calls conversion webhooks: Services, certificates and versions of reviews. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { machineAddress } from '../aggregator/orchard.ts'
@@ -7,7 +7,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { conversionWebhook, define, get, redefine, service, widgetsPath } from './webhook.ts'
 import { widget } from './widgets.ts'
 
-test('a webhook behind a Service that is another name for a machine is reached there, at the path that is given', async (t) => {
+test('a webhook behind an ExternalName Service is called at its external name and the given path', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   const clientConfig = { service: { ...service, path: '/path/of/it', port: webhook.port }, caBundle: webhook.caBundle }
   await define(cluster, { clientConfig })
@@ -23,12 +23,12 @@ test('a webhook behind a Service that is another name for a machine is reached t
     spec: { type: 'ExternalName', externalName: 'localhost' },
   })
   assert.deepEqual((await get(cluster, 'v2', 'a')).spec, { host: 'a', port: 1 })
-  assert.equal((await webhook.seen())[0]?.url, '/path/of/it?timeout=30s')
+  assert.equal((await webhook.takeReviews())[0]?.url, '/path/of/it?timeout=30s')
 })
 
-test('a webhook behind a Service is reached by its EndpointSlices', async (t) => {
+test('a webhook behind a Service is called at an address of its EndpointSlices', async (t) => {
   const ip = machineAddress()
-  if (!ip) return t.skip('this machine has no address but loopback ones')
+  if (!ip) return t.skip('this machine has only loopback addresses')
   const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   const serviceOf = (name: string) => ({
     apiVersion: 'v1',
@@ -52,18 +52,18 @@ test('a webhook behind a Service is reached by its EndpointSlices', async (t) =>
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   assert.deepEqual((await get(cluster, 'v2', 'a')).spec, { host: 'a', port: 1 })
   assert.deepEqual(
-    (await webhook.seen()).map(({ url, headers }) => [url, headers.host]),
+    (await webhook.takeReviews()).map(({ url, headers }) => [url, headers.host]),
     [['/?timeout=30s', 'converter.default.svc']],
   )
-  // The other Service leads to the same process, whose certificate does not name it.
+  // The other Service leads to the same process, whose certificate lacks the name of that Service.
   await redefine(cluster, { clientConfig: { service: { ...service, name: 'another' }, caBundle: webhook.caBundle } })
-  await waitFor('the certificate is refused', async () => {
-    const told = await get(cluster, 'v2', 'a').catch(String)
-    return /another\.default\.svc:443\/\?timeout=30s.*tls: failed to verify certificate: x509:/.test(String(told))
+  await waitFor('the certificate is rejected', async () => {
+    const result = await get(cluster, 'v2', 'a').catch(String)
+    return /another\.default\.svc:443\/\?timeout=30s.*tls: failed to verify certificate: x509:/.test(String(result))
   })
 })
 
-test('a certificate that the bundle does not know is refused', async (t) => {
+test('a webhook whose certificate the CA bundle did not sign is not called', async (t) => {
   const [cluster, webhook, other] = await Promise.all([
     testCluster(t, { controllers: apiControllers }),
     conversionWebhook(t),
@@ -75,17 +75,17 @@ test('a certificate that the bundle does not know is refused', async (t) => {
     get(cluster, 'v2', 'a'),
     /tls: failed to verify certificate: x509: certificate signed by unknown authority/,
   )
-  assert.deepEqual(await webhook.seen(), [])
+  assert.deepEqual(await webhook.takeReviews(), [])
 })
 
-test('reviews of the older version are sent where they are preferred', async (t) => {
+test('the first supported version of conversionReviewVersions is sent', async (t) => {
   const [cluster, webhook] = await Promise.all([testCluster(t, { controllers: apiControllers }), conversionWebhook(t)])
   await define(cluster, { clientConfig: webhook.clientConfig, conversionReviewVersions: ['v1alpha1', 'v1beta1', 'v1'] })
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
-  await webhook.answers('another uid')
+  await webhook.setBehavior('another uid')
   assert.deepEqual((await get(cluster, 'v2', 'a')).spec, { host: 'a', port: 1 })
   assert.deepEqual(
-    (await webhook.seen()).map(({ apiVersion }) => apiVersion),
+    (await webhook.takeReviews()).map(({ apiVersion }) => apiVersion),
     ['apiextensions.k8s.io/v1beta1'],
   )
 })

@@ -1,6 +1,6 @@
 /**
- * Rights of others that somebody might come by: by their names in headers, by tokens of their accounts, by a node's way
- * to its pods.
+ * Attempts to gain the permissions of others: by impersonation headers, tokens of service accounts, and the permissions
+ * of nodes for their pods.
  */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
@@ -21,7 +21,7 @@ async function grant({ call }: TestCluster, user: string, rules: readonly object
   await call('POST', `${rbac}/clusterrolebindings`, binding(name, 'ClusterRole', name, userSubject(user)))
 }
 
-test('a proxy’s Impersonate-User counts, however many headers of its client stand before it', async (t) => {
+test('Impersonate-User takes effect after any number of other headers', async (t) => {
   const cluster = await testCluster(t, { tokens: [{ token: 'proxy', user: { name: 'proxy', groups: [] } }] })
   await grant(cluster, 'proxy', [{ apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] }])
   const { hostname: host, port } = new URL(cluster.url)
@@ -65,7 +65,7 @@ test('a proxy’s Impersonate-User counts, however many headers of its client st
   }
 })
 
-test('thousands of groups are each a right to be had, and take no time of others', async (t) => {
+test('each impersonated group and extra needs a permission, also for 15,000 groups', async (t) => {
   const { cluster, as: by } = await clusterWithUsers(t, { proxy: [], eve: [] })
   await grant(cluster, 'proxy', [{ apiGroups: [''], resources: ['users', 'groups'], verbs: ['impersonate'] }])
   await grant(cluster, 'eve', [
@@ -86,15 +86,15 @@ test('thousands of groups are each a right to be had, and take no time of others
     /User "jane" cannot list resource "pods"/,
   )
   const cannot = async (more: object) => (await by('eve', 'GET', path, undefined, headers(more))).body.message ?? ''
-  // The refusal is that of the mode that is tried first.
-  const refusedAsUser = /User "eve" cannot impersonate-on:user-info:list resource "pods"/
-  assert.match(await cannot({ 'impersonate-group': ['dev', 'system:masters'] }), refusedAsUser)
-  assert.match(await cannot({ 'impersonate-group': ['dev, system:masters'] }), refusedAsUser)
-  assert.match(await cannot({ 'impersonate-extra-scopes': ['some', 'all'] }), refusedAsUser)
+  // The error is that of the first impersonation mode tried.
+  const userForbidden = /User "eve" cannot impersonate-on:user-info:list resource "pods"/
+  assert.match(await cannot({ 'impersonate-group': ['dev', 'system:masters'] }), userForbidden)
+  assert.match(await cannot({ 'impersonate-group': ['dev, system:masters'] }), userForbidden)
+  assert.match(await cannot({ 'impersonate-extra-scopes': ['some', 'all'] }), userForbidden)
   for (const key of ['__proto__', 'constructor', 'a%2fb', '%zz', 'SCOPES2']) {
-    assert.match(await cannot({ [`impersonate-extra-${key}`]: 'x' }), refusedAsUser, key)
+    assert.match(await cannot({ [`impersonate-extra-${key}`]: 'x' }), userForbidden, key)
   }
-  assert.match(await cannot({ 'impersonate-uid': '0' }), refusedAsUser)
+  assert.match(await cannot({ 'impersonate-uid': '0' }), userForbidden)
   assert.match(
     await cannot({ 'impersonate-user': 'system:serviceaccount:kube-system:admin' }),
     /User "eve" cannot impersonate-on:serviceaccount:list resource "pods"/,
@@ -105,7 +105,7 @@ test('thousands of groups are each a right to be had, and take no time of others
   )
 })
 
-test('who may write accounts and pods has no tokens of accounts: that is a right of its own', async (t) => {
+test('creating tokens needs its own permission, beyond writing service accounts and pods', async (t) => {
   const { cluster, as: by } = await clusterWithUsers(t, { eve: [] })
   await cluster.call('POST', accounts, { metadata: { name: 'strong' } })
   const strong = { kind: 'ServiceAccount', namespace: 'default', name: 'strong' }
@@ -142,13 +142,13 @@ test('who may write accounts and pods has no tokens of accounts: that is a right
   assert.equal((await by('eve', 'POST', `${accounts}/strong/token`, {})).status, 403)
   const { token } = body.status as unknown as { token: string }
   assert.equal((await ask(cluster, bearer(token))).user?.username, 'system:serviceaccount:default:weak')
-  // The token of an account that has come again under its name is not its token.
+  // A token does not authenticate a new account with the same name.
   await cluster.call('DELETE', `${accounts}/weak`)
   await cluster.call('POST', accounts, { metadata: { name: 'weak' } })
   assert.equal((await ask(cluster, bearer(token))).code, 401)
 })
 
-test('a node has tokens for the pods that it runs, bound to them, and for no others', async (t) => {
+test('a node may create only tokens that are bound to pods it runs', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call('POST', accounts, { metadata: { name: 'robot' } })
   const pods = '/api/v1/namespaces/default/pods'
@@ -162,22 +162,22 @@ test('a node has tokens for the pods that it runs, bound to them, and for no oth
     spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid }, ...more },
   })
   const token = (node: string, body: object) => as(cluster, nodeUser(node), 'POST', `${accounts}/robot/token`, body)
-  await waitFor('the node has its token', async () => (await token('n1', request('mine', mine))).status === 201)
+  await waitFor('the node may create a token', async () => (await token('n1', request('mine', mine))).status === 201)
   for (const [why, body] of [
     ['a pod of another node', request('theirs', theirs)],
     ['its own uid with another name', request('theirs', mine)],
     ['another uid', request('mine', theirs)],
     ['no uid', request('mine', undefined)],
-    ['bound to nothing', {}],
+    ['not bound', {}],
     ['bound to a secret', { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 'x' } } }],
     ['bound to the node', { spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Node', name: 'n1' } } }],
-    ['for an audience of nobody’s', request('mine', mine, { audiences: ['https://vault.example'] })],
+    ['for a foreign audience', request('mine', mine, { audiences: ['https://vault.example'] })],
     ['for two audiences', request('mine', mine, { audiences: ['a', 'b'] })],
   ] as const) {
     assert.equal((await token('n1', body)).status, 403, why)
   }
   assert.equal((await token('n3', request('mine', mine))).status, 403, 'a node without pods of the account')
-  // The way to a secret is not by a pod that the node makes up.
+  // A node does not get access to a secret by creating a mirror pod that uses it.
   await cluster.call('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
   const mirror = {
     metadata: { name: 'made-up', annotations: { 'kubernetes.io/config.mirror': 'x' } },
@@ -207,7 +207,7 @@ test('a node has tokens for the pods that it runs, bound to them, and for no oth
   )
 })
 
-test('names of members of all objects are names of nobody', async (t) => {
+test('names of inherited properties such as __proto__ have no special meaning', async (t) => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
   const { cluster, as: by } = await clusterWithUsers(t, Object.fromEntries(names.map((name) => [`t-${name}`, names])))
   for (const name of names) {
@@ -238,7 +238,7 @@ test('names of members of all objects are names of nobody', async (t) => {
     )
     assert.deepEqual(status, { allowed: false }, name)
   }
-  // A role for them is theirs alone.
+  // A role with such a name works for its subject only.
   await cluster.call('POST', `${rbac}/clusterroles`, {
     metadata: { name: 'constructor' },
     rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }],
@@ -253,7 +253,7 @@ test('names of members of all objects are names of nobody', async (t) => {
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('answers of reviews come for large questions too', async (t) => {
+test('a SubjectAccessReview with 90,000 groups is answered', async (t) => {
   const cluster = await testCluster(t)
   const groups = Array.from({ length: 90_000 }, (_, i) => `group-${i}`)
   const sent = JSON.stringify({

@@ -1,4 +1,3 @@
-/** Watches of tests: every event as it comes. */
 import { request } from 'node:https'
 import { createInterface } from 'node:readline'
 import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts'
@@ -13,19 +12,19 @@ export interface Event {
   }
 }
 
-/** Resolves when the watch has ended. */
-export function follow(
+/** Watches path and passes on every event. Resolves when the watch has ended. */
+export function watchEvents(
   t: Lifetime,
   { client }: ReachableCluster,
   path: string,
-  tell: (event: Event) => void,
+  onEvent: (event: Event) => void,
 ): Promise<void> {
   const { ca, cert, key, url } = client
   return new Promise((resolve, reject) => {
     const sent = request(new URL(path, url), { ca, cert, key, agent: false }, (response) => {
       const lines = createInterface({ input: response })
-      lines.on('line', (line) => tell(JSON.parse(line) as Event))
-      // It is cut off at the end of the test.
+      lines.on('line', (line) => onEvent(JSON.parse(line) as Event))
+      // The end of the test cuts the connection off.
       lines.on('error', () => {})
       response.on('end', resolve)
       response.on('error', () => resolve())

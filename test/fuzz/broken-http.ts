@@ -1,6 +1,6 @@
 /**
- * Broken HTTP/1.1 and HTTP/2, byte by byte: whatever a server is sent, it neither falls nor keeps the connection for
- * ever.
+ * Broken HTTP/1.1 and HTTP/2, written as raw bytes. Whatever the server receives, it must neither crash nor keep the
+ * connection open forever.
  */
 import { connect } from 'node:tls'
 import type { Random } from './random.ts'
@@ -115,18 +115,18 @@ function http1(r: Random): Buffer {
 }
 
 /**
- * Sends something broken and waits until the server has closed, or for 100 ms after it said something or nothing. What
- * is wrong with the answer, or undefined.
+ * Sends broken bytes and waits until the server closes the connection, at most 100 ms. Resolves to the problem of the
+ * answer, or undefined.
  */
 export function sendBroken(r: Random, port: number): Promise<string | undefined> {
-  const second = r.chance(0.5)
-  const data = second ? http2(r) : http1(r)
+  const isHttp2 = r.chance(0.5)
+  const data = isHttp2 ? http2(r) : http1(r)
   return new Promise((resolve) => {
     const socket = connect({
       port,
       host: '127.0.0.1',
       rejectUnauthorized: false,
-      ALPNProtocols: [second ? 'h2' : 'http/1.1'],
+      ALPNProtocols: [isHttp2 ? 'h2' : 'http/1.1'],
     })
     const chunks: Buffer[] = []
     const done = (): void => {
@@ -134,7 +134,7 @@ export function sendBroken(r: Random, port: number): Promise<string | undefined>
       socket.destroy()
       const text = Buffer.concat(chunks).toString('latin1')
       resolve(
-        !second && text !== '' && !/^HTTP\/1\.1 ([1234]\d\d|501) /.test(text)
+        !isHttp2 && text !== '' && !/^HTTP\/1\.1 ([1234]\d\d|501) /.test(text)
           ? `${JSON.stringify(data.toString('latin1'))} was answered with ${text.slice(0, 200)}`
           : undefined,
       )
