@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --against DIRECTORY`: this checkout beside another one, which has been set up. Both servers run at
- * once, one is loaded at a time, and each phase goes to one and then to the other: what the machine does meanwhile
- * meets both.
+ * `npm run bench -- --against DIRECTORY`: compares this checkout with another one, which must be set up. Both servers
+ * run at the same time, one is loaded at a time, and each phase runs on one and then on the other, so that noise of the
+ * machine affects both.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -17,29 +17,26 @@ export interface Comparison {
   /** The root of the other checkout. */
   readonly other: string
   readonly rounds: number
-  /** New servers each round. */
-  readonly isAnew: boolean
-  /**
-   * From when both are ready until the load. What they do after the start is over after 3 s; what they do at rest comes
-   * later.
-   */
+  /** True to start new servers in each round. */
+  readonly restartsEachRound: boolean
+  /** Pause in ms between readiness and load. Work after the start takes up to 3 s; work at rest begins later. */
   readonly restMs: number
   readonly kinds: readonly Kind[]
   readonly phases: readonly string[]
   readonly generator: Generator
 }
 
-/** CPU time of both in one round, ms a request. */
+/** CPU time per request of both in one round, in ms. */
 type Pair = readonly [here: number, there: number]
 
 /**
- * Loads both servers for some rounds and prints the CPU time that each took for a request, and their ratio. Servers
- * that are started anew each round also pay for compiling what has just begun to run, as in any short run.
+ * Loads both servers for some rounds and prints the CPU time per request and the ratio. Servers that are restarted each
+ * round also include compilation, as in any short run.
  */
 export async function benchAgainst(comparison: Comparison): Promise<void> {
-  const { rounds, isAnew } = comparison
+  const { rounds, restartsEachRound } = comparison
   const pairs = new Map<string, Pair[]>()
-  if (isAnew)
+  if (restartsEachRound)
     for (let round = 0; round < rounds; round++)
       await withServers(comparison, `${round}`, (servers) => loadBoth(comparison, servers, round, pairs))
   else {
@@ -49,7 +46,7 @@ export async function benchAgainst(comparison: Comparison): Promise<void> {
   }
   const ms = (value: number): string => value.toFixed(3)
   print([
-    [`CPU ms a request, medians of ${rounds}`, 'here', 'there', 'ratio', 'ratios from', 'to'],
+    [`CPU ms per request, medians of ${rounds}`, 'here', 'there', 'ratio', 'ratios from', 'to'],
     ...Array.from(pairs, ([name, measured]) => {
       const ratios = measured.map(([here, there]) => here / there).toSorted((a, b) => a - b)
       const sides = [0, 1].map((side) => ms(median(measured.map((pair) => pair[side]!))))
@@ -89,7 +86,7 @@ async function loadBoth(
   }
 }
 
-/** Who goes first takes turns: the second finds warmer caches. */
+/** The order alternates, since the second server finds warmer caches. */
 async function measurePair(
   servers: readonly [Server, Server],
   isTurned: boolean,
@@ -108,13 +105,11 @@ async function measurePair(
   return isTurned ? [second, first] : [first, second]
 }
 
-/** Started by its own benchmark, which knows its flags. */
+/** Starts the other server with its own benchmark code, which knows its flags. */
 async function startOther(other: string, directory: string, tokenFile: string): Promise<Server> {
   const module = join(other, 'bench/server.ts')
   if (!existsSync(module))
-    throw new Error(
-      `--against ${other}: no checkout of this project is there; make one with git worktree add ${other} COMMIT`,
-    )
+    throw new Error(`--against ${other}: no checkout of this project; create one with git worktree add ${other} COMMIT`)
   execFileSync(join(other, 't8s'), ['version'], { stdio: 'ignore' })
   const { startServer: start } = (await import(module)) as typeof import('./server.ts')
   return start(directory, tokenFile)

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --apply`: what applying a 20 KB Deployment is in itself, without connection and store: the body is
- * parsed, merged into the live object with its managers, decoded, given defaults, validated and encoded. Phases `apply`
- * and `apply-same` measure the whole requests.
+ * `npm run bench -- --apply`: the cost of applying a 20 KB Deployment without connection and store: parsing, merging
+ * into the live object with its managers, decoding, defaulting, validation and encoding. The phases `apply` and
+ * `apply-same` measure whole requests.
  */
 import { deployments } from '../src/api/apps/deployment.ts'
 import { applyPatch } from '../src/apiserver/apply/index.ts'

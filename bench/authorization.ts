@@ -1,14 +1,14 @@
 /**
- * `npm run bench -- --authorization`: what a decision of RBAC costs with 1,000 roles and 5,000 bindings, without
- * connection and chain; and the first one after a change, which compiles the rules of its user anew.
+ * `npm run bench -- --authorization`: the cost of an RBAC decision with 1,000 roles and 5,000 bindings, without
+ * connection and filters; and of the first one after a change, which recompiles the user's rules.
  */
 import { allResources } from '../src/api/registry.ts'
 import { resourceKey } from '../src/api/resource.ts'
 import { inTurn } from '../src/apiserver/authorization/authorizer.ts'
 import { systemMasters } from '../src/apiserver/authorization/fixed-authorizers.ts'
 import { RolePolicy, rbacAuthorizer } from '../src/apiserver/authorization/rbac/index.ts'
-import type { UserInfo } from '../src/apiserver/request-info/user-info.ts'
 import { Registry } from '../src/apiserver/registry/registry.ts'
+import type { UserInfo } from '../src/apiserver/request-info/user-info.ts'
 import type { KubeObject } from '../src/machinery/object.ts'
 import { memoryStore } from '../src/storage/memory/index.ts'
 
@@ -84,11 +84,11 @@ export async function benchAuthorization(): Promise<void> {
   const each = microseconds(started) / decisions
   const verdict = each <= targetMicroseconds ? '' : ': MISSED'
   console.log(
-    `${roleCount} roles, ${bindingCount} bindings, ${users} users: ${each.toFixed(2)} µs CPU a decision, target ` +
+    `${roleCount} roles, ${bindingCount} bindings, ${users} users: ${each.toFixed(2)} µs CPU per decision, target ` +
       `≤ ${targetMicroseconds} µs${verdict}`,
   )
   console.log(`${Math.round((allowed / decisions) * 100)} % of them were allowed`)
-  // Everybody's rules hold this role from here on.
+  // From here on the rules of all users contain this role.
   await put('clusterrolebindings', {
     ...binding(0),
     metadata: { name: 'all' },

@@ -1,6 +1,6 @@
 /**
- * The least that a server in Node can be: HTTP/2 over TLS, one fixed body for every request. How fast it is says how
- * fast the machine is at the moment. Arguments: certificate, key. Prints its port.
+ * A minimal server in Node: HTTP/2 over TLS, with a fixed response body. Its speed measures the current speed of the
+ * machine. Arguments: certificate, key. Prints its port.
  */
 import { readFileSync } from 'node:fs'
 import { createSecureServer } from 'node:http2'

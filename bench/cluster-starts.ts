@@ -1,7 +1,6 @@
 /**
- * Starts of a whole cluster, `./t8s up` as people call it: the first on a new data directory, which makes keys,
- * certificates and the objects that every cluster has, and later ones. A busy machine spoils times, so the CPU time
- * that threads took until then is shown beside them.
+ * Starts of a whole cluster with `./t8s up`: the first on a new data directory, which creates keys, certificates and
+ * the initial objects, and later ones. Since load on the machine distorts times, CPU time is printed too.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +13,7 @@ import { print } from './report.ts'
 import { launcher, memoryOf } from './server.ts'
 
 interface Start {
-  /** What the cluster says itself. */
+  /** As printed by the cluster. */
   readonly readyMs: number
   readonly mainCpuMs: number
   readonly cpuMs: number
@@ -22,17 +21,17 @@ interface Start {
 }
 
 const target = { readyMs: 400, megabytes: 200, memoryMs: 100 }
-/** Memory is measured when what the start left to do is over. */
+/** Memory is measured when the work after the start is done. */
 const settledMs = 3_000
 
 /** Starts `n` clusters of each kind in turns, and prints a table. Data are written to `directory`. */
 export async function benchClusterStarts(directory: string, n: number): Promise<void> {
   const [fresh, used] = [join(directory, 'fresh'), join(directory, 'used')]
-  // The first of all fills the compile cache.
+  // The first start fills the compile cache.
   await start(used)
   const kinds = [
     { name: 'a new directory', directory: fresh, starts: [] as Start[] },
-    { name: 'a used one', directory: used, starts: [] as Start[] },
+    { name: 'a used directory', directory: used, starts: [] as Start[] },
   ]
   for (let i = 0; i < n; i++) {
     for (const kind of kinds) kind.starts.push(await start(kind.directory))
@@ -46,14 +45,14 @@ export async function benchClusterStarts(directory: string, n: number): Promise<
     [
       `t8s up, ${n} starts on`,
       'ready ms',
-      'least',
+      'min',
       'target',
       'CPU ms',
-      'least',
+      'min',
       'main thread',
-      'least',
+      'min',
       'MB after 3 s',
-      'least',
+      'min',
       'target',
     ],
     ...kinds.map(({ name, starts }) => [
@@ -69,8 +68,8 @@ export async function benchClusterStarts(directory: string, n: number): Promise<
 }
 
 /**
- * Starts `n` clusters in memory one after the other in this process, as tests do, and prints a table. The first, which
- * loads the code, does not count.
+ * Starts `n` clusters in memory one after another in this process, as tests do, and prints a table. The first, which
+ * loads the code, is not counted.
  */
 export async function benchMemoryStarts(n: number): Promise<void> {
   const first = await startCluster()
@@ -85,7 +84,7 @@ export async function benchMemoryStarts(n: number): Promise<void> {
   times.sort((a, b) => a - b)
   const cells = [times[Math.floor(n / 2)], times[0]].map((of) => (of ?? 0).toFixed(0))
   print([
-    [`startCluster(), ${n} times after the first`, 'ready ms', 'least', 'target'],
+    [`startCluster(), ${n} times after the first`, 'ready ms', 'min', 'target'],
     ['in memory', ...cells, `≤ ${target.memoryMs}`],
   ])
 }
@@ -97,11 +96,11 @@ async function start(directory: string): Promise<Start> {
   const exited = once(child, 'exit')
   try {
     for await (const line of createInterface({ input: child.stdout })) {
-      const said = /^ready in (\d+) ms/.exec(line)
-      if (!said) continue
+      const ready = /^ready in (\d+) ms/.exec(line)
+      if (!ready) continue
       const cpu = cpuOf(child)
       await delay(settledMs)
-      return { ...cpu, readyMs: Number(said[1]), resident: memoryOf({ process: child }).resident }
+      return { ...cpu, readyMs: Number(ready[1]), resident: memoryOf({ process: child }).resident }
     }
     throw new Error(`t8s up ended with ${(await exited)[0]}`)
   } finally {
@@ -110,7 +109,7 @@ async function start(directory: string): Promise<Start> {
   }
 }
 
-/** CPU time of the threads so far: of the first, which serves, and of all. Linux only. */
+/** CPU time of the threads so far: of the first, which serves requests, and of all. Linux only. */
 function cpuOf({ pid }: ChildProcess): { readonly mainCpuMs: number; readonly cpuMs: number } {
   const ofThread = (thread: string): number =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6

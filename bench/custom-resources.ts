@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --custom`: custom resources beside ConfigMaps of the same size, phase by phase, and what hundreds
- * of definitions cost. Each kind has its turn several times, as others use the machine; the CPU time of the server is
- * what counts.
+ * `npm run bench -- --custom`: compares custom resources with ConfigMaps of the same size, phase by phase, and measures
+ * the cost of hundreds of definitions. Kinds alternate over several rounds because of noise; only the server's CPU time
+ * counts.
  */
 import { Agent, request } from 'node:https'
 import { token } from './rights.ts'
@@ -10,7 +10,7 @@ import { residentMegabytes, type Server, startServer, stopServer } from './serve
 
 const phases = ['create', 'get', 'list', 'update', 'patch', 'watch', 'delete']
 const kinds: readonly Kind[] = ['configmaps', 'gadgets']
-/** The first warms the server up. */
+/** The first round warms the server up. */
 const rounds = 4
 const targetRatio = 0.8
 const definitions = 500
@@ -21,10 +21,10 @@ const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 
 type Schema = Readonly<Record<string, unknown>>
 
-const text = { type: 'string', description: 'The text that says how it is to be done.' }
+const text = { type: 'string', description: 'A text with instructions.' }
 const structure = (depth: number): Schema => ({
   type: 'object',
-  description: 'A structure that holds what the next level of this says.',
+  description: 'A structure with the next level.',
   properties: Object.fromEntries(
     Array.from({ length: 6 }, (_, i) => [`field${i}`, depth > 0 ? structure(depth - 1) : text]),
   ),
@@ -55,16 +55,16 @@ export async function benchCustom(directory: string, tokenFile: string, generato
   const send = (method: string, path: string, body?: Schema): Promise<number> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const asked = request(new URL(path, server.url), { method, agent, headers }, (response) => {
+      const sent = request(new URL(path, server.url), { method, agent, headers }, (response) => {
         response.on('end', () => resolve(response.statusCode ?? 0)).resume()
       })
-      asked.on('error', reject).end(body && JSON.stringify(body))
+      sent.on('error', reject).end(body && JSON.stringify(body))
     })
-  /** Milliseconds until objects can be listed. */
+  /** Returns the time in ms until objects can be listed. */
   const define = async (plural: string, kind: string, group: string, spec: Schema): Promise<number> => {
     const started = performance.now()
     const status = await send('POST', definitionsPath, definitionOf(plural, kind, group, spec))
-    if (status !== 201) throw new Error(`the definition of ${plural} was answered with ${status}`)
+    if (status !== 201) throw new Error(`the definition of ${plural} failed with ${status}`)
     while ((await send('GET', `/apis/${group}/v1/${plural}`)) !== 200) await new Promise(setImmediate)
     return performance.now() - started
   }
@@ -102,12 +102,13 @@ async function compare(server: Server, generator: Generator): Promise<void> {
           spent.set(`${kind} ${phase}`, [...(spent.get(`${kind} ${phase}`) ?? []), cpuMs])
       }
   for (const phase of phases) {
-    const [usual, custom] = kinds.map((kind) => Math.min(...(spent.get(`${kind} ${phase}`) ?? [Number.NaN])))
-    if (!usual || !custom) continue
-    const ratio = usual / custom
+    const [builtIn, custom] = kinds.map((kind) => Math.min(...(spent.get(`${kind} ${phase}`) ?? [Number.NaN])))
+    if (!builtIn || !custom) continue
+    const ratio = builtIn / custom
     console.log(
-      `${phase}: ${(usual * 1000).toFixed(0)} µs CPU a ConfigMap, ${(custom * 1000).toFixed(0)} µs a custom ` +
-        `resource: ${ratio.toFixed(2)} × the speed, target ≥ ${targetRatio}${ratio >= targetRatio ? '' : ': MISSED'}`,
+      `${phase}: ${(builtIn * 1000).toFixed(0)} µs CPU per ConfigMap, ${(custom * 1000).toFixed(0)} µs per custom ` +
+        `resource: ${ratio.toFixed(2)} × the speed, target ≥ ` +
+        `${targetRatio}${ratio >= targetRatio ? '' : ': MISSED'}`,
     )
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A Deployment of 18.5 KB, as larger charts bring along: eight containers with twenty variables each. `round` makes it
- * another one.
+ * Returns a Deployment of 18.5 KB, typical of larger charts: eight containers with twenty variables each. `round`
+ * changes its images.
  */
 export function deploymentOf(name: string, round: number): string {
   const containers = Array.from({ length: 8 }, (_, c) => ({

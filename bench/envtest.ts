@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --envtest`: what a control plane for a test suite costs, started as envtest starts it: the first,
- * which starts the shared process, further ones beside it, and each with processes of its own. Time is from the start
- * of `etcd` to the health of both.
+ * `npm run bench -- --envtest`: the cost of a control plane for a test suite, started as envtest does: the first one,
+ * which starts the shared process, further ones in it, and ones with processes of their own. Times are from the start
+ * of `etcd` until both are healthy.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { type Assets, assets, type ControlPlane, sharedPid, startControlPlane } 
 
 const rounds = 5
 const pairs = 20
-/** Small against what is measured; envtest itself asks every 100 ms. */
+/** Small compared with the measured times; envtest itself polls every 100 ms. */
 const everyMs = 2
 
 export async function benchEnvtest(): Promise<void> {
@@ -60,7 +60,7 @@ export async function benchEnvtest(): Promise<void> {
   }
 }
 
-/** Median, and the slowest. */
+/** Median and maximum. */
 function spread(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
   return `${sorted[Math.floor(sorted.length / 2)]?.toFixed(1)} (at most ${sorted.at(-1)?.toFixed(1)})`
@@ -71,7 +71,7 @@ const residentOf = (pid: number): number =>
 
 const sharedMemory = (binaries: Assets): number => residentOf(sharedPid(binaries)!)
 
-/** What two shells have of their own; the pages of /bin/sh belong to all. Linux only. */
+/** Private memory of two shells; the pages of /bin/sh are shared. Linux only. */
 const launcherMemory = ({ etcd, apiServer }: ControlPlane): number =>
   [etcd, apiServer].reduce(
     (sum, { process: { pid } }) =>

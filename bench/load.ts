@@ -1,7 +1,7 @@
 /**
- * The load generator: kload's phases against any Kubernetes API server, in a process of its own. Takes its options as
- * JSON in the first argument and prints one JSON line a phase. One HTTP/2 connection for requests, as Go's client has;
- * one for each watcher.
+ * The load generator: kload's phases against any Kubernetes API server, in a separate process. Takes its options as
+ * JSON in the first argument and prints a JSON line per phase. Uses one HTTP/2 connection for requests, as Go's client
+ * does, and one for each watcher.
  */
 
 import { type ClientHttp2Session, connect } from 'node:http2'
@@ -11,7 +11,7 @@ import { deploymentOf } from './deployment.ts'
 export interface LoadOptions {
   readonly url: string
   readonly token: string
-  /** Gadgets are custom resources; `custom-resources.ts` has their definition. */
+  /** Gadgets are custom resources, defined in `custom-resources.ts`. */
   readonly kind: 'pods' | 'configmaps' | 'gadgets'
   readonly n: number
   readonly clients: number
@@ -23,7 +23,7 @@ export interface LoadOptions {
 
 export interface PhaseResult {
   readonly phase: string
-  /** Operations (for `watch`: events) a second. */
+  /** Operations (for `watch`: events) per second. */
   readonly rate: number
   readonly p50: number
   readonly p99: number
@@ -35,20 +35,23 @@ export interface PhaseResult {
 const namespace = 'bench'
 const nameOf = (i: number): string => `o-${String(i).padStart(6, '0')}`
 
-/** Byte for byte what kload sends. */
+/** Byte for byte the objects of kload. */
 const objectOf = (kind: LoadOptions['kind'], i: number): string =>
   kind === 'pods'
-    ? `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"},"annotations":{"note":"${'x'.repeat(200)}"}},"spec":{"nodeSelector":{"never":"here"},"containers":[{"name":"main","image":"registry.example/app:1","command":["sleep","1000"],"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":"10m","memory":"16Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}}}]}}`
+    ? `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench",` +
+      `"shard":"${i % 10}"},"annotations":{"note":"${'x'.repeat(200)}"}},"spec":{"nodeSelector":{"never":"here"},` +
+      '"containers":[{"name":"main","image":"registry.example/app:1","command":["sleep","1000"],"env":[{"name":"A",' +
+      '"value":"1"},{"name":"B","value":"2"}],"ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":' +
+      '"10m","memory":"16Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}}}]}}'
     : kind === 'gadgets'
-      ? `{"apiVersion":"bench.example.com/v1","kind":"Gadget","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"spec":{"k":"${'x'.repeat(1000)}"}}`
-      : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench","shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
+      ? `{"apiVersion":"bench.example.com/v1","kind":"Gadget","metadata":{"name":"${nameOf(i)}","labels":` +
+        `{"app":"bench","shard":"${i % 10}"}},"spec":{"k":"${'x'.repeat(1000)}"}}`
+      : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench",` +
+        `"shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
 
 const applied = 200
 
-/**
- * A Deployment of 20 KB as somebody keeps it in a file: eight containers with twenty variables each. Rounds differ in
- * the images.
- */
+/** The response to a request. */
 interface Reply {
   readonly status: number
   readonly chunks: readonly Buffer[]
@@ -81,7 +84,7 @@ class Load {
   }
 
   async run(): Promise<void> {
-    await this.#ask(
+    await this.#send(
       'POST',
       '/api/v1/namespaces',
       `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"${namespace}"}}`,
@@ -91,7 +94,7 @@ class Load {
     this.#session.close()
   }
 
-  #ask(
+  #send(
     method: string,
     path: string,
     body?: string,
@@ -128,18 +131,25 @@ class Load {
     const table = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
     switch (phase) {
       case 'create':
-        return [await this.#measure(phase, n, (i) => this.#ask('POST', this.#collection, objectOf(kind, i)), 201)]
+        return [await this.#measure(phase, n, (i) => this.#send('POST', this.#collection, objectOf(kind, i)), 201)]
       case 'get':
         return [
-          await this.#measure(phase, n * 4, () => this.#ask('GET', this.#object(Math.floor(Math.random() * n))), 200),
+          await this.#measure(phase, n * 4, () => this.#send('GET', this.#object(Math.floor(Math.random() * n))), 200),
         ]
       case 'list':
-        return [await this.#measure(phase, lists, () => this.#ask('GET', this.#collection), 200)]
+        return [await this.#measure(phase, lists, () => this.#send('GET', this.#collection), 200)]
       case 'list0':
-        return [await this.#measure(phase, lists, () => this.#ask('GET', `${this.#collection}?resourceVersion=0`), 200)]
+        return [
+          await this.#measure(phase, lists, () => this.#send('GET', `${this.#collection}?resourceVersion=0`), 200),
+        ]
       case 'table':
         return [
-          await this.#measure(phase, lists, () => this.#ask('GET', this.#collection, undefined, undefined, table), 200),
+          await this.#measure(
+            phase,
+            lists,
+            () => this.#send('GET', this.#collection, undefined, undefined, table),
+            200,
+          ),
         ]
       case 'update':
         return [await this.#measure(phase, n, (i) => this.#update(i), 200)]
@@ -149,7 +159,7 @@ class Load {
             phase,
             n,
             (i) =>
-              this.#ask(
+              this.#send(
                 'PATCH',
                 this.#object(i),
                 `{"metadata":{"annotations":{"t":"${i}"}}}`,
@@ -167,7 +177,7 @@ class Load {
       case 'watch':
         return this.#watch()
       case 'delete':
-        return [await this.#measure(phase, n, (i) => this.#ask('DELETE', this.#object(i)), 200)]
+        return [await this.#measure(phase, n, (i) => this.#send('DELETE', this.#object(i)), 200)]
       default:
         throw new Error(
           `unknown phase ${phase}: choose of create, get, list, list0, table, update, patch, apply-first, ` +
@@ -178,13 +188,13 @@ class Load {
 
   #apply(i: number, round: number): Promise<Reply> {
     const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${nameOf(i)}?fieldManager=bench`
-    return this.#ask('PATCH', path, deploymentOf(nameOf(i), round), 'application/apply-patch+yaml')
+    return this.#send('PATCH', path, deploymentOf(nameOf(i), round), 'application/apply-patch+yaml')
   }
 
   async #update(i: number): Promise<Reply> {
-    const got = await this.#ask('GET', this.#object(i))
+    const got = await this.#send('GET', this.#object(i))
     if (got.status !== 200) return got
-    return this.#ask(
+    return this.#send(
       'PUT',
       this.#object(i),
       Buffer.concat(got.chunks as Buffer[])
@@ -231,10 +241,13 @@ class Load {
     }
   }
 
-  /** Watchers count the objects that are created meanwhile; an event's delay runs from before its create was sent. */
+  /**
+   * Watchers count the objects created during the phase. The delay of an event is measured from before its create was
+   * sent.
+   */
   async #watch(): Promise<PhaseResult[]> {
     const { watchers, watched, kind, url, token } = this.#options
-    const { chunks } = await this.#ask('GET', `${this.#collection}?limit=1`)
+    const { chunks } = await this.#send('GET', `${this.#collection}?limit=1`)
     const { metadata } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
       metadata: { resourceVersion: string }
     }
@@ -280,14 +293,14 @@ class Load {
       watched,
       (i) => {
         sent[i] = performance.now()
-        return this.#ask('POST', this.#collection, objectOf(kind, 900_000 + i))
+        return this.#send('POST', this.#collection, objectOf(kind, 900_000 + i))
       },
       201,
     )
     await Promise.all(sessions.map(({ all }) => all))
     const seconds = (performance.now() - started) / 1000
     for (const { session } of sessions) session.destroy()
-    for (let i = 0; i < watched; i++) await this.#ask('DELETE', this.#object(900_000 + i))
+    for (let i = 0; i < watched; i++) await this.#send('DELETE', this.#object(900_000 + i))
     delays.sort((a, b) => a - b)
     const failures = watchers * watched - delays.length
     return [

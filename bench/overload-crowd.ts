@@ -1,7 +1,7 @@
 /**
- * The crowd of the overload, in a process of its own: clients that send their next request when the one before is
- * answered, whatever the answer says. They share the cores with the server, so they are cheap: bytes that are ready, on
- * a connection each, and of an answer only what counts is read. Takes what to do as JSON in the first argument.
+ * The clients of the overload benchmark, in a separate process: each sends its next request when the last one is
+ * answered, with any status. They share the cores with the server, so they are cheap: prepared bytes, a connection
+ * each, and only the necessary parts of a response are parsed. Takes its options as JSON in the first argument.
  */
 import { connect, type TLSSocket } from 'node:tls'
 import { newTally, percentile, type Tally } from './overload-tally.ts'
@@ -15,7 +15,7 @@ export interface Crowd {
 const collection = '/api/v1/namespaces/default/configmaps'
 const readEvery = 4
 
-/** A request of HTTP/1.1, whole. */
+/** Returns a complete HTTP/1.1 request. */
 function requestText(method: string, path: string, user: string, body: string): string {
   const head = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${user}\r\n`
   return body
@@ -23,7 +23,7 @@ function requestText(method: string, path: string, user: string, body: string): 
     : `${head}\r\n`
 }
 
-/** Reads one answer after the other off a connection. */
+/** A client that reads one response after another from its connection. */
 class Client {
   readonly #socket: TLSSocket
   readonly #number: number
@@ -108,7 +108,7 @@ await Promise.all(
     (_, number) => new Promise<void>((resolve) => new Client(number, crowd, tally, resolve)),
   ),
 )
-// Hundreds of thousands of times are not sent: what is asked of them is.
+// Sends percentiles instead of hundreds of thousands of times.
 process.send?.({ ...tally, times: [percentile(tally.times, 0.5), percentile(tally.times, 0.99)] }, () =>
   process.disconnect(),
 )

@@ -1,7 +1,7 @@
 /**
- * Those who keep the cluster alive while a crowd overloads it: nodes and a leader that renew their leases. In a process
- * of its own, that comes before the crowd's: what it measures is the server's time, not the generator's. Takes what to
- * do as JSON in the first argument.
+ * The lease holders during an overload: nodes and a leader that renew their leases. A separate process with a higher
+ * priority than the other clients, so that it measures the server's time, not the generator's. Takes its options as
+ * JSON in the first argument.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -32,7 +32,7 @@ export interface Sent {
 const leaseEveryMs = 20
 const aboveOthers = -5
 
-/** Resolves with the answer's body, if there is one. */
+/** Resolves to the response body, if any. */
 export async function send(
   url: string,
   agent: Agent,
@@ -59,7 +59,7 @@ export async function send(
   return text
 }
 
-/** Takes a lease, and renews it again and again. */
+/** Acquires a lease and renews it repeatedly. */
 async function renew({ url, seconds }: Renewals, { name, user, namespace }: Lease, tally: Tally): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`
@@ -84,7 +84,7 @@ if (process.argv[1] === import.meta.filename) {
   try {
     setPriority(aboveOthers)
   } catch {
-    // Without the right to it, the machine's noise is in the numbers.
+    // Without the privilege, the numbers include noise of the machine.
   }
   const renewals = JSON.parse(process.argv[2] ?? '') as Renewals
   const tally = newTally()

@@ -1,11 +1,11 @@
-/** What came of the requests of an overload. */
+/** The results of the requests of an overload. */
 
 export interface Tally {
-  /** By status; 0 where there was no answer. */
+  /** Number of responses by status; 0 for none. */
   readonly answers: Record<number, number>
-  /** Of those that were served, ms. */
+  /** Times of successful requests in ms. */
   readonly times: number[]
-  /** Refusals that do not say when to come again. */
+  /** Number of 429 responses without Retry-After. */
   mute: number
   firstFailure?: string
 }

@@ -1,7 +1,6 @@
 /**
- * Three times as many requests as the server takes, on two priority levels: 200 clients that never rest, and beside
- * them nodes and a leader that renew their leases. Shows what the crowd gets, and how long those who keep the cluster
- * alive wait.
+ * Overload with three times as many requests as the server admits, on two priority levels: 200 clients without pauses,
+ * and nodes and a leader that renew their leases. Shows the throughput of the clients and the latency of the leases.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,10 +27,10 @@ const leases: readonly Lease[] = [
 
 const flowcontrol = '/apis/flowcontrol.apiserver.k8s.io/v1'
 
-/** The crowd's level: few seats, and short queues; and the crowd's rights. */
+/** Creates a priority level with few seats and short queues for the clients, and grants them rights. */
 async function makeLevel(url: string): Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  const made = newTally()
+  const results = newTally()
   const queuing = { queues: 16, handSize: 2, queueLengthLimit: 5 }
   const limited = { nominalConcurrencyShares: 20, lendablePercent: 0, limitResponse: { type: 'Queue', queuing } }
   const resourceRules = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }]
@@ -46,13 +45,13 @@ async function makeLevel(url: string): Promise<void> {
     url,
     agent,
     { method: 'POST', path: `${flowcontrol}/prioritylevelconfigurations`, user: token, body: level },
-    made,
+    results,
   )
   await send(
     url,
     agent,
     { method: 'POST', path: `${flowcontrol}/flowschemas`, user: token, body: { metadata: { name: 'crowd' }, spec } },
-    made,
+    results,
   )
   const binding = {
     metadata: { name: 'crowd' },
@@ -63,10 +62,10 @@ async function makeLevel(url: string): Promise<void> {
     url,
     agent,
     { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', user: token, body: binding },
-    made,
+    results,
   )
   agent.destroy()
-  if (made.firstFailure) throw new Error(made.firstFailure)
+  if (results.firstFailure) throw new Error(results.firstFailure)
 }
 
 function writeUsers(tokenFile: string): void {
@@ -80,22 +79,22 @@ function writeUsers(tokenFile: string): void {
   writeFileSync(tokenFile, [...users, 'scheduler,system:kube-scheduler,s', ...nodes, ...crowdUsers, ''].join('\n'))
 }
 
-/** What a process has counted; of its times the median and the 99th percentile. */
-async function toldBy(process: ChildProcess): Promise<Tally> {
-  const [told] = (await once(process, 'message')) as [Tally]
-  return told
+/** Returns the tally of a process, with the p50 and p99 of its times. */
+async function tallyOf(process: ChildProcess): Promise<Tally> {
+  const [tally] = (await once(process, 'message')) as [Tally]
+  return tally
 }
 
 function row(name: string, { answers, times, mute }: Tally, seconds: number): string[] {
   const sum = (of: (status: number) => boolean): number =>
     Object.entries(answers).reduce((all, [status, count]) => all + (of(Number(status)) ? count : 0), 0)
   const rate = (count: number): string => String(Math.round(count / seconds))
-  const refused = answers[429] ?? 0
+  const rejected = answers[429] ?? 0
   return [
     name,
     rate(sum((status) => status >= 200 && status < 300)),
-    rate(refused),
-    String(refused === 0 ? '' : refused - mute),
+    rate(rejected),
+    String(rejected === 0 ? '' : rejected - mute),
     String(sum((status) => status === 0 || (status >= 300 && status !== 429))),
     ...times.map((ms) => ms.toFixed(1)),
   ]
@@ -116,17 +115,17 @@ export async function overload(directory: string, tokenFile: string, seconds: nu
     const renewing = fork(join(import.meta.dirname, 'overload-leases.ts'), [
       JSON.stringify({ url, seconds, leases } satisfies Renewals),
     ])
-    const [told, system] = await Promise.all([toldBy(others), toldBy(renewing)])
+    const [crowd, system] = await Promise.all([tallyOf(others), tallyOf(renewing)])
     console.log(
       `${clients} clients, ${limits.reads + limits.writes} requests in flight, ${seconds} s; resident memory ` +
         `after it ${Math.round(residentMegabytes(server))} MB`,
     )
     print([
-      ['', 'served/s', 'refused/s', 'told when to come again', 'failed', 'p50 ms', 'p99 ms'],
-      row('the crowd', told, seconds),
+      ['', 'served/s', 'rejected/s', 'with Retry-After', 'failed', 'p50 ms', 'p99 ms'],
+      row('clients', crowd, seconds),
       row(`leases (p99 ≤ ${targetMs} ms)`, system, seconds),
     ])
-    for (const { firstFailure } of [told, system]) if (firstFailure) console.log(firstFailure)
+    for (const { firstFailure } of [crowd, system]) if (firstFailure) console.log(firstFailure)
     if (server.process.exitCode !== null) console.log(`the server has ended with ${server.process.exitCode}`)
   } finally {
     await stopServer(server)

@@ -1,10 +1,10 @@
 /**
- * What kube-apiserver 1.28 with etcd 3.4 does on a machine of two cores with kload on the same cores, and what we aim
- * at.
+ * The numbers of kube-apiserver 1.28 with etcd 3.4 on a machine of two cores, with kload on the same cores, and our
+ * targets.
  */
 import type { Kind } from './run-load.ts'
 
-/** Operations a second by phase; `watch` counts events. */
+/** Operations per second by phase; `watch` counts events. */
 export const upstream: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   pods: {
     create: 1326,
@@ -33,7 +33,7 @@ export const upstream: Readonly<Record<Kind, Readonly<Record<string, number>>>> 
   gadgets: {},
 }
 
-/** CPU milliseconds that all its processes took for a request, by phase; `watch` is a create with 50 watchers. */
+/** CPU time of all its processes per request in ms, by phase; `watch` is a create with 50 watchers. */
 export const upstreamCpuMs: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   pods: {
     create: 2.47,
@@ -50,13 +50,13 @@ export const upstreamCpuMs: Readonly<Record<Kind, Readonly<Record<string, number
   gadgets: {},
 }
 
-/** The design's targets: so many times upstream's requests a second, and so many times less CPU time. */
+/** The design's targets: this many times upstream's requests per second, and upstream's CPU time divided by this. */
 export const targetRatio = 3
 export const cpuTargetRatio = 5
 export const startMs = { upstream: 2300, target: 500 }
 export const idleMegabytes = { upstream: 265, target: 120 }
 export const loadedMegabytes = { upstream: 765, target: 300 }
-/** The design bounds the delay of watch events. */
+/** The design limits the delay of watch events. */
 export const watchP99Ms = { upstream: 147, target: 50 }
-/** After many loads, MB: the data directory, the server, and the server when it has started again. */
+/** After many loads, in MB: the data directory, the server, and the restarted server. */
 export const soakMegabytes = { file: 400, resident: 350, restarted: 150 }

@@ -1,4 +1,4 @@
-/** The table of a benchmark, beside the numbers of kube-apiserver. */
+/** Prints the table of a benchmark, with the numbers of kube-apiserver. */
 import {
   cpuTargetRatio,
   idleMegabytes,
@@ -12,13 +12,13 @@ import {
 import type { MeasuredPhase } from './run-load.ts'
 
 export interface Measurements {
-  /** Starts to /readyz, ms. */
+  /** Times from start to /readyz in ms. */
   readonly starts: readonly number[]
-  /** Resident memory, MB. */
+  /** Resident memory in MB. */
   readonly idle: number
   readonly loaded: number
   readonly phases: readonly MeasuredPhase[]
-  /** GETs a second of a bare server, before and after. */
+  /** GETs per second of a bare server, before and after. */
   readonly bare: readonly number[]
 }
 
@@ -30,8 +30,8 @@ export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 export function report({ starts, idle, loaded, phases, bare }: Measurements): void {
-  console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs a second`)
-  // For time and memory less is better: the ratio says how many times better either way.
+  console.log(`bare http2 server: ${bare.map((rate) => Math.round(rate)).join(' before, ')} after, GETs per second`)
+  // For times and memory less is better: the ratio is inverted.
   const less = (
     name: string,
     value: number,
@@ -58,7 +58,7 @@ export function report({ starts, idle, loaded, phases, bare }: Measurements): vo
       'target',
       'upstream',
       'ratio',
-      'CPU ms a request',
+      'CPU ms per request',
       'upstream',
       `ratio (≥ ${cpuTargetRatio})`,
     ],
@@ -89,7 +89,7 @@ function phaseRow({ kind, phase, rate, p50, p99, cpuMs }: MeasuredPhase): string
   ]
 }
 
-/** The first column to the left, the others to the right. */
+/** Prints a table with the first column left-aligned and the others right-aligned. */
 export function print(rows: readonly (readonly string[])[]): void {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows) {

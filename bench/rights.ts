@@ -1,12 +1,9 @@
-/**
- * Who the load is: a user whose rights come from a binding, so that RBAC decides on every request; and the namespace
- * that it fills.
- */
+/** The user of the load, whose rights come from a binding, so that RBAC decides on every request; and its namespace. */
 import { request } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 
 export const token = 'bench'
-/** Of a member of system:masters, who hands out rights. */
+/** Token of a member of system:masters, which grants rights. */
 const adminToken = 'bench-admin'
 export const namespace = 'bench'
 const waitMs = 10_000
@@ -14,7 +11,7 @@ const waitMs = 10_000
 /** Lines of a token file. */
 export const users: readonly string[] = [`${token},bench,1`, `${adminToken},bench-admin,2,"system:masters"`]
 
-/** Leaves an event of every request: what is usual in clusters that are audited. */
+/** Records an event for every request, as usual in audited clusters. */
 export const auditPolicy = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -22,30 +19,30 @@ export const auditPolicy = JSON.stringify({
 })
 
 /**
- * Gives the user its rights and makes its namespace, unless they are there. Pods need the namespace's account: waits
- * for it.
+ * Grants the user its rights and creates its namespace, if they are missing. Waits for the service account of the
+ * namespace, which pods need.
  */
 export async function prepare(url: string): Promise<void> {
   const rbac = 'rbac.authorization.k8s.io'
-  await ask(url, 'POST', `/apis/${rbac}/v1/clusterrolebindings`, {
+  await send(url, 'POST', `/apis/${rbac}/v1/clusterrolebindings`, {
     metadata: { name: 'bench' },
     roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ apiGroup: rbac, kind: 'User', name: 'bench' }],
   })
-  await ask(url, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  await send(url, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const deadline = performance.now() + waitMs
-  while ((await ask(url, 'GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`)) !== 200) {
+  while ((await send(url, 'GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`)) !== 200) {
     if (performance.now() > deadline)
       throw new Error(`namespace ${namespace} has no account default after ${waitMs} ms`)
     await delay(20)
   }
 }
 
-/** The status of the answer. Throws for one that is neither of what is wanted nor of what is there, or missing. */
-function ask(url: string, method: string, path: string, body?: object): Promise<number> {
+/** Returns the status of the response. Throws unless it is a success, 404 or 409. */
+function send(url: string, method: string, path: string, body?: object): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
-    const asked = request(
+    const sent = request(
       new URL(path, url),
       { method, headers, rejectUnauthorized: false, agent: false },
       (response) => {
@@ -56,7 +53,7 @@ function ask(url: string, method: string, path: string, body?: object): Promise<
         })
       },
     )
-    asked.on('error', reject)
-    asked.end(body && JSON.stringify(body))
+    sent.on('error', reject)
+    sent.end(body && JSON.stringify(body))
   })
 }

@@ -1,4 +1,4 @@
-/** Runs load generators, one process a phase, so that what the server spends in between belongs to the phase. */
+/** Runs load generators, one process per phase, so that the server's CPU time is attributed to the phase. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -27,19 +27,16 @@ const lists = 20
 const watched = 500
 
 export interface Generator {
-  /** Objects of a kind. */
+  /** Number of objects of a kind. */
   readonly n: number
-  /** The binary that makes the load instead of load.ts. */
+  /** Path of kload, to be used instead of load.ts. */
   readonly kload?: string
 }
 
-/**
- * A phase, with the CPU time that the server took for a request of it. Its watches are paid by what they watched:
- * creates.
- */
+/** A phase with the server's CPU time per request. The cost of its watches is attributed to the watched creates. */
 export type MeasuredPhase = PhaseResult & { readonly kind: Kind; readonly cpuMs?: number }
 
-/** Runs phases one after the other. */
+/** Runs phases in sequence. */
 export async function measure(
   server: Server,
   kind: Kind,
@@ -48,7 +45,7 @@ export async function measure(
 ): Promise<MeasuredPhase[]> {
   const measured: MeasuredPhase[] = []
   for (const phase of phases) {
-    // What is applied is there already: the same, or with other images.
+    // Creates the objects of apply phases first.
     if (phase.startsWith('apply')) await load(kind, server.url, 'apply-first', generator)
     const before = cpuMs(server)
     const results = await load(kind, server.url, phase, generator)
@@ -60,7 +57,7 @@ export async function measure(
   return measured
 }
 
-/** As the reference counts them: an update is a GET and a PUT, a watch all events of a create. */
+/** Counts requests as the reference does: an update is a GET and a PUT, a watch all events of a create. */
 function requestsOf(phase: string, n: number): number {
   if (phase === 'get') return n * 4
   if (phase === 'watch') return watched
@@ -68,7 +65,7 @@ function requestsOf(phase: string, n: number): number {
 }
 
 export async function load(kind: Kind, url: string, phase: string, { n, kload }: Generator): Promise<PhaseResult[]> {
-  // kload knows nothing of apply.
+  // kload does not support apply.
   if (kload && !phase.startsWith('apply')) return runKload(kload, kind, url, phase, n)
   const options: LoadOptions = { url, token, kind, n, clients, lists, watchers: 50, watched, phases: [phase] }
   const text = await outputOf(process.execPath, [join(import.meta.dirname, 'load.ts'), JSON.stringify(options)])
@@ -78,7 +75,7 @@ export async function load(kind: Kind, url: string, phase: string, { n, kload }:
     .map((line) => JSON.parse(line) as PhaseResult)
 }
 
-/** kload's lines: `create 1326.0 op/s p50 11.00 ms p99 32.00 ms 5.2 MB fails 0 <nil>`. */
+/** Parses kload's lines: `create 1326.0 op/s p50 11.00 ms p99 32.00 ms 5.2 MB fails 0 <nil>`. */
 async function runKload(binary: string, kind: Kind, url: string, phase: string, n: number): Promise<PhaseResult[]> {
   const text = await outputOf(binary, [
     '-base',

@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: starts `./t8s up` on a temporary directory, audited, for a user who has to ask RBAC, and measures
- * start, memory, kload's phases and the CPU time that they take. Asserts nothing. Compare numbers of one run on one
- * machine only. Others use the same cores: a bare server is measured before and after. `--soak` runs the load many
- * times over instead.
+ * `npm run bench`: starts `./t8s up` on a temporary directory, with audit, for a user whose rights RBAC decides, and
+ * measures start, memory, kload's phases and their CPU time. Asserts nothing. Only numbers of one run on one machine
+ * are comparable. Since other processes use the same cores, a bare server is measured before and after. `--soak`
+ * repeats the load many times instead.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,29 +31,29 @@ import { benchStarts } from './starts.ts'
 import { benchRules } from './validation-rules.ts'
 
 const help = `npm run bench -- [flags]
---kind pods|configmaps   both unless said
+--kind pods|configmaps   (default: both)
 -n, --n N                objects (default: 2000)
---phases PHASE,…         of ${allPhases.join(', ')}
---kload FILE             that binary makes the load
---against DIRECTORY      another checkout is measured beside this one: its CPU time a request, and the ratio
---rounds N               how often (default: 8)
---anew                   with --against, starts both servers anew each round
---rest N                 with --against, seconds that servers rest before they are loaded (default: 3)
---soak                   the load again and again: size of the data directory and resident memory
---loads N                how often (default: 40)
---envtest                control planes of test suites, instead of all else
---overload               200 clients, three times as many as may be in flight, instead of all else
---seconds N              for how long (default: 60)
---apply                  server-side apply in itself, instead of all else
---authorization          decisions of RBAC in themselves, instead of all else
---controllers            all controllers with many objects, and at rest, instead of all else
---lines LINE,…           of ${allLines.join(', ')}
---scheduler              the scheduler in itself, for clusters in memory, instead of all else
---nodes                  simulated nodes: 5,000 at rest, and how fast pods run on 1,000, instead of all else
---pods N                 with --nodes, also so many pods on 1,000 nodes: pages, a watch, a rolling restart (100000 takes ten minutes and more)
---rules                  validation rules of custom resources, instead of all else
---custom                 custom resources beside ConfigMaps, and hundreds of definitions, instead of all else
---starts                 t8s explain-panic and t8s config list beside a bare Node, t8s up on new and used directories, and startCluster() in memory, --loads times, instead of all else`
+--phases PHASE,…         ${allPhases.join(', ')}
+--kload FILE             generate the load with this binary
+--against DIRECTORY      compare with another checkout: CPU time per request, and the ratio
+--rounds N               number of rounds with --against (default: 8)
+--restart                with --against, restart both servers in each round
+--rest N                 with --against, seconds between the start and the load (default: 3)
+--soak                   repeat the load: size of the data directory and resident memory
+--loads N                number of loads or starts (default: 40)
+--envtest                only: control planes of test suites
+--overload               only: 200 clients, three times the limit of requests in flight
+--seconds N              duration of --overload (default: 60)
+--apply                  only: server-side apply without connection and store
+--authorization          only: RBAC decisions
+--controllers            only: all controllers, with many objects and at rest
+--lines LINE,…           with --controllers: ${allLines.join(', ')}
+--scheduler              only: the scheduler, with clusters in memory
+--nodes                  only: simulated nodes: 5,000 at rest, and the start of pods on 1,000
+--pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
+--rules                  only: validation rules of custom resources
+--custom                 only: custom resources compared with ConfigMaps, and hundreds of definitions
+--starts                 only: --loads starts of t8s explain-panic, t8s config list, t8s up and startCluster()`
 
 const starts = 5
 
@@ -65,7 +65,7 @@ const { values: flags } = parseArgs({
     kload: { type: 'string' },
     against: { type: 'string' },
     rounds: { type: 'string', default: '8' },
-    anew: { type: 'boolean', default: false },
+    restart: { type: 'boolean', default: false },
     rest: { type: 'string', default: '3' },
     soak: { type: 'boolean', default: false },
     loads: { type: 'string', default: '40' },
@@ -102,9 +102,9 @@ async function bench(): Promise<void> {
   const tokenFile = join(directory, 'tokens.csv')
   writeFileSync(tokenFile, `${users.join('\n')}\n`)
   try {
-    // Builds what is out of date, so that no start is charged for it.
+    // Builds the program if it is out of date, so that no start includes it.
     execFileSync(launcher, ['version'], { stdio: 'ignore' })
-    // Others on the machine spoil every number.
+    // Other processes on the machine distort the numbers.
     console.log(`${availableParallelism()} cores, load average before: ${loadavg()[0]?.toFixed(1)}`)
     if (flags.nodes) await benchNodes({ directory, pods: Number(flags.pods) })
     else if (flags.against) {
@@ -114,7 +114,7 @@ async function bench(): Promise<void> {
         tokenFile,
         other,
         rounds: Number(flags.rounds),
-        isAnew: flags.anew,
+        restartsEachRound: flags.restart,
         restMs: Number(flags.rest) * 1000,
         kinds,
         phases,
@@ -150,10 +150,10 @@ async function benchOnce(
       server = await startServer(directory, tokenFile)
       times.push(server.readyMs)
     }
-    // At rest: what it does after the start is over, and memory that the start needed was given back.
+    // At rest: the work after the start is done, and its memory has been released.
     await delay(12_000)
     const idle = residentMegabytes(server)
-    // Load comes sooner.
+    // The load begins sooner after a start.
     await stopServer(server)
     server = await startServer(directory, tokenFile)
     await delay(3000)
@@ -168,7 +168,7 @@ async function benchOnce(
   }
 }
 
-/** GETs a second that a bare server in Node answers just now. */
+/** Returns the GETs per second of a bare Node server at present. */
 async function bareServer(directory: string, generator: Generator): Promise<number> {
   const pki = join(directory, 'data/pki')
   const child = spawn(

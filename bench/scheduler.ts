@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --scheduler`: the scheduler alone, for clusters in memory: how many pods a second find their node,
- * beside the thresholds of upstream's scheduler_perf, which are of larger machines. Asserts nothing.
+ * `npm run bench -- --scheduler`: the scheduler with clusters in memory: pods per second, compared with the thresholds
+ * of upstream's scheduler_perf, which are for larger machines. Asserts nothing.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pod } from '../src/client/kinds.ts'
@@ -11,10 +11,10 @@ import { aNode, aPod, withRequests } from '../src/scheduler/testing/objects.ts'
 interface Workload {
   readonly name: string
   readonly nodes: number
-  /** Pods that are there before. */
+  /** Number of pods that exist before. */
   readonly before: number
   readonly pods: number
-  /** Pods a second: upstream's threshold for the nearest workload of scheduler_perf, and what we want. */
+  /** Pods per second: upstream's threshold of the nearest workload in scheduler_perf, and our target. */
   readonly upstream: number
   readonly wanted: number
   pod(name: string): Pod
@@ -69,7 +69,7 @@ const workloads: readonly Workload[] = [
 ]
 
 export async function benchScheduler(): Promise<void> {
-  console.log('workload                 nodes   pods/s  upstream  wanted  ms CPU a pod')
+  console.log('workload                 nodes   pods/s  upstream  wanted  CPU ms per pod')
   for (const workload of workloads) {
     const { perSecond, cpuMs } = await measured(workload)
     const { name, nodes, upstream, wanted } = workload
@@ -95,18 +95,18 @@ async function measured({
     cluster.put(aNode(`node-${at}`, { allocatable, labels: { 'topology.kubernetes.io/zone': `zone-${at % zones}` } }))
   }
   const { scheduler } = await memoryScheduler({}, cluster)
-  await placed(cluster, 'before', before, pod)
+  await schedule(cluster, 'before', before, pod)
   const cpu = process.cpuUsage()
   const began = performance.now()
-  await placed(cluster, 'pod', pods, pod)
+  await schedule(cluster, 'pod', pods, pod)
   const ms = performance.now() - began
   const { user, system } = process.cpuUsage(cpu)
   await scheduler.stop()
   return { perSecond: (pods * 1000) / ms, cpuMs: (user + system) / 1000 / pods }
 }
 
-/** Makes the pods, and resolves when all of them have a node. */
-async function placed(
+/** Creates the pods, and resolves when all of them have a node. */
+async function schedule(
   cluster: MemoryCluster,
   prefix: string,
   count: number,

@@ -1,4 +1,4 @@
-/** The server that is measured: `./t8s up` as a process of its own, and what it takes of the machine. */
+/** The measured server: `./t8s up` as a child process, and its resources. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { auditPolicy, prepare } from './rights.ts'
 
 /**
- * Those that every write of a pod needs. The others are not measured: the reference is kube-apiserver, without
+ * The controllers that every pod write needs. Others are not measured, since the reference is kube-apiserver without
  * kube-controller-manager.
  */
 const fewControllers = ['serviceaccount', 'root-ca-cert-publisher']
@@ -18,13 +18,13 @@ export const launcher = join(import.meta.dirname, '../t8s')
 export interface Server {
   readonly process: ChildProcess
   readonly url: string
-  /** From the start of the process to the first ok of /readyz, ms. */
+  /** Time from the start of the process to the first ok of /readyz, in ms. */
   readonly readyMs: number
 }
 
 /**
- * Starts a server whose data are in `directory/data`, with all that a cluster has on (RBAC, the usual plug-ins,
- * priority and fairness) and an audit log, and waits until it is ready and its user has rights.
+ * Starts a server with its data in `directory/data`, the features of a cluster (RBAC, default plugins, priority and
+ * fairness) and an audit log, and waits until it is ready and its user has rights.
  */
 export async function startServer(
   directory: string,
@@ -70,19 +70,19 @@ export async function stopServer({ process: child }: Server): Promise<void> {
   await exited
 }
 
-/** Resident memory in MB; the launcher's shell becomes the server. */
+/** Resident memory in MB. The launcher's shell execs the server. */
 export function residentMegabytes({ process: { pid } }: Server): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString()) / 1024
 }
 
 export interface Memory {
   readonly resident: number
-  /** What the process made itself, and what it maps of files; MB. */
+  /** Private memory and memory mapped from files, in MB. */
   readonly anonymous: number
   readonly file: number
 }
 
-/** What the kernel says of the process's memory. Linux only. */
+/** Memory of the process according to the kernel. Linux only. */
 export function memoryOf({ process: { pid } }: Pick<Server, 'process'>): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   const megabytes = (name: string): number =>
@@ -90,19 +90,16 @@ export function memoryOf({ process: { pid } }: Pick<Server, 'process'>): Memory 
   return { resident: megabytes('VmRSS'), anonymous: megabytes('RssAnon'), file: megabytes('RssFile') }
 }
 
-/** The files of a folder and those below, MB. */
+/** Total size of the files in a folder and its subfolders, in MB. */
 export function directoryMegabytes(directory: string): number {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1024 / 1024
 }
 
-/** Linux counts CPU time in hundredths of a second, whatever its clock. */
+/** Linux reports CPU time in hundredths of a second, regardless of its clock. */
 const msPerTick = 10
 
-/**
- * CPU time of the server so far, of all its threads and of processes that it started; ms. Undefined where there is no
- * /proc.
- */
+/** CPU time of the server so far in ms, with all threads and child processes. Undefined without /proc. */
 export function cpuMs({ process: { pid } }: Server): number | undefined {
   let processes: Map<number, { readonly parent: number; readonly ticks: number }>
   try {
@@ -116,10 +113,10 @@ export function cpuMs({ process: { pid } }: Server): number | undefined {
   return ticks * msPerTick
 }
 
-/** Nothing if the process is gone. */
+/** Empty if the process has exited. */
 function statOf(pid: number): [number, { parent: number; ticks: number }][] {
   try {
-    // The name in parentheses may hold anything; state, parent and so on follow it.
+    // The name in parentheses may contain any character; state, parent and so on follow it.
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -141,14 +138,14 @@ async function freePort(): Promise<number> {
 
 function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const asked = request(
+    const sent = request(
       { host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false },
       (response) => {
         response.resume()
         resolve(response.statusCode === 200)
       },
     )
-    asked.on('error', () => resolve(false))
-    asked.end()
+    sent.on('error', () => resolve(false))
+    sent.end()
   })
 }

@@ -1,6 +1,6 @@
 /**
- * The same load many times over on one server: whether its file and its memory stay bounded, and what it needs after a
- * restart.
+ * Repeats the same load many times on one server: whether data directory and memory stay bounded, and the memory after
+ * a restart.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { soakMegabytes } from './reference.ts'
@@ -17,7 +17,7 @@ export interface SoakOptions {
 }
 
 const reportEvery = 5
-/** After the restart: what it does at its start is over. */
+/** Pause after the restart in ms, until the work of the start is done. */
 const restMs = 3000
 
 const show = (megabytes: number): string => `${Math.round(megabytes)} MB`
@@ -42,7 +42,7 @@ export async function soak({ directory, tokenFile, loads, kinds, phases, generat
     await delay(restMs)
     console.log(line('restarted', directory, server))
     verdict('data directory', file, soakMegabytes.file)
-    verdict('resident memory, the most after a load', largest, soakMegabytes.resident)
+    verdict('maximum resident memory after a load', largest, soakMegabytes.resident)
     verdict(`resident memory, ${restMs / 1000} s after a restart`, memoryOf(server).resident, soakMegabytes.restarted)
   } finally {
     await stopServer(server)
@@ -55,7 +55,7 @@ function line(when: string, directory: string, server: Server): string {
   const { resident, anonymous, file } = memoryOf(server)
   return (
     `${when}: data ${show(directoryMegabytes(directory))}, resident ${show(resident)} (anonymous ` +
-    `${show(anonymous)}, of files ${show(file)})`
+    `${show(anonymous)}, file-backed ${show(file)})`
   )
 }
 

@@ -1,7 +1,6 @@
 /**
- * Starts of commands that end at once, `./t8s explain-panic` and `./t8s config list`, in turns with `node -e 0`, which
- * is the least that a start can take. A busy machine spoils times, so CPU time is shown beside them, and how often of
- * the bare Node's either is.
+ * Starts of short commands, `./t8s explain-panic` and `./t8s config list`, alternating with `node -e 0`, the minimum of
+ * a start. Since load on the machine distorts times, CPU time is shown too, with the ratio to bare Node.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +9,7 @@ import { print } from './report.ts'
 import { launcher } from './server.ts'
 
 const targetMs = 120
-/** What /proc counts in. */
+/** Unit of times in /proc, in ms. */
 const tickMs = 10
 
 const crash = `panic: runtime error: index out of range [5] with length 3
@@ -28,7 +27,7 @@ users: [{ name: dev, user: { token: secret } }]
 contexts: [{ name: dev, context: { cluster: dev, user: dev } }]
 `
 
-/** Starts each of them `n` times, and prints a table. Files are written to `directory`. */
+/** Starts each command `n` times and prints a table. Files are written to `directory`. */
 export function benchStarts(directory: string, n: number): void {
   const [log, config] = [join(directory, 'crash.log'), join(directory, 'kubeconfig')]
   writeFileSync(log, crash)
@@ -52,16 +51,26 @@ export function benchStarts(directory: string, n: number): void {
   const results = measured.map(({ command, ms, cpuMs }) => ({
     name: command.slice(1, 3).join(' '),
     median: quantile(ms, 0.5),
-    least: quantile(ms, 0),
+    min: quantile(ms, 0),
     cpuMs,
   }))
   const [bare] = results
   print([
-    [`${n} starts`, 'median ms', 'least ms', 'target', 'times bare', 'more ms', 'CPU ms', 'times bare', 'more ms'],
-    ...results.map(({ name, median, least, cpuMs }) => [
+    [
+      `${n} starts`,
+      'median ms',
+      'min ms',
+      'target',
+      'ratio to bare',
+      'difference ms',
+      'CPU ms',
+      'ratio to bare',
+      'difference ms',
+    ],
+    ...results.map(({ name, median, min, cpuMs }) => [
       name.replace(directory, ''),
       median.toFixed(0),
-      least.toFixed(0),
+      min.toFixed(0),
       `≤ ${targetMs}`,
       ...compared(median, bare!.median),
       cpuMs.toFixed(0),
@@ -80,7 +89,7 @@ function start([program, ...args]: readonly [string, ...string[]]): void {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${stderr}`)
 }
 
-/** CPU time of all processes that were started and have ended, in ms. */
+/** CPU time of all child processes that have ended, in ms. */
 function childrenCpuMs(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[13]) + Number(fields[14])) * tickMs

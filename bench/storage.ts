@@ -1,6 +1,6 @@
 /**
- * Measures the store on disk: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; the disk is the
- * directory's.
+ * Measures the store on disk: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; measures the
+ * disk of the directory.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ try {
   }
   await commits('create, 16 writers', objects, 16, write)
   await commits('update, 16 writers', 40_000, 16, write)
-  await commits('update, 16 writers, once more', 40_000, 16, write)
+  await commits('update, 16 writers, repeated', 40_000, 16, write)
   await commits('update, 64 writers', 40_000, 64, write)
   await commits('update, 1 writer', 2_000, 1, write)
   const watch = store.watch(pods, 0, { events: () => {}, end: () => {} })
@@ -147,18 +147,18 @@ async function pagesWhileWriting(store: Store): Promise<void> {
   )
 }
 
-/** The longest time between two turns of the event loop from now on, in ms. */
+/** Returns a function that returns the longest turn of the event loop since now, in ms. */
 function stalls(): () => string {
   let longest = 0
   let last = performance.now()
   let going = true
-  const look = () => {
+  const check = () => {
     const now = performance.now()
     longest = Math.max(longest, now - last)
     last = now
-    if (going) setImmediate(look)
+    if (going) setImmediate(check)
   }
-  setImmediate(look)
+  setImmediate(check)
   return () => {
     going = false
     return longest.toFixed(1)

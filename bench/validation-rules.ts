@@ -1,13 +1,13 @@
 /**
- * `npm run bench -- --rules`: what validation rules cost. Two definitions that differ in nothing but 20 rules; their
- * objects are created and replaced in turns, and the server's CPU time a write is compared.
+ * `npm run bench -- --rules`: the cost of validation rules. Two definitions differ only in 20 rules; their objects are
+ * created and replaced in alternation, and the server's CPU time per write is compared.
  */
 import { Agent, request } from 'node:https'
 import { median } from './report.ts'
 import { token } from './rights.ts'
 import { cpuMs, residentMegabytes, startServer, stopServer } from './server.ts'
 
-/** Others use the machine: many short turns, one kind after the other, of which the median counts. */
+/** Because of noise: many short rounds, alternating between the kinds; the median counts. */
 const rounds = 15
 const clients = 8
 const targetMicroseconds = 200
@@ -17,7 +17,7 @@ const text = { type: 'string', maxLength: 253 }
 const whole = { type: 'integer' }
 type Schema = Readonly<Record<string, unknown>>
 
-/** A schema such as routes of a gateway have; `ruled` says whether rules are in it. */
+/** A schema like that of gateway routes; `ruled` adds rules. */
 function schema(ruled: boolean): Schema {
   const rules = (...list: readonly string[]): Schema =>
     ruled ? { 'x-kubernetes-validations': list.map((rule) => ({ rule, message: 'must hold' })) } : {}
@@ -119,22 +119,22 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
   ): Promise<{ readonly status: number; readonly text: string }> =>
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const asked = request(new URL(path, server.url), { method, agent, headers }, (response) => {
+      const sent = request(new URL(path, server.url), { method, agent, headers }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
       })
-      asked.on('error', reject)
-      asked.end(body && JSON.stringify(body))
+      sent.on('error', reject)
+      sent.end(body && JSON.stringify(body))
     })
-  /** Sends `count` requests and answers the server's CPU time for each, in microseconds. */
+  /** Sends `count` requests and returns the server's CPU time for each, in µs. */
   const measured = async (wanted: number, one: (i: number) => ReturnType<typeof send>): Promise<number> => {
     const before = cpuMs(server) ?? 0
     let next = 0
     const client = async (): Promise<void> => {
       while (next < count) {
         const { status, text } = await one(next++)
-        if (status !== wanted) throw new Error(`answered ${status}: ${text}`)
+        if (status !== wanted) throw new Error(`failed with ${status}: ${text}`)
       }
     }
     await Promise.all(Array.from({ length: clients }, client))
@@ -147,7 +147,7 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
         '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
         definition(plural, kind, ruled),
       )
-      if (status !== 201) throw new Error(`definition answered ${status}: ${text}`)
+      if (status !== 201) throw new Error(`definition failed with ${status}: ${text}`)
       while ((await send('GET', `/apis/${group}/v1/${plural}`)).status !== 200)
         await new Promise((resolve) => setTimeout(resolve, 5))
     }
@@ -173,7 +173,7 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
       const more = median(ruled.map((cost, round) => cost - (plain[round] ?? 0)))
       const verdict = more <= targetMicroseconds ? '' : ': MISSED'
       console.log(
-        `${verb}: ${median(plain).toFixed(0)} µs CPU a write without rules, ${median(ruled).toFixed(0)} µs with ` +
+        `${verb}: ${median(plain).toFixed(0)} µs CPU per write without rules, ${median(ruled).toFixed(0)} µs with ` +
           `20: ${more.toFixed(0)} µs more, target ≤ ${targetMicroseconds} µs${verdict}`,
       )
     }

@@ -1,7 +1,7 @@
 /**
- * Builds what `./t8s` runs and what programs import: the schema (`.build/schema.json`) where it is out of date, then
- * `.build/t8s.js` and what the package exports with the chunks that they load on demand. Run it through
- * `scripts/build`, which sees to the packages and to builds at the same time.
+ * Builds the files of `./t8s` and the package: the schema (`.build/schema.json`) if it is out of date, then
+ * `.build/t8s.js` and the exports of the package with their chunks. Run it through `scripts/build`, which installs
+ * packages and serialises concurrent builds.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -15,9 +15,8 @@ const output = join(root, '.build')
 const dayMs = 24 * 3600 * 1000
 
 /**
- * Takes of Node's modules only what is named somewhere. An import reads every export of theirs, and many of those load
- * much when they are read: undici (node:http), workers (node:util), WebCrypto, streams of files, reports. At each
- * start, for nothing.
+ * Imports only the used names of Node's modules. A full import reads every export, and many of them load further
+ * modules: undici (node:http), workers (node:util), WebCrypto, file streams, reports. That would slow down each start.
  */
 const namedExports: Plugin = {
   name: 'named-exports',
@@ -34,7 +33,7 @@ const namedExports: Plugin = {
     onLoad({ filter: /.*/, namespace: 'named-exports' }, ({ path, suffix }) => {
       const taken = `process.getBuiltinModule('node:${path}')`
       if (suffix) return { contents: `module.exports = ${taken}` }
-      // What nobody imports is left out: esbuild drops calls that it may take for pure.
+      // Names without imports are dropped: esbuild removes unused pure calls.
       const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter((name) => name !== 'default')
       const exported = names.map((name) => `export const ${name} = /* @__PURE__ */ take('${name}')`)
       return {
@@ -49,7 +48,7 @@ const namedExports: Plugin = {
   },
 }
 
-/** commander goes without what it starts programs with: it has none to start. */
+/** Removes child_process from commander, which uses it only for external subcommands. */
 const withoutChildProcess: Plugin = {
   name: 'without-child-process',
   setup({ onResolve, onLoad }) {
@@ -60,12 +59,12 @@ const withoutChildProcess: Plugin = {
   },
 }
 
-/** ssh2 goes without the parts of it that are compiled on the machine: it is as it is where they could not be. */
+/** Removes the native parts of ssh2, which are optional. */
 const withoutNative: Plugin = {
   name: 'without-native',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^cpu-features$|\/sshcrypto\.node$/ }, ({ path }) => ({ path, namespace: 'without-native' }))
-    // These ask where they lie, and look for nothing there that is needed.
+    // These use their own path only to find optional files.
     onLoad({ filter: /\/ssh2\/lib\/(agent|protocol\/crypto\/poly1305)\.js$/ }, ({ path }) => ({
       contents: `const __dirname = '/'\n${readFileSync(path, 'utf8')}`,
       loader: 'js',
@@ -77,15 +76,15 @@ const withoutNative: Plugin = {
   },
 }
 
-/** CommonJS packages in the bundle call `require` for Node's own modules. */
+/** CommonJS packages in the bundle call `require` for Node's modules. */
 const banner =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 const commandLine = ['src/cli/t8s.ts', 'src/cli/main.ts']
 
-/** What is loaded before each of these is ready, or at work. */
+/** The sources that each program loads before it is ready or while it runs. */
 const programs: readonly Program[] = [
-  // Servers, however they are started: what one of them alone needs is little.
+  // Servers, however they are started: they share nearly everything.
   {
     sources: [
       'src/cli/commands/up.ts',
@@ -108,7 +107,7 @@ const programs: readonly Program[] = [
   { sources: ['src/cluster/scheduler/worker.ts'] },
   { sources: ['src/cluster/simulation/worker.ts'] },
 ]
-/** What ends at once, or is small, and should not load the half of them. */
+/** Short-lived or small programs, which should not load the servers' chunks. */
 const others: readonly Program[] = [
   { sources: ['src/cli/t8s.ts'] },
   { sources: commandLine },
@@ -124,13 +123,11 @@ const others: readonly Program[] = [
 const started = new Date()
 process.stderr.write('t8s: building\n')
 mkdirSync(output, { recursive: true })
-// Does nothing when the schema is up to date.
+// Does nothing if the schema is up to date.
 await import('./generate-schema.ts')
 await buildBundle()
 
-/**
- * Chunks carry a hash of their content in their names, so a server that runs from the old bundle still finds its own.
- */
+/** Chunk names contain a hash of the content, so a server that runs from the old bundle still finds its own. */
 async function buildBundle(): Promise<void> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -145,14 +142,14 @@ async function buildBundle(): Promise<void> {
       'simulation-worker': 'src/cluster/simulation/worker.ts',
     },
     outdir: '.build',
-    // Beside the entry, because code that looks for files looks in its own folder.
+    // Next to the entry, because code that reads files looks in its own folder.
     chunkNames: '[name]-[hash]',
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    // It has a part that is compiled for each platform.
+    // It has a native part for each platform.
     external: ['koffi'],
     plugins: [withoutChildProcess, withoutNative, namedExports],
     banner: { js: banner },
@@ -165,13 +162,13 @@ async function buildBundle(): Promise<void> {
     programs,
     others,
   )
-  // The entry comes last: until then everything it names is in place.
+  // The entry is written last, when everything it imports is in place.
   for (const [name, text] of [...files].sort(([a], [b]) => Number(a === 't8s.js') - Number(b === 't8s.js'))) {
     const path = join(output, name)
     writeFileSync(`${path}.new`, text)
     renameSync(`${path}.new`, path)
   }
-  // The entry names all chunks by their content, so its own content stands for all.
+  // The entry names all chunks by content, so its own hash covers all.
   writeFileSync(
     join(output, 'build-id.new'),
     `${createHash('sha256')
@@ -180,17 +177,17 @@ async function buildBundle(): Promise<void> {
       .slice(0, 16)}\n`,
   )
   renameSync(join(output, 'build-id.new'), join(output, 'build-id'))
-  // A source that changed while this ran is newer than the bundle, as it should be.
+  // A source that changes during the build is newer than the bundle, so it will be rebuilt.
   utimesSync(join(output, 't8s.js'), started, started)
-  const kept = new Set(files.keys())
+  const current = new Set(files.keys())
   for (const name of readdirSync(output)) {
     const old =
-      /-[A-Z0-9]{8}\.js$/.test(name) && !kept.has(name) && modified(join(output, name)) < started.getTime() - dayMs
+      /-[A-Z0-9]{8}\.js$/.test(name) && !current.has(name) && modified(join(output, name)) < started.getTime() - dayMs
     if (old) rmSync(join(output, name), { force: true })
   }
 }
 
-/** When a file was written last, in ms since 1970; 0 if there is none. */
+/** Returns the modification time of a file in ms since 1970; 0 if it does not exist. */
 function modified(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkFile, importsOf } from './check-layers.ts'
 
-test('imports down the layers and within one are fine', () => {
+test('imports down the layers and within one are allowed', () => {
   assert.deepEqual(
     checkFile(
       'apiserver/chain/index.ts',
@@ -13,7 +13,7 @@ test('imports down the layers and within one are fine', () => {
   assert.deepEqual(checkFile('cli/version.ts', "import p from '../../package.json' with { type: 'json' }\n"), [])
 })
 
-test('an import up is named with file and line, whatever its form', () => {
+test('an import of a higher layer is reported with file and line, in any form', () => {
   const forms = [
     "import { x } from '../api/x.ts'",
     "import type { X } from '../api/x.ts'",
@@ -30,7 +30,7 @@ test('an import up is named with file and line, whatever its form', () => {
   }
 })
 
-test('inside apiserver/, rooms import only rooms below them', () => {
+test('folders of apiserver/ import only folders below them', () => {
   const check = (file: string, specifier: string): string[] =>
     checkFile(file, `import type { X } from '${specifier}'\n`)
   assert.deepEqual(check('apiserver/chain/x.ts', '../http/exchange.ts'), [])
@@ -41,19 +41,19 @@ test('inside apiserver/, rooms import only rooms below them', () => {
   )
   assert.match(
     check('apiserver/new/x.ts', '../http/x.ts')[0] ?? '',
-    /apiserver\/new has no place in the order of rooms/,
+    /apiserver\/new has no place in the order of folders/,
   )
 })
 
-test('comments are no imports', () => {
+test('imports in comments are ignored', () => {
   assert.deepEqual(importsOf("/**\n * import { x } from '../api/x.ts'\n */\n// import '../api/x.ts'\n"), [])
 })
 
-test('files and imports outside of all layers are refused', () => {
-  assert.match(checkFile('loose.ts', '')[0] ?? '', /^src\/loose\.ts:1: stands in no layer/)
-  assert.match(checkFile('utils/x.ts', '')[0] ?? '', /stands in no layer/)
+test('files and imports outside of all layers are reported', () => {
+  assert.match(checkFile('loose.ts', '')[0] ?? '', /^src\/loose\.ts:1: is in no layer/)
+  assert.match(checkFile('utils/x.ts', '')[0] ?? '', /is in no layer/)
   assert.match(
     checkFile('cli/x.ts', "import '../utils/y.ts'")[0] ?? '',
-    /^src\/cli\/x\.ts:1: imports \.\.\/utils\/y\.ts, which stands in no layer/,
+    /^src\/cli\/x\.ts:1: imports \.\.\/utils\/y\.ts, which is in no layer/,
   )
 })

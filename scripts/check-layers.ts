@@ -1,7 +1,7 @@
 /**
- * Checks that imports go down the layers only (the order below), and down the rooms of `apiserver/`; that every source
- * file is in a layer. Imports of types count. Prints each import that goes up with its file and line; exits with 1 if
- * there is any.
+ * Checks that imports only go down the layers (the order below) and the folders of `apiserver/`, and that every source
+ * file is in a layer. Includes imports of types. Prints each violation with file and line; exits with 1 if there are
+ * any.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -29,24 +29,24 @@ export const layers = [
 ] as const
 
 /**
- * The rooms of `apiserver/` from the top: a room may import those after it. Tests may import any room. The floors are
+ * The folders of `apiserver/` from the top: a folder may import those after it. Tests may import any. The groups are
  * described in docs/architecture.md.
  */
-export const apiserverRooms = [
-  // The server is put together.
+export const apiserverFolders = [
+  // Assembly of the server.
   'server.ts',
   'components',
   'server-options.ts',
   'warm-up',
   'bootstrap',
   'serving-flags',
-  // Features that the handlers below know nothing of.
+  // Features that the handlers below do not depend on.
   'crd',
   'services',
   'profiling',
   'discovery',
   'openapi',
-  // A request is served.
+  // Request handling.
   'chain',
   'endpoints',
   'flow-control',
@@ -61,7 +61,7 @@ export const apiserverRooms = [
   'negotiation',
   'request',
   'outgoing',
-  // Objects are read and written.
+  // Reading and writing objects.
   'registry',
   'audit',
   'request-options',
@@ -75,48 +75,49 @@ export const apiserverRooms = [
   'version',
 ] as const
 
-/** Something that breaks the rule, as `file:line: what`. */
+/** A violation as `file:line: message`. */
 export type Violation = string
 
 /**
- * Specifiers of static imports, re-exports, dynamic imports and import types, with their lines. Comments do not count.
+ * Returns the specifiers of static imports, re-exports, dynamic imports and import types, with their lines. Ignores
+ * comments.
  */
 export function importsOf(source: string): { readonly specifier: string; readonly line: number }[] {
-  // Comments become spaces, so that positions stay; a string that looks like a comment may vanish, an import never
-  // does.
+  // Comments become spaces, so that positions stay the same. A string that looks like a comment may disappear, but an
+  // import never does.
   const code = source.replace(/^\s*(\/\/.*|\/\*[\s\S]*?\*\/)/gm, (comment) => comment.replace(/[^\n]/g, ' '))
   const found = code.matchAll(/\b(?:from|import)\s*\(?\s*(['"])(\.{1,2}\/[^'"\n]*)\1/g)
   return [...found].map((match) => ({ specifier: match[2] ?? '', line: code.slice(0, match.index).split('\n').length }))
 }
 
-/** What is wrong with one file of `src`; `file` is its path below `src`. */
+/** Returns the violations of a file; `file` is its path below `src`. */
 export function checkFile(file: string, source: string): Violation[] {
   const at = (line: number, what: string): Violation => `src/${file}:${line}: ${what}`
   const own = layerOf(file)
-  if (own < 0) return [at(1, `stands in no layer: files live in one of ${layers.join(', ')}`)]
+  if (own < 0) return [at(1, `is in no layer: move it to one of ${layers.join(', ')}`)]
   return importsOf(source).flatMap(({ specifier, line }) => {
     const target = relative('/src', resolve('/src', dirname(file), specifier))
-    // package.json and other files beside src belong to no layer.
+    // package.json and other files outside of src have no layer.
     if (target.startsWith('..')) return []
     const other = layerOf(target)
-    if (other < 0) return [at(line, `imports ${specifier}, which stands in no layer`)]
+    if (other < 0) return [at(line, `imports ${specifier}, which is in no layer`)]
     if (other < own)
       return [at(line, `${layers[own]} may not import ${layers[other]} (${specifier}): imports go down only`)]
-    const up = other === own ? roomAbove(file, target) : undefined
+    const up = other === own ? folderAbove(file, target) : undefined
     return up ? [at(line, `${up} (${specifier}): imports go down only`)] : []
   })
 }
 
-/** Names the rooms of an import that goes up inside `apiserver/`; undefined if there is none. */
-function roomAbove(file: string, target: string): string | undefined {
+/** Returns the folders of an import that goes up inside `apiserver/`; undefined if it does not. */
+function folderAbove(file: string, target: string): string | undefined {
   if (!file.startsWith('apiserver/') || file.endsWith('.test.ts')) return undefined
   const [own, other] = [file, target].map((path) => path.split('/')[1]!)
-  const [ownPlace, otherPlace] = [own, other].map((room) => (apiserverRooms as readonly string[]).indexOf(room!))
-  if (ownPlace! < 0) return `apiserver/${own} has no place in the order of rooms (scripts/check-layers.ts)`
+  const [ownPlace, otherPlace] = [own, other].map((folder) => (apiserverFolders as readonly string[]).indexOf(folder!))
+  if (ownPlace! < 0) return `apiserver/${own} has no place in the order of folders (scripts/check-layers.ts)`
   return otherPlace! < ownPlace! ? `apiserver/${own} may not import apiserver/${other}` : undefined
 }
 
-/** The layer's place in the order, -1 for a file outside of all. */
+/** Returns the index of the layer; -1 for a file outside of all. */
 const layerOf = (file: string): number =>
   file.includes('/') ? layers.indexOf(file.split('/')[0] as (typeof layers)[number]) : -1
 

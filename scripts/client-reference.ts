@@ -1,22 +1,22 @@
 /**
- * Writes the reference of `typernetes/client` and `typernetes/testing` out of their doc comments:
- * `.build/docs/client-reference.md`. It reads the code as it is formatted here, not as a compiler would.
+ * Generates the reference of `typernetes/client` and `typernetes/testing` from their doc comments:
+ * `.build/docs/client-reference.md`. Relies on the formatting of the code instead of a parser.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** Something that a module gives to programs. */
+/** An exported name. */
 export interface Documented {
   readonly name: string
-  /** Its doc comment as plain text; empty if there is none. */
+  /** Its doc comment as plain text; empty if it has none. */
   readonly comment: string
-  /** Its declaration without bodies of functions, doc comments of members among it. */
+  /** Its declaration without function bodies, with the doc comments of members. */
   readonly declaration: string
 }
 
 const root = dirname(import.meta.dirname)
 
-/** What an index exports, in the order of the alphabet; kinds, which `export *` gives, are left out. */
+/** Returns the exports of an index, sorted by name; without the kinds, which `export *` exports. */
 export function documentedOf(index: string): Documented[] {
   const found: Documented[] = []
   for (const [, names = '', file = ''] of readFileSync(index, 'utf8').matchAll(
@@ -33,12 +33,12 @@ function documented(source: string, name: string): Documented {
   const start = new RegExp(String.raw`^export (?:async )?(?:class|interface|type|const|function) ${name}\b`, 'm').exec(
     source,
   )
-  // Handed on from a file below.
+  // Re-exported from another file.
   if (!start) return { name, comment: '', declaration: '' }
   const before = source.slice(0, start.index)
   const [, comment = ''] = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(before) ?? []
   const declaration = declarationAt(source.slice(start.index))
-  // What a file is about stands at its top, and is its class.
+  // The comment at the top of a file documents its class.
   const [, top = ''] = /^\/\*\*((?:(?!\*\/)[\s\S])*)\*\//.exec(source) ?? []
   return { name, comment: plain(comment || (declaration.startsWith('export class') ? top : '')), declaration }
 }
@@ -60,16 +60,16 @@ function declarationAt(text: string): string {
   return text.slice(0, text.search(/\n\n|\n(?=export )/) >>> 0)
 }
 
-/** Up to the body. */
+/** Returns the signature without the body. */
 function signature(text: string): string {
   const end = /\)(?:: [^\n]*)? \{$/m.exec(text)
   return text.slice(0, end ? end.index + end[0].length - 2 : text.indexOf('\n'))
 }
 
-/** Public members of a class, with their comments. */
+/** Returns the public members of a class with their comments. */
 function classFace(text: string): string {
   const lines = text.split('\n')
-  const kept: string[] = [lines[0] ?? '']
+  const shown: string[] = [lines[0] ?? '']
   let comment: string[] = []
   let inComment = false
   for (const line of lines.slice(1)) {
@@ -80,10 +80,10 @@ function classFace(text: string): string {
     }
     const isMember = /^ {2}(?:readonly |get |async |\*|async \*)?[a-z]\w*(?:<[^(]*>)?[(:]/.test(line)
     if (isMember && !/^ {2}constructor\(connection: Connection, namespace/.test(line))
-      kept.push(...comment, line.replace(/ \{$/, ''))
+      shown.push(...comment, line.replace(/ \{$/, ''))
     comment = []
   }
-  return [...kept, '}'].join('\n')
+  return [...shown, '}'].join('\n')
 }
 
 /** Markdown of a doc comment, with its `@example` as a code block. */

@@ -1,6 +1,6 @@
 /**
- * Completes package-lock.json: adds the packages for other platforms that `npm install` leaves out where the registry
- * does not have them, because `npm ci` wants to see all of them. Run it (`npm run lock`) after changing dependencies.
+ * Completes package-lock.json: adds the packages of other platforms that `npm install` leaves out if the registry does
+ * not have them, because `npm ci` requires all of them. Run it (`npm run lock`) after changing dependencies.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,12 +29,11 @@ const processors: readonly (readonly [RegExp, string])[] = [
   [/s390x/, 's390x'],
 ]
 
-/** What a platform package's name says about where it runs: `@oxlint/binding-linux-x64-musl`. */
+/** Derives the platform from a package name such as `@oxlint/binding-linux-x64-musl`. */
 function platformOf(name: string): Pick<LockedPackage, 'cpu' | 'os' | 'libc'> {
   const system = systems.find((system) => name.includes(system))
   const processor = processors.find(([pattern]) => pattern.test(name))?.[1]
-  if (!system || !processor)
-    throw new Error(`${name} does not say for which platform it is: add it to package-lock.json by hand`)
+  if (!system || !processor) throw new Error(`${name} has no platform in its name: add it to package-lock.json by hand`)
   const libc = name.includes('musl') ? ['musl'] : name.includes('gnu') ? ['glibc'] : undefined
   return { cpu: [processor], ...(libc && { libc }), os: [system] }
 }

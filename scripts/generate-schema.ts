@@ -1,7 +1,7 @@
 /**
- * Build step: turns the models of `@kubernetes/client-node` and our table of facts into `.build/schema.json` (what
- * decoding reads), `.build/descriptions.json` (what OpenAPI reads besides) and `.build/protobuf.json` (the field
- * numbers of protobuf bodies). Does nothing when they are up to date.
+ * Build step: converts the models of `@kubernetes/client-node` and our table of facts to `.build/schema.json` (for
+ * decoding), `.build/descriptions.json` (for OpenAPI) and `.build/protobuf.json` (field numbers of protobuf bodies).
+ * Does nothing if they are up to date.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
@@ -14,13 +14,13 @@ const client = join(root, 'node_modules/@kubernetes/client-node')
 const models = join(client, 'dist/gen/models')
 
 /**
- * One model: its definition's name, facts of the type as a whole, and its fields as `TYPE[!] FACTS` (see
+ * A model: the name of its definition, facts about the type, and its fields as `TYPE[!] FACTS` (see
  * `api/schema/loader.ts`).
  */
 type GeneratedType = [definition: string, facts: string, fields: Record<string, string>]
 
 export interface GeneratedSchema {
-  /** What the file was made from. Stands first, so that it can be read without the rest. */
+  /** Identifies the inputs. The first field, so that it can be read without the rest. */
   stamp: string
   types: Record<string, GeneratedType>
 }
@@ -28,8 +28,8 @@ export interface GeneratedSchema {
 export type Descriptions = Record<string, Record<string, string>>
 
 /**
- * The models that the client's version has. Its folder also holds models of older versions, which its index does not
- * name.
+ * Returns the models of the client's version. Its folder also contains models of older versions, which its index does
+ * not list.
  */
 const modelNames = (): string[] =>
   [...readFileSync(join(models, 'all.js'), 'utf8').matchAll(/models\/(\w+)\.js/g)].map((match) => match[1]!)
@@ -45,7 +45,7 @@ const formats: Record<string, string> = {
   'int-or-string': 'intstr',
 }
 
-/** The client's name of a type (`{ [key: string]: Array<string>; }`) as ours (`{}[]string`). */
+/** Converts the client's name of a type (`{ [key: string]: Array<string>; }`) to ours (`{}[]string`). */
 function typeName(type: string, format: string, quantity: boolean): string {
   const array = /^Array<(.*)>$/.exec(type)
   if (array) return `[]${typeName(array[1]!, format, quantity)}`
@@ -60,7 +60,7 @@ function typeName(type: string, format: string, quantity: boolean): string {
 
 const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, '$1').replaceAll('*_/', '*/')
 
-/** The text of the doc comments that stand before fields, and before the class under ''. */
+/** Returns the doc comments of fields, and that of the class under ''. */
 function descriptionsOf(declaration: string, names: ReadonlyMap<string, string>): Record<string, string> {
   const result: Record<string, string> = {}
   for (const [, comment, name] of declaration.matchAll(
@@ -120,7 +120,7 @@ function generate(stamp: string): { schema: GeneratedSchema; descriptions: Descr
   return { schema, descriptions }
 }
 
-/** The field numbers of messages by definition: the table of facts without its sections. */
+/** Returns the field numbers of messages by definition: the table of facts without its sections. */
 function numbersByDefinition(): Record<string, string> {
   const packages: Record<string, Record<string, string>> = protobufNumbers
   return Object.fromEntries(
@@ -130,7 +130,7 @@ function numbersByDefinition(): Record<string, string> {
   )
 }
 
-/** Version of the client, this script and the facts: what the output depends on. */
+/** Returns the version of the client and a hash of this script and the facts. */
 function currentStamp(): string {
   const { version } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8')) as { version: string }
   const hash = createHash('sha256')
@@ -142,7 +142,7 @@ function currentStamp(): string {
   return `${version}-${hash}`
 }
 
-/** The stamp of a file made earlier. */
+/** Returns the stamp of an existing file. */
 function stampOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   const descriptor = openSync(file, 'r')
@@ -152,7 +152,7 @@ function stampOf(file: string): string | undefined {
   return /^\{"stamp":"([^"]+)"/.exec(head.toString('utf8'))?.[1]
 }
 
-/** Written whole or not at all: others may be reading, or generating, at the same time. */
+/** Writes atomically, since other processes may read or generate at the same time. */
 function write(file: string, content: unknown): void {
   const temporary = `${file}.${process.pid}`
   writeFileSync(temporary, JSON.stringify(content))

@@ -9,7 +9,7 @@ import { mergeChunks } from './merge-chunks.ts'
 
 const banner = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
-/** A server that loads its parts on demand, and a command that shares a word with it. */
+/** A server that loads its parts on demand, and a command that shares a module with it. */
 const sources = {
   'server.js':
     "export const parts = async () => [(await import('./one.js')).name, (await import('./two.js')).name, (await " +
@@ -24,7 +24,7 @@ const sources = {
     "import { both } from './both.js'; export const name = ['rare', both.count++, require('node:path').sep].join(' ')",
   'both.js': 'export const both = { count: 1 }',
   'word.js': "export const word = 'part'",
-  'command.js': "import { word } from './word.js'; export const said = word",
+  'command.js': "import { word } from './word.js'; export const value = word",
 }
 
 async function merged(
@@ -58,14 +58,14 @@ async function merged(
   return { directory: join(directory, 'merged'), files }
 }
 
-test('merged chunks say what they said apart, and every module is there once', async (t) => {
+test('merged chunks behave as before, and every module is included once', async (t) => {
   const { directory } = await merged(t)
   const { parts } = await import(pathToFileURL(join(directory, 'server.js')).href)
   assert.deepEqual(await parts(), ['one part 1', 'two part 2', 'rare 3 /'])
-  assert.equal((await import(pathToFileURL(join(directory, 'command.js')).href)).said, 'part')
+  assert.equal((await import(pathToFileURL(join(directory, 'command.js')).href)).value, 'part')
 })
 
-test('what a program loads in any case is one file, which others do not load', async (t) => {
+test('the modules that a program always loads are one file, which others do not load', async (t) => {
   const { files } = await merged(t)
   const groups = [...files].filter(([name]) => name.startsWith('group'))
   const [own, shared] = groups
@@ -74,11 +74,11 @@ test('what a program loads in any case is one file, which others do not load', a
   assert.ok(shared![1].includes('"part"'))
   assert.ok(files.get('command.js')!.includes(shared![0]))
   assert.ok(!files.get('command.js')!.includes(own![0]))
-  // Only who names `require` gets it.
+  // Only files that use `require` define it.
   assert.ok(!own![1].includes('createRequire'))
 })
 
-test('names change with what is loaded, and only then', async (t) => {
+test('file names change with their content or imports, and only then', async (t) => {
   const names = async (changed?: Partial<typeof sources>) => [...(await merged(t, changed)).files.keys()]
   const before = await names()
   assert.deepEqual(await names(), before)
@@ -91,9 +91,9 @@ test('names change with what is loaded, and only then', async (t) => {
   assert.ok(word.filter((name) => !before.includes(name)).length >= 4)
 })
 
-test('a program that names what is no entry is refused', async (t) => {
+test('a program with an unknown entry is an error', async (t) => {
   const { files } = await merged(t)
   assert.ok(files.size > 0)
   const nothing = { texts: new Map(), metafile: { inputs: {}, outputs: {} }, banner }
-  await assert.rejects(mergeChunks(nothing, [{ sources: ['gone.ts'] }], []), /gone\.ts is no entry/)
+  await assert.rejects(mergeChunks(nothing, [{ sources: ['absent.ts'] }], []), /absent\.ts is no entry/)
 })

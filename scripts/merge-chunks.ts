@@ -1,8 +1,7 @@
 /**
- * Puts into one file what is always loaded together. esbuild makes a chunk for every set of entries that something is
- * reached from, and whatever is imported on demand is an entry: hundreds of small chunks, of which a start has to find,
- * read and link half. Here a set counts programs instead: a program is all that runs in any case when something is
- * started.
+ * Merges chunks that are always loaded together. esbuild creates a chunk for every set of entries that reach a module,
+ * and every dynamic import is an entry: hundreds of small chunks, half of which a start has to find, read and link.
+ * Here the sets are of programs instead: a program is everything that always runs when something is started.
  */
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
@@ -10,24 +9,24 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 
 export interface Program {
   /**
-   * The sources that it loads in any case, each an entry of the build or imported on demand somewhere. A pattern stands
-   * for all of these that match.
+   * The sources that it always loads, each an entry of the build or a dynamic import. A pattern selects all matching
+   * ones.
    */
   readonly sources: readonly (string | RegExp)[]
 }
 
 export interface Chunks {
-  /** Texts by file name. */
+  /** File contents by name. */
   readonly texts: ReadonlyMap<string, string>
   readonly metafile: Metafile
-  /** What every text begins with; those who do not use it go without. */
+  /** The common first lines; omitted in files that do not need them. */
   readonly banner: string
 }
 
 /**
- * The same chunks, with those merged that are in the same of `programs`, and are also used by the same of `others`, so
- * that none of those loads much more than it needs. The files of entries keep their names; the others are named by what
- * they, and all that they load, hold.
+ * Merges the chunks used by the same set of `programs` and the same set of `others`, so that none of them loads much
+ * more than it needs. The files of entries keep their names; the others are named by a hash of their content and
+ * imports.
  */
 export async function mergeChunks(
   chunks: Chunks,
@@ -38,7 +37,7 @@ export async function mergeChunks(
   const groups = groupsOf(graph, programs, others)
   const groupOf = new Map([...groups].flatMap(([group, members]) => members.map((member) => [member, group] as const)))
   const exportsOf = (chunk: string): readonly string[] => graph.get(chunk)?.exports ?? []
-  /** Names of a group's exports say whose they are: two chunks may export the same. */
+  /** Exports of a group are prefixed with their chunk, since two chunks may export the same name. */
   const renamed = (chunk: string, of: (name: string, inGroup: string) => string): string =>
     exportsOf(chunk)
       .map((name) => of(name, `${chunk.replace(/\W/g, '_')}_${name}`))
@@ -80,7 +79,7 @@ export async function mergeChunks(
       .join('\n')
   }
 
-  // Members that are imported on demand keep a file of their own, which leads to the group.
+  // Members that are imported dynamically keep a file of their own, which re-exports from the group.
   const files = [
     ...groups.keys(),
     ...[...graph].filter(([chunk, { source }]) => source || !groupOf.has(chunk)).map(([chunk]) => chunk),
@@ -94,14 +93,14 @@ export async function mergeChunks(
     target: 'node24',
     plugins: [plugin],
     write: false,
-    // Of what packages are warned of, the first build has told.
+    // The first build has printed the warnings of packages.
     logLevel: 'error',
   })
   return namedByContent(new Map(outputFiles.map(({ path, text }) => [basename(path), text])), graph)
 }
 
 interface Chunk {
-  /** Where it comes from, if it is an entry or imported on demand. */
+  /** Its source, if it is an entry or imported dynamically. */
   readonly source: string | undefined
   readonly exports: readonly string[]
   readonly imports: readonly string[]
@@ -121,7 +120,7 @@ function graphOf({ outputs }: Metafile): Map<string, Chunk> {
   )
 }
 
-/** Which chunks become one file, by the name of that. */
+/** Returns the chunks to merge, by the name of the merged file. */
 function groupsOf(
   graph: ReadonlyMap<string, Chunk>,
   programs: readonly Program[],
@@ -135,7 +134,7 @@ function groupsOf(
       )
       if (found.length === 0)
         throw new Error(
-          `${wanted} is no entry of the bundle, and not imported on demand: mend the programs in scripts/build.ts`,
+          `${wanted} is no entry of the bundle and not imported dynamically: fix the programs in scripts/build.ts`,
         )
       return found.map(({ chunk }) => chunk)
     })
@@ -143,7 +142,7 @@ function groupsOf(
   }
   const loads = programs.map(loadedBy)
   const all = [...loads, ...others.map(loadedBy)]
-  // The files of entries are imported by their names.
+  // The files of entries are imported by name.
   const merged = [...graph.keys()].filter((chunk) => isHashed(chunk) && loads.some((loaded) => loaded.has(chunk)))
   const bySet = Map.groupBy(merged, (chunk) => all.map((loaded) => Number(loaded.has(chunk))).join(''))
   return new Map(
@@ -153,7 +152,7 @@ function groupsOf(
 
 function closure(from: readonly string[], next: (chunk: string) => readonly string[]): Set<string> {
   const found = new Set(from)
-  // A set that grows while it is walked is walked to its end.
+  // Iterating over a set includes elements added meanwhile.
   for (const chunk of found) for (const other of next(chunk)) found.add(other)
   return found
 }
@@ -168,7 +167,9 @@ const hashed = /-[A-Z0-9]{8}\.js$/
 const isHashed = (file: string): boolean => hashed.test(file)
 const reference = /(?<=")\.\/([\w.-]+\.js)(?=")/g
 
-/** Files under names that change when their texts do, or those of files that they load. Entries keep theirs. */
+/**
+ * Renames files so that the name changes with the content of the file and of those it loads. Entries keep their names.
+ */
 function namedByContent(texts: ReadonlyMap<string, string>, graph: ReadonlyMap<string, Chunk>): Map<string, string> {
   const referred = new Map(
     [...texts].map(([file, text]) => [

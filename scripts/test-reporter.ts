@@ -1,6 +1,6 @@
 /**
- * A reporter for node:test that is silent about what passed: failures with their place and cause, skips with their
- * reason, a count.
+ * A reporter for node:test without output for passed tests: failures with location and cause, skips with their reason,
+ * and a count.
  */
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
@@ -20,7 +20,7 @@ export default async function* report(source: AsyncIterable<TestEvent>): AsyncGe
       continue
     }
     if (event.type === 'test:pass') {
-      // A suite only sums up its tests, which are counted one by one.
+      // A suite only summarises its tests, which are counted individually.
       if (details.type !== 'suite') counts.passed++
       continue
     }

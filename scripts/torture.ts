@@ -1,4 +1,4 @@
-/** `npm run torture`: breaks the store, or the whole server over HTTP, until a fault is found or the time is up. */
+/** `npm run torture`: stresses the store, or the whole server over HTTP, until a fault is found or the time is over. */
 import { parseArgs } from 'node:util'
 import { tortureApi } from '../test/torture/api/run.ts'
 import { tortureCancel } from '../test/torture/cancel/run.ts'
@@ -6,34 +6,34 @@ import { endTorture, snapshotRound, startTorture, tortureRound } from '../test/t
 
 const help = `npm run torture -- [store|api|--cancel] [flags]
 
-store   kills a process that writes to a store, and checks that nothing promised is lost (unless said)
-        --hours N       how long (default: 1)
-        --rounds N      how many kills instead
-api     starts ./t8s up cold on a full store while hundreds write, list and watch; kills it, compacts it, starts it again;
-        then holds all that clients saw against all that was written
-        --minutes N     how long (default: 10)
-        --rounds N      how many rounds instead
+store   kills a process that writes to a store, and checks that no acknowledged write is lost (default)
+        --hours N       duration (default: 1)
+        --rounds N      number of kills instead
+api     starts ./t8s up cold on a full store while hundreds write, list and watch; kills, compacts and restarts it;
+        then compares all observations of clients with all writes
+        --minutes N     duration (default: 10)
+        --rounds N      number of rounds instead
         --objects N     objects in the store at the beginning (default: 120000)
-        --writers N     requests that write at once (default: 300)
-        --kills N       kills a round (default: 3)
-        --seconds N     between two kills, about (default: 10)
---cancel sends requests of every kind to a server whose webhooks, authorizers, aggregated APIs and kubelets are slow, hang,
-        reset and lie, while clients leave at random moments; then checks that the server is as it was before
-        --minutes N     how long (default: 10)
+        --writers N     concurrent writers (default: 300)
+        --kills N       kills per round (default: 3)
+        --seconds N     approximate time between two kills (default: 10)
+--cancel sends requests of every kind to a server whose webhooks, authorizers, aggregated APIs and kubelets are slow,
+        hang, reset or respond incorrectly, with clients that cancel at random; then checks for traces in the server
+        --minutes N     duration (default: 10)
         --seed N        the random choices of an earlier run
 
-Data stay where they are, and the exit code is 1, if a promise is broken.`
+If a promise is broken, the data are kept and the exit code is 1.`
 
-/** What a flag's number must be. */
+/** Parses the number of a flag. */
 function number(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
-  if (!(value >= 0)) fail(`--${name} ${text}: a number is wanted`)
+  if (!(value >= 0)) fail(`--${name} ${text}: must be a number`)
   return value
 }
 
 function fail(message: string): never {
-  console.error(`${message}; npm run torture -- --help shows what there is`)
+  console.error(`${message}; npm run torture -- --help lists the flags`)
   process.exit(2)
 }
 
@@ -63,10 +63,9 @@ const { values, positionals } = parsed()
 const [part = 'store', ...rest] = positionals
 const given = (name: Exclude<keyof typeof options, 'help' | 'cancel'>): number | undefined => number(name, values[name])
 if (values.help) console.log(help)
-else if (rest.length > 0 || (part !== 'store' && part !== 'api'))
-  fail(`there is nothing called ${positionals.join(' ')}`)
+else if (rest.length > 0 || (part !== 'store' && part !== 'api')) fail(`unknown target ${positionals.join(' ')}`)
 else if (values.cancel) {
-  if (positionals.length > 0) fail(`--cancel stands alone, without ${part}`)
+  if (positionals.length > 0) fail(`--cancel cannot be combined with ${part}`)
   const hasFault = await tortureCancel({
     minutes: given('minutes') ?? 10,
     seed: given('seed') ?? Date.now() % 1_000_000,
@@ -94,7 +93,7 @@ async function tortureStore(rounds: number, hours: number): Promise<void> {
   const roundsPerReport = 50
   const roundsPerSnapshot = 10
   const torture = await startTorture()
-  console.log(`torturing ${torture.directory}; it stays if a promise is broken`)
+  console.log(`torturing ${torture.directory}; it is kept if a promise is broken`)
   let round = 0
   for (; round < rounds && Date.now() < deadline; round++) {
     const snapshot = round % roundsPerSnapshot === roundsPerSnapshot - 1 ? () => snapshotRound(torture) : undefined
@@ -102,9 +101,9 @@ async function tortureStore(rounds: number, hours: number): Promise<void> {
     if (round % roundsPerReport === roundsPerReport - 1)
       console.log(
         `${round + 1} kills, ${torture.acknowledgements} acknowledgements, revision ${torture.revision}, files ` +
-          `from ${torture.oldest} on, ${torture.interrupted} in the middle of something`,
+          `from ${torture.oldest} on, ${torture.interrupted} interrupted a change`,
       )
   }
   await endTorture(torture)
-  console.log(`${round} kills, ${torture.acknowledgements} acknowledgements: every promise was kept`)
+  console.log(`${round} kills, ${torture.acknowledgements} acknowledgements: no promise was broken`)
 }

@@ -1,6 +1,4 @@
-/**
- * A server with all controllers, and who asks it: a client that fills it, and another whose reads are timed meanwhile.
- */
+/** A server with all controllers, a client that fills it, and another one whose reads are timed. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { bearerToken, type Client, configMaps, connectTo, type Resource } from '../../src/client/index.ts'
 import { collectionPath } from '../../src/client/resource.ts'
@@ -10,7 +8,7 @@ import { cpuMs, type Server, startServer, stopServer } from '../server.ts'
 export interface Bench {
   readonly server: Server
   readonly client: Client
-  /** Times a read every few milliseconds until `work` is done: the slowest of a hundred, in ms, beside what it gave. */
+  /** Times reads every few milliseconds until `work` is done. Returns their p99 in ms and the result of `work`. */
   timingReads<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly p99: number }>
   close(): Promise<void>
 }
@@ -18,9 +16,9 @@ export interface Bench {
 const readEveryMs = 5
 const lookEveryMs = 20
 const lanes = 32
-/** A thousand Services need more addresses than there are usually. Nobody renews the lease of a node that is played. */
+/** A thousand Services need a larger address range. The leases of fake nodes are not renewed. */
 const flags = ['--service-cluster-ip-range=10.0.0.0/16', '--node-startup-grace-period=1h']
-/** Every namespace has it, after a moment. */
+/** Every namespace has it after a moment. */
 const readName = 'kube-root-ca.crt'
 
 export async function openBench(directory: string, tokenFile: string): Promise<Bench> {
@@ -37,7 +35,7 @@ export async function openBench(directory: string, tokenFile: string): Promise<B
   }
   try {
     const [client, reader] = [await connect(), await connect()]
-    // Nobody waits for controllers that are only starting.
+    // Waits for the first controllers, so that their start is not measured.
     await until('the first controllers', async () => (await client.find(configMaps, namespace, readName)) !== undefined)
     return { server, client, close, timingReads: (work) => timingReads(reader, work) }
   } catch (error) {
@@ -69,7 +67,7 @@ async function timingReads<T>(
   }
 }
 
-/** Calls `work` with 0 to `count` - 1, some at a time. */
+/** Calls `work` with 0 to `count` - 1, with limited concurrency. */
 export async function many(count: number, work: (at: number) => Promise<unknown>): Promise<void> {
   let next = 0
   const lane = async (): Promise<void> => {
@@ -78,7 +76,7 @@ export async function many(count: number, work: (at: number) => Promise<unknown>
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** How many objects there are, of a namespace or of all. */
+/** Returns the number of objects in a namespace, or in all. */
 export async function countOf(client: Client, of: Resource, inNamespace?: string): Promise<number> {
   const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
   const { items, metadata } = await client.read<{
@@ -88,7 +86,7 @@ export async function countOf(client: Client, of: Resource, inNamespace?: string
   return items.length + (metadata.remainingItemCount ?? 0)
 }
 
-/** Resolves with the milliseconds that it took until `holds` did. Throws, naming `what`, after `limitMs`. */
+/** Resolves to the time in ms until `holds` returned true. Throws with `what` after `limitMs`. */
 export async function until(what: string, holds: () => Promise<boolean>, limitMs = 120_000): Promise<number> {
   const started = performance.now()
   while (!(await holds())) {
@@ -98,7 +96,7 @@ export async function until(what: string, holds: () => Promise<boolean>, limitMs
   return performance.now() - started
 }
 
-/** Seconds of CPU that the server, with all that it started, takes for `work`. */
+/** Returns the CPU time in s of the server and its child processes during `work`. */
 export async function cpuSeconds(server: Server, work: () => Promise<unknown>): Promise<number> {
   const before = cpuMs(server) ?? Number.NaN
   await work()

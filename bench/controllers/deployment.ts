@@ -1,4 +1,4 @@
-/** A Deployment goes from no pods to a thousand and back, while others read. */
+/** Scales a Deployment from 0 to a thousand pods and back, with concurrent reads. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Deployment, deployments, pods } from '../../src/client/index.ts'
 import { namespace } from '../rights.ts'
@@ -29,22 +29,22 @@ export async function benchDeployment({ server, client, timingReads }: Bench): P
     await until(`${replicas} pods`, async () => (await countOf(client, pods, namespace)) === replicas)
     return (performance.now() - started) / 1000
   }
-  // What others on the machine make of it.
+  // The latency without load, for comparison.
   const rest = await timingReads(() => delay(restMs))
   let created = 0
-  let gone = 0
+  let deleted = 0
   let cpu = 0
   const { p99 } = await timingReads(async () => {
     cpu = await cpuSeconds(server, async () => {
       created = await scaled(count)
-      gone = await scaled(0)
+      deleted = await scaled(0)
     })
   })
   return [
     { name: `a Deployment from 0 to ${count}: all pods created`, value: created, unit: 's', target: 3 },
-    { name: `and from ${count} to 0: all pods gone`, value: gone, unit: 's', target: 5 },
-    { name: 'GET meanwhile, p99', value: p99, unit: 'ms', target: 20 },
-    { name: 'GET before, with nothing to do, p99', value: rest.p99, unit: 'ms' },
+    { name: `and from ${count} to 0: all pods deleted`, value: deleted, unit: 's', target: 5 },
+    { name: 'concurrent GETs, p99', value: p99, unit: 'ms', target: 20 },
+    { name: 'GETs without load, p99', value: rest.p99, unit: 'ms' },
     { name: 'CPU for both', value: cpu, unit: 's' },
   ]
 }

@@ -1,10 +1,10 @@
-/** What a cluster takes of the machine that has nothing to do. */
+/** Resources of an idle cluster. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { residentMegabytes } from '../server.ts'
 import { type Bench, cpuSeconds } from './bench.ts'
 import type { Measured } from './index.ts'
 
-/** Its start is over. */
+/** Time in ms until the work after the start is done. */
 const restMs = 60_000
 const measuredMs = 30_000
 

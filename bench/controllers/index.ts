@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- --controllers`: what all controllers together do with many objects, each line on a server of its
- * own: `t8s up
- * --nodes 0` with all of them. Asserts nothing.
+ * `npm run bench -- --controllers`: the performance of all controllers with many objects. Each line runs on a server of
+ * its own: `t8s up --nodes 0` with all controllers. Asserts nothing.
  */
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,12 +12,12 @@ import { benchIdle } from './idle.ts'
 import { benchNamespaces } from './namespaces.ts'
 import { benchReadyPods, benchServices } from './services.ts'
 
-/** What was measured. Less is better. */
+/** A measurement. Smaller is better. */
 export interface Measured {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What it may be at most; nothing for what is told beside. */
+  /** Upper bound; undefined for additional information. */
   readonly target?: number
 }
 
@@ -36,7 +35,7 @@ const lines: Readonly<Record<string, Line>> = {
 
 export const allLines = Object.keys(lines)
 
-/** Data directories are made in `directory`. Throws for a line that there is not. */
+/** Data directories are created in `directory`. Throws for an unknown line. */
 export async function benchControllers(directory: string, tokenFile: string, chosen: readonly string[]): Promise<void> {
   const unknown = chosen.filter((name) => !lines[name])
   if (unknown.length > 0) throw new Error(`--lines ${unknown.join()}: choose of ${allLines.join(', ')}`)
@@ -59,7 +58,7 @@ export async function benchControllers(directory: string, tokenFile: string, cho
 const number = (value: number): string =>
   value < 1 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value))
 
-/** The ratio says how many times better than the target it is. */
+/** The ratio is the target divided by the value. */
 const row = ({ name, value, unit, target }: Measured): readonly string[] => [
   name,
   `${number(value)} ${unit}`,

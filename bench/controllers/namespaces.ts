@@ -1,4 +1,4 @@
-/** A hundred namespaces are deleted at once, each with objects of several kinds. */
+/** Deletes a hundred namespaces at the same time, each with objects of several kinds. */
 import {
   configMaps,
   deployments,
@@ -13,7 +13,7 @@ import { deploymentOf } from './deployment.ts'
 import type { Measured } from './index.ts'
 
 const count = 100
-/** Of each kind; a Deployment brings a ReplicaSet and a pod along, a Service its endpoints. */
+/** Number of objects of each kind. A Deployment also creates a ReplicaSet and a pod, a Service its endpoints. */
 const ofKind = 10
 const kinds = 5
 
@@ -22,7 +22,7 @@ export async function benchNamespaces({ server, client, timingReads }: Bench): P
   await many(count, (at) =>
     client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: names[at] } }),
   )
-  // Pods need it.
+  // Pods need the service account.
   await until('the accounts', async () => {
     const { items } = await client.list(serviceAccounts)
     return names.every((name) =>
@@ -64,8 +64,8 @@ export async function benchNamespaces({ server, client, timingReads }: Bench): P
     })
   })
   return [
-    { name: `${count} namespaces with ${ofKind * kinds} objects each: gone`, value: seconds, unit: 's', target: 20 },
-    { name: 'GET meanwhile, p99', value: p99, unit: 'ms' },
+    { name: `${count} namespaces with ${ofKind * kinds} objects each: deleted`, value: seconds, unit: 's', target: 20 },
+    { name: 'concurrent GETs, p99', value: p99, unit: 'ms' },
     { name: 'CPU', value: cpu, unit: 's' },
   ]
 }

@@ -1,5 +1,6 @@
 /**
- * A thousand Services get their EndpointSlices: for pods that are ready already, or as pods become ready one by one.
+ * Creates the EndpointSlices of a thousand Services: for pods that are ready already, or as pods become ready one by
+ * one.
  */
 import { type Client, type EndpointSlice, endpointSlices, nodes, pods, services } from '../../src/client/index.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
@@ -9,16 +10,16 @@ import type { Measured } from './index.ts'
 
 const count = 1000
 const podsOfEach = 10
-const nodeName = 'played'
+const nodeName = 'fake'
 const slicesLimitMs = 120_000
 
 const appOf = (service: number): Record<string, string> => ({ app: `service-${service}` })
 
-/** Endpoints of pods on nodes that are not there are not told. */
+/** Pods on missing nodes have no endpoints. */
 const createNode = (client: Client): Promise<unknown> =>
   client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } })
 
-/** Plays the node of a pod, which tells its address. */
+/** Creates a pod and sets its status, as its node would. */
 async function createReadyPod(client: Client, at: number): Promise<void> {
   const name = `pod-${at}`
   const spec = { nodeName, containers: [{ name: 'main', image: 'example/app:1', ports: [{ containerPort: 8080 }] }] }
@@ -52,7 +53,7 @@ const createServices = (client: Client): Promise<void> =>
     }),
   )
 
-/** Resolves when every Service has all its pods in its slices. `work` is what leads to that. */
+/** Resolves when the slices of every Service contain all its pods. `work` creates the objects. */
 async function untilComplete(client: Client, work: () => Promise<void>): Promise<void> {
   const incomplete = new Set(Array.from({ length: count }, (_, at) => `service-${at}`))
   const complete = Promise.withResolvers<void>()
@@ -89,7 +90,7 @@ export async function benchServices({ server, client }: Bench): Promise<Measured
       unit: 's',
       target: 30,
     },
-    { name: 'that took', value: (performance.now() - started) / 1000, unit: 's' },
+    { name: 'elapsed time', value: (performance.now() - started) / 1000, unit: 's' },
   ]
 }
 
@@ -100,11 +101,11 @@ export async function benchReadyPods({ server, client }: Bench): Promise<Measure
   const cpu = await cpuSeconds(server, () => untilComplete(client, () => createPods(client)))
   return [
     {
-      name: `${count * podsOfEach} pods made and ready one by one, ${podsOfEach} a Service: CPU for all of it`,
+      name: `${count * podsOfEach} pods created and ready one by one, ${podsOfEach} per Service: CPU`,
       value: cpu,
       unit: 's',
       target: 30,
     },
-    { name: 'that took', value: (performance.now() - started) / 1000, unit: 's' },
+    { name: 'elapsed time', value: (performance.now() - started) / 1000, unit: 's' },
   ]
 }

@@ -1,4 +1,4 @@
-/** A cluster of simulated nodes: `./t8s up` as a process of its own, and a client of it. */
+/** A cluster of simulated nodes: `./t8s up` as a child process, and a client. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export interface Cluster {
   readonly process: ChildProcess
   readonly kubeconfig: string
   readonly client: Client
-  /** From the start of the process until all nodes were Ready, ms. */
+  /** Time in ms from the start of the process until all nodes were Ready. */
   readonly readyMs: number
 }
 
@@ -45,7 +45,7 @@ async function readyNodes(client: Client): Promise<number> {
   return count
 }
 
-/** Looks again and again until it is so. Rejects when that takes too long. */
+/** Polls until `isSo` returns true. Rejects after `mostMs`. */
 export async function until(mostMs: number, what: string, isSo: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + mostMs
   while (!(await isSo())) {
@@ -71,7 +71,7 @@ export const deploymentOf = (name: string, replicas: number): Deployment => ({
   },
 })
 
-/** Creates Deployments, and resolves with the ms until all their pods were Running and ready. */
+/** Creates Deployments and resolves to the time in ms until all their pods were running and ready. */
 export async function rollOut({ client }: Cluster, wanted: readonly Deployment[], mostMs: number): Promise<number> {
   const names = new Set(wanted.map(({ metadata }) => metadata.name))
   const replicas = wanted.reduce((sum, { spec }) => sum + (spec?.replicas ?? 0), 0)
@@ -88,7 +88,7 @@ export async function rollOut({ client }: Cluster, wanted: readonly Deployment[]
   return performance.now() - began
 }
 
-/** The largest resident memory that the process has had so far, MB. Linux only. */
+/** Maximum resident memory of the process so far, in MB. Linux only. */
 export function peakMegabytes({ process: { pid } }: Cluster): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) / 1024
 }

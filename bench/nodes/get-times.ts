@@ -1,6 +1,6 @@
 /**
- * A thread that reads one Deployment again and again, and tells how long that took: what else the benchmark does delays
- * it not.
+ * A thread that reads a Deployment repeatedly and returns the times, so that other work of the benchmark does not delay
+ * it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- --nodes`: what clusters of simulated nodes take: 5,000 of them at rest, and how fast pods run on
- * 1,000. With `--pods 100000` so many pods on 1,000 nodes, read in pages, watched, and some of them replaced. Asserts
- * nothing.
+ * `npm run bench -- --nodes`: resources of clusters of simulated nodes: 5,000 at rest, and the start of pods on 1,000.
+ * `--pods 100000` adds that many pods on 1,000 nodes, listed in pages, watched, and partly replaced. Asserts nothing.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,15 +12,15 @@ import { type Cluster, deploymentOf, namespace, peakMegabytes, rollOut, startFle
 import type { GetTask } from './get-times.ts'
 
 export interface NodesBench {
-  /** For the data of clusters. */
+  /** For the data of the clusters. */
   readonly directory: string
-  /** Pods of the large cluster; it is left out if they are 0. */
+  /** Pods of the large cluster; 0 to skip it. */
   readonly pods: number
 }
 
 const idleNodes = 5000
 const busyNodes = 1000
-/** How long a cluster rests before it is measured, and for how long it is: leases are renewed every 25 s. */
+/** Pause before a cluster is measured, and the duration of the measurement: leases are renewed every 25 s. */
 const restMs = 60_000
 const idleMs = 50_000
 const ratePods = 3000
@@ -39,7 +38,7 @@ export async function benchNodes({ directory, pods: count }: NodesBench): Promis
 const whole = (value: number): string => String(Math.round(value))
 function megabytes(cluster: Cluster): string {
   const { resident, file } = memoryOf(serverOf(cluster))
-  return `${whole(resident)} MB, ${whole(file)} of them of files`
+  return `${whole(resident)} MB, ${whole(file)} of them file-backed`
 }
 const serverOf = ({ process, readyMs }: Cluster): Server => ({ process, readyMs, url: '' })
 
@@ -65,7 +64,7 @@ const idle = (directory: string): Promise<Row[]> =>
     await delay(idleMs)
     const share = ((cpuMs(serverOf(cluster)) ?? 0) - before) / idleMs
     return [
-      [`${idleNodes} nodes at rest: of a core`, `${(share * 100).toFixed(1)} %`, '≤ 15 %'],
+      [`${idleNodes} nodes at rest: share of a core`, `${(share * 100).toFixed(1)} %`, '≤ 15 %'],
       [`${idleNodes} nodes at rest: resident memory`, megabytes(cluster), '≤ 400 MB'],
     ]
   })
@@ -75,7 +74,7 @@ const busy = (directory: string, count: number): Promise<Row[]> =>
     const ms = await rollOut(cluster, [deploymentOf('rate', ratePods)], hourMs)
     const rows: Row[] = [
       [
-        `${ratePods} pods on ${busyNodes} nodes: created until they run`,
+        `${ratePods} pods on ${busyNodes} nodes: from creation until running`,
         `${whole((ratePods * 1000) / ms)} pods/s`,
         '≥ 300',
       ],
@@ -84,7 +83,7 @@ const busy = (directory: string, count: number): Promise<Row[]> =>
       await cluster.client.delete(deployments, namespace, 'rate', { propagationPolicy: 'Foreground' })
       await until(
         hourMs,
-        'the first pods are gone',
+        'the deletion of the first pods',
         async () => !(await cluster.client.find(deployments, namespace, 'rate')),
       )
       rows.push(...(await many(cluster, count)))
@@ -101,18 +100,18 @@ async function many(cluster: Cluster, count: number): Promise<Row[]> {
   const cpu = (cpuMs(serverOf(cluster)) ?? 0) - before
   const rows: Row[] = [
     [
-      `${count} pods: created until they run`,
+      `${count} pods: from creation until running`,
       `${whole((count * 1000) / ms)} pods/s, ${(cpu / count).toFixed(1)} ms CPU each`,
       '',
     ],
-    [`${count} pods: resident memory when they run`, megabytes(cluster), '≤ 2000 MB'],
+    [`${count} pods: resident memory when running`, megabytes(cluster), '≤ 2000 MB'],
   ]
   rows.push(...(await pages(cluster, count)), ...(await restart(cluster)))
-  rows.push([`${count} pods: the most resident memory ever`, `${whole(peakMegabytes(cluster))} MB`, '≤ 2000 MB'])
+  rows.push([`${count} pods: maximum resident memory`, `${whole(peakMegabytes(cluster))} MB`, '≤ 2000 MB'])
   return rows
 }
 
-/** The whole list in pages, as kubectl reads it. */
+/** Reads the whole list in pages, as kubectl does. */
 async function pages({ client }: Cluster, count: number): Promise<Row[]> {
   const times: number[] = []
   let seen = 0
@@ -128,13 +127,13 @@ async function pages({ client }: Cluster, count: number): Promise<Row[]> {
   return [
     [
       `list in pages of ${pageSize}`,
-      `${((last - began) / 1000).toFixed(1)} s, a page p99 ${whole(percentile(times, 0.99))} ms${problem}`,
+      `${((last - began) / 1000).toFixed(1)} s, p99 of a page ${whole(percentile(times, 0.99))} ms${problem}`,
       '',
     ],
   ]
 }
 
-/** One Deployment is replaced pod by pod, with a watch on all pods, and somebody who reads meanwhile. */
+/** Restarts a Deployment, with a watch on all pods and concurrent reads. */
 async function restart({ client, kubeconfig }: Cluster): Promise<Row[]> {
   const name = 'web-0'
   const stopping = new AbortController()
@@ -169,8 +168,8 @@ async function restart({ client, kubeconfig }: Cluster): Promise<Row[]> {
   const seconds = (performance.now() - began) / 1000
   getting.postMessage('done')
   const [times] = (await once(getting, 'message')) as [number[]]
-  // The last pods may still be on their way out.
-  await until(hourMs, 'the watch has told of all', async () => events >= 2 * items.length)
+  // The last pods may still be terminating.
+  await until(hourMs, 'all events of the watch', async () => events >= 2 * items.length)
   stopping.abort()
   const problem = (await watching) ?? ''
   return [
@@ -180,7 +179,7 @@ async function restart({ client, kubeconfig }: Cluster): Promise<Row[]> {
       '',
     ],
     [
-      'GET meanwhile: p50, p99, longest',
+      'concurrent GETs: p50, p99, max',
       [0.5, 0.99, 1].map((part) => `${percentile(times, part).toFixed(1)} ms`).join(', '),
       'p99 ≤ 50 ms',
     ],

@@ -1,4 +1,4 @@
-/** Crashes in logs of all kinds: the shapes of several versions of Go, with what others put around lines. */
+/** Tests of crashes in logs: the formats of several versions of Go, with the prefixes of log tools. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Crash } from './dump/crash.ts'
@@ -31,7 +31,7 @@ exit status 2
 const lines = crash.trimEnd().split('\n')
 const stamp = '2026-11-22T02:26:00.123456789Z'
 
-/** What is checked of the crash above, however it is wrapped. */
+/** Asserts that the crash above is found, however it is wrapped. */
 async function isThatCrash(text: string | readonly string[]): Promise<void> {
   const found = await readCrashes(typeof text === 'string' ? [text] : text)
   assert.equal(found.length, 1, JSON.stringify(found))
@@ -91,7 +91,7 @@ async function only(text: string): Promise<CrashReport> {
   return reports[0]!
 }
 
-test('frames say whose code they are, and modules their version', async () => {
+test('frames have their origin, and those of modules a version', async () => {
   const { goroutine } = await only(crash)
   assert.deepEqual(
     goroutine?.frames.map(({ origin }) => origin),
@@ -101,7 +101,7 @@ test('frames say whose code they are, and modules their version', async () => {
   assert.equal(goroutine?.frames[3]?.inlined, true)
 })
 
-test('stacks in the fields of log entries', async () => {
+test('stacks in fields of log entries are read', async () => {
   const stack =
     'main.load\n\t/src/main.go:12\nmain.main\n\t/src/main.go:5\nruntime.main\n\t/usr/local/go/src/runtime/proc.go:250'
   const logged = await only(
@@ -120,17 +120,16 @@ test('stacks in the fields of log entries', async () => {
     }),
   )
   assert.deepEqual([recovered.kind, recovered.source, recovered.goroutine?.id], ['nil map write', 'logged panic', 9])
-  const quoted = await only(
-    String.raw`level=error msg="Observed a panic" panic="boom" stacktrace="goroutine 12 [running]:\nmain.f(0x1)\n\t/src/main.go:7 +0x1\n"`,
-  )
+  const escapedStack = String.raw`goroutine 12 [running]:\nmain.f(0x1)\n\t/src/main.go:7 +0x1\n`
+  const quoted = await only(`level=error msg="Observed a panic" panic="boom" stacktrace="${escapedStack}"`)
   assert.deepEqual([quoted.source, quoted.goroutine?.id, quoted.goroutine?.frames[0]?.line], ['logged panic', 12, 7])
   const console = await only(
-    String.raw`2026-11-22T02:26:00Z	ERROR	Observed a panic	{"panic": "boom", "stacktrace": "goroutine 12 [running]:\nmain.f(0x1)\n\t/src/main.go:7 +0x1\n"}`,
+    `2026-11-22T02:26:00Z	ERROR	Observed a panic	{"panic": "boom", "stacktrace": "${escapedStack}"}`,
   )
   assert.deepEqual([console.source, console.goroutine?.id], ['logged panic', 12])
 })
 
-test('panics that somebody recovered from and wrote to a log', async () => {
+test('panics that were recovered and logged are read', async () => {
   const stack =
     'goroutine 18 [running]:\nmain.handle(0x1?)\n\t/src/main.go:9 +0x1\ncreated by ' +
     'net/http.(*Server).Serve\n\t/usr/local/go/src/net/http/server.go:3089 +0x5ed\n'
@@ -139,7 +138,7 @@ test('panics that somebody recovered from and wrote to a log', async () => {
       `zero\n${stack}2026/11/22 02:26:02 next\n`,
   )
   assert.deepEqual([http.kind, http.source, http.times], ['division by zero', 'logged panic', 1])
-  assert.match(http.explanation, /recovered from it, and the program went on/)
+  assert.match(http.explanation, /was recovered, and the program continued/)
   const klog = await only(
     'E1122 02:26:01.123456       1 runtime.go:79] Observed a panic: runtime.boundsError{} (runtime error: index ' +
       `out of range [3] with length 1)\n${stack}I1122 02:26:02.000000       1 main.go:1] next\n`,
@@ -156,7 +155,7 @@ test('panics that somebody recovered from and wrote to a log', async () => {
   assert.equal(again?.times, 2)
 })
 
-test('the shapes of newer Go: all of a heading, what runs a go statement, elided frames, ancestors', async () => {
+test('the formats of newer Go are read: headings, go wrappers, elided frames, ancestors', async () => {
   const { goroutine, panics, chain } = await only(`panic: boom [recovered, repanicked]
 
 goroutine 34 gp=0xc000104540 m=3 mp=0xc000080008 [running, locked to thread]:
@@ -181,7 +180,7 @@ main.main(...)
     goroutine?.ancestors?.map((one) => [one.goroutine, one.frames[0]?.name]),
     [[1, 'main']],
   )
-  assert.equal(goroutine?.frames[2]?.wrapper, 'what a go statement runs')
+  assert.equal(goroutine?.frames[2]?.wrapper, 'wrapper of a go statement')
   assert.equal(panics[0]?.repanicked, true)
   assert.match(chain ?? '', /same value/)
   const bubble = await only(
@@ -193,7 +192,7 @@ main.main(...)
   )
 })
 
-test('Go 1.16 and older', async () => {
+test('the format of Go 1.16 and older is read', async () => {
   const { panics, signal, goroutine, explanation } = await only(`panic: (main.T) (0x45e0a0,0xc42000e1e0) [recovered]
 	panic: runtime error: invalid memory address or nil pointer dereference
 [signal SIGSEGV: segmentation violation code=0xffffffff addr=0x18 pc=0x44f3b2]
@@ -208,7 +207,7 @@ main.(*T).load(0x0, 0x5, 0x0, 0x0)
   assert.match(explanation, /type main\.T, which is neither an error/)
 })
 
-test('C code that crashes: registers, what cgo was called by, frames without lines', async () => {
+test('a crash in C code has registers, the calling Go frame and frames without lines', async () => {
   const report = await only(`SIGSEGV: segmentation violation
 PC=0x483a40 m=0 sigcode=1 addr=0x8
 signal arrived during cgo execution
@@ -240,17 +239,17 @@ rip    0x483a40
   assert.deepEqual([abort.kind, abort.signal?.code], ['abort', -6])
 })
 
-test('an address of nobody', async () => {
+test('a fault at an unmapped address is a bad address', async () => {
   const report = await only(
     'unexpected fault address 0x7f0000001000\nfatal error: fault\n[signal SIGBUS: bus error code=0x2 ' +
       'addr=0x7f0000001000 pc=0x44f3b2]\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
   )
   assert.equal(report.kind, 'bad address')
   assert.match(report.explanation, /0x7f0000001000/)
-  assert.match(report.signal?.codeMeaning ?? '', /no memory behind/)
+  assert.match(report.signal?.codeMeaning ?? '', /no memory at the address/)
 })
 
-test('data races', async () => {
+test('a data race has the stacks of both goroutines', async () => {
   const report = await only(`==================
 WARNING: DATA RACE
 Write at 0x00c0000b4010 by goroutine 7:
@@ -279,16 +278,16 @@ exit status 66
   )
 })
 
-test('out of memory says how much was asked for', async () => {
+test('out of memory reports the requested bytes', async () => {
   const report = await only(
     'runtime: out of memory: cannot allocate 4194304-byte block (66682880 in use)\nfatal error: out of ' +
       'memory\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:20 +0x65\n',
   )
-  assert.match(report.explanation, /4194304 bytes more, and had 66682880/)
+  assert.match(report.explanation, /4194304 more bytes, with 66682880/)
 })
 
-test('calls of each other without end are counted', async () => {
-  const { folded } = await import('./goroutines/stretches.ts')
+test('repeated cycles of calls are folded', async () => {
+  const { foldCycles: folded } = await import('./goroutines/folded-cycles.ts')
   assert.deepEqual(
     folded([...'xababababy'], (one) => one),
     [
@@ -299,7 +298,7 @@ test('calls of each other without end are counted', async () => {
   )
 })
 
-test('logs that only speak of panics have no crash', async () => {
+test('logs that only mention panics have no crash', async () => {
   for (const text of [
     '',
     'no panic here\n',
@@ -311,15 +310,15 @@ test('logs that only speak of panics have no crash', async () => {
     assert.deepEqual(await readCrashes([text]), [], text)
 })
 
-test('a crash whose end is cut has what there is', async () => {
+test('a truncated crash is reported as far as it goes', async () => {
   for (let end = 8; end < crash.length; end += 13) assert.equal((await readCrashes([crash.slice(0, end)])).length, 1)
   assert.equal((await only('panic: boom\nand then\nthe log goes on\n')).message, 'panic: boom')
 })
 
-test('lines that are long, deep or many do no harm', async () => {
+test('very long or deeply nested lines are handled', async () => {
   const long =
     'goroutine 1 ' +
-    `[running]:\n${'x'.repeat(200_000)}(${'{'.repeat(100_000)}\n\t${'/a'.repeat(50_000)}\n${' '.repeat(200_000)}panic: ` +
-    `x\n{"a":${'['.repeat(100_000)}\n"${'\\'.repeat(100_000)}goroutine 1 [running]:\\n\n`
+    `[running]:\n${'x'.repeat(200_000)}(${'{'.repeat(100_000)}\n\t${'/a'.repeat(50_000)}\n` +
+    `${' '.repeat(200_000)}panic: x\n{"a":${'['.repeat(100_000)}\n"${'\\'.repeat(100_000)}goroutine 1 [running]:\\n\n`
   await readCrashes([long.repeat(3)])
 })

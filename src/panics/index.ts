@@ -1,12 +1,12 @@
-/** Crashes of Go programs: read out of whatever a log puts around them. */
+/** Reads crashes of Go programs from logs of many formats. */
 import type { Crash } from './dump/crash.ts'
 import { CrashReader } from './dump/crash-reader.ts'
 import { LogLines } from './log/log-lines.ts'
 
-/** A line that is longer is cut: no line of a crash is. Characters. */
-const longestLine = 32 * 1024 * 1024
+/** Longer lines are truncated, in characters. No line of a crash is as long. */
+const maxLineLength = 32 * 1024 * 1024
 
-/** The crashes in pieces of text, which may break anywhere. */
+/** Returns the crashes in pieces of text, which may be split anywhere. */
 export async function readCrashes(pieces: AsyncIterable<string> | Iterable<string>): Promise<readonly Crash[]> {
   const reader = new CrashReader()
   const lines = new LogLines(reader)
@@ -21,7 +21,7 @@ export async function readCrashes(pieces: AsyncIterable<string> | Iterable<strin
       if (from === 0) rest = ''
       from = end + 1
     }
-    if (rest.length < longestLine) rest += piece.slice(from)
+    if (rest.length < maxLineLength) rest += piece.slice(from)
   }
   if (rest !== '') lines.push(rest, ++number)
   reader.end()

@@ -1,14 +1,14 @@
-/** What `t8s explain-panic` says of a crash, as data: the text and the JSON are both made of it. */
+/** The data of `t8s explain-panic`, from which both text and JSON are rendered. */
 import { type ArgumentReport, buildOf, type CallingConvention, layOut } from './arguments/index.ts'
 import type { Crash, CrashKind, PanicValue, RaceStack, SignalFacts } from './dump/crash.ts'
 import type { Frame } from './dump/frame.ts'
 import type { CreatedBy, Goroutine } from './dump/goroutine.ts'
 import type { SourceLine, Sources } from './go/sources.ts'
 import type { Signature } from './go/types.ts'
-import { failureOf } from './goroutines/failing.ts'
+import { failureOf } from './goroutines/failure.ts'
 import { groupsOf } from './goroutines/groups.ts'
 import { moduleOf, type Origin, originOf } from './goroutines/origin.ts'
-import { judge, type Suspicion } from './goroutines/suspects.ts'
+import { rateGroups, type Suspicion } from './goroutines/suspicion.ts'
 import { chainSentence, crashReason } from './reasons/crash-reason.ts'
 import { type Phase, phasesOf } from './reasons/phases.ts'
 import { codeOf, nilOffset, signalName } from './reasons/signals.ts'
@@ -46,7 +46,7 @@ export interface GoroutineReport {
     readonly goroutine?: number
   }
   readonly frames: readonly FrameReport[]
-  /** Frames that Go left out; true where it does not say how many. */
+  /** Number of elided frames; true if Go does not print it. */
   readonly elided?: number | true
   readonly unavailable?: true
   readonly ancestors?: readonly { readonly goroutine: number; readonly frames: readonly FrameReport[] }[]
@@ -54,7 +54,7 @@ export interface GoroutineReport {
 
 export interface GroupReport extends GoroutineReport {
   readonly count: number
-  /** Of all of them. */
+  /** Ids of all goroutines of the group. */
   readonly ids: readonly number[]
   readonly leastMinutes: number
   readonly mostMinutes: number
@@ -66,13 +66,13 @@ export interface CrashReport {
   /** `nil dereference`, `deadlock`, `data race`, … */
   readonly kind: string
   readonly source: CrashKind
-  /** In the program's, or the runtime's, own words. */
+  /** The message of the program or the runtime. */
   readonly message: string
   readonly explanation: string
   readonly advice: string
-  /** How several panics hang together. */
+  /** How several panics are related. */
   readonly chain?: string
-  /** Where it begins in the input, from 1, and how many more like it there are. */
+  /** First line in the input, from 1, and number of identical crashes. */
   readonly line: number
   readonly times: number
   readonly panics: readonly PanicValue[]
@@ -83,18 +83,18 @@ export interface CrashReport {
     readonly nilOffset?: number
   }
   readonly notes: readonly string[]
-  /** Of a panic: its phases, in their order. */
+  /** Phases of a panic, in order. */
   readonly phases: readonly Phase[]
   readonly exitStatus?: number
-  /** The one that failed. */
+  /** The goroutine that failed. */
   readonly goroutine?: GoroutineReport
   /** Indexes of its frames. */
   readonly failedFrame?: number
   readonly ownFrame?: number
-  /** Explanations of offsets and missing words in its frames. Sentences. */
+  /** Sentences that explain offsets and missing words in its frames. */
   readonly stackNotes: readonly string[]
   readonly excerpt?: readonly SourceLine[]
-  /** Why the sources have no such line. */
+  /** Why the sources do not contain the line. */
   readonly sourcesMissing?: string
   readonly arguments: readonly (ArgumentReport & { readonly function: string })[]
   readonly goroutineCount: number
@@ -105,13 +105,13 @@ export interface CrashReport {
 }
 
 export interface ReportOptions {
-  /** Of functions that were written on the command line. */
+  /** Signatures from the command line. */
   readonly signatures?: readonly Signature[]
   readonly sources?: Pick<Sources, 'signature' | 'excerpt' | 'missing' | 'fieldsAt'>
   readonly convention?: CallingConvention
 }
 
-/** Reports of crashes in their order; those that are the same are one. */
+/** Returns the reports of crashes in their order; identical crashes are merged. */
 export function reportsOf(crashes: readonly Crash[], options: ReportOptions = {}): readonly CrashReport[] {
   const alike = new Map<string, { readonly crash: Crash; times: number }>()
   for (const crash of crashes) {
@@ -123,7 +123,7 @@ export function reportsOf(crashes: readonly Crash[], options: ReportOptions = {}
   return [...alike.values()].map(({ crash, times }) => reportOf(crash, times, options))
 }
 
-/** Crashes of one goroutine are the same if it stopped in the same place; dumps are all their own. */
+/** Crashes of a single goroutine are identical if it stopped at the same place; dumps are never merged. */
 function keyOf(crash: Crash): string {
   const [goroutine] = crash.goroutines
   if (crash.goroutines.length !== 1 || !goroutine || crash.kind === 'goroutines') return `${crash.line}`
@@ -145,7 +145,9 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     source,
     message: messageOf(crash),
     explanation:
-      fields.length > 0 ? `${reason.explanation} By the sources that is ${fields.join(' or ')}.` : reason.explanation,
+      fields.length > 0
+        ? `${reason.explanation} According to the sources that is ${fields.join(' or ')}.`
+        : reason.explanation,
     advice: reason.advice,
     ...(chain && { chain }),
     line,
@@ -165,7 +167,7 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
     ...(sourcesMissing && { sourcesMissing }),
     arguments: argumentsOf(crash, failure?.goroutine, own, options),
     goroutineCount: goroutines.length + dropped,
-    groups: judge(groupsOf(goroutines), failure?.goroutine, isDeadlock).map(({ group, suspicion, why }) => ({
+    groups: rateGroups(groupsOf(goroutines), failure?.goroutine, isDeadlock).map(({ group, suspicion, why }) => ({
       count: group.members.length,
       ids: group.members.flatMap(({ id }) => id ?? []),
       leastMinutes: group.leastMinutes,
@@ -180,7 +182,7 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
   }
 }
 
-/** Which fields a nil pointer of the failing function's arguments was followed for, perhaps. */
+/** Returns the fields that may have been accessed through a nil pointer among the failing function's arguments. */
 function nilFields(crash: Crash, own: Frame, { sources }: ReportOptions): readonly string[] {
   const offset = crash.signal && nilOffset(crash.signal)
   return offset && sources ? sources.fieldsAt(own, offset, buildOf(crash).wordBytes) : []
@@ -206,7 +208,7 @@ function signalReport(signal: SignalFacts): NonNullable<CrashReport['signal']> {
   }
 }
 
-/** Those of the functions that were asked for, else those that the sources have for the first frame of its own. */
+/** Lays out the arguments of functions with a given signature, or else those of the first own frame, by the sources. */
 function argumentsOf(
   crash: Crash,
   failing: Goroutine | undefined,
@@ -215,7 +217,7 @@ function argumentsOf(
 ): CrashReport['arguments'] {
   const build = buildOf(crash)
   const stacks = failing ? [failing, ...crash.goroutines] : crash.goroutines
-  const asked = signatures.flatMap((signature) => {
+  const requested = signatures.flatMap((signature) => {
     for (const { frames } of stacks) {
       const frame = frames.find((one) => one.words !== undefined && isOf(one, signature))
       if (frame) return [{ frame, signature }]
@@ -223,14 +225,14 @@ function argumentsOf(
     return []
   })
   const found = own && sources?.signature(own)
-  const all = asked.length > 0 || !found ? asked : [{ frame: own, signature: found }]
+  const all = requested.length > 0 || !found ? requested : [{ frame: own, signature: found }]
   return all.flatMap(({ frame, signature }) => {
     const laidOut = layOut(frame, signature, build, convention)
     return laidOut ? [{ function: frame.function.full, ...laidOut }] : []
   })
 }
 
-/** Whether a frame is a call of this function: a receiver counts if the signature has one. */
+/** Returns true if a frame is a call of this function. A receiver is compared if the signature has one. */
 function isOf({ function: { name, receiver, closure } }: Frame, signature: Signature): boolean {
   if (name !== signature.name || closure !== undefined) return false
   const wanted = signature.receiver?.type.text.replace(/\[.*/, '')

@@ -1,11 +1,8 @@
-/** Explains the stack of a crash: the offset behind a line's number, and why some calls show no words. */
+/** Explains the stack of a crash: the offset after a line number, and calls without words. */
 import type { Frame } from './dump/frame.ts'
 import { originOf } from './goroutines/origin.ts'
 
-/**
- * Sentences about the stack of a goroutine, of which `own` is the frame that matters; none where there is nothing to
- * explain.
- */
+/** Returns sentences about the stack of a goroutine. `own` is its most relevant frame. */
 export function stackNotes(frames: readonly Frame[], own: Frame | undefined): readonly string[] {
   const notes: string[] = []
   const placed =
@@ -13,20 +10,20 @@ export function stackNotes(frames: readonly Frame[], own: Frame | undefined): re
   if (placed?.offset !== undefined) {
     const { offset, line } = placed
     notes.push(
-      `${hex(offset)} behind line ${line}: the instruction lies ${offset} bytes behind the first one of the ` +
-        `function. Of callers it is the one that the call returns to. \`go tool objdump -s '${pattern(placed)}' ` +
-        'PROGRAM` lists them.',
+      `${hex(offset)} after line ${line}: the instruction is ${offset} bytes after the start of the ` +
+        `function. In a caller it is the return address of the call. \`go tool objdump -s '${pattern(placed)}' ` +
+        'PROGRAM` lists the instructions.',
     )
   }
   if (own?.inlined ?? frames.some(({ inlined }) => inlined))
     notes.push(
-      '(inlined): the code of the function is part of its caller, and its arguments are not known. With ' +
-        '`//go:noinline` above it, or built with `-gcflags="all=-N -l"`, it is a call of its own.',
+      '(inlined): the code of the function is part of its caller, and its arguments are unknown. With ' +
+        '`//go:noinline` above it, or built with `-gcflags="all=-N -l"`, it is a separate call.',
     )
   return notes
 }
 
 const hex = (offset: number): string => `+0x${offset.toString(16)}`
 
-/** Objdump takes a regular expression. */
+/** Returns a regular expression for objdump. */
 const pattern = ({ function: { full } }: Frame): string => `^${full.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`

@@ -1,4 +1,4 @@
-/** Encryption at rest: what lies on the disk cannot be read there, and is read by whoever has the keys. */
+/** Encryption at rest: data on the disk is unreadable without the keys. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ const configuration = (providers: readonly string[], resources = 'secrets'): str
   'apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ' +
   `[${resources}], providers: [${providers.join(', ')}]}]\n`
 
-/** A cluster on a directory, started anew with each configuration. */
+/** Starts a cluster on the same directory with different configurations. */
 function encrypted(t: TestContext) {
   const folder = temporaryFolder(t)
   const file = join(folder, 'encryption.yaml')
@@ -52,7 +52,7 @@ function encrypted(t: TestContext) {
       t.after(stop)
       return { ...reachable(t, cluster), stop, logged }
     },
-    /** Whether a text lies anywhere in the data. */
+    /** Returns true if the data files contain a text. */
     holds: (text: string): boolean =>
       readdirSync(join(directory, 'store'), { recursive: true, encoding: 'utf8' })
         .map((name) => join(directory, 'store', name))
@@ -62,7 +62,7 @@ function encrypted(t: TestContext) {
 
 const encodedPassword = Buffer.from(password).toString('base64')
 
-test('secrets cannot be read on the disk, with any provider; other kinds can', async (t) => {
+test('secrets are encrypted on the disk with any provider; other kinds are not', async (t) => {
   for (const provider of ['aescbc', 'aesgcm', 'secretbox']) {
     const { start, holds } = encrypted(t)
     const cluster = await start(configuration([keyed(provider, 'k1', newKey()), '{identity: {}}']))
@@ -81,7 +81,7 @@ test('secrets cannot be read on the disk, with any provider; other kinds can', a
   }
 })
 
-test('keys are changed as the documentation says: a new first key, everything written again, the old key taken away', async (t) => {
+test('keys are rotated as documented: add a new first key, rewrite all, remove the old key', async (t) => {
   const { start } = encrypted(t)
   const [old, next] = [keyed('aescbc', 'old', newKey()), keyed('secretbox', 'next', newKey())]
   let cluster = await start(configuration(['{identity: {}}']))
@@ -104,7 +104,7 @@ test('keys are changed as the documentation says: a new first key, everything wr
     assert.deepEqual((await cluster.call('GET', `${secrets}/${name}`)).data, { password: encodedPassword })
 })
 
-test('without its key a secret cannot be read, and says so', async (t) => {
+test('reading a secret without its key is an error', async (t) => {
   const { start } = encrypted(t)
   let cluster = await start(configuration([keyed('aesgcm', 'k', newKey())]))
   await cluster.call('POST', secrets, secret('s'))
@@ -117,7 +117,7 @@ test('without its key a secret cannot be read, and says so', async (t) => {
   await cluster.call('GET', '/api/v1/namespaces/default')
 })
 
-test('custom resources are encrypted by their group', async (t) => {
+test('custom resources are encrypted if their group is configured', async (t) => {
   const { start, holds } = encrypted(t)
   const cluster = await start(configuration([keyed('secretbox', 'k', newKey())], '"*.example.com"'))
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -140,18 +140,18 @@ test('custom resources are encrypted by their group', async (t) => {
   assert.equal(holds(password), false)
 })
 
-test('a file that is followed takes effect when it changes, and not when it makes no sense', async (t) => {
+test('a reloaded configuration file takes effect if it is valid', async (t) => {
   const { start, write, holds } = encrypted(t)
   const cluster = await start(configuration(['{identity: {}}']), '--encryption-provider-config-automatic-reload')
   await cluster.call('POST', secrets, secret('s'))
   write('nonsense')
-  await waitFor('the fault to be told', () => cluster.logged.some((line) => line.includes('cannot be used')))
+  await waitFor('the fault to be logged', () => cluster.logged.some((line) => line.includes('cannot be used')))
   write(configuration([keyed('aesgcm', 'k', newKey()), '{identity: {}}']))
-  await waitFor('the change to be told', () =>
+  await waitFor('the change to be logged', () =>
     cluster.logged.some((line) => line.includes('values are written as it says now')),
   )
   const stored = await cluster.call('GET', `${secrets}/s`)
-  // Nothing in it changes, and it is written all the same.
+  // The object is unchanged, but it is written because its stored form is stale.
   const { metadata } = await cluster.call('PUT', `${secrets}/s`, stored)
   assert.notEqual(metadata.resourceVersion, stored.metadata.resourceVersion)
   assert.equal(holds('k8s:enc:aesgcm:v1:k:'), true)
@@ -161,16 +161,16 @@ test('a file that is followed takes effect when it changes, and not when it make
   )
 })
 
-test('a file that names a plug-in takes effect once the plug-in is well; both are told of in metrics', async (t) => {
+test('a configuration with a KMS plugin takes effect once the plugin is healthy; metrics count both', async (t) => {
   const { start, folder, write, holds } = encrypted(t)
   const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
   plugin.healthz = 'not yet'
   const cluster = await start(configuration(['{identity: {}}']), '--encryption-provider-config-automatic-reload')
   await cluster.call('POST', secrets, secret('before'))
   write(configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`, '{identity: {}}']))
-  await waitFor('the plug-in to be asked', () => plugin.calls.status > 0)
+  await waitFor('the plugin to be called', () => plugin.calls.status > 0)
   plugin.healthz = 'ok'
-  await waitFor('the change to be told', () =>
+  await waitFor('the change to be logged', () =>
     cluster.logged.some((line) => line.includes('values are written as it says now')),
   )
   await cluster.call('POST', secrets, secret('after'))
@@ -192,7 +192,7 @@ test('a file that names a plug-in takes effect once the plug-in is well; both ar
     assert.match(metrics, line)
 })
 
-test('a KMS plug-in is asked for the seed, not for every secret; another server asks it once', async (t) => {
+test('a KMS plugin is called for the seed, not for every secret, and once by another server', async (t) => {
   const { start, folder, holds } = encrypted(t)
   const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
   const text = configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`])
@@ -215,7 +215,7 @@ test('a KMS plug-in is asked for the seed, not for every secret; another server 
   cluster = await start(text)
   assert.equal(((await cluster.call('GET', secrets)).items as unknown[]).length, 20)
   assert.equal(plugin.calls.decrypt, 1)
-  // What an older key wrote is written anew.
+  // Objects encrypted with an older key are rewritten.
   const stored = await cluster.call('GET', `${secrets}/s1`)
   assert.notEqual(
     (await cluster.call('PUT', `${secrets}/s1`, stored)).metadata.resourceVersion,
@@ -223,14 +223,14 @@ test('a KMS plug-in is asked for the seed, not for every secret; another server 
   )
 })
 
-test('a KMS plug-in that is not well shows in the health checks; what needs it fails, all else goes on', async (t) => {
+test('an unhealthy KMS plugin fails its health check; other resources still work', async (t) => {
   const { start, folder } = encrypted(t)
   const plugin = await KmsPlugin.start(t, join(folder, 'kms.sock'))
-  plugin.healthz = 'the key manager is closed on Sundays'
+  plugin.healthz = 'the key manager is down'
   const cluster = await start(configuration([`{kms: {apiVersion: v2, name: keys, endpoint: "${plugin.endpoint}"}}`]))
   await assert.rejects(
     cluster.call('GET', '/healthz/kms-providers'),
-    /internal server error: kms-provider-0: kmsv2 Provider keys is not healthy, error: got unexpected healthz status: the key manager is closed on Sundays/,
+    /kms-provider-0: kmsv2 Provider keys is not healthy, error: got unexpected healthz status: the key manager is down/,
   )
   await assert.rejects(cluster.call('GET', '/readyz'), /kms-providers failed/)
   assert.equal(

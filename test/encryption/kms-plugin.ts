@@ -1,7 +1,4 @@
-/**
- * A KMS v2 plug-in on a unix socket, as a key manager's maker would write one: its keys are in memory, and can be
- * changed and refused.
- */
+/** A KMS v2 plugin on a unix socket, with keys in memory that can be rotated and refused. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js'
 import { field } from '../../src/machinery/protobuf/encode-for-tests.ts'
@@ -35,9 +32,9 @@ const unary = (method: string) => ({
 export class KmsPlugin {
   readonly endpoint: string
   readonly calls = { status: 0, encrypt: 0, decrypt: 0 }
-  /** As its status says. */
+  /** The health that `Status` returns. */
   healthz = 'ok'
-  /** What it answers to everything else, if anything. */
+  /** Error message for `Encrypt` and `Decrypt`; undefined to answer them. */
   refusal: string | undefined
   readonly #keys = new Map<string, Buffer>()
   readonly #server = new Server()
@@ -59,7 +56,7 @@ export class KmsPlugin {
     this.#server.forceShutdown()
   }
 
-  /** A new key writes from now on; the old ones read. */
+  /** Encrypts with a new key from now on; the old ones still decrypt. */
   rotate(): string {
     this.#keyId = `key-${this.#keys.size + 1}`
     this.#keys.set(this.#keyId, randomBytes(32))

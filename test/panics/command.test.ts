@@ -1,7 +1,4 @@
-/**
- * `t8s explain-panic` as a user runs it: files, standard input, logs of pods, and what it says where there is nothing
- * to explain.
- */
+/** Tests of the command `t8s explain-panic`: files, standard input, pod logs, and errors. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -47,7 +44,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Runs it to its end without blocking, as servers of the test may have to answer. */
+/** Runs the command to its end without blocking, since a server of the test may have to respond. */
 async function explain(
   t: TestContext,
   args: readonly string[],
@@ -62,14 +59,14 @@ async function explain(
   const output = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
-  // It may end before it has read all.
+  // The command may end before it has read all input.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, ...output }
 }
 
-test('a file is explained, with the line and the arguments from its sources', async (t) => {
+test('a file is explained with source lines and arguments', async (t) => {
   const folder = temporaryFolder(t)
   const file = join(folder, 'crash.log')
   writeFileSync(file, crash)
@@ -81,8 +78,8 @@ test('a file is explained, with the line and the arguments from its sources', as
     stdout,
     `panic: runtime error: invalid memory address or nil pointer dereference
 
-  A field of a nil pointer was read or written: the one at offset 40 (0x28) of its struct. Or an element of a nil slice or array pointer, 40 bytes from its beginning.
-  Next: Find out on the line below which pointer may be nil, and why nobody set it: an error that was not looked at, often.
+  A field of a nil pointer was accessed, at offset 40 (0x28) of its struct; or an element of a nil slice or array pointer, 40 bytes from its start.
+  Next: Find out on the line below which pointer may be nil and why it was not set: often an error that was not checked.
 
   signal       SIGSEGV (segmentation violation), code 1 (SEGV_MAPERR): nothing is mapped at the address, address 0x28, at instruction 0x483a40
   goroutine    7 [running]
@@ -103,7 +100,7 @@ test('a file is explained, with the line and the arguments from its sources', as
                           length   0x5       5
     count         int              0x2       2
     (result)      error            ?
-    No word is marked: Go 1.17, which marks none, may show stale ones all the same. Built with -gcflags="all=-N -l", without optimisation and inlining, a program keeps them.
+    No word is marked as stale, but Go 1.17 does not mark stale words. A build without optimisation and inlining (-gcflags="all=-N -l") has reliable words.
     Results are not printed since Go 1.17.
 
   Stack
@@ -111,14 +108,14 @@ test('a file is explained, with the line and the arguments from its sources', as
         /build/cart/cart.go:5 +0x1d  (0x0, {0x4b1c1e, 0x5}, 0x2)
     main: main, closure func1
         /build/main.go:9 +0x2b
-    +0x1d behind line 5: the instruction lies 29 bytes behind the first one of the function. Of callers it is the one that the call returns to. \`go tool objdump -s '^example\\.com/shop/cart\\.\\(\\*Cart\\)\\.Add$' PROGRAM\` lists them.
+    +0x1d after line 5: the instruction is 29 bytes after the start of the function. In a caller it is the return address of the call. \`go tool objdump -s '^example\\.com/shop/cart\\.\\(\\*Cart\\)\\.Add$' PROGRAM\` lists the instructions.
 
   Phases of the panic
-    panic    The runtime called panic, as it does for every runtime error, and goroutine 7 stopped where it was. Each goroutine keeps a list of its panics. This one is alone on it.
-    defers   Its deferred functions ran, the newest first, on top of the stack that panicked.
-    recover  None of them recovered: recover() counts only where a deferred function of this goroutine calls it itself, while the panic is under way; in a function that it calls, or in another goroutine, it returns nil.
+    panic    The runtime called panic, as it does for every runtime error, and goroutine 7 stopped there. Each goroutine has a list of its panics. It has this one.
+    defers   Its deferred functions ran, newest first, on top of the stack of the panic.
+    recover  None of them recovered: recover() has an effect only if a deferred function of this goroutine calls it directly, during the panic; in a nested function, or in another goroutine, it returns nil.
     output   The runtime printed to stderr: the panic, the signal, the stack of the goroutine, then the other goroutines.
-    exit     The process ended with exit code 2. No other goroutine was asked, and none of their deferred functions ran.
+    exit     The process ended with exit code 2. No other goroutine was notified, and none of their deferred functions ran.
 
   All 2 goroutines, 2 different stacks
 
@@ -129,19 +126,19 @@ test('a file is explained, with the line and the arguments from its sources', as
   )
 })
 
-test('sources of another version, and of another program, are told', async (t) => {
+test('sources of another version or of another program are reported', async (t) => {
   const folder = temporaryFolder(t)
   const none = await explain(t, ['--src', folder], { input: crash })
   assert.match(
     none.stdout,
-    /sources +.* does not hold \/build\/cart\/cart\.go: name the folder with the program's go\.mod/,
+    /sources +.* does not contain \/build\/cart\/cart\.go: give the folder with the program's go\.mod/,
   )
   writeFileSync(join(folder, 'cart.go'), 'package cart\n')
   const old = await explain(t, ['--src', folder], { input: crash })
-  assert.match(old.stdout, /cart\.go has no Add at line 5: it is of another version/)
+  assert.match(old.stdout, /cart\.go has no Add at line 5: it is another version/)
 })
 
-test('the standard input, as JSON, with a signature of the command line', async (t) => {
+test('standard input is explained as JSON, with a signature from the command line', async (t) => {
   const { code, stdout, stderr } = await explain(
     t,
     ['-o', 'json', '--func', 'func (c *Cart) Add(id string, count int) error'],
@@ -169,7 +166,7 @@ test('the standard input, as JSON, with a signature of the command line', async 
   })
 })
 
-test('what makes no sense is one sentence with a next step', async (t) => {
+test('an invalid invocation is an error of one sentence with the remedy', async (t) => {
   const folder = temporaryFolder(t)
   writeFileSync(join(folder, 'calm.log'), 'all is well\n')
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
@@ -177,7 +174,7 @@ test('what makes no sense is one sentence with a next step', async (t) => {
     [[folder], /is a folder: name a file/],
     [[join(folder, 'calm.log')], /there is no crash of a Go program in .*calm\.log: pass the whole output/],
     [['--src', join(folder, 'none')], /--src .*none is not a folder/],
-    [['--func', 'func f('], /is no signature of Go \(at its end\): write it as/],
+    [['--func', 'func f('], /is not a Go signature \(at its end\): write it as/],
     [
       ['--func', 'func other(a int)'],
       /no call of other is in the standard input: there are calls of Add, main; check the name/,
@@ -190,15 +187,15 @@ test('what makes no sense is one sentence with a next step', async (t) => {
     ],
     [['--abi', 'none'], /--abi.*Allowed choices are stack, register/],
   ]
-  for (const [args, says] of cases) {
+  for (const [args, message] of cases) {
     const { code, stdout, stderr } = await explain(t, args, { input: crash })
     assert.deepEqual([code, stdout], [1, ''], `${args}\n${stderr}`)
-    assert.match(stderr, says)
+    assert.match(stderr, message)
     assert.ok(stderr.trimEnd().split('\n').length <= 2, stderr)
   }
 })
 
-/** A kubeconfig for a server that answers as one does. */
+/** Returns a kubeconfig for a server that responds with `answer`. */
 async function apiServer(
   t: TestContext,
   answer: (path: string) => readonly [status: number, body: string],
@@ -214,7 +211,7 @@ async function apiServer(
   server.on('session', (session) => sessions.add(session))
   server.on('request', (request, response) => {
     const [status, body] =
-      request.headers.authorization === 'Bearer secret' ? answer(request.url) : ([401, 'who is that?'] as const)
+      request.headers.authorization === 'Bearer secret' ? answer(request.url) : ([401, 'unauthorized'] as const)
     response.writeHead(status, { 'content-type': status === 200 ? 'text/plain' : 'application/json' })
     response.end(body)
   })
@@ -281,7 +278,7 @@ test('the log of a pod is read through the API', async (t) => {
   )
 })
 
-test('what a cluster refuses is told with what to do', async (t) => {
+test('errors of the cluster are printed with the remedy', async (t) => {
   const { kubeconfigFile, call, stop } = await testCluster(t)
   const containers = ['a', 'b'].map((name) => ({ name, image: 'i' }))
   await call('POST', '/api/v1/namespaces/default/pods', {
@@ -290,20 +287,23 @@ test('what a cluster refuses is told with what to do', async (t) => {
     metadata: { name: 'two' },
     spec: { containers },
   })
-  const says = async (args: readonly string[], expected: RegExp): Promise<void> => {
+  const assertError = async (args: readonly string[], expected: RegExp): Promise<void> => {
     const { code, stderr } = await explain(t, ['--kubeconfig', kubeconfigFile, '--pod', ...args])
     assert.equal(code, 1)
     assert.match(stderr, expected)
     assert.equal(stderr.trimEnd().split('\n').length, 1)
   }
-  await says(['none'], /pods "none" not found; check the namespace \(-n\)/)
-  await says(['two'], /container name must be specified for pod two, choose one of: \[a b\]; choose one with -c NAME/)
-  await says(['two', '-c', 'a'], /there is no crash of a Go program in the log of pod two/)
+  await assertError(['none'], /pods "none" not found; check the namespace \(-n\)/)
+  await assertError(
+    ['two'],
+    /container name must be specified for pod two, choose one of: \[a b\]; choose one with -c NAME/,
+  )
+  await assertError(['two', '-c', 'a'], /there is no crash of a Go program in the log of pod two/)
   await stop({ graceMs: 0 })
-  await says(['two'], /cannot read the log of pod two: https:.* is unreachable: .*; is the cluster running\?/)
+  await assertError(['two'], /cannot read the log of pod two: https:.* is unreachable: .*; is the cluster running\?/)
 })
 
-test('20,000 goroutines in more than 10 MB are grouped in no time', async (t) => {
+test('20,000 goroutines in more than 10 MB are grouped within seconds', async (t) => {
   const dump: string[] = ['SIGQUIT: quit', 'PC=0x46d4c1 m=0 sigcode=0', '']
   for (let id = 1; id <= 20_000; id++) {
     const kind = id % 37
@@ -328,6 +328,6 @@ test('20,000 goroutines in more than 10 MB are grouped in no time', async (t) =>
   const { user, system } = process.cpuUsage(started)
   assert.deepEqual([report?.goroutineCount, report?.groups.length], [20_000, 37])
   t.diagnostic(`${Math.round((user + system) / 1000)} ms of CPU`)
-  // It is about 300 ms; machines may be slow and busy.
+  // About 300 ms usually; machines may be slow and busy.
   assert.ok(user + system < 3_000_000, `${user + system} µs`)
 })

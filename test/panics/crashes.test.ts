@@ -1,4 +1,4 @@
-/** What is said of real crashes: a program of Go that fails in every way there is. */
+/** Explanations of real crashes: a Go program that fails in every known way. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,16 +11,16 @@ import { buildProgram, type GoProgram, withoutGo } from './go-program.ts'
 
 const hasEmulator = spawnSync('qemu-arm', ['--version']).status === 0
 
-/** Kind, and what the explanation says. The frame that failed is the closure in main's map, unless said. */
+/** Kind and explanation of each crash, and the function of the failed frame. Default: the closure in main's map. */
 const expected: Readonly<Record<string, readonly [kind: string, explanation: RegExp, failed?: string]>> = {
   nil: ['nil dereference', /at offset 0/],
   'nil-field': ['nil dereference', /at offset 40 \(0x28\)/, 'cost'],
   'nil-method': ['nil dereference', /main\.point\.String takes its receiver by value/, 'String'],
   again: ['panic', /itself called panic/, 'again'],
   same: ['panic', /itself called panic/, 'again'],
-  map: ['nil map write', /map that is nil/],
+  map: ['nil map write', /of a nil map/],
   index: ['index out of range', /index is 5 and the length 3: the last index is 2/],
-  'index-negative': ['index out of range', /index is -1: an index is never negative/],
+  'index-negative': ['index out of range', /index is -1: an index must not be negative/],
   slice: ['slice out of range', /low is 3 and high 2/],
   'slice-capacity': ['slice out of range', /high is 7 and the capacity 3/],
   'slice-string': ['slice out of range', /high is 7 and the length 3/],
@@ -31,22 +31,22 @@ const expected: Readonly<Record<string, readonly [kind: string, explanation: Reg
   'close-nil': ['close of nil channel', /nil/],
   'close-twice': ['close of closed channel', /second time/],
   send: ['send on closed channel', /closed already/],
-  assert: ['type assertion', /x\.\(int\) was asked of an interface that holds a string/],
-  'assert-nil': ['type assertion', /x\.\(fmt\.Stringer\) was asked of an interface that holds nothing/],
+  assert: ['type assertion', /x\.\(int\) was applied to an interface that contains a string/],
+  'assert-nil': ['type assertion', /x\.\(fmt\.Stringer\) was applied to an interface that is nil/],
   'assert-method': ['type assertion', /main\.opaque, which has no method Error/],
   named: ['panic', /with a main\.named: "hello"/],
   opaque: ['panic', /type main\.opaque, which is neither an error/],
   error: ['panic', /itself called panic/],
-  unlock: ['sync misuse', /unlocked that nobody had locked/],
+  unlock: ['sync misuse', /unlocked that was not locked/],
   group: ['sync misuse', /Done was called more often/],
-  hash: ['unhashable map key', /\[\]int was used as the key/],
+  hash: ['unhashable map key', /\[\]int in an interface was used as the key/],
   compare: ['uncomparable values', /\[\]int/],
   make: ['impossible size', /length that is negative/],
   memory: ['out of memory', /no more memory/],
-  deep: ['stack overflow', /calls without end.*1000000000 bytes|calls without end.*250000000 bytes/, 'deep'],
+  deep: ['stack overflow', /infinite recursion.*(1000000000|250000000) bytes/, 'deep'],
   broken: ['panic in Error or String', /own method Error or String panics/],
   concurrent: ['concurrent map use', /wrote to the same map/],
-  address: ['bad address', /nil pointer|may not|belongs to nobody/],
+  address: ['bad address', /nil pointer|must not/],
 }
 
 describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
@@ -59,8 +59,8 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
   async function report(name: string, options?: ReportOptions): Promise<CrashReport> {
     const output = program.crash(name)
     const reports = reportsOf(await readCrashes([output]), options)
-    // Several goroutines can be caught with a map at the same moment: then the runtime tells of each, and stacks follow
-    // the last.
+    // Several goroutines may be caught with a map at the same moment: then the runtime prints an error for each, and
+    // stacks only after the last.
     if (name === 'concurrent') assert.ok(reports.length > 0, output.slice(0, 4000))
     else assert.equal(reports.length, 1, output.slice(0, 4000))
     return reports.find(({ goroutine }) => goroutine) ?? reports[0]!
@@ -81,7 +81,7 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     })
   }
 
-  test('panics during panics are told in their order, and the first one is the cause', async () => {
+  test('nested panics are listed in order, the first one as the cause', async () => {
     const again = await report('again')
     assert.deepEqual(
       again.panics.map(({ text, recovered }) => [text, recovered]),
@@ -94,11 +94,11 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.match((await report('same')).chain ?? '', /panicked again with the same value/)
   })
 
-  test('a message of several lines is whole', async () => {
+  test('a message of several lines is complete', async () => {
     assert.equal((await report('lines')).panics[0]?.text, 'one\ntwo\n\nthree')
   })
 
-  test('signals have their code and address', async () => {
+  test('signals have a code and an address', async () => {
     const { signal } = await report('nil-field')
     assert.equal(signal?.name, 'SIGSEGV')
     assert.equal(signal?.nilOffset, 40)
@@ -106,11 +106,11 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.match(signal?.pc ?? '', /^0x/)
     assert.match(
       (await report('nil-field', { sources: new Sources(program.folder) })).explanation,
-      /By the sources that is item\.price\.$/,
+      /According to the sources that is item\.price\.$/,
     )
   })
 
-  test('the offset behind a line is found where the note says', async () => {
+  test('the offset of a line matches the output of objdump', async () => {
     const crash = await report('nil-field')
     const [, offset, symbols = ''] =
       /^\+(0x[0-9a-f]+) .*objdump -s '(.*)' PROGRAM/.exec(crash.stackNotes[0] ?? '') ?? []
@@ -121,7 +121,7 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.ok(addresses.includes(addresses[0]! + Number(offset)), `${offset} in ${listed}`)
   })
 
-  test('a goroutine that waits for itself, and two that wait for each other', async () => {
+  test('a goroutine that waits for itself and two that wait for each other are found', async () => {
     const self = await report('self-lock')
     assert.equal(self.kind, 'deadlock')
     assert.match(self.groups[0]?.why ?? '', /^total calls count, which waits for a lock of .*it waits for itself/)
@@ -139,11 +139,11 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     )
   })
 
-  test('Goexit of the last goroutine', async () => {
+  test('Goexit of the last goroutine is a deadlock', async () => {
     assert.equal((await report('goexit')).kind, 'deadlock')
   })
 
-  test('goroutines on request are grouped, those that pile up or wait forever first', async () => {
+  test('goroutines on request are grouped, deadlocks and leaks first', async () => {
     const quit = await report('quit')
     assert.equal(quit.kind, 'goroutines on request')
     assert.equal(quit.signal?.name, 'SIGQUIT')
@@ -158,7 +158,7 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.ok(Object.keys(quit.registers).length > 8)
   })
 
-  test('arguments are laid out by a signature that is given, or found in the sources', async () => {
+  test('arguments are laid out by a given signature or one of the sources', async () => {
     const signature = parseSignature('func test1(a int, b []int, c string, d [2]int64) error')
     const sources = new Sources(program.folder)
     for (const options of [{ signatures: [signature] }, { sources }] satisfies readonly ReportOptions[]) {
@@ -175,7 +175,7 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
           ['', 'error', ''],
         ],
       )
-      // Arrays are passed in memory, so their words are true.
+      // Arrays are passed in memory, so their words are reliable.
       assert.deepEqual(
         call?.values[3]?.parts.map(({ meaning }) => meaning),
         ['5', '-6'],
@@ -203,8 +203,8 @@ describe('real crashes', { skip: withoutGo, timeout: 300_000 }, () => {
     assert.equal(own(await report('generic', { sources }))?.name, 'generic')
   })
 
-  // Kernels without 32-bit programs are common: another processor is emulated.
-  test('on a machine of 32 bits, where words are true', {
+  // Many kernels do not run 32-bit programs, so another processor is emulated.
+  test('arguments on a 32-bit machine are reliable', {
     skip: hasEmulator ? false : 'needs qemu-arm (qemu-user)',
   }, async (t) => {
     const narrow = buildProgram({ GOARCH: 'arm' }, 'qemu-arm')

@@ -1,4 +1,4 @@
-/** Builds the program that crashes with the Go of this machine, and runs it. */
+/** Builds the crashing program with the installed Go and runs it. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,19 +6,19 @@ import { join } from 'node:path'
 
 const repository = join(import.meta.dirname, '../..')
 
-/** For the `skip` of tests that need Go. */
+/** Reason to skip tests that need Go, or false. */
 export const withoutGo: string | false =
   spawnSync('go', ['version']).status === 0 ? false : 'go is not installed (Debian: apt-get install golang-go)'
 
 export interface GoProgram {
-  /** Where its sources are. */
+  /** Folder of its sources. */
   readonly folder: string
-  /** What it prints when it crashes in this way. */
+  /** Returns its output when it crashes in this way. */
   crash(name: string, environment?: Readonly<Record<string, string>>): string
   remove(): void
 }
 
-/** Needs no network and no C compiler. */
+/** Builds without network and C compiler. */
 export function buildProgram(environment: Readonly<Record<string, string>> = {}, runner?: string): GoProgram {
   const folder = mkdtempSync(join(tmpdir(), 't8s-go-'))
   cpSync(join(import.meta.dirname, 'program'), folder, { recursive: true })

@@ -1,6 +1,6 @@
 /**
- * A short torture of the API: a cold start on many objects, two kills, compaction. `npm run torture -- api` goes on for
- * longer.
+ * A short torture test of the API: a cold start on many objects, two kills, compaction. `npm run torture -- api` runs
+ * for longer.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { ApiTorture, type RoundReport } from './api/torture.ts'
 
 const objects = 20_000
 
-test(`on ${objects} objects, cold and killed and compacted, lists and watches show exactly what was written`, async (t) => {
+test(`lists and watches of ${objects} objects stay consistent over kills and compaction`, async (t) => {
   const torture = await ApiTorture.begin(objects)
   const reports: RoundReport[] = []
   for (const compact of [false, true]) reports.push(await torture.run({ seconds: 4, kills: 1, writers: 300, compact }))

@@ -1,4 +1,4 @@
-/** `npm run torture` as a command: its help, and its words for flags that it does not know. */
+/** Tests of the command `npm run torture`: help and errors. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { test } from 'node:test'
 const torture = (...args: readonly string[]) =>
   spawnSync(process.execPath, [join(import.meta.dirname, '../../scripts/torture.ts'), ...args], { encoding: 'utf8' })
 
-test('--help says what there is', () => {
+test('--help lists targets and flags', () => {
   const { status, stdout, stderr } = torture('--help')
   assert.equal(stderr, '')
   assert.equal(status, 0)
@@ -15,7 +15,7 @@ test('--help says what there is', () => {
     assert.ok(stdout.includes(word), word)
 })
 
-test('unknown flags, parts and numbers are refused in one line', () => {
+test('unknown flags, targets and numbers are errors of one line', () => {
   for (const args of [
     ['--colour'],
     ['dance'],
@@ -27,6 +27,6 @@ test('unknown flags, parts and numbers are refused in one line', () => {
     const { status, stdout, stderr } = torture(...args)
     assert.equal(status, 2, args.join(' '))
     assert.equal(stdout, '')
-    assert.match(stderr, /^.+; npm run torture -- --help shows what there is\n$/, args.join(' '))
+    assert.match(stderr, /^.+; npm run torture -- --help lists the flags\n$/, args.join(' '))
   }
 })

@@ -1,4 +1,4 @@
-/** One round of torture: let a process write to a store, kill it, and judge what is left. */
+/** One round of torture: lets a process write to a store, kills it, and checks the data. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,16 +16,16 @@ import { countOf, pairKeys, pairs, tuning } from './pairs.ts'
 
 export interface Torture {
   readonly directory: string
-  /** The highest count of each pair that its writer was promised, or that was read. */
+  /** The highest count of each pair that was acknowledged or read. */
   readonly acknowledged: Map<number, number>
-  /** The newest revision that the watch was told of, over all processes. */
+  /** The newest revision that a watch has received, over all processes. */
   seen: number
-  /** The newest revision that anyone was promised. */
+  /** The newest acknowledged revision. */
   revision: number
   acknowledgements: number
-  /** The number of the oldest file of the log: how many have been given back. */
+  /** The number of the oldest file of the log, which shows how many were deleted. */
   oldest: number
-  /** Kills that left a file half given back, half made, or a batch cut short. */
+  /** Number of kills during cleaning, during the creation of a file, or in a batch. */
   interrupted: number
 }
 
@@ -44,8 +44,8 @@ export async function startTorture(): Promise<Torture> {
 export const endTorture = ({ directory }: Torture): Promise<void> => rm(directory, { recursive: true })
 
 /**
- * Runs a writer for about `ms` after its first acknowledgement, does `meanwhile`, kills it, and judges. Throws if a
- * promise was broken.
+ * Runs a writer for about `ms` after its first acknowledgement, calls `meanwhile`, kills the writer, and checks the
+ * store. Throws if a promise was broken.
  */
 export async function tortureRound(
   torture: Torture,
@@ -60,9 +60,9 @@ export async function tortureRound(
     },
   )
   const exited = once(writer, 'exit')
-  let complaints = ''
+  let errors = ''
   writer.stderr.on('data', (bytes) => {
-    complaints += bytes
+    errors += bytes
   })
   let begun = () => {}
   const beginning = new Promise<void>((resolve) => {
@@ -73,9 +73,9 @@ export async function tortureRound(
   writer.stdout.on('data', (bytes: Buffer) => {
     whole = bytes.toString('latin1').slice(-1)
   })
-  const said: string[] = []
+  const output: string[] = []
   lines.on('line', (line) => {
-    said.push(line)
+    output.push(line)
     if (line.startsWith('ack ')) begun()
   })
   const read = once(lines, 'close')
@@ -87,17 +87,17 @@ export async function tortureRound(
   assert.equal(
     signal,
     'SIGKILL',
-    `the writer ended by itself: ${complaints} ${said.filter((line) => line.startsWith('ended'))}`,
+    `the writer ended by itself: ${errors} ${output.filter((line) => line.startsWith('ended'))}`,
   )
-  // The kill may have cut off the last line.
-  if (whole !== '\n') said.pop()
-  for (const line of said) hear(torture, line)
+  // The last line may be incomplete.
+  if (whole !== '\n') output.pop()
+  for (const line of output) record(torture, line)
   await judge(torture)
 }
 
 export const storeOf = ({ directory }: Torture): string => join(directory, 'store')
 
-function hear(torture: Torture, line: string): void {
+function record(torture: Torture, line: string): void {
   const [what, ...words] = line.split(' ')
   if (what === 'ack') {
     const [pair, count, revision] = words.map(Number) as [number, number, number]
@@ -106,11 +106,11 @@ function hear(torture: Torture, line: string): void {
     torture.acknowledgements++
   } else if (what === 'saw') {
     const revision = Number(words[0])
-    assert.equal(revision, torture.seen + 1, 'the watch went on where it was, with no gap and nothing twice')
+    assert.equal(revision, torture.seen + 1, 'the watch continued without a gap or a duplicate')
     torture.seen = revision
     const counts = new Set(words.slice(1).map((word) => word.split('=')[1]))
     counts.delete('deleted')
-    assert.equal(counts.size, 1, `a transaction arrives whole: ${line}`)
+    assert.equal(counts.size, 1, `a transaction arrives complete: ${line}`)
     assert.equal(words.length, 4, line)
   } else if (what === 'ready') {
     assert.ok(Number(words[0]) >= torture.revision, `the revision went back from ${torture.revision} to ${words[0]}`)
@@ -118,11 +118,11 @@ function hear(torture: Torture, line: string): void {
   } else assert.equal(what, 'compacted', line)
 }
 
-/** Notes what the kill has interrupted. */
+/** Counts kills that interrupted a change of the files. */
 function inspect(torture: Torture): void {
   const log = loadLog(storeOf(torture), { flags: 'r' })!
   const isUnfinished = readdirSync(storeOf(torture)).some((name) => name.endsWith(unfinishedSuffix))
-  // A version that was being moved is there twice.
+  // A version that was being moved occurs twice.
   const places = new Set(log.versions.map(({ key, revision }) => `${revision} ${key}`))
   if (log.end.kind !== 'whole' || isUnfinished || log.obsolete.length > 0 || places.size < log.versions.length)
     torture.interrupted++
@@ -130,25 +130,25 @@ function inspect(torture: Torture): void {
   for (const segment of log.segments) segment.close()
 }
 
-/** Opens the store that the dead writer left and checks every promise. */
+/** Opens the store after the kill and checks every promise. */
 async function judge(torture: Torture): Promise<void> {
   inspect(torture)
   const store = await openLogStore({ directory: storeOf(torture), tuning })
   try {
     assert.ok(
       store.revision >= torture.revision,
-      `acknowledged revision ${torture.revision}, there is ${store.revision}`,
+      `acknowledged revision ${torture.revision}, the store has ${store.revision}`,
     )
-    assert.ok(store.revision >= torture.seen, `the watch saw revision ${torture.seen}, there is ${store.revision}`)
+    assert.ok(store.revision >= torture.seen, `the watch saw revision ${torture.seen}, the store has ${store.revision}`)
     const counts = await countsIn(store)
     for (const [pair, count] of counts) {
       const acknowledged = torture.acknowledged.get(pair) ?? 0
-      assert.ok(count >= acknowledged, `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there`)
+      assert.ok(count >= acknowledged, `pair ${pair}: ${acknowledged} was acknowledged, the store has ${count}`)
       assert.ok(
         count <= acknowledged + 1,
-        `pair ${pair}: ${acknowledged} was acknowledged, ${count} is there though it waited`,
+        `pair ${pair}: ${acknowledged} was acknowledged, the store has ${count}, although the writer waited`,
       )
-      // What has been read may not vanish either.
+      // Values that were read must not disappear either.
       torture.acknowledged.set(pair, count)
     }
     torture.revision = store.revision
@@ -158,7 +158,7 @@ async function judge(torture: Torture): Promise<void> {
   }
 }
 
-/** The count of each pair. Throws if a transaction is there in part. */
+/** Returns the count of each pair. Throws if a transaction is incomplete. */
 async function countsIn(store: Store): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   for (let pair = 0; pair < pairs; pair++) {
@@ -177,7 +177,7 @@ async function countsIn(store: Store): Promise<Map<number, number>> {
   return counts
 }
 
-/** History since the compacted revision, applied to the state there, gives the state now. */
+/** Checks that the history since the compacted revision leads from the state there to the current state. */
 async function replay(store: Store, { seen }: Torture): Promise<void> {
   assert.ok(seen >= store.compactedRevision)
   const range = prefixRange('/')
@@ -213,7 +213,7 @@ async function replay(store: Store, { seen }: Torture): Promise<void> {
   )
 }
 
-/** Takes a snapshot from the running writer, restores it elsewhere and checks that it is whole. */
+/** Takes a snapshot of the running writer's store, restores it elsewhere and checks it. */
 export async function snapshotRound(torture: Torture): Promise<void> {
   const file = join(torture.directory, 'snapshot')
   const restored = join(torture.directory, 'restored')

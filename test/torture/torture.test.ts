@@ -1,4 +1,4 @@
-/** Kills a writing process many times over. `TORTURE_ROUNDS` says how often; `scripts/torture.ts` goes on for hours. */
+/** Kills a writing process many times. `TORTURE_ROUNDS` sets the number; `scripts/torture.ts` runs for hours. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openLogStore } from '../../src/storage/log/index.ts'
@@ -12,13 +12,13 @@ before(async () => {
 })
 after(() => endTorture(torture))
 
-test(`after ${rounds} kills every acknowledged write is there, none in part, and the watch has missed nothing`, async () => {
+test(`${rounds} kills lose no acknowledged write, tear none, and leave no gap in the watch`, async () => {
   for (let round = 0; round < rounds; round++) await tortureRound(torture, 60 + ((round * 37) % 140))
   assert.ok(torture.acknowledgements > rounds * 20, `${torture.acknowledgements} acknowledgements`)
-  assert.ok(torture.oldest > 1, 'space was given back meanwhile')
+  assert.ok(torture.oldest > 1, 'the log was cleaned meanwhile')
 })
 
-test('while a process writes, another one cannot open the store, and it is told which one writes', async () => {
+test('opening a store while another process writes fails with its pid', async () => {
   await tortureRound(torture, 50, async (pid) => {
     await assert.rejects(openLogStore({ directory: storeOf(torture) }), (error: Error) => {
       assert.equal(error.name, 'StoreOpenError')
@@ -31,6 +31,6 @@ test('while a process writes, another one cannot open the store, and it is told 
   })
 })
 
-test('a snapshot taken while another process writes is whole', async () => {
+test('a snapshot taken while another process writes is consistent', async () => {
   await tortureRound(torture, 50, () => snapshotRound(torture))
 })

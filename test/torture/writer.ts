@@ -1,7 +1,7 @@
 /**
  * The process that is killed: `writer.ts DIRECTORY AFTER`. Writes pairs of keys as fast as it can, compacts, watches
- * from revision AFTER, and says on standard output what it was promised: `ready REVISION`, `ack PAIR COUNT REVISION`,
- * `saw REVISION KEY=COUNT …`, `compacted REVISION`.
+ * from revision AFTER, and prints results: `ready REVISION`, `ack PAIR COUNT REVISION`, `saw REVISION KEY=COUNT …`,
+ * `compacted REVISION`.
  */
 import { writeSync } from 'node:fs'
 import { openLogStore } from '../../src/storage/log/index.ts'
@@ -11,21 +11,21 @@ import { countOf, paddedValue, pairKeys, pairs, tuning } from './pairs.ts'
 const [directory = '', after = '1'] = process.argv.slice(2)
 const store = await openLogStore({ directory, tuning })
 
-/** Returns when the line is in the pipe, so that what was said survives the kill. */
-function say(line: string): void {
+/** Returns when the line is in the pipe, so that it survives the kill. */
+function print(line: string): void {
   const bytes = Buffer.from(`${line}\n`)
   for (let at = 0; at < bytes.length; ) {
     try {
       at += writeSync(1, bytes, at)
     } catch (error) {
-      // The pipe is full: its reader is busy.
+      // The pipe is full, because its reader is busy.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }
 }
 
-say(`ready ${store.revision}`)
+print(`ready ${store.revision}`)
 
 store.watch(prefixRange('/'), Number(after), {
   events: (events) => {
@@ -34,15 +34,15 @@ store.watch(prefixRange('/'), Number(after), {
       const shown = changes.map(({ type, key, value }) => `${key}=${type === 'delete' ? 'deleted' : countOf(value!)}`)
       lines.push(`saw ${revision} ${shown.join(' ')}`)
     }
-    say(lines.join('\n'))
+    print(lines.join('\n'))
   },
-  end: (error) => say(`ended ${error.message}`),
+  end: (error) => print(`ended ${error.message}`),
 })
 
 const range = prefixRange('/pair/')
 const state = new Map((await store.list(range)).entries.map((entry) => [entry.key, entry]))
 
-/** One pair is written by one writer: both keys carry the count, a third key exists while it is odd. */
+/** Each pair has one writer: both keys contain the count, a third key exists while it is odd. */
 async function write(pair: number): Promise<never> {
   const { a, b, odd } = pairKeys(pair)
   let count = state.has(a) ? countOf(state.get(a)!.value) : 0
@@ -64,7 +64,7 @@ async function write(pair: number): Promise<never> {
     })
     if (!result.committed) throw new Error(`conflict on pair ${pair} at count ${count}`)
     revision = result.revision
-    say(`ack ${pair} ${count} ${revision}`)
+    print(`ack ${pair} ${count} ${revision}`)
   }
 }
 
@@ -74,7 +74,7 @@ async function compact(): Promise<never> {
     const revision = store.revision - 300
     if (revision <= store.compactedRevision) continue
     await store.compact(revision)
-    say(`compacted ${revision}`)
+    print(`compacted ${revision}`)
   }
 }
 

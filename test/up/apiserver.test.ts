@@ -1,4 +1,4 @@
-/** `t8s apiserver`: kube-apiserver's flags take effect. */
+/** Tests of `t8s apiserver`: the effects of kube-apiserver's flags. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { repository, t8s, temporaryFolder } from './t8s-process.ts'
 interface Server {
   readonly folder: string
   readonly output: () => string
-  /** The answer to a request with the token of a member of system:masters, or with none. */
+  /** Returns the response to a request with a token of a member of system:masters, or without one. */
   call(
     method: string,
     path: string,
@@ -23,7 +23,7 @@ interface Server {
   stop(): Promise<number | null>
 }
 
-/** Starts it in `folder` with a token file; resolves when it serves. */
+/** Starts it in `folder` with a token file; resolves when it is ready. */
 async function apiserver(t: TestContext, args: readonly string[], folder = temporaryFolder(t)): Promise<Server> {
   writeFileSync(join(folder, 'tokens'), 's3cret,admin,1,"system:masters"\nother,jane,2\n')
   const child = spawn(
@@ -52,8 +52,8 @@ async function apiserver(t: TestContext, args: readonly string[], folder = tempo
     output: () => output,
     async call(method, path, body, token = 's3cret') {
       const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-      const asked = request(new URL(path, url), { method, headers, rejectUnauthorized: false, agent: false })
-      const [response] = (await once(asked.end(body && JSON.stringify(body)), 'response')) as [IncomingMessage]
+      const sent = request(new URL(path, url), { method, headers, rejectUnauthorized: false, agent: false })
+      const [response] = (await once(sent.end(body && JSON.stringify(body)), 'response')) as [IncomingMessage]
       const text = Buffer.concat(await response.toArray()).toString()
       return { status: response.statusCode ?? 0, body: text.startsWith('{') ? JSON.parse(text) : {} }
     },
@@ -71,14 +71,14 @@ const pod = {
   spec: { containers: [{ name: 'c', image: 'i' }] },
 }
 
-test('certificates are made in --cert-dir, data are kept, and both are used again', async (t) => {
+test('certificates in --cert-dir and data are reused after a restart', async (t) => {
   const first = await apiserver(t, ['--cert-dir=certs', '--data-dir=data'])
   const files = ['certs/apiserver.crt', 'certs/apiserver.key'].map((name) => join(first.folder, name))
   assert.equal(statSync(files[1]!).mode & 0o777, 0o600)
   assert.equal((await first.call('POST', '/api/v1/namespaces', { metadata: { name: 'kept' } })).status, 201)
   const before = files.map((file) => readFileSync(file, 'utf8'))
   assert.equal(await first.stop(), 0)
-  // It has no administrator of its own.
+  // It has no administrator.
   assert.ok(!existsSync(join(first.folder, 'data/kubeconfig')))
   const second = await apiserver(t, ['--cert-dir=certs', '--data-dir=data'], first.folder)
   assert.equal((await second.call('GET', '/api/v1/namespaces/kept')).status, 200)
@@ -89,7 +89,7 @@ test('certificates are made in --cert-dir, data are kept, and both are used agai
   assert.equal(await second.stop(), 0)
 })
 
-test('flags about services, admission and APIs take effect', async (t) => {
+test('flags of services, admission and APIs take effect', async (t) => {
   const server = await apiserver(t, [
     '--service-cluster-ip-range=10.9.0.0/24',
     '--service-node-port-range=31000-31001',
@@ -122,7 +122,7 @@ test('flags about services, admission and APIs take effect', async (t) => {
   assert.equal((await server.call('GET', '/apis/batch/v1')).status, 404)
 })
 
-test('the name that others know it by, the plug-ins of --admission-control, and no endpoints of its own', async (t) => {
+test('--external-hostname, --admission-control and --endpoint-reconciler-type take effect', async (t) => {
   const server = await apiserver(t, [
     '--external-hostname=api.example.com',
     '--admission-control=NamespaceLifecycle,AlwaysDeny',
@@ -143,7 +143,7 @@ test('the name that others know it by, the plug-ins of --admission-control, and 
   )
 })
 
-test('who is let in is what the flags say', async (t) => {
+test('flags of authentication and authorization take effect', async (t) => {
   const usual = await apiserver(t, ['--authorization-mode=Node,RBAC'])
   assert.equal((await usual.call('GET', '/healthz', undefined, null)).status, 200)
   assert.equal((await usual.call('GET', '/api/v1/pods', undefined, null)).status, 403)
@@ -153,7 +153,7 @@ test('who is let in is what the flags say', async (t) => {
   const closed = await apiserver(t, ['--anonymous-auth=false'])
   assert.equal((await closed.call('GET', '/healthz', undefined, null)).status, 401)
   assert.equal((await closed.call('GET', '/healthz')).status, 200)
-  // As upstream: where everybody may do everything, nobody is anonymous.
+  // As upstream: AlwaysAllow turns anonymous requests off.
   const open = await apiserver(t, ['--authorization-mode=AlwaysAllow'])
   assert.equal((await open.call('GET', '/api/v1/pods', undefined, null)).status, 401)
   assert.equal((await open.call('GET', '/api/v1/pods', undefined, 'other')).status, 200)
@@ -162,7 +162,7 @@ test('who is let in is what the flags say', async (t) => {
   assert.equal((await shut.call('GET', '/api/v1/pods')).status, 200)
 })
 
-test('a server that is told to end serves on for --shutdown-delay-duration, and is not ready', async (t) => {
+test('after SIGTERM the server is unready and serves for --shutdown-delay-duration', async (t) => {
   const server = await apiserver(t, ['--shutdown-delay-duration=2s'])
   assert.equal((await server.call('GET', '/readyz')).status, 200)
   const started = performance.now()
@@ -173,7 +173,7 @@ test('a server that is told to end serves on for --shutdown-delay-duration, and 
   assert.ok(performance.now() - started >= 2000)
 })
 
-test('flags that do not fit are refused with one sentence', () => {
+test('invalid flags are errors of one sentence', () => {
   const refused = (...args: readonly string[]): string => {
     const { code, stderr } = t8s(['apiserver', '--data-dir=/dev/null/none', ...args])
     assert.equal(code, 1)
@@ -192,7 +192,7 @@ test('flags that do not fit are refused with one sentence', () => {
   )
 })
 
-test('values that cannot be are told all at once', async (t) => {
+test('all invalid values are listed in one error', async (t) => {
   const folder = temporaryFolder(t)
   const { code, stderr } = t8s(
     ['apiserver', '--authorization-mode=Magic', '--disable-admission-plugins=Nonsense', '--secure-port=70000'],
@@ -206,7 +206,7 @@ test('values that cannot be are told all at once', async (t) => {
   )
 })
 
-test('--version and --help answer without starting anything', () => {
+test('--version and --help print without starting the server', () => {
   assert.match(t8s(['apiserver', '--version']).stdout, /^Kubernetes v1\.36\.2\+t8s\./)
   const { code, stdout } = t8s(['apiserver', '--help'])
   assert.equal(code, 0)

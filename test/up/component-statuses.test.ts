@@ -1,4 +1,4 @@
-/** `kubectl get componentstatuses` of a cluster shows the components in its process. */
+/** Tests of `kubectl get componentstatuses`: a cluster shows the components in its process. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -25,7 +25,7 @@ for (const onThreads of [false, true]) {
   })
 }
 
-test('a component that is not in the process is asked at its usual port', async (t) => {
+test('a component outside of the process is probed at its default port', async (t) => {
   const cluster = await testCluster(t, { scheduler: false })
   const { conditions } = (await cluster.call('GET', '/api/v1/componentstatuses/scheduler')) as unknown as {
     conditions: { message: string }[]

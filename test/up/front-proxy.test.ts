@@ -1,4 +1,4 @@
-/** `t8s up` behind a front proxy of the user's own, which says in headers of its own who a user is. */
+/** Tests of `t8s up` behind a custom front proxy, which names the user in custom headers. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -8,8 +8,12 @@ import { type TestContext, test } from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { stop, t8s, temporaryFolder, up } from './t8s-process.ts'
 
-/** Whom the API server of `t8s up` with these flags takes the author of a request through the proxy `edge` for. */
-async function whoIs(t: TestContext, requestHeaderFlags: readonly string[], headers: Readonly<Record<string, string>>) {
+/** Returns the user of a request through the proxy `edge` to `t8s up` with these flags. */
+async function userThroughProxy(
+  t: TestContext,
+  requestHeaderFlags: readonly string[],
+  headers: Readonly<Record<string, string>>,
+) {
   const folder = temporaryFolder(t)
   const authority = await makeAuthority('proxies', new Date())
   const proxy = await issueCertificate(authority, { commonName: 'edge', usage: 'client' }, new Date())
@@ -29,7 +33,7 @@ async function whoIs(t: TestContext, requestHeaderFlags: readonly string[], head
   return status.userInfo
 }
 
-test('the flags name who a front proxy is and which headers it sends', async (t) => {
+test('the flags define the names of front proxies and their headers', async (t) => {
   const flags = [
     '--requestheader-allowed-names',
     'edge,other',
@@ -38,16 +42,20 @@ test('the flags name who a front proxy is and which headers it sends', async (t)
     '--requestheader-uid-headers',
     'X-Number',
   ]
-  const user = await whoIs(t, flags, { 'x-anna': 'anna', 'x-number': '7', 'x-remote-group': 'gardeners' })
+  const user = await userThroughProxy(t, flags, { 'x-anna': 'anna', 'x-number': '7', 'x-remote-group': 'gardeners' })
   assert.deepEqual(user, { username: 'anna', uid: '7', groups: ['gardeners', 'system:authenticated'] })
 })
 
-test('without a flag that names a header for the uid, none is taken from a front proxy', async (t) => {
-  const user = await whoIs(t, [], { 'x-remote-user': 'anna', 'x-remote-uid': '7', 'x-remote-extra-scope': 'all' })
+test('without --requestheader-uid-headers the uid of a front proxy is ignored', async (t) => {
+  const user = await userThroughProxy(t, [], {
+    'x-remote-user': 'anna',
+    'x-remote-uid': '7',
+    'x-remote-extra-scope': 'all',
+  })
   assert.deepEqual(user, { username: 'anna', groups: ['system:authenticated'], extra: { scope: ['all'] } })
 })
 
-test('a certificate without its key, or a file that is none, is refused by the name of its flag', (t) => {
+test('a certificate without its key, or an invalid file, is an error that names the flag', (t) => {
   const folder = temporaryFolder(t)
   const empty = join(folder, 'empty')
   writeFileSync(empty, '')

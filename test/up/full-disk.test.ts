@@ -1,4 +1,4 @@
-/** A server whose disk fills up: it says so, goes on reading, and writes again by itself when there is room. */
+/** Tests of a full disk: the server reports it, still serves reads, and resumes writes once there is space. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, stop, up } from './t8s-process.ts'
 
-/** A file system of its own with so much room, or why there is none. */
+/** Mounts a file system of this size, or returns why it cannot. */
 function smallDisk(t: TestContext, megabytes: number): { readonly path: string } | { readonly missing: string } {
   const path = mkdtempSync(join(tmpdir(), 't8s-disk-'))
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], {
@@ -23,12 +23,12 @@ function smallDisk(t: TestContext, megabytes: number): { readonly path: string }
     : { missing: `cannot mount a small file system: ${stderr?.trim() || 'root and mount are needed'}` }
 }
 
-const ask = (kubeconfig: string, path: string): string => {
+const getRaw = (kubeconfig: string, path: string): string => {
   const { stdout, stderr } = kubectl(kubeconfig, 'get', '--raw', path)
   return stdout + stderr
 }
 
-test('a full disk: 503 with the cause and what to do, not ready, reads go on; with room again, so do writes', async (t) => {
+test('a full disk is a 503 with the remedy; reads continue, and writes resume with free space', async (t) => {
   const disk = smallDisk(t, 24)
   if ('missing' in disk) return t.skip(disk.missing)
   const args = ['--secure-port', '0', '--data-dir', join(disk.path, 'data')]
@@ -58,18 +58,18 @@ test('a full disk: 503 with the cause and what to do, not ready, reads go on; wi
   ]) {
     const { code, stderr } = kubectl(kubeconfig, ...write, '-v=8')
     assert.deepEqual([code, isFull.test(stderr)], [1, true], `${write.join(' ')}: ${stderr}`)
-    // kubectl would try for a minute before it shows the cause.
+    // With it, kubectl would retry for a minute before it shows the cause.
     assert.doesNotMatch(stderr, /retry-after/i)
   }
-  assert.match(ask(kubeconfig, '/readyz?verbose'), /\[-\]etcd failed/)
-  assert.match(ask(kubeconfig, '/livez?verbose'), /\[-\]etcd failed/)
-  await waitFor('the log says so', () => /the disk of \S+ is full \(ENOSPC\)/.test(server.output()))
+  assert.match(getRaw(kubeconfig, '/readyz?verbose'), /\[-\]etcd failed/)
+  assert.match(getRaw(kubeconfig, '/livez?verbose'), /\[-\]etcd failed/)
+  await waitFor('the log entry', () => /the disk of \S+ is full \(ENOSPC\)/.test(server.output()))
   assert.equal(kubectl(kubeconfig, 'get', 'configmap', 'before', '-o', 'jsonpath={.data.key}').stdout, 'value')
 
   rmSync(filler)
-  await waitFor('writes work again', () => create('after').code === 0, { deadlineMs: 20_000 })
-  await waitFor('it is ready again', () => ask(kubeconfig, '/readyz') === 'ok', { deadlineMs: 20_000 })
-  await waitFor('the log says that it is over', () => server.output().includes('the store can write again'), {
+  await waitFor('a write', () => create('after').code === 0, { deadlineMs: 20_000 })
+  await waitFor('readiness', () => getRaw(kubeconfig, '/readyz') === 'ok', { deadlineMs: 20_000 })
+  await waitFor('the log entry about the end', () => server.output().includes('the store can write again'), {
     deadlineMs: 20_000,
   })
   assert.equal((await stop(server)).code, 0)

@@ -1,11 +1,13 @@
-/** The launcher on a checkout: it builds what is missing, and only then, and works from anywhere and through a link. */
+/**
+ * Tests of the launcher in a checkout: it builds only what is missing, and works from any directory and through links.
+ */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, rmSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { repository, t8s, temporaryFolder } from './t8s-process.ts'
 
-/** A fresh clone: the sources, with the packages of this checkout so that nothing is downloaded. */
+/** Returns a fresh clone: the sources, with the packages of this checkout so that nothing is downloaded. */
 function freshClone(t: TestContext): string {
   const clone = join(temporaryFolder(t), 'clone')
   mkdirSync(clone)
@@ -16,7 +18,7 @@ function freshClone(t: TestContext): string {
   return clone
 }
 
-test('a fresh clone builds itself once and runs from any directory, through links too', (t) => {
+test('a fresh clone builds once and runs from any directory and through links', (t) => {
   const clone = freshClone(t)
   const program = join(clone, 't8s')
   const first = t8s(['version'], { program, cwd: '/' })
@@ -33,7 +35,7 @@ test('a fresh clone builds itself once and runs from any directory, through link
   for (const path of [link, relative]) assert.equal(t8s(['version'], { program: path, cwd: '/' }).stdout, first.stdout)
 })
 
-test('a changed source is built again, a changed test is not', (t) => {
+test('a changed source is rebuilt, a changed test is not', (t) => {
   const clone = freshClone(t)
   const program = join(clone, 't8s')
   const built = () => statSync(join(clone, '.build/t8s.js')).mtimeMs
@@ -47,7 +49,7 @@ test('a changed source is built again, a changed test is not', (t) => {
   assert.ok(built() > first)
 })
 
-test('a broken source is reported, and nothing old is run instead', (t) => {
+test('a broken source is an error, and the old build is not run', (t) => {
   const clone = freshClone(t)
   assert.equal(t8s(['version'], { program: join(clone, 't8s') }).code, 0)
   rmSync(join(clone, 'src/cli/commands/version.ts'))

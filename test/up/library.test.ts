@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { KubeConfig, VersionApi } from '@kubernetes/client-node'
 import type { startCluster } from '../../src/cluster/index.ts'
 
-test('the package gives programs clusters of their own, side by side', async () => {
-  // What `import 'typernetes'` finds in an installed package.
+test('programs start several clusters with the package', async () => {
+  // The file that `import 'typernetes'` resolves to in an installed package.
   const bundle = (await import(join(import.meta.dirname, '../../.build/index.js'))) as {
     startCluster: typeof startCluster
   }

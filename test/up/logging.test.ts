@@ -1,4 +1,4 @@
-/** `--logging-format`: log lines in the forms of Kubernetes' programs. */
+/** Tests of `--logging-format`: log lines in the formats of Kubernetes' programs. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ async function output(
 
 const lines = (text: string): string[] => text.trim().split('\n')
 
-test('an API server logs with the header of klog when it is asked to', async (t) => {
+test('--logging-format=text logs lines with the header of klog', async (t) => {
   const { stderr } = await output(t, ['apiserver', '--secure-port=0', '--logging-format=text', '-v=1'], /serving on/)
   for (const line of lines(stderr)) assert.match(line, header)
   assert.match(stderr, /^W.*\] Skipping API storage\.k8s\.io\/v1beta1 because it has no resources\.$/m)
@@ -34,7 +34,7 @@ test('an API server logs with the header of klog when it is asked to', async (t)
   assert.equal(header.exec(stderr)![1], `${now.getMonth() + 1}`.padStart(2, '0') + `${now.getDate()}`.padStart(2, '0'))
 })
 
-test('an API server logs JSON when it is asked to', async (t) => {
+test('--logging-format=json logs JSON', async (t) => {
   const { stderr } = await output(t, ['apiserver', '--secure-port=0', '--logging-format=json', '-v=1'], /serving on/)
   const entries = lines(stderr).map(
     (line) => JSON.parse(line) as { ts: number; caller: string; msg: string; v: number },
@@ -47,7 +47,7 @@ test('an API server logs JSON when it is asked to', async (t) => {
   assert.ok(entries.some(({ msg }) => msg === 'Skipping API storage.k8s.io/v1beta1 because it has no resources.'))
 })
 
-test('t8s up keeps its steps on stdout, and logs on stderr', async (t) => {
+test('t8s up prints its steps to stdout and logs to stderr', async (t) => {
   const { stdout, stderr } = await output(
     t,
     ['up', '--nodes=0', '--secure-port=0', '--logging-format=text', '-v=1'],
@@ -60,19 +60,19 @@ test('t8s up keeps its steps on stdout, and logs on stderr', async (t) => {
   assert.match(stderr, /^W.*\] Skipping API /m)
 })
 
-test('without the flag the log is plain lines', async (t) => {
+test('without the flag the log has plain lines', async (t) => {
   const { stderr } = await output(t, ['apiserver', '--secure-port=0'], /serving on/)
   assert.match(stderr, /^serving on https:\/\/127\.0\.0\.1:\d+$/m)
   assert.doesNotMatch(stderr, /Skipping/)
 })
 
-test('a form that is none is refused by every component', (t) => {
+test('an unknown format is an error of every component', (t) => {
   const cwd = temporaryFolder(t)
-  const words = /format: Invalid value: "xml": Unsupported log format/
+  const message = /format: Invalid value: "xml": Unsupported log format/
   for (const command of ['apiserver', 'controller-manager', 'up']) {
     const { code, stderr } = t8s([command, '--logging-format=xml'], { cwd })
     assert.equal(code, 1, command)
-    assert.match(stderr, words, command)
+    assert.match(stderr, message, command)
   }
   const { code, stderr } = t8s(['scheduler', '--logging-format=xml'], { cwd })
   assert.equal(code, 1)

@@ -1,4 +1,4 @@
-/** What `t8s up` says when it cannot start: one sentence with a next step, exit code 1, no stack trace. */
+/** Tests of the errors of `t8s up`: one sentence with the remedy, exit code 1, no stack trace. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -8,11 +8,11 @@ import { type TestContext, test } from 'node:test'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { t8s, temporaryFolder, up } from './t8s-process.ts'
 
-/** Runs `t8s up` in a folder of its own and checks how it refuses. */
-function refused(t: TestContext, args: readonly string[], ...says: readonly (string | RegExp)[]): void {
+/** Runs `t8s up` in a separate folder and checks its error. */
+function refused(t: TestContext, args: readonly string[], ...messages: readonly (string | RegExp)[]): void {
   const { code, stderr } = t8s(['up', '--secure-port', '0', ...args], { cwd: temporaryFolder(t) })
   assert.equal(code, 1, stderr)
-  for (const part of says)
+  for (const part of messages)
     assert.ok(typeof part === 'string' ? stderr.includes(part) : part.test(stderr), `${part} in:\n${stderr}`)
   assert.doesNotMatch(stderr, /^\s+at /m)
   assert.ok(stderr.trimEnd().split('\n').length <= 2, stderr)
@@ -24,19 +24,19 @@ function file(t: TestContext, name: string, text: string): string {
   return path
 }
 
-test('a port that is taken', async (t) => {
+test('a port in use is an error', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  // The last one counts.
+  // The last value is used.
   refused(t, ['--secure-port', String(port)], `port ${port} on 127.0.0.1 is in use`, '--secure-port 0')
 })
 
-test('an address of another machine', (t) =>
+test('an address of another machine is an error', (t) =>
   refused(t, ['--bind-address', '203.0.113.7'], '203.0.113.7 is not an address of this machine', '--bind-address'))
 
-test('a directory that cannot be written', (t) => {
+test('a directory that cannot be written is an error', (t) => {
   refused(
     t,
     ['--data-dir', join(file(t, 'file', ''), 'below')],
@@ -48,14 +48,14 @@ test('a directory that cannot be written', (t) => {
     refused(t, ['--data-dir', '/proc/t8s'], 'cannot store data in /proc/t8s', '--data-dir')
 })
 
-test('a store that another process holds', async (t) => {
+test('a store owned by another process is an error', async (t) => {
   const data = join(temporaryFolder(t), 'data')
   const running = await up(t, ['--secure-port', '0', '--data-dir', data])
   refused(t, ['--data-dir', data], data, /another process|process \d+/)
   assert.equal(running.process.exitCode, null)
 })
 
-test('values of flags that make no sense', (t) => {
+test('invalid values of flags are errors', (t) => {
   refused(t, ['--secure-port', '70000'], '--secure-port', '70000')
   refused(t, ['--bind-address', 'here'], '--bind-address', 'here')
   refused(t, ['--service-cluster-ip-range', '10.0.0.0'], '--service-cluster-ip-range', '10.0.0.0/24')
@@ -65,14 +65,14 @@ test('values of flags that make no sense', (t) => {
   refused(t, ['--secure-prot', '1'], '--secure-prot', 'Did you mean --secure-port?')
 })
 
-test('a token file with a bad line is named with the line, its tokens stay secret', (t) => {
+test('an error in a token file has the line number but no token', (t) => {
   const tokens = file(t, 'tokens.csv', 'good,admin,1\ns3cret,\n')
   refused(t, ['--token-auth-file', tokens], `${tokens}:2: `)
   assert.ok(!t8s(['up', '--token-auth-file', tokens, '-v', '4'], { cwd: temporaryFolder(t) }).stderr.includes('s3cret'))
   refused(t, ['--token-auth-file', '/no/such/file'], 'cannot read /no/such/file', '--token-auth-file')
 })
 
-test('certificates and keys that are missing, foreign, expired or no certificates', async (t) => {
+test('missing, mismatched, expired and invalid certificates and keys are errors', async (t) => {
   const past = new Date(Date.now() - 400 * 24 * 3600 * 1000)
   const authority = await makeAuthority('test', past)
   const [expired, valid] = await Promise.all(
@@ -89,25 +89,25 @@ test('certificates and keys that are missing, foreign, expired or no certificate
   refused(t, ['--client-ca-file', key], `${key} holds no certificate`, '--client-ca-file')
 })
 
-test('a kubeconfig that somebody else wrote is not replaced', (t) => {
-  const theirs = file(t, 'config', 'apiVersion: v1\nkind: Config\ncurrent-context: work\n')
-  refused(t, ['--kubeconfig', theirs], `${theirs} is not a kubeconfig that t8s wrote`, '--merge-kubeconfig')
+test('a kubeconfig of another program is not replaced', (t) => {
+  const other = file(t, 'config', 'apiVersion: v1\nkind: Config\ncurrent-context: work\n')
+  refused(t, ['--kubeconfig', other], `${other} is not a kubeconfig that t8s wrote`, '--merge-kubeconfig')
 })
 
-test('controllers and flags of theirs that are none', (t) => {
+test('unknown controllers and invalid flags of controllers are errors', (t) => {
   refused(t, ['--controllers', 'deploymint'], '"deploymint" is not in the list of known controllers')
   refused(t, ['--concurrent-deployment-sync=3'], "unknown option '--concurrent-deployment-sync=3'")
   refused(t, ['--concurrent-deployment-syncs=many'], '--concurrent-deployment-syncs has to be a number, not "many"')
   refused(t, ['--enable-dynamic-provisioning=maybe'], '--enable-dynamic-provisioning has to be true or false')
 })
 
-test('-v 4 shows where an error comes from', (t) => {
+test('-v 4 shows the stack of an error', (t) => {
   const { code, stderr } = t8s(['up', '--token-auth-file', '/no/such/file', '-v', '4'], { cwd: temporaryFolder(t) })
   assert.equal(code, 1)
   assert.match(stderr, /^\s+at /m)
 })
 
-test('mistyped commands are met with the nearest one, and help shows examples', () => {
+test('a mistyped command suggests the nearest one, and help shows examples', () => {
   const { code, stderr } = t8s(['upp'])
   assert.equal(code, 1)
   assert.match(stderr, /Did you mean up\?/)

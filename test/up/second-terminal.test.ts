@@ -1,6 +1,6 @@
 /**
- * A second terminal in the folder of a `t8s up`: all commands find its cluster without KUBECONFIG, and say what to do
- * where there is none.
+ * Tests of a second terminal in the folder of a `t8s up`: all commands find its cluster without KUBECONFIG, or print
+ * the remedy if there is none.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -29,7 +29,7 @@ test('commands find .t8s/kubeconfig in the folder that they run in', async (t) =
   runs(['node', 'recover', 'node-1'], /node-1 has recovered/)
   runs(['scale', 'nodes', '1'], /1 nodes, unchanged/)
   runs(['snapshot', 'save', 'copy'], /saved to/)
-  assert.match(t8s(['explain-panic', '--pod', 'gone'], { cwd, env }).stderr, /gone/)
+  assert.match(t8s(['explain-panic', '--pod', 'absent'], { cwd, env }).stderr, /absent/)
   const start = (...args: string[]): (() => string) => {
     const child = spawn(join(repository, 't8s'), args, {
       cwd,

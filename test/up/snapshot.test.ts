@@ -1,18 +1,18 @@
-/** `t8s snapshot`: the data of a running cluster in a file, and a cluster from such a file. */
+/** Tests of `t8s snapshot`: saving a running cluster to a file and restoring it. */
 import assert from 'node:assert/strict'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createConfigMap, kubectl, stop, t8s, temporaryFolder, up, withoutKubectl } from './t8s-process.ts'
 
-test('a snapshot of a running cluster restores what it held then', { skip: withoutKubectl }, async (t) => {
+test('a restored snapshot of a running cluster has the objects of that time', { skip: withoutKubectl }, async (t) => {
   const folder = temporaryFolder(t)
   const [data, file, restored] = [join(folder, 'data'), join(folder, 'backup'), join(folder, 'restored')]
   const running = await up(t, ['--secure-port', '0', '--data-dir', data])
   createConfigMap(running.kubeconfig, 'before')
   const saved = t8s(['snapshot', 'save', file, '--data-dir', data])
   assert.deepEqual([saved.code, saved.stderr, saved.stdout], [0, '', `saved to ${file}\n`])
-  assert.equal(statSync(file).mode & 0o077, 0, 'secrets in it are for their owner alone')
+  assert.equal(statSync(file).mode & 0o077, 0, 'only the owner can read it')
   createConfigMap(running.kubeconfig, 'after')
   await stop(running)
 
@@ -24,7 +24,7 @@ test('a snapshot of a running cluster restores what it held then', { skip: witho
   await stop(again)
 })
 
-test('after a restore what clients saw of the time since the snapshot is Expired, and new revisions are far above it', {
+test('after a restore revisions since the snapshot are Expired, and new ones far above', {
   skip: withoutKubectl,
 }, async (t) => {
   const folder = temporaryFolder(t)
@@ -63,7 +63,7 @@ test('after a restore what clients saw of the time since the snapshot is Expired
   assert.equal(
     revisionOf(again.kubeconfig, 'before'),
     before,
-    'objects keep their versions, so that updates based on them go on',
+    'objects keep their versions, so that updates based on them succeed',
   )
   assert.equal(kubectl(again.kubeconfig, 'label', 'configmap', 'before', 'after=restore').code, 0)
   assert.ok(revisionOf(again.kubeconfig, 'before') > lost + 900_000_000)
@@ -82,12 +82,12 @@ test('after a restore what clients saw of the time since the snapshot is Expired
   await stop(again)
 })
 
-test('snapshots refuse what is not there, what is in the way and what is no snapshot', (t) => {
+test('missing stores, existing files and invalid snapshots are errors', (t) => {
   const folder = temporaryFolder(t)
-  const refused = (args: readonly string[], says: RegExp): void => {
+  const refused = (args: readonly string[], message: RegExp): void => {
     const { code, stderr } = t8s(['snapshot', ...args], { cwd: folder })
     assert.equal(code, 1, stderr)
-    assert.match(stderr, says)
+    assert.match(stderr, message)
     assert.doesNotMatch(stderr, /^\s+at /m)
   }
   writeFileSync(join(folder, 'words'), 'just words')

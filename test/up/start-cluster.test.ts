@@ -1,4 +1,4 @@
-/** `startCluster` as tests and programs use it: many clusters side by side in one process. */
+/** Tests of `startCluster` as used by tests and programs: many clusters in one process. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -8,7 +8,7 @@ import { type Cluster, startCluster } from '../../src/cluster/start-cluster.ts'
 import { ExplainedError } from '../../src/lib/explained-error.ts'
 import { temporaryFolder } from './t8s-process.ts'
 
-/** A request of the administrator, over TLS that is checked. */
+/** Sends a request of the administrator over verified TLS. */
 async function call(
   { client }: Cluster,
   method: string,
@@ -27,7 +27,7 @@ async function call(
 const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } })
 const configMaps = '/api/v1/namespaces/default/configmaps'
 
-test('clusters in memory live side by side and know nothing of each other', async (t) => {
+test('clusters in memory are independent', async (t) => {
   const clusters = await Promise.all([startCluster(), startCluster(), startCluster()])
   t.after(() => Promise.all(clusters.map((cluster) => cluster.stop())))
   assert.equal(new Set(clusters.map(({ port }) => port)).size, 3)
@@ -37,7 +37,7 @@ test('clusters in memory live side by side and know nothing of each other', asyn
   assert.equal((await call(second, 'GET', `${configMaps}/mine`)).status, 404)
 })
 
-test('a directory holds one cluster at a time, and the next finds what the last left', async (t) => {
+test('a directory holds one cluster at a time, and the next one has its objects', async (t) => {
   const directory = join(temporaryFolder(t), 'data')
   const first = await startCluster({ storage: { directory } })
   t.after(() => first.stop())
@@ -53,7 +53,7 @@ test('a directory holds one cluster at a time, and the next finds what the last 
   assert.equal((await call(second, 'GET', `${configMaps}/kept`)).body.metadata?.name, 'kept')
 })
 
-test('a start that fails releases what it took', async (t) => {
+test('a failed start releases its resources', async (t) => {
   const directory = join(temporaryFolder(t), 'data')
   const other = await startCluster()
   t.after(() => other.stop())
@@ -65,13 +65,13 @@ test('a start that fails releases what it took', async (t) => {
   await cluster.stop()
 })
 
-test('the clock of the compactor is set by options', async (t) => {
+test('the interval of the compactor is an option', async (t) => {
   const cluster = await startCluster({ compaction: { intervalMs: 10, retainMs: 0 } })
   t.after(() => cluster.stop())
   const deadline = performance.now() + 20_000
   for (;;) {
     const { status } = await call(cluster, 'GET', '/api/v1/namespaces?resourceVersion=1&resourceVersionMatch=Exact')
     if (status === 410) return
-    assert.ok(performance.now() < deadline, `revision 1 is still there: ${status}`)
+    assert.ok(performance.now() < deadline, `revision 1 is not compacted: ${status}`)
   }
 })

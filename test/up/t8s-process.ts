@@ -1,7 +1,4 @@
-/**
- * Runs `./t8s` as a user does, for tests: starts it, waits for lines of its output, and makes sure that it is gone
- * afterwards.
- */
+/** Runs `./t8s` in tests as a user does: starts it, waits for lines of its output, and kills it afterwards. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +8,7 @@ import type { TestContext } from 'node:test'
 export const repository = join(import.meta.dirname, '../..')
 const launcher = join(repository, 't8s')
 
-/** A folder that is gone after the test. */
+/** Creates a folder that is deleted after the test. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 't8s-up-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,7 +22,7 @@ export interface Exit {
 
 export interface Running {
   readonly process: ChildProcess
-  /** All of stdout and stderr so far. */
+  /** All output to stdout and stderr so far. */
   readonly output: () => string
   readonly url: string
   readonly kubeconfig: string
@@ -35,20 +32,20 @@ export interface Running {
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** The program, if it is not the launcher of this repository. */
+  /** The program. Default: the launcher of this repository. */
   readonly program?: string
 }
 
 /**
- * Starts `t8s up …`, without nodes unless the flags say otherwise, and resolves when it says that it is ready; rejects
- * with its output if it ends before.
+ * Starts `t8s up …`, by default without nodes, and resolves when it is ready; rejects with its output if it exits
+ * before.
  */
 export async function up(
   t: TestContext,
   args: readonly string[],
   { cwd = repository, env = {}, program = launcher }: RunOptions = {},
 ): Promise<Running> {
-  // Some libraries take CI for a terminal: colours must not come from that.
+  // Some libraries use colours if CI is set; the variable must not differ between machines.
   const nodes = args.some((arg) => arg.startsWith('--nodes')) ? [] : ['--nodes=0']
   const child = spawn(program, ['up', ...nodes, ...args], {
     cwd,
@@ -95,7 +92,7 @@ export function t8s(
   return { code: status, stdout, stderr }
 }
 
-/** Asks a running server to stop. */
+/** Stops a running server. */
 export function stop(running: Running, signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
   running.process.kill(signal)
   return running.exited
@@ -117,7 +114,7 @@ export function kubectl(kubeconfig: string, ...args: readonly string[]): Kubectl
   return { code: status, stdout, stderr }
 }
 
-/** Makes a ConfigMap whose key `a` is `b`, and fails if that does not work. */
+/** Creates a ConfigMap whose key `a` is `b`; throws on failure. */
 export function createConfigMap(kubeconfig: string, name: string): void {
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } })
   const { status, stderr } = spawnSync('kubectl', ['create', '-f', '-'], {
@@ -129,7 +126,7 @@ export function createConfigMap(kubeconfig: string, name: string): void {
   if (status !== 0) throw new Error(`kubectl create ended with ${status}: ${stderr}`)
 }
 
-/** For the `skip` of tests that need kubectl. */
+/** Reason to skip tests that need kubectl, or false. */
 export const withoutKubectl: string | false = spawnSync('kubectl', ['version', '--client']).error
   ? 'kubectl is not installed'
   : false

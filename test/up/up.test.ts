@@ -1,4 +1,4 @@
-/** `t8s up` as a process: it starts on fresh and used directories, serves kubectl and ends cleanly. */
+/** Tests of `t8s up` as a process: it starts on new and used directories, serves kubectl and exits cleanly. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { createConfigMap, kubectl, stop, temporaryFolder, up, withoutKubectl } f
 
 const anyPort = ['--secure-port', '0']
 
-/** The status and text of a GET that does not check the certificate. */
+/** Sends a GET without verifying the certificate; returns status and text. */
 async function get(
   url: string,
   headers: Record<string, string> = {},
@@ -20,7 +20,7 @@ async function get(
   return { status: response.statusCode, text: Buffer.concat(await response.toArray()).toString() }
 }
 
-test('a fresh directory becomes a cluster that kubectl can use at once', { skip: withoutKubectl }, async (t) => {
+test('a new directory becomes a cluster that kubectl can use immediately', { skip: withoutKubectl }, async (t) => {
   const data = join(temporaryFolder(t), 'data')
   const running = await up(t, [...anyPort, '--data-dir', data])
   assert.equal(running.kubeconfig, join(data, 'kubeconfig'))
@@ -44,7 +44,7 @@ test('a fresh directory becomes a cluster that kubectl can use at once', { skip:
   assert.match(running.output(), /stopped\n$/)
 })
 
-test('a used directory keeps its objects and its certificates, and starts fast', {
+test('a restart on a used directory keeps objects and certificates and is fast', {
   skip: withoutKubectl,
 }, async (t) => {
   const data = join(temporaryFolder(t), 'data')
@@ -58,7 +58,7 @@ test('a used directory keeps its objects and its certificates, and starts fast',
   assert.equal(readFileSync(join(data, 'pki/ca.crt'), 'utf8'), authority)
   assert.equal(kubectl(second.kubeconfig, 'get', 'configmap', 'kept', '-o', 'jsonpath={.data.a}').stdout, 'b')
   const readyMs = Number(/^ready in (\d+) ms$/m.exec(second.output())?.[1])
-  // Other test files share the machine: the bound here is wide, the benchmark holds the narrow one.
+  // Other tests share the machine, so the bound is wide; the benchmark has a narrow one.
   assert.ok(readyMs < 2000, `ready in ${readyMs} ms`)
   await stop(second)
 })
@@ -79,15 +79,15 @@ test('SIGTERM ends open watches and still exits with 0', async (t) => {
   assert.deepEqual(await stop(running), { code: 0, signal: null })
   await ended
   session.destroy()
-  assert.ok(performance.now() - started < 4000, 'the watch was ended, not waited for')
-  assert.ok(!running.output().includes('s3cret'), 'tokens do not show')
+  assert.ok(performance.now() - started < 4000, 'the watch was ended without a wait')
+  assert.ok(!running.output().includes('s3cret'), 'the output contains no tokens')
 })
 
-test('a second signal does not wait for requests under way', async (t) => {
+test('a second signal does not wait for running requests', async (t) => {
   const data = join(temporaryFolder(t), 'data')
   writeFileSync(`${data}.tokens`, 's3cret,admin,1,"system:masters"\n')
   const running = await up(t, [...anyPort, '--data-dir', data, '--token-auth-file', `${data}.tokens`])
-  // A request whose body never comes.
+  // A request whose body is never sent.
   const headers = {
     authorization: 'Bearer s3cret',
     'content-type': 'application/json',
@@ -111,7 +111,7 @@ test('a second signal does not wait for requests under way', async (t) => {
   pending.destroy()
 })
 
-test('tokens of the token file are accepted, others are refused', async (t) => {
+test('tokens of the token file are accepted, others are rejected', async (t) => {
   const data = join(temporaryFolder(t), 'data')
   writeFileSync(`${data}.tokens`, 's3cret,admin,1,"system:masters"\n')
   const running = await up(t, [...anyPort, '--data-dir', data, '--token-auth-file', `${data}.tokens`])
@@ -120,7 +120,7 @@ test('tokens of the token file are accepted, others are refused', async (t) => {
   await stop(running)
 })
 
-test('--kubeconfig names the file, --merge-kubeconfig adds a context beside those that are there', {
+test('--kubeconfig sets the file, --merge-kubeconfig adds a context to an existing file', {
   skip: withoutKubectl,
 }, async (t) => {
   const folder = temporaryFolder(t)
@@ -148,7 +148,7 @@ test('--kubeconfig names the file, --merge-kubeconfig adds a context beside thos
   await stop(running)
 })
 
-test("a certificate of one's own and further client authorities are used", { skip: withoutKubectl }, async (t) => {
+test('a custom certificate and additional client authorities are used', { skip: withoutKubectl }, async (t) => {
   const folder = temporaryFolder(t)
   const { makeAuthority, issueCertificate } = await import('../../src/cluster/pki/certificates.ts')
   const now = new Date()
@@ -182,7 +182,7 @@ test("a certificate of one's own and further client authorities are used", { ski
     '--client-key',
     file('jane.key', jane.key),
   ]
-  const asked = kubectl(file('no-kubeconfig', ''), ...own, 'get', 'namespace', 'default', '-o', 'name')
-  assert.equal(asked.stdout, 'namespace/default\n', asked.stderr)
+  const listed = kubectl(file('no-kubeconfig', ''), ...own, 'get', 'namespace', 'default', '-o', 'name')
+  assert.equal(listed.stdout, 'namespace/default\n', listed.stderr)
   await stop(running)
 })

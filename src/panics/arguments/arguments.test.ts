@@ -8,7 +8,7 @@ import { parseWords, wordText } from './words.ts'
 
 const wide: Build = { marks: false, wordBytes: 8 }
 
-/** The parts of a call as `name label word meaning`, and the notes. */
+/** Returns the parts of a call as `name label word meaning`, and the notes. */
 function laidOut(
   words: string,
   signature: string,
@@ -27,7 +27,7 @@ function laidOut(
 
 const example = 'func f(a int, b []int, c string, d [2]int64) error'
 
-test('words of Go 1.16 and older are the memory of arguments and results', () => {
+test('words of Go 1.16 and older are laid out as the memory of arguments and results', () => {
   assert.deepEqual(
     laidOut('0x7, 0xc00001c0a8, 0x3, 0x5, 0x4c1c1e, 0x2, 0x1, 0xffffffffffffffff, 0x4be8a0, 0xc00001', example, 'stack')
       .parts,
@@ -46,14 +46,14 @@ test('words of Go 1.16 and older are the memory of arguments and results', () =>
   )
 })
 
-test('ten words are all that Go prints, and the rest has dots', () => {
+test('Go prints at most ten words, so the other parts are shown as dots', () => {
   const { parts, notes } = laidOut(
     '0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9, 0xa, ...',
     'func f(a, b, c, d string, e string, g []int) error',
     'stack',
   )
   assert.deepEqual(parts.slice(8), [
-    'e pointer 0x9 no address',
+    'e pointer 0x9 not an address',
     'e length 0xa 10',
     'g pointer ...',
     'g length ...',
@@ -65,7 +65,7 @@ test('ten words are all that Go prints, and the rest has dots', () => {
   assert.match(notes, /Results|results/)
 })
 
-test('small values share a word, as they do in memory', () => {
+test('small values share a word', () => {
   assert.deepEqual(
     laidOut(
       '0xfffe01fd, 0x3ff8000000000000, 0x0',
@@ -74,7 +74,7 @@ test('small values share a word, as they do in memory', () => {
     ).parts,
     ['a 0xfd -3', 'b 0x1 true', 'c 0xfffe -2', 'd 0x3ff8000000000000 1.5', 'ok 0x0 false', 'err ?'],
   )
-  // 32 bits: an int64 takes two words, and begins at any.
+  // 32 bits: an int64 takes two words, with an alignment of one.
   assert.deepEqual(
     laidOut('0x1, 0x2, 0x1, 0xffffffff', 'func f(a int32, b int64, c int)', 'stack', { marks: false, wordBytes: 4 })
       .parts,
@@ -82,13 +82,13 @@ test('small values share a word, as they do in memory', () => {
   )
 })
 
-test('a type that nobody knows ends what can be told of memory, and is said', () => {
+test('an unknown type ends the layout of memory, with a note', () => {
   const { parts, notes } = laidOut('0x1, 0x2', 'func f(a int, o Options, b int)', 'stack')
   assert.deepEqual(parts, ['a 0x1 1'])
   assert.match(notes, /type Options.*--src/)
 })
 
-test('words of newer Go are values, with marks for stale ones', () => {
+test('words of newer Go are values, and stale ones are marked', () => {
   const { parts, notes } = laidOut(
     '0x7?, {0xc00001c0a8, 0x3?, 0x3}, {0x4c1c1e?, 0x7f0000000000?}, {0x5, 0x6}',
     example,
@@ -134,13 +134,13 @@ test('gaps, empty structs, nesting and unknown types of newer Go', () => {
   )
 })
 
-test('a signature of another version is noticed', () => {
-  assert.match(laidOut('0x1, 0x2', 'func f(a int)', 'register').notes, /shows 2 values and the signature has 1/)
+test('a signature with another number of values is reported', () => {
+  assert.match(laidOut('0x1, 0x2', 'func f(a int)', 'register').notes, /has 2 values and the signature 1/)
   assert.match(laidOut('0x1', 'func f(a, b int)', 'register').notes, /only 1 of the 2/)
-  assert.match(laidOut('0x1', 'func f(a, b int)', 'stack').notes, /shows 1 words and the signature has 2/)
+  assert.match(laidOut('0x1', 'func f(a, b int)', 'stack').notes, /has 1 words and the signature 2/)
 })
 
-test('the output itself shows by which Go it was printed', () => {
+test('the calling convention and the word size are derived from the output', () => {
   const make = new FrameMaker()
   const build = (...calls: readonly string[]): Build => {
     const crash = newCrash('panic', 1)
@@ -154,12 +154,12 @@ test('the output itself shows by which Go it was printed', () => {
   assert.equal(build('main.f(0x1)').convention, undefined)
   assert.equal(build('main.f(0xc000074e40)').wordBytes, 8)
   assert.equal(build('main.f(0x9888ec0)').wordBytes, 4)
-  // With nothing else to go by, the number of words decides.
+  // Without other evidence, the number of words decides.
   assert.equal(laidOut('0x1, 0x4c1c1e, 0x2, 0x0', 'func f(a int, s string) bool', undefined).parts.length, 4)
   assert.deepEqual(laidOut('0x1, 0x2', 'func f(a, b int) bool', undefined).parts, ['a 0x1 1', 'b 0x2 2', '?'])
 })
 
-test('a type that is not known does not change by which Go a call is taken to be printed', () => {
+test('an unknown type does not change the detected calling convention', () => {
   const make = new FrameMaker()
   const convention = (words: string, signature: string): string | undefined =>
     layOut(make.frame(`main.f(${words})`, '\t/x/main.go:1 +0x1')!, parseSignature(signature), wide)?.convention
@@ -178,7 +178,7 @@ test('a type that is not known does not change by which Go a call is taken to be
       assert.equal(convention(words, signature.replaceAll(/\bT\b/g, type)), expected, `${signature} with ${type}`)
 })
 
-test('words are read as they are printed, and nothing else is', () => {
+test('parseWords parses printed words and rejects other text', () => {
   for (const text of ['0x1, {0x2?, _, {}}, ...', '', '{...}'])
     assert.equal(parseWords(text)?.map(wordText).join(', ').replaceAll('?', ''), text.replaceAll(/[?_]/g, ''))
   for (const text of ['hello', '{0x1', '0x1}', '1, 2']) assert.equal(parseWords(text), undefined, text)

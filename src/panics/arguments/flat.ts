@@ -1,17 +1,17 @@
 /**
- * Words of Go 1.16 and older against a signature: the memory of arguments and then of results, as it lies on the stack,
- * at most ten words.
+ * Assigns the words of Go 1.16 and older to a signature: the memory of arguments and results on the stack, at most ten
+ * words.
  */
-import { aligned, roomOf } from '../go/memory.ts'
+import { aligned, typeSizeOf } from '../go/memory.ts'
 import { type GoType, partsOf, type Signature } from '../go/types.ts'
-import { type LaidOut, labelOf, meaningOf, type Part } from './laid-out.ts'
+import { type ArgumentValue, labelOf, meaningOf, type Part } from './argument-value.ts'
 import type { Word } from './words.ts'
 
 export interface FlatArguments {
-  readonly values: readonly LaidOut[]
-  /** How many words the signature wants; undefined where a type is not known. */
+  readonly values: readonly ArgumentValue[]
+  /** Number of words of the signature; undefined if a type is unknown. */
   readonly expected?: number
-  /** The type behind which nothing can be told, because nobody knows its size. */
+  /** The first type of unknown size: the values from there on cannot be read. */
   readonly unknown?: string
 }
 
@@ -21,7 +21,7 @@ export function flatArguments(
   wordBytes: number,
 ): FlatArguments {
   const stack = new Stack(words, wordBytes)
-  const values: LaidOut[] = []
+  const values: ArgumentValue[] = []
   const fields = [
     ...(receiver ? [{ role: 'receiver' as const, field: receiver }] : []),
     ...parameters.map((field) => ({ role: 'argument' as const, field })),
@@ -30,9 +30,9 @@ export function flatArguments(
   let offset = 0
   let areResults = false
   for (const { role, field } of fields) {
-    const room = roomOf(field.type, wordBytes)
+    const room = typeSizeOf(field.type, wordBytes)
     if (!room) return { values, unknown: field.type.text }
-    // Results begin at a word of their own.
+    // Results begin at a word boundary.
     if (role === 'result' && !areResults) offset = aligned(offset, wordBytes)
     areResults = role === 'result'
     offset = aligned(offset, room.align)
@@ -42,7 +42,7 @@ export function flatArguments(
   return { values, expected: aligned(offset, wordBytes) / wordBytes }
 }
 
-/** Memory that is partly known. */
+/** Memory of which only some words are known. */
 class Stack {
   readonly wordBytes: number
   readonly #words: readonly Word[]
@@ -52,7 +52,7 @@ class Stack {
     this.wordBytes = wordBytes
   }
 
-  /** Values of several words are put together; little endian. */
+  /** Reads a value, which may span several words. Little endian. */
   at(label: string, type: GoType, offset: number, size: number): Part {
     let value = 0n
     for (let byte = 0; byte < size; byte += this.wordBytes) {
@@ -70,11 +70,11 @@ class Stack {
 
 function partsAt(stack: Stack, label: string, type: GoType, offset: number): readonly Part[] {
   const parts = partsOf(type)
-  if (!parts) return [stack.at(label, type, offset, roomOf(type, stack.wordBytes)?.size ?? stack.wordBytes)]
+  if (!parts) return [stack.at(label, type, offset, typeSizeOf(type, stack.wordBytes)?.size ?? stack.wordBytes)]
   if (parts.length === 0) return [{ label, word: '{}', meaning: 'takes no memory' }]
   let at = offset
   return parts.flatMap((one) => {
-    const { size, align } = roomOf(one.type, stack.wordBytes) ?? { size: 0, align: 1 }
+    const { size, align } = typeSizeOf(one.type, stack.wordBytes) ?? { size: 0, align: 1 }
     at = aligned(at, align)
     const found = partsAt(stack, labelOf(label, one), one.type, at)
     at += size

@@ -1,16 +1,16 @@
 /**
- * Words of Go 1.17 and newer against a signature: each value has its own, those of one with several in braces. Results
- * are not printed.
+ * Assigns the words of Go 1.17 and newer to a signature: each value has its own words, several of one value are in
+ * braces. Results are not printed.
  */
 import { type GoType, partsOf, type Signature } from '../go/types.ts'
-import { type LaidOut, labelOf, type Part, part } from './laid-out.ts'
+import { type ArgumentValue, labelOf, type Part, part } from './argument-value.ts'
 import { type Word, wordText } from './words.ts'
 
 export function structuredArguments(
   { receiver, parameters }: Signature,
   words: readonly Word[],
   wordBytes: number,
-): readonly LaidOut[] {
+): readonly ArgumentValue[] {
   const values = [
     ...(receiver ? [{ role: 'receiver' as const, ...receiver }] : []),
     ...parameters.map((field) => ({ role: 'argument' as const, ...field })),
@@ -27,7 +27,7 @@ export function structuredArguments(
   })
 }
 
-/** `rest` stands for words that are not there. */
+/** `rest` is shown for missing words. */
 function partsOfValue(
   label: string,
   type: GoType,
@@ -50,7 +50,7 @@ function partsOfValue(
   })
 }
 
-/** What a type has that nothing is known of. */
+/** Lists the words of a value of unknown type. */
 function unknownParts(label: string, words: readonly Word[]): readonly Part[] {
   const guess = words.every(({ kind }) => kind === 'word')
     ? { 2: 'a string, an interface or a struct of two', 3: 'a slice or a struct of three' }[words.length]

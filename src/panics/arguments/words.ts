@@ -1,17 +1,18 @@
 /**
- * The words that a frame shows between its parentheses, as a tree: Go 1.17 and newer put those of one value in braces.
+ * Parses the words between the parentheses of a frame to a tree: Go 1.17 and newer put the words of one value in
+ * braces.
  */
 
 export type Word =
-  /** `0x1f`; `0x1f?` may be stale: the value was in a register, which has been used for something else since. */
+  /** `0x1f`; `0x1f?` may be stale: the value was in a register that has been reused since. */
   | { readonly kind: 'word'; readonly value: bigint; readonly stale: boolean }
-  /** `_`: too far behind in the frame for the compiler's tables. */
+  /** `_`: too far back in the frame for the compiler's tables. */
   | { readonly kind: 'hidden' }
-  /** `...`: what comes here is left out. */
+  /** `...`: the rest is truncated. */
   | { readonly kind: 'more' }
   | { readonly kind: 'group'; readonly words: readonly Word[] }
 
-/** Undefined for a text that is no list of words. */
+/** Returns undefined if the text is not a list of words. */
 export function parseWords(text: string): readonly Word[] | undefined {
   const tokens = text.match(/0x[0-9a-f]+\??|\.\.\.|[{}_?]|[^\s,]/g) ?? []
   let at = 0
@@ -36,7 +37,7 @@ export function parseWords(text: string): readonly Word[] | undefined {
   return list(false)
 }
 
-/** Whether words are of Go 1.17 or newer, as far as they show it: braces, marks and gaps came with it. */
+/** Returns true if the words show that they are of Go 1.17 or newer: by braces, stale marks or gaps. */
 export const isStructured = (words: readonly Word[]): boolean =>
   words.some((word) => word.kind === 'group' || word.kind === 'hidden' || (word.kind === 'word' && word.stale))
 

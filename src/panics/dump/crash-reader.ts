@@ -1,42 +1,47 @@
-/** Finds crashes of Go programs in lines, one line after the other: what is no part of a crash is passed over. */
+/** Finds crashes of Go programs in a log, line by line. Lines that are not part of a crash are skipped. */
 import type { LoggedStack, LogReader } from '../log/log-lines.ts'
 import { type Crash, type CrashKind, newCrash, type SignalFacts } from './crash.ts'
 import { type Frame, FrameMaker } from './frame.ts'
 import { type Goroutine, goroutineHeading, type Heading } from './goroutine.ts'
 import { RaceReader } from './race-reader.ts'
 
-/** What a panic may say before its goroutines come, in lines; more is another program's output. */
-const longestReason = 200
-/** Lines of other programs between two goroutines of one dump. */
-const longestGap = 50
-/** Frames that are kept of all crashes; goroutines after that are counted. */
-const mostFrames = 2_000_000
+/** Maximum lines of a panic message; more are the output of another program. */
+const maxReasonLines = 200
+/** Maximum lines of other programs between two goroutines of one dump. */
+const maxGapLines = 50
+/** Maximum frames of all crashes that are stored; further goroutines are only counted. */
+const maxFrames = 2_000_000
 
-const starts =
-  /^(?:panic: |fatal error: |fatal: morestack|unexpected fault address |runtime: |SIG[A-Z0-9]+: |WARNING: DATA RACE$|http: panic serving |Observed a panic|.{0,80}\b[Pp]anic recovered\b|.{0,40}\b[Rr]ecovered from (?:a )?panic\b)/
+const starts = new RegExp(
+  '^(?:panic: |fatal error: |fatal: morestack|unexpected fault address |runtime: |SIG[A-Z0-9]+: |' +
+    String.raw`WARNING: DATA RACE$|http: panic serving |Observed a panic|.{0,80}\b[Pp]anic recovered\b|` +
+    String.raw`.{0,40}\b[Rr]ecovered from (?:a )?panic\b)`,
+)
 const panicLine = /^\t?panic: (.*)$/
-const signalLine =
-  /^\[signal (?:(SIG[A-Z0-9]+)(?:: ([^\]]*?))?|(\S+)) code=(0x[0-9a-f]+|-?\d+) addr=(0x[0-9a-f]+)(?: pc=(0x[0-9a-f]+))?\]/
+const signalLine = new RegExp(
+  String.raw`^\[signal (?:(SIG[A-Z0-9]+)(?:: ([^\]]*?))?|(\S+)) code=(0x[0-9a-f]+|-?\d+) addr=(0x[0-9a-f]+)` +
+    String.raw`(?: pc=(0x[0-9a-f]+))?\]`,
+)
 const registerLine = /^([a-z][a-z0-9]{1,7})\s+(0x[0-9a-f]+)\s*$/
 
-type Where = 'outside' | 'reason' | 'stacks' | 'race'
+type State = 'outside' | 'reason' | 'stacks' | 'race'
 
 export class CrashReader implements LogReader {
   readonly crashes: Crash[] = []
   readonly #make = new FrameMaker()
   readonly #race = new RaceReader(this.#make)
-  #where: Where = 'outside'
+  #state: State = 'outside'
   #crash = newCrash('goroutines', 0)
   #goroutine: Goroutine | undefined
-  /** Where frames go: a goroutine's, an ancestor's or the thread's stack. */
+  /** Target of parsed frames: a goroutine's, an ancestor's or the thread's stack. */
   #frames: Frame[] | undefined
   #call = ''
   #reasonLines: string[] = []
   #gap = 0
   #seen = new Set<number>()
   #notes: string[] = []
-  #said = ''
-  #kept = 0
+  #lastLine = ''
+  #frameCount = 0
 
   line(text: string, number: number): void {
     const call = this.#call
@@ -44,12 +49,12 @@ export class CrashReader implements LogReader {
       this.#call = ''
       if (this.#place(call, text)) return
     }
-    if (this.#where === 'race') {
-      if (this.#race.line(text)) this.#where = 'outside'
+    if (this.#state === 'race') {
+      if (this.#race.line(text)) this.#state = 'outside'
       return
     }
     if (text === '') {
-      if (this.#where === 'reason') this.#reasonLines.push('')
+      if (this.#state === 'reason') this.#reasonLines.push('')
       return
     }
     if (text.startsWith('goroutine ')) {
@@ -59,16 +64,19 @@ export class CrashReader implements LogReader {
         return
       }
     }
-    if (this.#where === 'stacks' && this.#inStacks(text)) return
-    if (this.#where === 'reason' && this.#inReason(text)) return
+    if (this.#state === 'stacks' && this.#inStacks(text)) return
+    if (this.#state === 'reason' && this.#inReason(text)) return
     if (starts.test(text)) this.#start(text, number)
-    else if (this.#where === 'outside' || ++this.#gap > longestGap) {
-      this.#where = 'outside'
-      this.#said = text
+    else if (this.#state === 'outside' || ++this.#gap > maxGapLines) {
+      this.#state = 'outside'
+      this.#lastLine = text
     }
   }
 
-  /** A stack in a field of a log's entry: with goroutines as the runtime prints them, or frames alone as loggers do. */
+  /**
+   * Reads a stack in a field of a log entry: goroutines as printed by the runtime, or only frames, as printed by
+   * loggers.
+   */
   logged({ message, level, stack }: LoggedStack, number: number): void {
     this.#leave()
     const isPanic =
@@ -79,20 +87,20 @@ export class CrashReader implements LogReader {
     const crash = this.#open(isPanic ? 'logged panic' : 'logged error', number)
     crash.message = message
     if (/^(panic|fatal error): /.test(stack)) {
-      this.#where = 'reason'
+      this.#state = 'reason'
       crash.kind = stack.startsWith('panic') ? 'panic' : 'fatal error'
       this.#reason(lines.shift() ?? '')
-    } else if (stack.includes('goroutine ')) this.#where = 'stacks'
+    } else if (stack.includes('goroutine ')) this.#state = 'stacks'
     else this.#addGoroutine({ state: '', minutes: 0, lockedToThread: false, notes: [] })
     for (const line of lines) {
       const isCall = !line.startsWith('\t') && !line.includes('goroutine ') && line !== ''
-      if (this.#where === 'stacks' && isCall && !line.startsWith('created by ')) this.#call = line
+      if (this.#state === 'stacks' && isCall && !line.startsWith('created by ')) this.#call = line
       else this.line(line, number)
     }
     this.#leave()
   }
 
-  /** To be called after the last line. */
+  /** Must be called after the last line. */
   end(): void {
     this.#leave()
   }
@@ -108,7 +116,7 @@ export class CrashReader implements LogReader {
     this.#leave()
     if (text === 'WARNING: DATA RACE') {
       this.#race.begin(this.#open('data race', number))
-      this.#where = 'race'
+      this.#state = 'race'
       return
     }
     const kind: CrashKind = /^panic: /.test(text)
@@ -119,7 +127,7 @@ export class CrashReader implements LogReader {
           ? 'signal'
           : 'logged panic'
     this.#open(kind, number)
-    this.#where = 'reason'
+    this.#state = 'reason'
     this.#reason(text)
   }
 
@@ -136,11 +144,11 @@ export class CrashReader implements LogReader {
     return this.#crash
   }
 
-  /** The crash is over: what was taken for the rest of its message was not, if no goroutine came. */
+  /** Ends the current crash. Lines collected as its message are dropped if no goroutine followed. */
   #leave(): void {
-    if (this.#where === 'race') this.#race.end()
-    if (this.#where === 'reason') this.#endReason(false)
-    this.#where = 'outside'
+    if (this.#state === 'race') this.#race.end()
+    if (this.#state === 'reason') this.#endReason(false)
+    this.#state = 'outside'
     this.#call = ''
     this.#goroutine = undefined
     this.#frames = undefined
@@ -158,7 +166,7 @@ export class CrashReader implements LogReader {
       crash.panics.push({ text, recovered: text !== marked, repanicked: marked.endsWith('repanicked]') })
     } else if (fatal) {
       crash.fatalError = fatal[1]
-      // A panic that cannot end its program in order ends it so.
+      // A panic whose program could not be ended regularly ends with a fatal error.
       if (crash.kind !== 'panic') crash.kind = 'fatal error'
     } else if (fault) crash.signal = { name: 'SIGSEGV', description: 'segmentation violation', address: fault[1] }
     else if (signal) crash.signal = { name: signal[1] ?? '', description: signal[2] ?? '' }
@@ -203,23 +211,23 @@ export class CrashReader implements LogReader {
       this.#endReason(true)
       crash.runtimeStack = []
       this.#frames = crash.runtimeStack
-      this.#where = 'stacks'
+      this.#state = 'stacks'
       return true
     }
     if (/^(runtime: |\[?goroutine running on|instruction bytes:)/.test(text)) return crash.notes.push(text) > 0
     if (starts.test(text) && !text.startsWith('panic: ')) return false
     this.#reasonLines.push(text)
-    if (this.#reasonLines.length > longestReason) this.#leave()
+    if (this.#reasonLines.length > maxReasonLines) this.#leave()
     return true
   }
 
-  /** `isMessage`: the lines in between belong to the message of the last panic. */
+  /** `isMessage`: the collected lines belong to the message of the last panic. */
   #endReason(isMessage: boolean): void {
     const more = this.#reasonLines.join('\n').trimEnd()
     this.#reasonLines = []
     const last = this.#crash.panics.at(-1)
     if (!isMessage || more === '') return
-    // Newer Go indents what follows the first line.
+    // Newer Go indents the lines after the first.
     const rest = more.replaceAll('\n\t', '\n').replace(/^\t/, '')
     if (last) last.text = `${last.text}\n${rest}`
     else if (this.#crash.message !== undefined) this.#crash.message = `${this.#crash.message}\n${rest}`
@@ -227,31 +235,31 @@ export class CrashReader implements LogReader {
 
   #begin(heading: Heading, number: number): void {
     const isOneMore =
-      this.#where === 'stacks' && !(heading.id !== undefined && heading.id !== 0 && this.#seen.has(heading.id))
-    if (this.#where === 'reason') this.#endReason(true)
+      this.#state === 'stacks' && !(heading.id !== undefined && heading.id !== 0 && this.#seen.has(heading.id))
+    if (this.#state === 'reason') this.#endReason(true)
     else if (
       !isOneMore ||
       (this.#crash.kind === 'logged panic' && this.#crash.goroutines.length > 0 && heading.state === 'running')
     ) {
       this.#leave()
-      // `PANIC: …`, or whatever else somebody writes before a stack.
-      const said = this.#said
+      // The line before a stack, such as `PANIC: …`.
+      const lastLine = this.#lastLine
       const crash = this.#open(
-        /\bpanic\b|runtime error: /i.test(said) && heading.state === 'running' ? 'logged panic' : 'goroutines',
+        /\bpanic\b|runtime error: /i.test(lastLine) && heading.state === 'running' ? 'logged panic' : 'goroutines',
         number,
       )
-      if (crash.kind === 'logged panic') crash.message = said
+      if (crash.kind === 'logged panic') crash.message = lastLine
     }
     this.#gap = 0
     this.#addGoroutine(heading)
   }
 
   #addGoroutine(heading: Heading): void {
-    this.#where = 'stacks'
-    this.#said = ''
+    this.#state = 'stacks'
+    this.#lastLine = ''
     this.#goroutine = { ...heading, frames: [] }
     if (heading.id !== undefined) this.#seen.add(heading.id)
-    if (this.#kept > mostFrames) {
+    if (this.#frameCount > maxFrames) {
       this.#crash.dropped++
       this.#frames = undefined
     } else {
@@ -263,7 +271,7 @@ export class CrashReader implements LogReader {
   #inStacks(text: string): boolean {
     const goroutine = this.#goroutine
     const last = text.charCodeAt(text.length - 1)
-    // `f(0x1)`, and `created by f in goroutine 1`, whose place is in the next line; a tab begins a place.
+    // `f(0x1)`, or `created by f in goroutine 1`, whose location is on the next line; a location begins with a tab.
     if (
       text.charCodeAt(0) !== 9 &&
       (last === 41 || text.startsWith('created by ') || text.startsWith('non-Go function'))
@@ -302,7 +310,7 @@ export class CrashReader implements LogReader {
     return signal !== undefined
   }
 
-  /** Whether a line is the place of the call before it. */
+  /** Returns true if the line is the location of the call before it. */
   #place(call: string, text: string): boolean {
     const first = text.charCodeAt(0)
     if (first !== 9 && first !== 32) return false
@@ -310,7 +318,7 @@ export class CrashReader implements LogReader {
     const [, creator = '', by] = created ? (/^created by (.*?)(?: in goroutine (\d+))?$/.exec(call) ?? []) : []
     const frame = this.#make.frame(created ? creator : call, text)
     if (!frame) return false
-    this.#kept++
+    this.#frameCount++
     if (!created) this.#frames?.push(frame)
     else if (this.#goroutine && this.#frames === this.#goroutine.frames)
       this.#goroutine.createdBy = {
@@ -336,5 +344,5 @@ function signalOf(text: string): SignalFacts | undefined {
   }
 }
 
-/** Negative codes are printed as what they are without a sign, in 32 bits or in 64. */
+/** Negative codes are printed as unsigned numbers of 32 or 64 bits. */
 const signedCode = (code: string): number => Number(BigInt.asIntN(32, BigInt(code)))

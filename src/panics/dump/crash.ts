@@ -1,71 +1,68 @@
-/**
- * What the runtime of a Go program tells when it ends, or is asked for its goroutines: as it was read, without
- * judgement.
- */
+/** The output of Go's runtime when a program ends or dumps its goroutines, parsed but not interpreted. */
 import type { Frame } from './frame.ts'
 import type { Goroutine } from './goroutine.ts'
 
 export interface PanicValue {
-  /** As printed: of errors their text, of others what the runtime makes of them. */
+  /** As printed: the text of an error, or the runtime's format of another value. */
   text: string
-  /** A deferred function took it; the panic behind it in the list came later. */
+  /** A deferred function recovered it; the next panic in the list is newer. */
   readonly recovered: boolean
-  /** The same value was panicked with again (told since Go 1.24). */
+  /** The same value was panicked with again (printed since Go 1.24). */
   readonly repanicked: boolean
 }
 
 export interface SignalFacts {
   /** `SIGSEGV`. */
   readonly name: string
-  /** In the runtime's words: `segmentation violation`. */
+  /** The runtime's description: `segmentation violation`. */
   readonly description: string
   readonly code?: number
   readonly address?: string
   readonly pc?: string
-  /** It came while C code ran. */
+  /** True if it arrived while C code was running. */
   readonly duringCgo?: boolean
 }
 
-/** One side of a data race, or where a goroutine of one was made. */
+/** One side of a data race, or the creation of one of its goroutines. */
 export interface RaceStack {
   /** `Write at 0x00c0000b4010 by goroutine 7`. */
   readonly title: string
   readonly frames: Frame[]
 }
 
-/** How it came to the output. */
+/** The source of the output. */
 export type CrashKind =
   | 'panic'
   | 'fatal error'
   | 'signal'
   | 'data race'
-  /** A panic that somebody recovered from, and wrote to the log. */
+  /** A panic that was recovered and logged. */
   | 'logged panic'
   /** An error that was logged with its stack. */
   | 'logged error'
-  /** Goroutines without a reason. */
+  /** A dump of goroutines without a failure. */
   | 'goroutines'
 
 export interface Crash {
   kind: CrashKind
-  /** Where it begins in the input, from 1. */
+  /** Its first line in the input, from 1. */
   readonly line: number
-  /** The first panic first. */
+  /** Oldest first. */
   readonly panics: PanicValue[]
   fatalError?: string
-  /** What a log said beside a stack. */
+  /** The log message next to a stack. */
   message?: string
   signal?: SignalFacts
-  /** What the runtime said before: lines that begin with `runtime:`. */
+  /** Lines of the runtime before it, which begin with `runtime:`. */
   readonly notes: string[]
   readonly goroutines: Goroutine[]
-  /** Of the thread that failed, where that ran no goroutine. */
+  /** Stack of the failed thread, if it ran no goroutine. */
   runtimeStack?: Frame[]
   readonly registers: Map<string, string>
   readonly race: RaceStack[]
-  /** Goroutines that were too many to keep. */
+  /** Number of goroutines that were not stored. */
   dropped: number
-  /** What a shell or `go run` says at the end. */
+  /** The exit status printed by a shell or `go run`. */
   exitStatus?: number
 }
 

@@ -1,4 +1,4 @@
-/** Frames of a stack: two lines, what is called with which words, and where. */
+/** Frames of a stack: two lines, the call with its words and the location. */
 import { type FunctionName, functionName } from './function-name.ts'
 
 export interface Location {
@@ -8,35 +8,35 @@ export interface Location {
 
 export interface Frame extends Location {
   readonly function: FunctionName
-  /** The words between the parentheses, as printed; undefined where none are (inlined, or a stack of a log). */
+  /** The words between the parentheses, as printed; undefined without any (inlined, or from a log). */
   readonly words?: string
-  /** Its caller's machine code holds it. */
+  /** True if its code is part of the caller's. */
   readonly inlined: boolean
-  /** Bytes from the function's first instruction. */
+  /** Offset of the instruction from the start of the function, in bytes. */
   readonly offset?: number
   readonly fp?: string
   readonly sp?: string
   readonly pc?: string
-  /** The same for the same call at the same place, and small. */
+  /** A small number that identifies the call and its location. */
   readonly site: number
 }
 
 const locationPattern =
   /^\s+(.+?):(\d+)(?: \+0x([0-9a-f]+))?(?: fp=(0x[0-9a-f]+))?(?: sp=(0x[0-9a-f]+))?(?: pc=(0x[0-9a-f]+))?\s*$/
-/** C code, where nobody tells the runtime its lines. */
+/** A frame of C code, for which the runtime has no lines. */
 const addressPattern = /^\s+pc=(0x[0-9a-f]+)\s*$/
 
-/** Makes frames, and remembers names and places: dumps of many goroutines hold the same ones again and again. */
+/** Parses frames. Caches names and locations, since large dumps repeat them. */
 export class FrameMaker {
   readonly #names = new Map<string, FunctionName>()
   readonly #sites = new Map<string, number>()
 
-  /** The frame of these two lines; undefined if they are none. */
+  /** Parses the two lines of a frame; undefined if they are not a frame. */
   frame(call: string, place: string): Frame | undefined {
     const found = locationPattern.exec(place)
     if (!found) return this.#foreign(call, place)
     const [, file = '', line = '', offset, fp, sp, pc] = found
-    // Words hold no parentheses, names may.
+    // Words contain no parentheses; names may.
     const open = call.endsWith(')') ? call.lastIndexOf('(') : -1
     const full = open < 0 ? call.trim() : call.slice(0, open).trim()
     const words = open < 0 ? undefined : call.slice(open + 1, -1)

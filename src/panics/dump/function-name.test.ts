@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { functionName } from './function-name.ts'
 
-test('names of functions, methods, closures and wrappers are taken apart', () => {
+test('names of functions, methods, closures and wrappers are parsed', () => {
   const cases: readonly (readonly [string, string, string | undefined, string, string?])[] = [
     ['main.main', 'main', undefined, 'main'],
     ['main.main.func1', 'main', undefined, 'main', 'func1'],
@@ -27,7 +27,7 @@ test('names of functions, methods, closures and wrappers are taken apart', () =>
     const found = functionName(full)
     assert.deepEqual([found.package, found.receiver, found.name, found.closure], [pkg, receiver, name, closure], full)
   }
-  assert.equal(functionName('main.(*Server).Handle-fm').wrapper, 'a method value')
-  assert.equal(functionName('main.start.gowrap1').wrapper, 'what a go statement runs')
+  assert.equal(functionName('main.(*Server).Handle-fm').wrapper, 'wrapper of a method value')
+  assert.equal(functionName('main.start.gowrap1').wrapper, 'wrapper of a go statement')
   assert.equal(functionName('main.Map[...]').generic, true)
 })

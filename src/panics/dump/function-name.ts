@@ -1,4 +1,4 @@
-/** Names of functions as Go's runtime prints them, taken apart: package, receiver, method, closure. */
+/** Parses function names of Go's runtime into package, receiver, method and closure. */
 
 export interface FunctionName {
   /** As printed: `example.com/shop/cart.(*Cart).Add.func1`. */
@@ -9,22 +9,22 @@ export interface FunctionName {
   readonly receiver?: string
   /** `Add`, without type arguments. */
   readonly name: string
-  /** Which closure in it: `func1.2`. */
+  /** The closure inside the function: `func1.2`. */
   readonly closure?: string
-  /** Has type arguments, which Go prints as `[...]`. */
+  /** True if it has type arguments, which Go prints as `[...]`. */
   readonly generic: boolean
-  /** What the compiler made around it, in words. */
+  /** The compiler-generated wrapper, in words. */
   readonly wrapper?: string
 }
 
 const wrappers: readonly (readonly [RegExp, string])[] = [
-  [/-fm$/, 'a method value'],
-  [/\.gowrap\d+$/, 'what a go statement runs'],
-  [/\.deferwrap\d+$/, 'what a defer statement runs'],
-  [/-range\d+$/, 'the body of a range over a function'],
+  [/-fm$/, 'wrapper of a method value'],
+  [/\.gowrap\d+$/, 'wrapper of a go statement'],
+  [/\.deferwrap\d+$/, 'wrapper of a defer statement'],
+  [/-range\d+$/, 'body of a range over a function'],
 ]
 
-/** Takes a name apart; names of C functions and `panic` have no package. */
+/** Parses a name. C functions and `panic` have no package. */
 export function functionName(full: string): FunctionName {
   const [pkg, rest] = splitPackage(full)
   const wrapper = wrappers.find(([suffix]) => suffix.test(rest))
@@ -35,7 +35,7 @@ export function functionName(full: string): FunctionName {
     (part, index) => index > 0 && /^(func)?\d+$/.test(part) && !(index === 1 && parts[0] === 'init'),
   )
   const named = closureAt < 0 ? parts : parts.slice(0, closureAt)
-  // `glob..func1` is a closure of a package's variable, `init.0` the first init of a package.
+  // `glob..func1` is a closure of a package variable, `init.0` the first init function of a package.
   const isFunction =
     pointer !== undefined || named.length < 2 || named[0] === 'glob' || named[0] === 'init' || named[0] === ''
   const receiver = pointer ?? (isFunction ? undefined : named[0])
@@ -51,7 +51,7 @@ export function functionName(full: string): FunctionName {
   }
 }
 
-/** Dots in the last element of a path are printed as %2e, so the first dot behind it ends the package. */
+/** Dots in the last element of a path are printed as %2e, so the next dot ends the package. */
 function splitPackage(full: string): [pkg: string, rest: string] {
   const bracket = full.indexOf('[')
   const slash = full.lastIndexOf('/', bracket < 0 ? full.length : bracket)

@@ -1,24 +1,24 @@
-/** A goroutine of a dump: its heading says what it does and for how long, its stack where. */
+/** A goroutine of a dump: its heading with state and waiting time, and its stack. */
 import type { Frame, Location } from './frame.ts'
 import type { FunctionName } from './function-name.ts'
 
 export interface CreatedBy extends Location {
   readonly function: FunctionName
-  /** Which goroutine that was; told since Go 1.21. */
+  /** The creating goroutine; printed since Go 1.21. */
   readonly goroutine?: number
 }
 
 export interface Heading {
-  /** Undefined for a stack of a log, which does not say whose it is. */
+  /** Undefined for a stack from a log. */
   readonly id?: number
   /** `running`, `chan receive`, `sync.Mutex.Lock`, … */
   readonly state: string
-  /** How long it waits; 0 is less than one. */
+  /** Waiting time in minutes; 0 if less than one. */
   readonly minutes: number
   readonly lockedToThread: boolean
-  /** What else is told: `synctest bubble 3`, `scan`, labels. */
+  /** Other parts of the heading: `synctest bubble 3`, `scan`, labels. */
   readonly notes: readonly string[]
-  /** Addresses of its structures in the runtime, and its thread's; told since Go 1.23 where all frames are. */
+  /** Address of its runtime structure and number of its thread; printed since Go 1.23 with full tracebacks. */
   readonly gp?: string
   readonly m?: string
 }
@@ -26,17 +26,17 @@ export interface Heading {
 export interface Goroutine extends Heading {
   readonly frames: Frame[]
   createdBy?: CreatedBy
-  /** Frames that were left out: how many, or true where that is not told. */
+  /** Number of elided frames, or true if the number is not printed. */
   elided?: number | true
-  /** It ran on another thread: its stack is not known. */
+  /** True if it ran on another thread, so that its stack is unknown. */
   unavailable?: boolean
-  /** Stacks of those that created it (GODEBUG=tracebackancestors). */
+  /** Stacks of the goroutines that created it (GODEBUG=tracebackancestors). */
   ancestors?: { readonly goroutine: number; readonly frames: Frame[] }[]
 }
 
 const headingPattern = /^goroutine (\d+)(?: gp=(\S+))?(?: m=(\S+))?(?: mp=\S+)? \[(.*)\](.*):\s*$/
 
-/** `goroutine 7 [chan receive, 5 minutes, locked to thread]:`; undefined for other lines. */
+/** Parses `goroutine 7 [chan receive, 5 minutes, locked to thread]:`; undefined for other lines. */
 export function goroutineHeading(line: string): Heading | undefined {
   const found = headingPattern.exec(line)
   if (!found) return undefined
@@ -51,8 +51,7 @@ export function goroutineHeading(line: string): Heading | undefined {
     else if (part === 'locked to thread') lockedToThread = true
     else notes.push(part)
   }
-  // A collection that looks at the stack, a bubble of a test, a leak that Go itself found: none of them is what it
-  // waits for.
+  // A stack scan, a synctest bubble or a detected leak is not the reason that it waits for.
   const state = first.replace(/ \((scan|durable|leaked)\)/g, (_, note: string) => {
     notes.push(note)
     return ''

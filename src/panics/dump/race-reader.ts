@@ -1,4 +1,4 @@
-/** Reads what the race detector tells: two accesses to the same memory, and where their goroutines were made. */
+/** Parses the race detector's output: two accesses to the same memory, and the creation of their goroutines. */
 import type { Crash } from './crash.ts'
 import type { Frame, FrameMaker } from './frame.ts'
 
@@ -22,7 +22,7 @@ export class RaceReader {
     this.#call = ''
   }
 
-  /** True for the line that ends it. */
+  /** Returns true for the line that ends the output. */
   line(text: string): boolean {
     if (/^=+$/.test(text)) {
       this.end()

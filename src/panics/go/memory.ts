@@ -1,14 +1,14 @@
-/** How values of Go lie in memory: sizes, alignment, and which field is where. */
+/** The memory layout of Go values: sizes, alignment and offsets of fields. */
 import { type GoType, partsOf } from './types.ts'
 
-/** What a value of a type takes. Bytes. */
-export interface Room {
+/** Size and alignment of a type, in bytes. */
+export interface TypeSize {
   readonly size: number
   readonly align: number
 }
 
-/** Undefined for types that nothing is known of. */
-export function roomOf(type: GoType, wordBytes: number): Room | undefined {
+/** Returns undefined for unknown types. */
+export function typeSizeOf(type: GoType, wordBytes: number): TypeSize | undefined {
   switch (type.kind) {
     case 'basic': {
       const size = type.bytes ?? wordBytes
@@ -24,7 +24,7 @@ export function roomOf(type: GoType, wordBytes: number): Room | undefined {
     case 'slice':
       return { size: 3 * wordBytes, align: wordBytes }
     case 'array': {
-      const element = roomOf(type.element, wordBytes)
+      const element = typeSizeOf(type.element, wordBytes)
       return element && type.length !== undefined
         ? { size: element.size * type.length, align: element.align }
         : undefined
@@ -33,7 +33,7 @@ export function roomOf(type: GoType, wordBytes: number): Room | undefined {
       let size = 0
       let align = 1
       for (const field of type.fields) {
-        const room = roomOf(field.type, wordBytes)
+        const room = typeSizeOf(field.type, wordBytes)
         if (!room) return undefined
         size = aligned(size, room.align) + room.size
         align = Math.max(align, room.align)
@@ -48,14 +48,14 @@ export function roomOf(type: GoType, wordBytes: number): Room | undefined {
 export const aligned = (offset: number, to: number): number => Math.ceil(offset / to) * to
 
 /**
- * The field of a struct that begins at an offset, such as `limits.cpu`; undefined if there is none, or a type before it
- * is not known.
+ * Returns the field of a struct at an offset, such as `limits.cpu`; undefined if no field begins there or the type of
+ * an earlier one is unknown.
  */
 export function fieldAt(type: GoType, offset: number, wordBytes: number): string | undefined {
   if (type.kind !== 'struct') return undefined
   let at = 0
   for (const field of type.fields) {
-    const room = roomOf(field.type, wordBytes)
+    const room = typeSizeOf(field.type, wordBytes)
     if (!room) return undefined
     at = aligned(at, room.align)
     if (offset >= at && offset < at + room.size) {

@@ -7,7 +7,7 @@ import type { Field } from './types.ts'
 const shown = (fields: readonly Field[]): string =>
   fields.map(({ name, type }) => `${name} ${type.text} ${type.kind}`.trim()).join('; ')
 
-test('signatures are read as Go writes them', () => {
+test("signatures in Go's syntax are parsed", () => {
   const cases: readonly (readonly [string, string, string, string, string?])[] = [
     [
       'func test1(a int, b []int, c string, d [2]int64) error',
@@ -54,7 +54,7 @@ test('signatures are read as Go writes them', () => {
   }
 })
 
-test('what is no signature is refused with its place and an example', () => {
+test('a text that is not a signature is an error with the position and an example', () => {
   for (const text of [
     'func',
     'func f',
@@ -69,13 +69,13 @@ test('what is no signature is refused with its place and an example', () => {
   ]) {
     assert.throws(
       () => parseSignature(text),
-      /is no signature of Go \(at .*write it as in the source, such as/,
+      /is not a Go signature \(at .*write it as in the source, such as/,
       text.slice(0, 40),
     )
   }
 })
 
-test('functions of a file are found with their lines, literals and types too', () => {
+test('functions, literals and types of a source file are found with their lines', () => {
   const { functions, types } = parseSourceFile(`package main
 
 // func commented() {

@@ -1,9 +1,9 @@
-/** Reads signatures and types out of Go's tokens. What it cannot read it says so, with the place. */
+/** Parses signatures and types from Go's tokens. Errors contain the position. */
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { type Token, tokensOf } from './tokens.ts'
-import { type Field, type GoType, type Signature, typeCalled } from './types.ts'
+import { type Field, type GoType, type Signature, typeNamed } from './types.ts'
 
-/** The signature that `func (s *T) name(a int) error` writes. Throws an ExplainedError for what is none. */
+/** Parses a signature such as `func (s *T) name(a int) error`. Throws an ExplainedError if it is invalid. */
 export function parseSignature(text: string): Signature {
   const tokens = tokensOf(text.trim().startsWith('func') ? text : `func ${text}`)
   const parser = new GoParser(tokens)
@@ -11,20 +11,20 @@ export function parseSignature(text: string): Signature {
     parser.expect('func')
     const signature = parser.signature()
     const more = parser.peek()
-    // A body may follow, when it is copied from a source.
+    // A body may follow if the signature was copied from a source file.
     if (more && more.text !== '{') throw new Unexpected(more)
     return signature
   } catch (error) {
     if (!(error instanceof Unexpected)) throw error
     throw new ExplainedError(
-      `--func ${JSON.stringify(text)} is no signature of Go (at ` +
+      `--func ${JSON.stringify(text)} is not a Go signature (at ` +
         `${error.at ? JSON.stringify(error.at.text) : 'its end'}): write it as in the source, such as 'func (s ` +
         "*Server) handle(ctx context.Context, id string) error'",
     )
   }
 }
 
-/** A token that is not what the grammar wants there. */
+/** A token that the grammar does not allow. */
 export class Unexpected extends Error {
   readonly at: Token | undefined
 
@@ -34,8 +34,8 @@ export class Unexpected extends Error {
   }
 }
 
-/** Nobody writes types as deep as this by hand. */
-const deepest = 100
+/** Maximum nesting of a type. */
+const maxDepth = 100
 
 export class GoParser {
   readonly #tokens: readonly Token[]
@@ -61,13 +61,13 @@ export class GoParser {
     this.at++
   }
 
-  /** What follows `func`: of declarations, with a name, and of literals. */
+  /** Parses what follows `func`, of a declaration or a literal. */
   signature(): Signature {
     let receiver: Field | undefined
     if (this.is('(') && !this.#isLiteral()) [receiver] = this.parameters()
     let name = ''
     if (this.peek()?.kind === 'name') {
-      // `cart.(*Cart).Add`, as a stack writes it, is no Go: `pkg.name` is taken for name.
+      // `cart.(*Cart).Add` of a stack is not Go syntax, but `pkg.name` is accepted as name.
       name = this.#name()
       while (this.is('.')) {
         this.at++
@@ -86,10 +86,10 @@ export class GoParser {
       if (!this.is(')')) this.expect(',')
     }
     this.at++
-    // Names, or types alone: never both in one list.
+    // A list has either names and types, or only types.
     if (!items.some(({ name, type }) => name !== '' && type))
-      return items.map(({ name, type }) => ({ name: '', type: type ?? typeCalled(name) }))
-    // `a, b int`: a name without a type has that of the next one.
+      return items.map(({ name, type }) => ({ name: '', type: type ?? typeNamed(name) }))
+    // `a, b int`: a name without a type has the type of the next one.
     let type: GoType | undefined
     const fields: Field[] = []
     for (const item of items.reverse()) {
@@ -101,7 +101,7 @@ export class GoParser {
   }
 
   type(): GoType {
-    if (++this.#depth > deepest) throw new Unexpected(this.peek())
+    if (++this.#depth > maxDepth) throw new Unexpected(this.peek())
     try {
       return this.#type()
     } finally {
@@ -173,7 +173,7 @@ export class GoParser {
       this.#name()
     }
     if (this.is('[') && !this.is(']', 1)) this.#skipBrackets()
-    return typeCalled(this.#since(from))
+    return typeNamed(this.#since(from))
   }
 
   #fields(): readonly Field[] {
@@ -186,7 +186,7 @@ export class GoParser {
         names.push(this.#name())
         this.at++
       }
-      // Embedded: a type alone, at the end of its line or before its tag.
+      // An embedded field: only a type, at the end of its line or before its tag.
       const line = this.peek()?.line
       const next = this.peek(1)
       const isEmbedded =
@@ -213,14 +213,14 @@ export class GoParser {
     return fields
   }
 
-  /** A type alone, a name alone (which may be either), or a name and a type. */
+  /** Parses a type, a single name (which may be a type), or a name and a type. */
   #parameter(): { readonly name: string; readonly type: GoType | undefined } {
     const token = this.peek()
     const isName = token?.kind === 'name' && !/^(func|map|chan|struct|interface)$/.test(token.text)
     if (!isName || this.is('.', 1)) return { name: '', type: this.#maybeVariadic() }
     if (this.is(',', 1) || this.is(')', 1)) return { name: this.#name(), type: undefined }
     if (this.is('[', 1)) {
-      // `l List[int]` is a name and a type, `List[int]` a type, `a [2]int` a name and a type again.
+      // `l List[int]` is a name and a type, `List[int]` a type, `a [2]int` a name and a type.
       const end = this.#closing(this.at + 1)
       const behind = this.#tokens[end + 1]?.text
       if (end > this.at + 2 && (behind === ',' || behind === ')')) return { name: '', type: this.type() }
@@ -245,7 +245,7 @@ export class GoParser {
     return hasOne ? [{ name: '', type: this.type() }] : []
   }
 
-  /** `func (…)` of a literal or a type, where no name follows its parentheses. */
+  /** True for `func (…)` of a literal or a type: no name follows the parentheses. */
   #isLiteral(): boolean {
     const end = this.#closing(this.at)
     const next = this.#tokens[end + 1]
@@ -270,7 +270,7 @@ export class GoParser {
     this.at = this.#closing(this.at) + 1
   }
 
-  /** Where the bracket that opens here is closed. */
+  /** Returns the index of the closing bracket. */
   #closing(open: number): number {
     let depth = 0
     for (let at = open; at < this.#tokens.length; at++) {
@@ -282,7 +282,7 @@ export class GoParser {
     throw new Unexpected(undefined)
   }
 
-  /** The text of the tokens since one, in one line. */
+  /** Returns the text of the tokens from `from` on, in one line. */
   #since(from: number): string {
     const [first, ...rest] = this.#tokens.slice(from, this.at)
     return rest.reduce((text, token) => `${text}${token.spaced ? ' ' : ''}${token.text}`, first?.text ?? '')

@@ -1,7 +1,4 @@
-/**
- * A source file of Go: its functions, literals among them, with the lines that they take, and the types that it
- * declares.
- */
+/** A Go source file: its functions and literals with their lines, and its types. */
 import { GoParser, Unexpected } from './parser.ts'
 import { type Token, tokensOf } from './tokens.ts'
 import type { GoType, Signature } from './types.ts'
@@ -9,18 +6,18 @@ import type { GoType, Signature } from './types.ts'
 export interface SourceFunction {
   readonly signature: Signature
   readonly isLiteral: boolean
-  /** From 1, of `func` and of the brace that closes its body. */
+  /** Lines of `func` and of the closing brace, from 1. */
   readonly firstLine: number
   lastLine: number
 }
 
 export interface SourceFile {
-  /** In the order in which they begin. */
+  /** Ordered by their first line. */
   readonly functions: readonly SourceFunction[]
   readonly types: ReadonlyMap<string, GoType>
 }
 
-/** What cannot be read of a file is passed over. */
+/** Skips what it cannot parse. */
 export function parseSourceFile(source: string): SourceFile {
   const tokens = tokensOf(source)
   const functions: SourceFunction[] = []
@@ -46,14 +43,14 @@ export function parseSourceFile(source: string): SourceFile {
       }
       functions.push(found)
       open.push({ depth, function: found })
-      // What stands in a signature opens no body.
+      // Braces in a signature do not begin a body.
       at = parser.at - 1
     } else if (text === 'type' && depth === 0) declare(tokens, at + 1, types)
   }
   return { functions, types }
 }
 
-/** `type T …` and `type ( … )`. */
+/** Parses `type T …` and `type ( … )`. */
 function declare(tokens: readonly Token[], at: number, types: Map<string, GoType>): void {
   const parser = new GoParser(tokens, at)
   const isList = parser.is('(')
@@ -62,7 +59,7 @@ function declare(tokens: readonly Token[], at: number, types: Map<string, GoType
     const name = parser.peek()
     if (name?.kind !== 'name') return
     parser.at++
-    // Type parameters: its fields may be of any of them.
+    // A generic type: its fields may have any type.
     const isGeneric = parser.is('[') && parser.peek(1)?.kind === 'name' && parser.peek(2)?.text !== ']'
     if (isGeneric) return
     if (parser.is('=')) parser.at++

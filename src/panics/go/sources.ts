@@ -1,5 +1,5 @@
 /**
- * Sources of a program in a folder: the file of a frame, the function around its line, and the types of its package.
+ * The sources of a program in a folder: the file of a frame, the function at its line, and the types of its package.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -8,10 +8,10 @@ import { fieldAt } from './memory.ts'
 import { parseSourceFile, type SourceFile, type SourceFunction } from './source-file.ts'
 import type { Field, GoType, Signature } from './types.ts'
 
-/** A package with more files is read so far. */
-const mostFiles = 200
-/** Names of types are followed so deep: a type may name itself through arrays and structs only by mistake. */
-const deepest = 12
+/** Maximum number of files that are read of a package. */
+const maxFiles = 200
+/** Maximum nesting of named types, since a type may contain itself by mistake. */
+const maxDepth = 12
 
 export interface SourceLine {
   readonly number: number
@@ -28,8 +28,8 @@ export class Sources {
   }
 
   /**
-   * The signature of a frame's function, with types of its package in place of their names; undefined if the sources
-   * have none.
+   * Returns the signature of a frame's function, with named types of its package resolved; undefined if the sources do
+   * not contain it.
    */
   signature(frame: Frame): Signature | undefined {
     const path = this.#path(frame)
@@ -45,7 +45,7 @@ export class Sources {
     }
   }
 
-  /** The line of a frame with some before and after it. */
+  /** Returns the line of a frame with `around` lines before and after it. */
   excerpt(frame: Frame, around = 2): readonly SourceLine[] {
     const path = this.#path(frame)
     if (!path || !this.#function(path, frame)) return []
@@ -55,8 +55,8 @@ export class Sources {
   }
 
   /**
-   * Fields that lie at an offset of what a function's pointers point to, such as `Cart.total`: one of them was
-   * followed, if the pointer was nil.
+   * Returns the fields at an offset of the structs that the function's pointers point to, such as `Cart.total`: one of
+   * them was accessed if the pointer was nil.
    */
   fieldsAt(frame: Frame, offset: number, wordBytes: number): readonly string[] {
     const path = this.#path(frame)
@@ -72,16 +72,16 @@ export class Sources {
     })
   }
 
-  /** Why the sources say nothing of a frame: a sentence; undefined where they do. */
+  /** Returns a sentence why the sources do not contain a frame; undefined if they do. */
   missing(frame: Frame): string | undefined {
     const path = this.#path(frame)
-    if (!path) return `${this.#folder} does not hold ${frame.file}: name the folder with the program's go.mod`
+    if (!path) return `${this.#folder} does not contain ${frame.file}: give the folder with the program's go.mod`
     return this.#function(path, frame)
       ? undefined
-      : `${path} has no ${frame.function.name} at line ${frame.line}: it is of another version than the program`
+      : `${path} has no ${frame.function.name} at line ${frame.line}: it is another version than the program's`
   }
 
-  /** Other machines have built it in other folders: the longest end of its path that is a file here. */
+  /** The program may have been built in another folder: finds the longest suffix of the path that is a file. */
   #path({ file }: Frame): string | undefined {
     const parts = file.split(/[\\/]/).filter(Boolean)
     for (let from = 0; from < parts.length; from++) {
@@ -91,13 +91,13 @@ export class Sources {
     return undefined
   }
 
-  /** The function of a frame that has its line; of literals the innermost. */
+  /** Returns the function that contains the frame's line; of literals the innermost. */
   #function(path: string, { function: { name, closure }, line }: Frame): SourceFunction | undefined {
     const around =
       this.#read(path)?.parsed.functions.filter(({ firstLine, lastLine }) => firstLine <= line && line <= lastLine) ??
       []
     const found = closure ? around.findLast(({ isLiteral }) => isLiteral) : around.find(({ isLiteral }) => !isLiteral)
-    // Another version of the file has other functions there.
+    // Another version of the file has another function there.
     return found && (found.isLiteral || found.signature.name === name) ? found : undefined
   }
 
@@ -110,11 +110,11 @@ export class Sources {
   }
 
   #resolve(type: GoType, folder: string, depth: number): GoType {
-    if (depth > deepest) return type
+    if (depth > maxDepth) return type
     switch (type.kind) {
       case 'named': {
         const found = this.#typesOf(folder).get(type.text)
-        // The name is what one knows it by; what is inside is its declaration's.
+        // The name is kept as the text; the structure is that of the declaration.
         return found ? { ...this.#resolve(found, folder, depth + 1), text: type.text } : type
       }
       case 'array':
@@ -137,7 +137,7 @@ export class Sources {
     if (known) return known
     const files = readdirSync(folder).filter((name) => name.endsWith('.go') && !name.endsWith('_test.go'))
     const types = new Map(
-      files.slice(0, mostFiles).flatMap((name) => [...(this.#read(join(folder, basename(name)))?.parsed.types ?? [])]),
+      files.slice(0, maxFiles).flatMap((name) => [...(this.#read(join(folder, basename(name)))?.parsed.types ?? [])]),
     )
     this.#types.set(folder, types)
     return types

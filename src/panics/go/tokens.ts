@@ -1,4 +1,4 @@
-/** The tokens of Go source, as far as declarations need them: comments and spaces are passed over. */
+/** Splits Go source into tokens, as far as declarations need them. Skips comments and spaces. */
 
 export interface Token {
   /** `name`: identifiers and keywords. */
@@ -6,7 +6,7 @@ export interface Token {
   readonly text: string
   /** From 1. */
   readonly line: number
-  /** Whether a space or a comment stands before it. */
+  /** True if a space or a comment precedes it. */
   readonly spaced: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Types of Go, as far as memory shows them: what a value of one consists of. */
+/** Go types and the memory that their values consist of. */
 
 export interface Field {
   readonly name: string
@@ -6,7 +6,7 @@ export interface Field {
 }
 
 export type GoType =
-  /** `bytes` is undefined for those that are as wide as a pointer. */
+  /** `bytes` is undefined for types of the width of a pointer. */
   | {
       readonly kind: 'basic'
       readonly text: string
@@ -14,12 +14,12 @@ export type GoType =
       readonly bytes?: number
     }
   | { readonly kind: 'complex'; readonly text: string; readonly bytes: number }
-  /** Pointers, and what is one inside: maps, channels, functions. */
+  /** Pointers, and types that are pointers in memory: maps, channels, functions. */
   | { readonly kind: 'pointer'; readonly text: string }
   | { readonly kind: 'string' | 'slice' | 'interface'; readonly text: string }
   | { readonly kind: 'array'; readonly text: string; readonly length: number | undefined; readonly element: GoType }
   | { readonly kind: 'struct'; readonly text: string; readonly fields: readonly Field[] }
-  /** A name that nothing is known of. */
+  /** A type of unknown structure. */
   | { readonly kind: 'named'; readonly text: string }
 
 export interface Signature {
@@ -62,7 +62,7 @@ const predeclared: readonly GoType[] = [
   { kind: 'pointer', text: 'unsafe.Pointer' },
 ]
 
-/** Types of the standard library that functions often take. */
+/** Types of the standard library and Kubernetes that are common parameters. */
 const wellKnown: readonly GoType[] = [
   basic('time.Duration', 'signed', 8),
   basic('time.Month', 'signed'),
@@ -116,10 +116,10 @@ const wellKnown: readonly GoType[] = [
 
 const knownTypes = new Map([...predeclared, ...wellKnown].map((type) => [type.text, type]))
 
-/** What a name means; the name itself where nobody knows. */
-export const typeCalled = (text: string): GoType => knownTypes.get(text) ?? { kind: 'named', text }
+/** Returns the type of a name; `named` if it is unknown. */
+export const typeNamed = (text: string): GoType => knownTypes.get(text) ?? { kind: 'named', text }
 
-/** The parts of a value, with labels as one reads them; undefined for values of one word. */
+/** Returns the parts of a value with labels; undefined for values of one word. */
 export function partsOf(type: GoType): readonly Field[] | undefined {
   switch (type.kind) {
     case 'basic':
@@ -140,7 +140,7 @@ export function partsOf(type: GoType): readonly Field[] | undefined {
     case 'array':
       return type.length === undefined
         ? undefined
-        : Array.from({ length: Math.min(type.length, mostElements) }, (_, index) => ({
+        : Array.from({ length: Math.min(type.length, maxElements) }, (_, index) => ({
             name: `[${index}]`,
             type: type.element,
           }))
@@ -149,7 +149,7 @@ export function partsOf(type: GoType): readonly Field[] | undefined {
   }
 }
 
-/** More elements than these are never printed. */
-const mostElements = 64
+/** Maximum number of elements, since Go prints at most ten words. */
+const maxElements = 64
 const pointer: Field = { name: 'pointer', type: { kind: 'pointer', text: 'pointer' } }
 const length: Field = { name: 'length', type: basic('length', 'signed') }

@@ -1,11 +1,11 @@
-/** Goroutines with the same stack in the same state, together: a dump of thousands has a few dozen of them. */
+/** Groups goroutines with the same stack and state: a dump of thousands has a few dozen groups. */
 import type { Goroutine } from '../dump/goroutine.ts'
 
 export interface GoroutineGroup {
-  /** The first of them. */
+  /** The first goroutine of the group. */
   readonly first: Goroutine
   readonly members: Goroutine[]
-  /** Minutes: how long the ones wait that wait the shortest and the longest. */
+  /** The shortest and the longest waiting time, in minutes. */
   leastMinutes: number
   mostMinutes: number
 }
@@ -27,7 +27,7 @@ export function groupsOf(goroutines: readonly Goroutine[]): readonly GoroutineGr
   return [...groups.values()]
 }
 
-/** Words differ from call to call, places do not. */
+/** Words differ between calls, locations do not. */
 function keyOf({ state, frames, createdBy }: Goroutine): string {
   let key = createdBy ? `${state}|${createdBy.function.full}:${createdBy.line}` : state
   for (const { site } of frames) key += `,${site}`

@@ -1,28 +1,28 @@
 /**
- * Who waits for which lock, and who waits for whom, by the words that stacks show: an address of a lock lies in its
- * object.
+ * Finds the locks that goroutines wait for, and cycles among them, by the words of the stacks: the address of a lock is
+ * inside its object.
  */
 import type { Frame } from '../dump/frame.ts'
 import type { Goroutine } from '../dump/goroutine.ts'
 import type { GoroutineGroup } from './groups.ts'
 
 export interface Lock {
-  /** Of the mutex; unknown where the compiler has dropped it. */
+  /** Address of the mutex; undefined if the compiler dropped it. */
   readonly address?: string
 }
 
 const lockCall = /^(?:internal\/)?sync\.\(\*(?:RW)?Mutex\)\.(?:lockSlow|Lock|RLock)$/
-/** A lock lies at most so far behind the beginning of its struct. Bytes. */
-const largestObject = 1024
-/** Goroutines that are compared with each other. */
-const mostCompared = 200
+/** Maximum offset of a lock in its struct, in bytes. */
+const maxObjectBytes = 1024
+/** Maximum number of goroutines that are compared with each other. */
+const maxCompared = 200
 
-/** The lock that a goroutine waits for. */
+/** Returns the lock that a goroutine waits for. */
 export function lockOf({ state, frames }: Goroutine): Lock | undefined {
   if (!/^(semacquire|sync\.(RW)?Mutex\.)/.test(state)) return undefined
   const calls = frames.filter(({ function: { full } }) => lockCall.test(full))
   if (calls.length === 0) return state.startsWith('sync.') ? {} : undefined
-  // The one that Go says is live: others may be stale.
+  // The first address that is not marked as stale.
   const address = calls
     .map(({ words = '' }) => /^(0x[0-9a-f]{4,})(?:,|$)/.exec(words)?.[1])
     .find((word) => word !== undefined)
@@ -32,7 +32,7 @@ export function lockOf({ state, frames }: Goroutine): Lock | undefined {
 interface Waiter {
   readonly goroutine: Goroutine
   readonly address: string
-  /** The words of its frames, but for those of package sync. */
+  /** The words of its frames, without those of package sync. */
   readonly words: readonly number[]
 }
 
@@ -46,22 +46,22 @@ export class LockWaiters {
         const address = lockOf(goroutine)?.address
         if (!address) continue
         this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1)
-        if (this.#waiters.length < mostCompared) this.#waiters.push({ goroutine, address, words: wordsOf(goroutine) })
+        if (this.#waiters.length < maxCompared) this.#waiters.push({ goroutine, address, words: wordsOf(goroutine) })
       }
     }
   }
 
-  /** How many wait for a lock. */
+  /** Returns the number of goroutines that wait for a lock. */
   count({ address }: Lock): number {
     return address ? (this.#counts.get(address) ?? 1) : 1
   }
 
   /**
-   * A sentence where a goroutine of the group waits for itself, or for one that waits for it, by all that their stacks
-   * show.
+   * Returns a sentence if the stacks show that a goroutine of the group waits for itself, or for one that waits for it;
+   * else an empty string.
    */
-  circle({ first, members }: GoroutineGroup): string {
-    const twice = calledAgain(first)
+  cycle({ first, members }: GoroutineGroup): string {
+    const twice = reentrantCall(first)
     if (twice)
       return (
         `${twice.outer} calls ${twice.inner}, which waits for a lock of ` +
@@ -71,13 +71,14 @@ export class LockWaiters {
     const own = this.#waiters.filter(({ goroutine }) => members.includes(goroutine))
     for (const one of own) {
       const other = this.#waiters.find(
-        ({ address, words }) => address !== one.address && holds(one.words, address) && holds(words, one.address),
+        ({ address, words }) =>
+          address !== one.address && pointsInto(one.words, address) && pointsInto(words, one.address),
       )
       if (other)
         return (
           `goroutine ${one.goroutine.id} waits for the lock at ${one.address} and goroutine ` +
-          `${other.goroutine.id} for the one at ${other.address}, and both use both objects: they wait for each ` +
-          'other, likely'
+          `${other.goroutine.id} for the one at ${other.address}, and both use both objects: they likely wait for ` +
+          'each other'
         )
     }
     const [one] = own
@@ -92,14 +93,14 @@ export class LockWaiters {
   }
 }
 
-/** Whether one of the words points to an object that the lock may be part of. */
-const holds = (words: readonly number[], address: string): boolean =>
+/** Returns true if a word points to an object that may contain the lock. */
+const pointsInto = (words: readonly number[], address: string): boolean =>
   words.some((word) => {
     const distance = Number(address) - word
-    return distance >= 0 && distance < largestObject
+    return distance >= 0 && distance < maxObjectBytes
   })
 
-/** Where it asked for the lock. */
+/** The call site that requested the lock. */
 const placeOf = ({ frames }: Goroutine): number | undefined => frames.find((frame) => !isSync(frame))?.site
 
 const isSync = ({ function: { package: pkg } }: Frame): boolean =>
@@ -109,15 +110,15 @@ function wordsOf({ frames }: Goroutine): readonly number[] {
   return frames.flatMap((frame) => (isSync(frame) ? [] : (frame.words?.match(/0x[0-9a-f]{5,}/g) ?? []).map(Number)))
 }
 
-interface CalledAgain {
+interface ReentrantCall {
   readonly inner: string
   readonly outer: string
-  /** The words show that it is one object; else they are stale, and it may be two. */
+  /** True if the words show the same object. False if they are stale, so that it may be two objects. */
   readonly same: boolean
 }
 
-/** Two methods of one object, or of one type, where the inner one waits for a lock. */
-function calledAgain({ frames }: Goroutine): CalledAgain | undefined {
+/** Finds two methods of one object or type on a stack, the inner of which waits for a lock. */
+function reentrantCall({ frames }: Goroutine): ReentrantCall | undefined {
   const at = frames.findIndex((frame) => !isSync(frame))
   const inner = frames[at]
   if (!inner?.function.receiver?.startsWith('*')) return undefined
@@ -132,5 +133,5 @@ function calledAgain({ frames }: Goroutine): CalledAgain | undefined {
   return undefined
 }
 
-/** The word of a method's receiver; undefined if it may be stale. */
+/** Returns the word of a method's receiver; undefined if it may be stale. */
 const receiverWord = ({ words = '' }: Frame): string | undefined => /^(0x[0-9a-f]{5,})(?:,|$)/.exec(words)?.[1]

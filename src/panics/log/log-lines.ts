@@ -1,6 +1,6 @@
-/** Takes off what logs put around lines: colours, time stamps, names of pods, JSON, so that Go's own words are left. */
+/** Removes what logs add to lines (colours, time stamps, pod names, JSON), so that Go's own output remains. */
 
-/** A line of a structured log that carries a stack in a field. */
+/** An entry of a structured log with a stack in a field. */
 export interface LoggedStack {
   readonly message: string
   readonly level: string
@@ -15,7 +15,7 @@ export interface LogReader {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
 const colours = /\x1b\[[0-9;?]*[A-Za-z]/g
 const time = String.raw`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?`
-/** What stands before a line of a program, outermost first: each may be there or not. */
+/** Prefixes of a program's line, outermost first; each is optional. */
 const prefixes: readonly RegExp[] = [
   // kubectl logs --prefix
   /^\[pod\/[^\]]+\] /,
@@ -30,7 +30,7 @@ const prefixes: readonly RegExp[] = [
   // Go's package log
   /^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d(?:\.\d+)? (?:\S+\.go:\d+: )?/,
 ]
-/** One of these may begin such a prefix. */
+/** Matches lines that may have such a prefix. */
 const mayBePrefixed = /^[[\dA-Z]|^[\w.-]+ +\| /
 
 const messageFields = ['msg', 'message', 'log', 'MESSAGE', 'textPayload', 'line', 'text', 'event']
@@ -38,24 +38,24 @@ const stackFields = ['stacktrace', 'stack', 'stack_trace', 'stackTrace', 'traceb
 const reasonFields = ['panic', 'error', 'err', 'recovered', 'reason', 'exception.message']
 const levelFields = ['level', 'severity', 'lvl', 'levelname']
 
-/** A heading of a goroutine with something before it that logs put there. */
+/** A heading of a goroutine with a prefix of the log. */
 const indented =
   /^(.{1,200}?)(?:goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[[^\]]*\][^:]*:|panic: .*|fatal error: .*)$/
-/** A stack in a quoted string of a line. */
+/** A stack in a quoted string. */
 const quoted = /goroutine \d+ \[[^\]"]*\]:\\n/
 
 export class LogLines {
   readonly #reader: LogReader
-  /** What stood before a heading: the lines that follow have the same. */
+  /** The prefix of the last heading, which the next lines have too. */
   #learned = ''
-  /** The beginning of a line that Docker or CRI cut. */
+  /** The beginning of a line that Docker or CRI split. */
   #partial = ''
 
   constructor(reader: LogReader) {
     this.#reader = reader
   }
 
-  /** Takes a line of the input, without its end. */
+  /** Processes a line of the input, without its line ending. */
   push(raw: string, number: number): void {
     let text = raw.endsWith('\r') ? raw.slice(0, -1) : raw
     if (text.includes('\x1b')) text = text.replace(colours, '')
@@ -76,12 +76,12 @@ export class LogLines {
     this.#reader.line(text.slice(this.#learned.length), number)
   }
 
-  /** Editors, and logs, take away the spaces of lines that have nothing else. */
+  /** Editors and logs trim trailing spaces. */
   #isLearned(text: string): boolean {
     return this.#learned !== '' && (text.startsWith(this.#learned) || text === this.#learned.trimEnd())
   }
 
-  /** False if it is no JSON, or says nothing. */
+  /** Returns false if the line is not JSON or has no message. */
   #json(text: string, number: number): boolean {
     let entry: Readonly<Record<string, unknown>>
     try {
@@ -93,11 +93,11 @@ export class LogLines {
     const stack = textOf(entry, stackFields)
     if (stack?.includes('\n')) {
       const reason = textOf(entry, reasonFields)
-      const told = reason && !message.includes(reason) ? (message ? `${message}: ${reason}` : reason) : message
-      this.#reader.logged({ message: told, level: textOf(entry, levelFields) ?? '', stack }, number)
+      const combined = reason && !message.includes(reason) ? (message ? `${message}: ${reason}` : reason) : message
+      this.#reader.logged({ message: combined, level: textOf(entry, levelFields) ?? '', stack }, number)
       return true
     }
-    // A dump in another field, or as the message itself.
+    // A dump in another field, or in the message itself.
     const dump = [message, ...Object.values(entry)].find(
       (value): value is string => typeof value === 'string' && /(^|\n)goroutine \d+ \[/.test(value),
     )
@@ -109,10 +109,10 @@ export class LogLines {
     return true
   }
 
-  /** Docker cuts lines at 16 KB: what ends without an end of line goes on. */
+  /** Docker splits lines at 16 KB: a piece without a line ending continues. */
   #docker(text: string, number: number): void {
     this.#partial += text
-    if (!text.endsWith('\n') && this.#partial.length < maxLine) return
+    if (!text.endsWith('\n') && this.#partial.length < maxLineLength) return
     const whole = this.#partial
     this.#partial = ''
     const inner = whole.replace(/\n$/, '')
@@ -127,7 +127,7 @@ export class LogLines {
     }
   }
 
-  /** `level=error msg="…" stacktrace="goroutine 1 [running]:\n…"`, and consoles that end in JSON. */
+  /** Reads `level=error msg="…" stacktrace="goroutine 1 [running]:\n…"`, and console lines that end in JSON. */
   #quoted(text: string, number: number): boolean {
     const at = quoted.exec(text)?.index ?? 0
     const open = text.lastIndexOf('"', at)
@@ -145,14 +145,14 @@ export class LogLines {
 }
 
 /**
- * What a log puts before each line is spaces, or a name or two with a number or a bar: `web-7f9 app `. A sentence about
- * a panic is neither.
+ * Returns true for spaces, or one or two names with a number or a bar, such as `web-7f9 app `, but not for a sentence
+ * about a panic.
  */
 const isPrefix = (before: string): boolean =>
   /^\s+$/.test(before) || (/^\S+( \S+)?( [|>│])?\s+$/.test(before) && /[\d|>│\]]/.test(before) && !/:\s+$/.test(before))
 
-/** A longer line is no line. Characters. */
-const maxLine = 16 * 1024 * 1024
+/** Maximum length of a line, in characters. */
+const maxLineLength = 16 * 1024 * 1024
 
 function unprefixed(text: string): string {
   let rest = text
@@ -160,7 +160,7 @@ function unprefixed(text: string): string {
   return rest
 }
 
-/** The first of these fields that says something. */
+/** Returns the first of these fields that is not empty. */
 function textOf(entry: Readonly<Record<string, unknown>>, fields: readonly string[]): string | undefined {
   for (const field of fields) {
     if (!Object.hasOwn(entry, field)) continue

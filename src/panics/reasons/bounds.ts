@@ -1,4 +1,4 @@
-/** Indexes and slices out of range: which of the numbers was wrong, and against what. */
+/** Explains indexes and slice bounds that are out of range. */
 import type { KnownMessage } from './reason.ts'
 
 const kind = 'slice out of range'
@@ -10,14 +10,14 @@ export const boundsMessages: readonly KnownMessage[] = [
     pattern: /index out of range \[(-?\d+)\](?: with length (\d+))?/,
     kind: 'index out of range',
     explain: (index = '', length = '') => {
-      if (signed(index)) return `The index is ${index}: an index is never negative.`
-      if (length === '') return `The index ${index} is not there.`
-      if (length === '0') return `The index is ${index}, and there is nothing in it: its length is 0.`
+      if (signed(index)) return `The index is ${index}: an index must not be negative.`
+      if (length === '') return `The index ${index} does not exist.`
+      if (length === '0') return `The index is ${index}, but the length is 0.`
       const past = Number(index) - Number(length)
       const last = `the last index is ${Number(length) - 1}`
       return (
         `The index is ${index} and the length ${length}: ` +
-        `${last}${past === 0 ? ', so it is one too far (`<=` in place of `<`, perhaps)' : ''}.`
+        `${last}${past === 0 ? ', so it is one too far (perhaps `<=` instead of `<`)' : ''}.`
       )
     },
     advice: 'Check the length before indexing: the line below has the expression.',
@@ -25,15 +25,15 @@ export const boundsMessages: readonly KnownMessage[] = [
   {
     pattern: /index out of range/,
     kind: 'index out of range',
-    explain: () => 'An index is outside of what is indexed.',
+    explain: () => 'An index is out of range.',
     advice: 'Check the length before indexing.',
   },
   {
     pattern: /slice bounds out of range \[:(-?\d+)\] with (length|capacity) (\d+)/,
     kind,
     explain: (high = '', what = '', size = '') =>
-      `In s[:high], high is ${high} and the ${what} ` +
-      `${size}${what === 'length' ? ': strings and arrays end at their length' : ': a slice can be widened to its capacity and no further'}.`,
+      `In s[:high], high is ${high} and the ${what} ${size}: ` +
+      (what === 'length' ? 'strings and arrays end at their length.' : 'a slice can be extended to its capacity only.'),
     advice,
   },
   {
@@ -47,7 +47,7 @@ export const boundsMessages: readonly KnownMessage[] = [
     kind,
     explain: (high = '', max = '') =>
       'In s[low:high:max], high is ' +
-      `${high}${signed(high) ? ', which is negative' : ` and max only ${max}: high may not be more than max`}.`,
+      `${high}${signed(high) ? ', which is negative' : ` and max only ${max}: high must not exceed max`}.`,
     advice,
   },
   {
@@ -55,7 +55,7 @@ export const boundsMessages: readonly KnownMessage[] = [
     kind,
     explain: (low = '', high = '') =>
       'In s[low:high:max], low is ' +
-      `${low}${signed(low) ? ', which is negative' : ` and high only ${high}: low may not be more than high`}.`,
+      `${low}${signed(low) ? ', which is negative' : ` and high only ${high}: low must not exceed high`}.`,
     advice,
   },
   {
@@ -68,17 +68,17 @@ export const boundsMessages: readonly KnownMessage[] = [
     pattern: /slice bounds out of range \[(-?\d+):(\d+)?\]/,
     kind,
     explain: (low = '', high = '') => {
-      if (signed(low)) return `In s[low:high], low is ${low}: a bound is never negative.`
+      if (signed(low)) return `In s[low:high], low is ${low}: a bound must not be negative.`
       return high === ''
-        ? `In s[low:], low is ${low}, which is behind the end.`
-        : `In s[low:high], low is ${low} and high ${high}: low is behind high.`
+        ? `In s[low:], low is ${low}, which is beyond the end.`
+        : `In s[low:high], low is ${low} and high ${high}: low exceeds high.`
     },
-    advice: `${advice} Where high is not written it is the length: low is behind the end then.`,
+    advice: `${advice} Without high, the length is used: then low is beyond the end.`,
   },
   {
     pattern: /slice bounds out of range/,
     kind,
-    explain: () => 'A slice begins or ends outside of what is sliced.',
+    explain: () => 'A slice begins or ends out of range.',
     advice,
   },
   {

@@ -1,8 +1,8 @@
-/** The reason of a crash, from all that it says: panics, fatal error, signal. */
+/** Derives the reason of a crash from its panics, fatal error and signal. */
 import type { Crash, PanicValue } from '../dump/crash.ts'
 import { fatalMessages } from './fatal-errors.ts'
 import { panicMessages } from './panics.ts'
-import { known, type Reason } from './reason.ts'
+import { type Reason, reasonIn } from './reason.ts'
 import { nilOffset, signalReason } from './signals.ts'
 
 export function crashReason(crash: Crash): Reason {
@@ -18,42 +18,42 @@ export function crashReason(crash: Crash): Reason {
   }
   if (signal) return signalReason(signal)
   if (kind === 'logged panic') {
-    const told = known(panicMessages, message ?? '') ?? {
+    const reason = reasonIn(panicMessages, message ?? '') ?? {
       kind: 'panic',
       explanation: 'The program panicked.',
-      advice: 'Look at the first frame of its own.',
+      advice: 'Look at its first own frame.',
     }
-    return { ...told, explanation: `${told.explanation} Somebody recovered from it, and the program went on.` }
+    return { ...reason, explanation: `${reason.explanation} The panic was recovered, and the program continued.` }
   }
   if (kind === 'logged error')
     return {
       kind: 'logged error',
-      explanation: 'An error was written to the log with the stack of who wrote it: the program went on.',
-      advice: 'The message says what failed; the stack says only who told it.',
+      explanation: 'An error was logged with the stack of the logging call: the program continued.',
+      advice: 'The message tells what failed; the stack only shows the logging call.',
     }
   return {
     kind: 'goroutines',
-    explanation: 'Nothing says that the program failed: this is a list of its goroutines.',
-    advice: 'Look at what waits longest, and at what there are many of.',
+    explanation: 'The program did not fail: this is a list of its goroutines.',
+    advice: 'Look at the goroutines that wait longest, and at large groups.',
   }
 }
 
 function nilExplanation(offset: number): string {
   if (offset === 0)
     return (
-      'A nil pointer was followed, at offset 0: the first field of its struct, the value itself, or a function ' +
+      'A nil pointer was dereferenced at offset 0: the first field of its struct, the value itself, or a function ' +
       'value that is nil.'
     )
   return (
-    `A field of a nil pointer was read or written: the one at offset ${offset} (0x${offset.toString(16)}) of its ` +
-    `struct. Or an element of a nil slice or array pointer, ${offset} bytes from its beginning.`
+    `A field of a nil pointer was accessed, at offset ${offset} (0x${offset.toString(16)}) of its ` +
+    `struct; or an element of a nil slice or array pointer, ${offset} bytes from its start.`
   )
 }
 
-/** What a program's own panics look like: `main.name("x")` for named types, an address for the others. */
+/** Explains the program's own panics: `main.name("x")` for named types, an address for others. */
 function panicReason(text: string): Reason {
-  const told = known(panicMessages, text)
-  if (told) return told
+  const knownReason = reasonIn(panicMessages, text)
+  if (knownReason) return knownReason
   if (text.startsWith('runtime error: '))
     return {
       kind: 'runtime error',
@@ -66,8 +66,8 @@ function panicReason(text: string): Reason {
       kind: 'panic',
       explanation:
         `The program panicked with a value of the type ${opaque[1]}, which is neither an error nor has a method ` +
-        'String: the runtime prints where it lies, and not what it is.',
-      advice: `Give ${opaque[1]} a method Error or String, so that the next time it says what has happened.`,
+        'String: the runtime prints its address, not its content.',
+      advice: `Give ${opaque[1]} a method Error or String, so that the next panic prints what happened.`,
     }
   }
   const typed = /^(\S+\.\S+)\((.*)\)$/s.exec(text)
@@ -85,48 +85,46 @@ function panicReason(text: string): Reason {
 }
 
 function fatal(message: string, { signal, notes }: Crash): Reason {
-  const told = known(fatalMessages, message) ?? {
+  const reason = reasonIn(fatalMessages, message) ?? {
     kind: 'fatal error',
     explanation: `The runtime ended the program (runtime.throw): ${message}.`,
-    advice: 'Nobody can recover from it. Look for unsafe, cgo and data races (-race), and update Go.',
+    advice: 'It cannot be recovered. Look for unsafe, cgo and data races (-race), and update Go.',
   }
   const limit = /goroutine stack exceeds (\d+)-byte limit/.exec(notes.join('\n'))?.[1]
-  if (told.kind === 'stack overflow' && limit)
-    return { ...told, explanation: `${told.explanation} The limit is ${limit} bytes.` }
+  if (reason.kind === 'stack overflow' && limit)
+    return { ...reason, explanation: `${reason.explanation} The limit is ${limit} bytes.` }
   const block = /cannot allocate (\d+)-byte block(?: \((\d+) in use\))?/.exec(notes.join('\n'))
-  if (told.kind === 'out of memory' && block)
-    return {
-      ...told,
-      explanation: `${told.explanation} It asked for ${block[1]} bytes more${block[2] ? `, and had ${block[2]}` : ''}.`,
-    }
-  if (told.kind === 'bad address' && signal?.address)
-    return { ...told, explanation: `${told.explanation} The address is ${signal.address}.` }
-  return told
+  if (reason.kind === 'out of memory' && block) {
+    const inUse = block[2] ? `, with ${block[2]} in use` : ''
+    return { ...reason, explanation: `${reason.explanation} It requested ${block[1]} more bytes${inUse}.` }
+  }
+  if (reason.kind === 'bad address' && signal?.address)
+    return { ...reason, explanation: `${reason.explanation} The address is ${signal.address}.` }
+  return reason
 }
 
 function race({ race: stacks }: Crash): Reason {
   const [one, other] = stacks.map(({ title }) => title.replace(/^Previous /, '').toLowerCase())
-  const both = one && other ? `: a ${one}, and before it a ${other}` : ''
+  const both = one && other ? `: a ${one}, after a ${other}` : ''
   return {
     kind: 'data race',
     explanation:
-      `Two goroutines used the same memory at the same time, and at least one of them wrote${both}. Nothing ` +
-      'orders the two.',
-    advice: 'Guard it by a lock, hand it over by a channel, or use sync/atomic.',
+      `Two goroutines used the same memory at the same time, and at least one of them wrote${both}. Their ` +
+      'order is not defined.',
+    advice: 'Guard it with a lock, pass it through a channel, or use sync/atomic.',
   }
 }
 
-/** How several panics hang together: a sentence; undefined for a single one. */
+/** Returns a sentence on how several panics are related; undefined for a single one. */
 export function chainSentence(panics: readonly PanicValue[]): string | undefined {
   const last = panics.at(-1)
   if (!last || (panics.length === 1 && !last.recovered)) return undefined
   if (last.repanicked)
     return (
       'A deferred function recovered from the panic and panicked again with the same value: the stack of the ' +
-      'first one is kept below it.'
+      'first one is printed below it.'
     )
-  if (panics.length === 1)
-    return 'A deferred function recovered from it, and something else ended the program while it did.'
+  if (panics.length === 1) return 'A deferred function recovered it, but another failure ended the program meanwhile.'
   if (panics.every(({ text }) => text === last.text))
     return (
       'A deferred function recovered from the panic and panicked again with the same value: the first one, at ' +
@@ -135,12 +133,12 @@ export function chainSentence(panics: readonly PanicValue[]): string | undefined
   const recovered = panics.filter((panic) => panic.recovered).length
   const went =
     recovered === 0
-      ? 'nobody recovered from the first'
+      ? 'the first was not recovered'
       : recovered === panics.length - 1
-        ? 'each was recovered from before the next'
-        : `${recovered} of them were recovered from`
+        ? 'each was recovered before the next'
+        : `${recovered} of them were recovered`
   return (
-    `There were ${panics.length} panics, one while another ran its deferred functions; ${went}. The first one is ` +
+    `There were ${panics.length} panics, each in a deferred function of the one before; ${went}. The first one is ` +
     `the cause: ${JSON.stringify(panics[0]?.text)}.`
   )
 }

@@ -1,8 +1,11 @@
-/** What Go's runtime and standard library panic with, and what it means. */
+/** Panics of Go's runtime and standard library, with explanations. */
 import { boundsMessages } from './bounds.ts'
 import type { KnownMessage } from './reason.ts'
 
 const a = (type: string): string => (type === 'interface {}' || type === 'interface' ? 'an interface' : type)
+
+const twoTypes =
+  'They are two types of the same name: a package is in the program twice (vendored, or in two versions).'
 
 export const panicMessages: readonly KnownMessage[] = [
   ...boundsMessages,
@@ -10,42 +13,40 @@ export const panicMessages: readonly KnownMessage[] = [
     pattern: /invalid memory address or nil pointer dereference/,
     kind: 'nil dereference',
     explain: () =>
-      'A nil pointer was followed: a field was read or written, a method called, or a function value called that ' +
-      'is nil.',
+      'A nil pointer was dereferenced: a field was accessed, a method was called, or a nil function value was called.',
     advice:
-      'Find out on the line below which pointer may be nil, and why nobody set it: an error that was not looked ' +
-      'at, often.',
+      'Find out on the line below which pointer may be nil and why it was not set: often an error that was not ' +
+      'checked.',
   },
   {
     pattern: /assignment to entry in nil map/,
     kind: 'nil map write',
-    explain: () =>
-      'A key of a map that is nil was set: a nil map can be read, and is empty, but nothing can be put into it.',
-    advice: 'Make the map before: m = make(map[K]V), or in the function that makes the struct that holds it.',
+    explain: () => 'A key of a nil map was set: a nil map can be read, and is empty, but cannot be written.',
+    advice: 'Make the map first: m = make(map[K]V), or in the constructor of its struct.',
   },
   {
     pattern: /close of nil channel/,
     kind: 'close of nil channel',
-    explain: () => 'close() was called with a channel that is nil.',
-    advice: 'Find out why nobody has made the channel: make(chan T).',
+    explain: () => 'close() was called with a nil channel.',
+    advice: 'Find out why the channel was not made: make(chan T).',
   },
   {
     pattern: /close of closed channel/,
     kind: 'close of closed channel',
     explain: () => 'close() was called a second time for the same channel.',
-    advice: 'Let one place alone close it, the one that sends; sync.Once where that cannot be.',
+    advice: 'Close it in one place only, by the sender; or use sync.Once.',
   },
   {
     pattern: /send on closed channel/,
     kind: 'send on closed channel',
-    explain: () => 'A value was sent to a channel that somebody had closed already.',
-    advice: 'Close a channel only when all its senders are done (sync.WaitGroup), or tell them to stop by a context.',
+    explain: () => 'A value was sent to a channel that was closed already.',
+    advice: 'Close a channel only when all its senders are done (sync.WaitGroup), or stop them with a context.',
   },
   {
     pattern: /integer divide by zero/,
     kind: 'division by zero',
     explain: () => 'An integer was divided by zero, or its remainder taken.',
-    advice: 'Check the divisor before: a length or a count that is 0, often.',
+    advice: 'Check the divisor before: often a length or a count that is 0.',
   },
   {
     pattern: /integer overflow/,
@@ -56,8 +57,8 @@ export const panicMessages: readonly KnownMessage[] = [
   {
     pattern: /floating point error/,
     kind: 'floating point error',
-    explain: () => 'The processor refused a calculation with floating point numbers.',
-    advice: 'Look at C code that unmasks such errors: Go does not.',
+    explain: () => 'The processor reported an error in a floating point operation.',
+    advice: 'Look at C code that enables such errors: Go does not.',
   },
   {
     pattern: /negative shift amount/,
@@ -68,146 +69,145 @@ export const panicMessages: readonly KnownMessage[] = [
   {
     pattern: /interface conversion: (.+) is nil, not (.+)/,
     kind: 'type assertion',
-    explain: (from = '', to = '') => `x.(${to}) was asked of ${a(from)} that holds nothing: it is nil.`,
-    advice: 'Ask in two values, v, ok := x.(T), and treat !ok.',
+    explain: (from = '', to = '') => `x.(${to}) was applied to ${a(from)} that is nil.`,
+    advice: 'Use two values, v, ok := x.(T), and handle !ok.',
   },
   {
     pattern: /interface conversion: (.+) is not (.+): missing method (\S+)/,
     kind: 'type assertion',
     explain: (from = '', to = '', method = '') =>
-      `x.(${to}) was asked of a ${from}, which has no method ${method}; perhaps its pointer has.`,
-    advice: 'Give the type the method (mind *T and T), or ask in two values, v, ok := x.(T).',
+      `x.(${to}) was applied to a ${from}, which has no method ${method}; its pointer type may have it.`,
+    advice: 'Add the method to the type (check *T and T), or use two values, v, ok := x.(T).',
   },
   {
     pattern: /interface conversion: (.+) is (.+), not (.+?)(?: \((types from different (?:packages|scopes))\))?$/m,
     kind: 'type assertion',
     explain: (from = '', found = '', to = '', different = '') =>
-      `x.(${to}) was asked of ${a(from)} that holds a ` +
-      `${found}.${different ? ' They have the same name and are two types: a package that is there twice (vendored, or of two versions).' : ''}`,
-    advice: 'Ask in two values, v, ok := x.(T), or in a type switch.',
+      `x.(${to}) was applied to ${a(from)} that contains a ${found}.${different ? ` ${twoTypes}` : ''}`,
+    advice: 'Use two values, v, ok := x.(T), or a type switch.',
   },
   {
     pattern: /value method (\S+) called using nil \*?(\S+) pointer/,
     kind: 'nil dereference',
     explain: (method = '', type = '') =>
-      `${method} takes its receiver by value, and was called through a pointer *${type} that is nil.`,
-    advice: 'Find out why the pointer is nil; an interface that holds a nil pointer is not nil itself.',
+      `${method} takes its receiver by value, and was called through a nil pointer *${type}.`,
+    advice: 'Find out why the pointer is nil; an interface that contains a nil pointer is not nil itself.',
   },
   {
     pattern: /hash of unhashable type (.+)/,
     kind: 'unhashable map key',
     explain: (type = '') =>
-      `A ${type} was used as the key of a map, in an interface: slices, maps and functions cannot be keys.`,
-    advice: 'Use a key that can be compared: a string or an array made of it.',
+      `A ${type} in an interface was used as the key of a map: slices, maps and functions cannot be keys.`,
+    advice: 'Use a key that can be compared: a string or an array derived from it.',
   },
   {
     pattern: /comparing uncomparable type (.+)/,
     kind: 'uncomparable values',
     explain: (type = '') =>
-      `Two interfaces were compared (==) that hold a ${type}: slices, maps and functions cannot be compared.`,
+      `Two interfaces that contain a ${type} were compared (==): slices, maps and functions cannot be compared.`,
     advice: 'Compare with slices.Equal, maps.Equal or reflect.DeepEqual.',
   },
   {
     pattern: /makeslice(copy)?: (len|cap) out of range/,
     kind: 'impossible size',
     explain: (_copy = '', what = '') =>
-      `make([]T, …) was asked for a ${what === 'len' ? 'length' : 'capacity'} that is negative or more than ` +
+      `make([]T, …) was called with a ${what === 'len' ? 'length' : 'capacity'} that is negative or more than ` +
       'memory can hold.',
-    advice: 'Look at where the size comes from: a difference that is negative, or a number read from outside.',
+    advice: 'Find out where the size comes from: a negative difference, or a number from an external source.',
   },
   {
     pattern: /makechan: size out of range/,
     kind: 'impossible size',
-    explain: () => 'make(chan T, n) was asked for a size that is negative or too large.',
-    advice: 'Look at where n comes from.',
+    explain: () => 'make(chan T, n) was called with a size that is negative or too large.',
+    advice: 'Find out where n comes from.',
   },
   {
     pattern: /growslice: (?:len|cap) out of range/,
     kind: 'impossible size',
-    explain: () => 'append() would make a slice that is larger than memory.',
-    advice: 'Look for a loop that appends without end.',
+    explain: () => 'append() would create a slice that is larger than memory.',
+    advice: 'Look for a loop that appends endlessly.',
   },
   {
     pattern: /unsafe\.(Slice|String)(Data)?: /,
     kind: 'unsafe',
     explain: (what = '') =>
       `unsafe.${what} was called with a length that is negative or too large, or with a nil pointer.`,
-    advice: 'Look at where pointer and length come from.',
+    advice: 'Find out where pointer and length come from.',
   },
   {
     pattern:
-      /cgo argument has Go pointer to (?:unpinned )?Go pointer|cgo result (?:is|has) unpinned Go pointer|cgo result has Go pointer/,
+      /cgo argument has Go pointer to (?:unpinned )?Go pointer|cgo result (?:(?:is|has) unpinned|has) Go pointer/,
     kind: 'cgo pointer',
     explain: () =>
-      'Memory of Go that holds pointers to more memory of Go was passed to C, which may not keep or follow them.',
-    advice: 'Copy the data to memory of C, pass a cgo.Handle, or pin it with runtime.Pinner.',
+      'Go memory that contains pointers to other Go memory was passed to C, which must not store or follow them.',
+    advice: 'Copy the data to C memory, pass a cgo.Handle, or pin it with runtime.Pinner.',
   },
   {
     pattern: /sync: negative WaitGroup counter/,
     kind: 'sync misuse',
-    explain: () => 'WaitGroup.Done was called more often than Add has counted.',
-    advice: 'Call Add before the go statement, and Done once, by defer.',
+    explain: () => 'WaitGroup.Done was called more often than the count of Add.',
+    advice: 'Call Add before the go statement, and Done once, with defer.',
   },
   {
     pattern: /sync: WaitGroup /,
     kind: 'sync misuse',
-    explain: () => 'A WaitGroup was added to while somebody waited for it, or used again too early.',
+    explain: () => 'Add was called on a WaitGroup during Wait, or the WaitGroup was reused too early.',
     advice: 'Call Add before Wait, and use a new WaitGroup for each round.',
   },
   {
     pattern: /panic called with nil argument/,
     kind: 'panic(nil)',
     explain: () => 'panic(nil) was called.',
-    advice: 'Panic with an error that says why.',
+    advice: 'Panic with an error that gives the reason.',
   },
   {
     pattern: /^nil$/,
     kind: 'panic(nil)',
-    explain: () => 'panic(nil) was called; recover() cannot tell it from no panic at all before Go 1.21.',
-    advice: 'Panic with an error that says why.',
+    explain: () => 'panic(nil) was called; before Go 1.21, recover() cannot tell it from no panic.',
+    advice: 'Panic with an error that gives the reason.',
   },
   {
     pattern: /too many concurrent operations on a single file or socket/,
     kind: 'too many operations',
     explain: () => 'More than a million reads or writes wait for one file or connection.',
-    advice: 'Bound how many goroutines use it.',
+    advice: 'Limit the number of goroutines that use it.',
   },
   {
     pattern: /strings: negative Repeat count|bytes: negative Repeat count/,
     kind: 'impossible size',
     explain: () => 'Repeat was called with a negative count.',
-    advice: 'Look at where the count comes from: a width minus a length, often.',
+    advice: 'Find out where the count comes from: often a width minus a length.',
   },
   {
     pattern: /bytes\.Buffer: too large/,
     kind: 'out of memory',
-    explain: () => 'A bytes.Buffer has grown larger than memory can hold.',
-    advice: 'Bound what is read into it: io.LimitReader.',
+    explain: () => 'A bytes.Buffer has grown larger than the available memory.',
+    advice: 'Limit what is read into it: io.LimitReader.',
   },
   {
     pattern: /reflect: call of (\S+) on (zero|\S+) Value/,
     kind: 'reflect misuse',
     explain: (method = '', kind = '') =>
       `${method} was called on a reflect.Value ` +
-      `${kind === 'zero' ? 'that holds nothing' : `of the kind ${kind}, which has no such thing`}.`,
-    advice: 'Ask IsValid() or Kind() before.',
+      `${kind === 'zero' ? 'that is empty' : `of kind ${kind}, which does not support it`}.`,
+    advice: 'Check IsValid() or Kind() before.',
   },
   {
     pattern: /reflect[.:]/,
     kind: 'reflect misuse',
-    explain: () => 'Package reflect was asked for something that the value or its type does not allow.',
-    advice: 'Look at what is passed by interface: a value where a pointer is wanted, or a field that is not exported.',
+    explain: () => 'Package reflect was used in a way that the value or its type does not allow.',
+    advice: 'Look at the values passed as interfaces: a value instead of a pointer, or a field that is not exported.',
   },
   {
     pattern: /test timed out after (\S+)/,
     kind: 'test timeout',
-    explain: (time = '') => `The tests did not end within ${time}: the goroutines below show what they wait for.`,
-    advice: 'Look at the goroutine of the test, and at what waits longest.',
+    explain: (time = '') => `The tests did not finish within ${time}: the goroutines below show what they wait for.`,
+    advice: 'Look at the goroutine of the test, and at those that wait longest.',
   },
   {
     pattern: /regexp: Compile\(|template: /,
     kind: 'bad literal',
-    explain: () => 'A Must function was given a text that cannot be compiled.',
-    advice: 'The message has the text; use the function without Must for texts that come from outside.',
+    explain: () => 'A Must function was called with a text that cannot be compiled.',
+    advice: 'The message has the text; use the function without Must for texts from external sources.',
   },
 ]

@@ -26,23 +26,23 @@ main.main()
 exit status 2
 `
 
-test('the phases of a panic are told in their order', async () => {
+test('the phases of a panic are listed in order', async () => {
   const crash = await only(nested)
   assert.deepEqual(
     crash.phases.map(({ name }) => name),
     ['panic', 'defers', 'recover', 'output', 'exit'],
   )
-  assert.match(phase(crash, 'panic'), /^The program called panic, and goroutine 1 stopped .* There are 2 on it\.$/)
-  assert.match(phase(crash, 'defers'), /main\.f\.func1 panicked again while it ran\.$/)
-  assert.match(phase(crash, 'recover'), /one panic, which is marked \[recovered\]/)
+  assert.match(phase(crash, 'panic'), /^The program called panic, and goroutine 1 stopped .* It has 2\.$/)
+  assert.match(phase(crash, 'defers'), /main\.f\.func1 panicked\.$/)
+  assert.match(phase(crash, 'recover'), /one panic, marked \[recovered\]/)
   assert.match(
     phase(crash, 'output'),
-    /the panics, the oldest first, the stack of the goroutine, and no other one, unless GOTRACEBACK=all/,
+    /the panics, oldest first, the stack of the goroutine, and no other goroutine, unless GOTRACEBACK=all/,
   )
   assert.match(phase(crash, 'exit'), /^The process ended with exit code 2\./)
 })
 
-test('a deferred function that panicked while another panic was under way is named', async () => {
+test('a deferred function that panicked during another panic is named', async () => {
   const crash = await only(`panic: first
 	panic: second
 
@@ -56,11 +56,11 @@ panic({0x45e0a0, 0x4b2f38})
 main.f()
 	/src/main.go:9 +0x31
 `)
-  assert.match(phase(crash, 'defers'), /main\.f\.func1 panicked again while it ran\.$/)
-  assert.match(phase(crash, 'recover'), /^None of them recovered: recover\(\) counts only where a deferred function/)
+  assert.match(phase(crash, 'defers'), /main\.f\.func1 panicked\.$/)
+  assert.match(phase(crash, 'recover'), /^None of them recovered: recover\(\) has an effect only if a deferred/)
 })
 
-test('what is no panic has no phases', async () => {
+test('a crash other than a panic has no phases', async () => {
   const crash = await only(
     'fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan ' +
       'receive]:\nmain.main()\n\t/src/main.go:5 +0x1\n',
@@ -68,13 +68,13 @@ test('what is no panic has no phases', async () => {
   assert.deepEqual(crash.phases, [])
 })
 
-test('offsets behind lines and calls without words are explained', async () => {
+test('offsets after line numbers and calls without words are explained', async () => {
   const inlined = await only(nested)
   assert.deepEqual([inlined.goroutine?.frames[inlined.ownFrame!]?.name, inlined.stackNotes.length], ['f', 2])
   assert.match(inlined.stackNotes[1]!, /^\(inlined\): .*\/\/go:noinline.*-gcflags="all=-N -l"/)
   const called = await only(nested.replace('main.f(...)\n\t/src/main.go:9', 'main.f(0x1)\n\t/src/main.go:9 +0x43'))
   assert.match(
     called.stackNotes[0]!,
-    /^\+0x43 behind line 9: the instruction lies 67 bytes behind the first one of the function\..*objdump -s '\^main\\\.f\$'/,
+    /^\+0x43 after line 9: the instruction is 67 bytes after the start of the function\..*objdump -s '\^main\\\.f\$'/,
   )
 })

@@ -1,15 +1,15 @@
-/** Why a program ended, in words: a name for it, what has happened, and what to look at. */
+/** The reason of a crash: its kind, an explanation, and advice. */
 
 export interface Reason {
   /** Stable, for programs: `nil dereference`, `index out of range`, `deadlock`, … */
   readonly kind: string
-  /** What has happened. Sentences. */
+  /** What happened. One or more sentences. */
   readonly explanation: string
-  /** What to look at next. A sentence. */
+  /** What to check next. A sentence. */
   readonly advice: string
 }
 
-/** One thing that the runtime says, and what it means. The first pattern that matches counts. */
+/** A message of the runtime with its explanation. The first matching pattern is used. */
 export interface KnownMessage {
   readonly pattern: RegExp
   readonly kind: string
@@ -17,8 +17,8 @@ export interface KnownMessage {
   readonly advice: string
 }
 
-/** The reason that a table has for a message. */
-export function known(table: readonly KnownMessage[], message: string): Reason | undefined {
+/** Looks up the reason of a message in a table. */
+export function reasonIn(table: readonly KnownMessage[], message: string): Reason | undefined {
   for (const { pattern, kind, explain, advice } of table) {
     const found = pattern.exec(message)
     if (found) return { kind, explanation: explain(...found.slice(1).map((group) => group ?? '')), advice }

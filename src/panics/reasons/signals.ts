@@ -1,4 +1,4 @@
-/** Signals, their codes (those of Linux) and addresses, in words. */
+/** Names and descriptions of signals, their codes (those of Linux) and addresses. */
 import type { SignalFacts } from '../dump/crash.ts'
 import type { Reason } from './reason.ts'
 
@@ -13,21 +13,21 @@ const descriptions: Readonly<Record<string, string>> = {
   SIGSYS: 'bad system call',
 }
 
-/** Linux' name of a code (sigaction(2)), and its meaning. */
+/** Linux' name of a code (sigaction(2)), and its description. */
 type Code = readonly [name: string, meaning: string]
 
 const codes: Readonly<Record<string, Readonly<Record<number, Code>>>> = {
   SIGSEGV: {
     1: ['SEGV_MAPERR', 'nothing is mapped at the address'],
-    2: ['SEGV_ACCERR', 'the address may not be used so (written where it is read-only, for instance)'],
-    128: ['SI_KERNEL', 'the processor does not say where: no address of that form exists'],
+    2: ['SEGV_ACCERR', 'the access is not permitted (such as a write to read-only memory)'],
+    128: ['SI_KERNEL', 'the address is unknown: it is not in canonical form'],
   },
   SIGBUS: {
     1: ['BUS_ADRALN', 'the address is not aligned'],
-    2: ['BUS_ADRERR', 'there is no memory behind the address: a mapped file that was cut, for instance'],
-    3: ['BUS_OBJERR', 'a fault of the hardware'],
-    4: ['BUS_MCEERR_AR', 'a fault of the memory'],
-    5: ['BUS_MCEERR_AO', 'a fault of the memory'],
+    2: ['BUS_ADRERR', 'there is no memory at the address, such as in a truncated mapped file'],
+    3: ['BUS_OBJERR', 'a hardware error'],
+    4: ['BUS_MCEERR_AR', 'a memory error'],
+    5: ['BUS_MCEERR_AO', 'a memory error'],
   },
   SIGFPE: {
     1: ['FPE_INTDIV', 'integer division by zero'],
@@ -57,83 +57,86 @@ const senders: Readonly<Record<number, Code>> = {
 }
 
 export function signalName({ name, description }: SignalFacts): string {
-  const said = description || descriptions[name]
-  return said ? `${name} (${said})` : name
+  const text = description || descriptions[name]
+  return text ? `${name} (${text})` : name
 }
 
-/** Linux' name of a signal's code, and its meaning; undefined where there is no code, or an unknown one. */
+/** Returns Linux' name and description of a signal's code; undefined without a code, or for an unknown one. */
 export function codeOf({ name, code }: SignalFacts): { readonly name: string; readonly meaning: string } | undefined {
   const known = code === undefined ? undefined : (codes[name]?.[code] ?? senders[code])
   return known && { name: known[0], meaning: known[1] }
 }
 
-/** The runtime takes addresses below for fields of a nil pointer. */
+/** The runtime treats faults below this address as nil dereferences. */
 const firstPage = 4096
 
-/** What an address of a nil dereference says about the field. */
+/** Returns the offset of the field that a nil dereference accessed. */
 export function nilOffset({ name, address, code }: SignalFacts): number | undefined {
   if (address === undefined || (name !== 'SIGSEGV' && name !== 'SIGBUS') || code === 128) return undefined
   const offset = Number(BigInt(address))
   return offset < firstPage ? offset : undefined
 }
 
-/** Why a signal ended the program, where nothing else is told. */
+/** Explains a signal that ended the program without a panic or fatal error. */
 export function signalReason(signal: SignalFacts): Reason {
   const { name, duringCgo, code } = signal
   const offset = nilOffset(signal)
-  const where = duringCgo ? 'C code, called by Go,' : 'code that Go does not watch over'
+  const where = duringCgo ? 'C code, called by Go,' : 'code that Go does not control'
   switch (name) {
     case 'SIGQUIT':
       return {
         kind: 'goroutines on request',
         explanation:
-          `Somebody sent SIGQUIT${code === 0 ? ' (kill -QUIT, or Ctrl-\\)' : ''}: the program printed its ` +
-          'goroutines and ended. It has not failed by itself.',
+          `The program received SIGQUIT${code === 0 ? ' (kill -QUIT, or Ctrl-\\)' : ''}, printed its ` +
+          'goroutines and ended. It did not fail by itself.',
         advice:
-          'Look at what waits longest below; a supervisor that lost patience may have sent it (a liveness probe, ' +
-          'go test -timeout).',
+          'Look at the goroutines that wait longest; a supervisor may have sent the signal after a timeout (a ' +
+          'liveness probe, go test -timeout).',
       }
     case 'SIGABRT':
       return {
         kind: 'abort',
-        explanation: `${code !== undefined && code <= 0 ? 'abort() was called, or somebody sent SIGABRT' : 'The program was aborted'}${duringCgo ? ', while C code ran: an assertion that failed, or memory that C found broken' : ''}.`,
-        advice: 'Look at what the program printed before it: C libraries say why they abort.',
+        explanation:
+          (code !== undefined && code <= 0 ? 'abort() was called, or SIGABRT was sent' : 'The program was aborted') +
+          (duringCgo ? ', while C code ran: a failed assertion, or corrupt memory detected by C.' : '.'),
+        advice: 'Look at what the program printed before it: C libraries print why they abort.',
       }
     case 'SIGSEGV':
     case 'SIGBUS':
       return {
         kind: duringCgo ? 'crash in C code' : 'bad address',
         explanation:
-          `${duringCgo ? `${where} read or wrote` : 'Something read or wrote'} memory that it may ` +
-          `not${offset === undefined ? '' : `: a nil pointer, ${offset === 0 ? 'at its beginning' : `${offset} bytes behind it`}`}.`,
+          `${duringCgo ? where : 'The program'} accessed memory that it must not` +
+          (offset === undefined
+            ? '.'
+            : `: a nil pointer, ${offset === 0 ? 'at its start' : `${offset} bytes after it`}.`),
         advice: duringCgo
-          ? 'Look at what was passed to C in the frame above runtime.cgocall, and at how long C may use it.'
+          ? 'Check what was passed to C in the frame above runtime.cgocall, and how long C may use it.'
           : 'Look at unsafe, cgo and mapped files; run it with -race.',
       }
     case 'SIGSYS':
       return {
         kind: 'forbidden system call',
-        explanation: 'The kernel ended the program for a system call that it may not make.',
+        explanation: 'The kernel ended the program for a forbidden system call.',
         advice: "Look at the container's seccomp profile.",
       }
     case 'SIGILL':
       return {
         kind: 'illegal instruction',
         explanation: 'The processor does not know an instruction of the program.',
-        advice:
-          'Look at what it was built for (GOAMD64, GOARM, C libraries with -march) and at the machine it runs on.',
+        advice: 'Check what it was built for (GOAMD64, GOARM, C libraries with -march) and the machine it runs on.',
       }
     case 'SIGTRAP':
       return {
         kind: 'breakpoint',
-        explanation: 'The program met a breakpoint, its own or that of a debugger.',
+        explanation: 'The program reached a breakpoint of its own or of a debugger.',
         advice: 'Look for runtime.Breakpoint, and for __builtin_trap in C code.',
       }
     default:
       return {
         kind: 'signal',
         explanation: `The program ended by ${signalName(signal)}.`,
-        advice: 'Look at who may have sent it.',
+        advice: 'Find out what sent it.',
       }
   }
 }

@@ -180,5 +180,5 @@ var crashes = map[string]func(){
 	},
 }
 
-// String is on the value, so that a nil pointer cannot call it.
+// A value receiver, so that a call through a nil pointer panics.
 func (p point) String() string { return fmt.Sprintf("%d/%d", p.x, p.y) }

@@ -1,23 +1,23 @@
 /**
- * Fills the store of a stopped server with objects, faster than requests could: copies of objects that the server
- * itself stored.
+ * Fills the store of a stopped server with objects, faster than requests could: with copies of objects that the server
+ * stored.
  */
 import { join } from 'node:path'
 import { dataDirectoryPaths } from '../../../src/cluster/data-directory.ts'
 import { openLogStore } from '../../../src/storage/log/index.ts'
 import { prefixRange, type Store } from '../../../src/storage/store.ts'
-import type { History } from './judge/history.ts'
+import type { History } from './checker/history.ts'
 import { type Kind, namespaces, shards } from './objects.ts'
 
-/** The one place that knows which driver the server uses. */
+/** Opens the store with the driver of the server. */
 const openStore = (dataDirectory: string): Promise<Store> =>
   openLogStore({ directory: dataDirectoryPaths(dataDirectory).store })
 
 const writersAtOnce = 1000
-/** Out of so many objects one is in each of the smaller namespaces. */
+/** One in this many objects is in each of the smaller namespaces. */
 const smallShare = 20
 
-/** Most are pod templates: of twenty objects one is of each of the other kinds. */
+/** Most objects are pod templates; one in twenty is of each other kind. */
 function kindOf(i: number): Kind {
   const others: readonly Kind[] = ['configmaps', 'secrets', 'leases']
   return others[i % 20] ?? 'podtemplates'
@@ -26,7 +26,7 @@ function kindOf(i: number): Kind {
 const fillName = (i: number): string => `fill-${String(i).padStart(6, '0')}`
 
 /**
- * Makes `objects` copies of the objects called `template`, which there must be one of each kind, and notes them as
+ * Creates `objects` copies of the objects named `template`, one of which must exist for each kind, and records them as
  * writes.
  */
 export async function fillStore(directory: string, history: History, objects: number): Promise<void> {
@@ -69,7 +69,7 @@ async function templatesIn(store: Store): Promise<Map<string, Template>> {
   return templates
 }
 
-/** Without managed fields, which are half of a small object and would only make lists slow. */
+/** Removes managed fields, which are half of a small object and would only slow lists down. */
 function slim(text: string): string {
   const { metadata, ...rest } = JSON.parse(text) as {
     readonly kind: string
@@ -91,11 +91,13 @@ async function put(
   const value = Buffer.from(copyOf(text, count, namespace, name, shard))
   const key = `${prefix}${namespace}/${name}`
   const result = await store.commit({ conditions: [{ key, revision: 0 }], operations: [{ key, value }] })
-  if (!result.committed) throw new Error(`${key} is there already`)
+  if (!result.committed) throw new Error(`${key} exists already`)
   return result
 }
 
-/** The template under another name and with another count. Members keep their order: the server relies on it. */
+/**
+ * Returns the template with another name and count. The order of members is retained, since the server relies on it.
+ */
 function copyOf(text: string, count: number, namespace: string, name: string, shard: number): string {
   const encoded = Buffer.from(String(count)).toString('base64')
   return text

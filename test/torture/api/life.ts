@@ -1,26 +1,26 @@
-/** One life of the server: it starts cold, everybody asks at once, the crowd goes, and often it is killed. */
-import { runLister } from './crowd/listers.ts'
-import type { Target } from './crowd/target.ts'
-import { Informer } from './crowd/watchers.ts'
-import { type Pool, pick, runWriter, type WriterOptions } from './crowd/writers.ts'
+/** One life of the server: a cold start with many requests, then less load, and often a kill. */
+import { runLister } from './clients/listers.ts'
+import type { Target } from './clients/target.ts'
+import { Informer } from './clients/watchers.ts'
+import { type Pool, pick, runWriter, type WriterOptions } from './clients/writers.ts'
 import { kinds, namespaces } from './objects.ts'
 import type { Scope } from './scope.ts'
 
-/** What the lives of a round share. */
+/** The common state of the lives of a round. */
 export interface Round {
   readonly target: Target
   readonly flags: readonly string[]
   readonly pool: Pool
   readonly writers: number
-  /** About how long a life lasts, once everything is loaded. */
+  /** Approximate duration of a life after loading, in ms. */
   readonly ms: number
-  /** A revision that was there. */
+  /** Returns an existing revision. */
   readonly revision: () => number
-  /** Everybody who follows the server until the round ends. */
+  /** Informers that follow the server until the round ends. */
   readonly informers: Informer[]
-  /** Their work, which ends with `ending`. */
+  /** Their tasks, which end with `ending`. */
   readonly following: Promise<unknown>[]
-  /** All other work, which ends with `writing`. */
+  /** All other tasks, which end with `writing`. */
   readonly tasks: Promise<unknown>[]
   readonly writing: AbortSignal
   readonly ending: AbortSignal
@@ -28,15 +28,16 @@ export interface Round {
 
 export type Death = 'while it loads' | 'some time' | 'to the end'
 
-/** The first lists of a large kind may take that long on a busy machine. */
+/** Maximum time in ms for the first lists of a large kind on a busy machine. */
 const loadingMs = 180_000
 
 /**
- * The crowd goes after so many writes, even if the first list has not been answered: what it makes would only delay it.
+ * The crowd leaves after this many writes, even if the first list is not complete, since its objects would delay that
+ * further.
  */
 const crowdWrites = 20_000
 
-/** What those do who stay when the crowd has gone. */
+/** Options of the writers that stay after the crowd has left. */
 const everything: WriterOptions = { kinds, creates: 0.3 }
 const staying = 10
 
@@ -76,7 +77,7 @@ export async function live(round: Round, crowd: WriterOptions, death: Death): Pr
   life.abort()
 }
 
-/** Writers, and the first to list the kind that they write. */
+/** Starts writers, and the first informers of the kind that they write. */
 function arrive(
   { target, pool, writers, informers, following, tasks, revision, ending }: Round,
   crowd: WriterOptions,

@@ -1,11 +1,8 @@
-/**
- * The objects that the torture of the API writes: four small kinds that carry a count in metadata and once more in
- * their payload.
- */
+/** The objects of the API torture: four small kinds that contain a count in the metadata and in the payload. */
 
 export type Kind = 'configmaps' | 'secrets' | 'podtemplates' | 'leases'
 
-/** What of an object is looked at. */
+/** The inspected part of an object. */
 export interface Seen {
   readonly metadata: {
     readonly name: string
@@ -25,7 +22,7 @@ interface KindFacts {
   readonly kind: string
   readonly payload: (count: number) => object
   readonly payloadCount: (object: Seen) => string | undefined
-  /** Whether a PUT without a resourceVersion is allowed. */
+  /** True if a PUT without a resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean
 }
 
@@ -70,15 +67,15 @@ const facts: Readonly<Record<Kind, KindFacts>> = {
 }
 
 export const kinds = Object.keys(facts) as readonly Kind[]
-/** The first holds most of the objects, so that lists of the others are cheap. */
+/** The first contains most of the objects, so that lists of the others are cheap. */
 export const namespaces = ['crowd', 'north', 'south', 'west'] as const
-/** Holds one object of each kind, of which others are copied. */
+/** Contains one object of each kind, as a template. */
 export const templateNamespace = 'templates'
 
-/** Whether its objects are those of the torture; the server has a few of its own. */
+/** Returns true for namespaces of the torture; the server has objects of its own. */
 export const isOurs = (namespace: string): boolean => (namespaces as readonly string[]).includes(namespace)
 
-/** Values of the label `shard`, by which lists and watches select. */
+/** Values of the label `shard`, which lists and watches select by. */
 export const shards = [0, 1, 2, 3] as const
 
 export const allowsUnconditionalUpdate = (kind: Kind): boolean => facts[kind].unconditionalUpdate
@@ -102,7 +99,7 @@ export function bodyOf(kind: Kind, name: string, content: Content, resourceVersi
   return { apiVersion, kind: kindName, metadata: { name, ...metadata }, ...payload }
 }
 
-/** The body of a merge patch that makes an object's content this one. */
+/** The body of a merge patch that sets an object's content. */
 export function patchOf(
   kind: Kind,
   { count, shard }: Content,
@@ -116,7 +113,7 @@ export function patchOf(
   return { metadata, ...facts[kind].payload(count) }
 }
 
-/** Reads the content back. Throws if the object's parts are of different writes. */
+/** Reads the content of an object. Throws if its parts are of different writes. */
 export function contentOf(kind: Kind, object: Seen): Content {
   const { name, namespace, resourceVersion, labels, annotations } = object.metadata
   const count = annotations?.count

@@ -1,47 +1,47 @@
-/** What clients saw: answers of reads and lists, and streams of watches. Times are milliseconds of one clock. */
-import type { ObjectKey } from './judge/history.ts'
+/** Observations of clients: responses of reads and lists, and events of watches. Times are in ms of one clock. */
+import type { ObjectKey } from './checker/history.ts'
 import type { Scope } from './scope.ts'
 
-/** One state of one object, as an answer showed it. */
+/** A state of an object as seen in a response. */
 export interface Item {
   readonly key: ObjectKey
   readonly revision: number
   readonly count: number
 }
 
-interface Asked {
-  /** Reads on one connection never go back in time. */
+interface RequestInfo {
+  /** The name of the connection. Reads on one connection never go back. */
   readonly connection: string
   readonly sent: number
   readonly answered: number
 }
 
 /**
- * Which state a read asks for: the newest; any (`resourceVersion=0`); that of a revision; one not older than that.
- * `derived` is what a client made of a watch's events.
+ * The state that a read requests: the newest; any (`resourceVersion=0`); that of a revision; one not older than a
+ * revision. `derived` is the result of a watch's events.
  */
 export type Mode = 'newest' | 'any' | 'exact' | 'not older' | 'derived'
 
-/** A list, of all its pages together. */
-export interface ListSeen extends Asked {
+/** A list with all its pages. */
+export interface ListSeen extends RequestInfo {
   readonly what: 'list'
   readonly scope: Scope
   readonly mode: Mode
-  /** The revision that was asked for, where one was. */
+  /** The requested revision, if any. */
   readonly wanted: number
   readonly revision: number
   readonly items: readonly Item[]
   readonly pages: readonly { readonly revision: number; readonly items: number; readonly remaining?: number }[]
-  /** How the client came by it, for messages. */
+  /** Description of the request, for messages. */
   readonly label: string
 }
 
-/** A GET, or what a refused write says of its object. */
-export interface ReadSeen extends Asked {
+/** A GET, or what a rejected write reveals of its object. */
+export interface ReadSeen extends RequestInfo {
   readonly what: 'read'
   readonly key: ObjectKey
   readonly mode: 'newest' | 'any'
-  /** `present`: somebody was told that the object exists, not what it is. */
+  /** `present`: the object is known to exist, but not its state. */
   readonly found: Item | 'present' | 'absent'
   readonly label: string
 }
@@ -60,21 +60,21 @@ export interface WatchSeen {
   readonly what: 'watch'
   readonly scope: Scope
   /**
-   * The revision that it began after; `any`: the current objects come first; `streamed`: they do, and a bookmark ends
-   * them.
+   * The revision after which it began; `any`: the current objects come first; `streamed`: the same, followed by a
+   * bookmark.
    */
   readonly from: number | 'any' | 'streamed'
   readonly sent: number
   readonly events: WatchEvent[]
-  /** Set once it is over: `expired` is the ERROR event 410. */
+  /** Set when the watch has ended; `expired` is the ERROR event 410. */
   end?: 'ended' | 'cut' | 'expired'
-  /** It was given the time to tell everything up to this revision. */
+  /** The watch had the time to deliver everything up to this revision. */
   mustReach?: number
   readonly label: string
 }
 
-/** An answer that says that a revision is too old. */
-export interface ExpiredSeen extends Asked {
+/** A response that a revision is too old. */
+export interface ExpiredSeen extends RequestInfo {
   readonly what: 'expired'
   readonly scope: Scope
   readonly wanted: number
@@ -83,7 +83,7 @@ export interface ExpiredSeen extends Asked {
 
 export type Observation = ListSeen | ReadSeen | WatchSeen | ExpiredSeen
 
-/** Does to the objects of a cache what events say. */
+/** Applies events to the objects of a cache. */
 export function applyEvents(items: Map<number, Item>, events: readonly WatchEvent[]): void {
   for (const event of events) {
     if (event.type === 'BOOKMARK') continue

@@ -1,4 +1,4 @@
-/** Round after round of the API's torture, with a line about each, until a promise is broken or the time is up. */
+/** Runs rounds of the API torture and prints a line for each, until a promise is broken or the time is over. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApiTorture, type RoundReport } from './torture.ts'
@@ -15,11 +15,11 @@ export interface RunOptions {
 const shownFaults = 10
 const evidenceLength = 600
 
-/** Whether a promise was broken. */
+/** Resolves to true if a promise was broken. */
 export async function tortureApi({ rounds, minutes, objects, writers, kills, seconds }: RunOptions): Promise<boolean> {
   const deadline = performance.now() + minutes * 60_000
   const torture = await ApiTorture.begin(objects)
-  console.log(`torturing a server with ${objects} objects in ${torture.directory}; it stays if a promise is broken`)
+  console.log(`torturing a server with ${objects} objects in ${torture.directory}; it is kept if a promise is broken`)
   const sums = { kills: 0, acknowledged: 0, seen: 0 }
   for (let round = 0; round < rounds && performance.now() < deadline; round++) {
     const compact = round % 2 === 1
@@ -34,8 +34,8 @@ export async function tortureApi({ rounds, minutes, objects, writers, kills, sec
   }
   await torture.end()
   console.log(
-    `${sums.kills} kills, ${sums.acknowledged} acknowledged writes, ${sums.seen} answers and events held against ` +
-      'them: every promise was kept',
+    `${sums.kills} kills, ${sums.acknowledged} acknowledged writes, ${sums.seen} responses and events compared ` +
+      'with them: no promise was broken',
   )
   return false
 }
@@ -54,7 +54,7 @@ export const describe = ({
   `acknowledged; seen ${lists} lists, ${reads} reads, ${watches} watches with ${events} events; ${faults.length} ` +
   'faults'
 
-/** One example of each promise first. */
+/** Prints one example of each promise first. */
 function showFaults({ faults }: RoundReport, directory: string): void {
   const byPromise = Map.groupBy(faults, ({ promise }) => promise)
   const chosen = [...byPromise.values()]

@@ -1,8 +1,8 @@
 /**
- * What a list or a watch asks for: a kind, in one namespace or all, with one value of the label `shard` or any, or one
+ * The objects of a list or a watch: a kind, in one namespace or all, with one value of the label `shard` or any, or one
  * name.
  */
-import type { ObjectKey } from './judge/history.ts'
+import type { ObjectKey } from './checker/history.ts'
 import { collectionPath, type Kind } from './objects.ts'
 
 export interface Scope {
@@ -12,14 +12,14 @@ export interface Scope {
   readonly name?: string
 }
 
-/** Whether an object in this state is asked for. */
+/** Returns true if an object in this state is in the scope. */
 export const inScope = (scope: Scope, key: ObjectKey, shard: number): boolean =>
   key.kind === scope.kind &&
   (scope.namespace === undefined || key.namespace === scope.namespace) &&
   (scope.shard === undefined || shard === scope.shard) &&
   (scope.name === undefined || key.name === scope.name)
 
-/** Whether labels decide: then DELETED may mean that an object has left. */
+/** Returns true if the scope has a label selector: then DELETED may mean that an object no longer matches. */
 export const isSelective = ({ shard }: Scope): boolean => shard !== undefined
 
 export function pathOf({ kind, namespace, shard, name }: Scope, query: Readonly<Record<string, string>>): string {
@@ -30,4 +30,9 @@ export function pathOf({ kind, namespace, shard, name }: Scope, query: Readonly<
 }
 
 export const showScope = ({ kind, namespace, shard, name }: Scope): string =>
-  `${kind}${namespace ? ` in ${namespace}` : ''}${shard === undefined ? '' : ` with shard=${shard}`}${name ? ` named ${name}` : ''}`
+  [
+    kind,
+    ...(namespace ? [`in ${namespace}`] : []),
+    ...(shard === undefined ? [] : [`with shard=${shard}`]),
+    ...(name ? [`named ${name}`] : []),
+  ].join(' ')

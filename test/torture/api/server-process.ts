@@ -1,4 +1,4 @@
-/** The server that is tortured: `./t8s up` as a child process on a data directory that outlives it. */
+/** The server under torture: `./t8s up` as a child process on a data directory that survives it. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,17 +12,17 @@ export interface ServerProcess {
   readonly url: string
   readonly pid: number
   readonly exited: Promise<void>
-  /** SIGKILL, to this process alone; resolves when it is gone. */
+  /** Sends SIGKILL to this process only; resolves when it has exited. */
   kill(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Builds what is out of date, so that no start has to. */
+/** Builds the program if it is out of date, so that no start has to. */
 export const build = (): unknown => execFileSync(launcher, ['version'], { stdio: 'ignore' })
 
 export const logFile = (directory: string): string => join(directory, 'server.log')
 
-/** Starts a server and resolves as soon as it serves. Rejects with its last words if it ends before. */
+/** Starts a server and resolves when it is ready. Rejects with its output if it exits before. */
 export async function startServer(directory: string, flags: readonly string[] = []): Promise<ServerProcess> {
   const tokens = join(directory, 'tokens.csv')
   writeFileSync(tokens, `${token},torture,1,"system:masters"\n`, { mode: 0o600 })
@@ -44,7 +44,7 @@ export async function startServer(directory: string, flags: readonly string[] = 
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
-  // Whatever ends the torture, no server outlives it.
+  // The server must not outlive the torture.
   const orphaned = (): unknown => child.kill('SIGKILL')
   process.once('exit', orphaned)
   const exited = new Promise<void>((resolve) =>

@@ -1,16 +1,15 @@
-/** The end of a round: everybody who follows the server is given the time to hear of everything. */
-import { NoAnswerError } from './crowd/connection.ts'
-import type { Target } from './crowd/target.ts'
-import type { Informer } from './crowd/watchers.ts'
+/** The end of a round: all informers get the time to receive all changes. */
+import { NoAnswerError } from './clients/connection.ts'
+import type { Target } from './clients/target.ts'
+import type { Informer } from './clients/watchers.ts'
 import { bodyOf, collectionPath, kinds, namespaces, shards } from './objects.ts'
 import { inScope } from './scope.ts'
 
-/** How long watches may be silent before they are held not to tell what is missing. */
+/** Time in ms without progress after which missing events are a fault. */
 const patienceMs = 20_000
 
 /**
- * Makes an object that each informer must hear of, and waits until all have, or until those that have not are silent
- * for long.
+ * Creates an object that each informer must receive, and waits until all have, or until the others make no progress.
  */
 export async function settle(target: Target, round: number, followers: readonly Informer[]): Promise<void> {
   const connection = (await target.connection('markers'))!
@@ -39,22 +38,22 @@ export async function settle(target: Target, round: number, followers: readonly 
   )
   const goal = ({ scope }: Informer): number =>
     Math.max(...markers.filter(({ key, shard }) => inScope(scope, key, shard)).map((write) => write.revision))
-  let heard = 0
-  let lastNews = performance.now()
+  let reached = 0
+  let lastProgress = performance.now()
   for (;;) {
     const behind = followers.filter((follower) => follower.revision < goal(follower))
     if (behind.length === 0) break
     const now = performance.now()
     const sum = followers.reduce((sum, { revision }) => sum + revision, 0)
-    if (sum > heard) [heard, lastNews] = [sum, now]
-    if (now - lastNews > patienceMs) break
+    if (sum > reached) [reached, lastProgress] = [sum, now]
+    if (now - lastProgress > patienceMs) break
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   for (const follower of followers) {
     if (follower.current) follower.current.mustReach = goal(follower)
     else if (follower.revision < goal(follower))
       target.fault(
-        'an informer comes to the truth',
+        'an informer catches up',
         `the informer of ${JSON.stringify(follower.scope)} has no watch after ${patienceMs} ms`,
       )
   }

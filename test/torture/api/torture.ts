@@ -1,18 +1,18 @@
 /**
- * The torture of the API: a server on a full store is started cold while everybody asks at once, killed in the midst of
- * it, compacted, started again; what its clients saw is judged after each round.
+ * The API torture: a server on a full store is started cold under many requests, killed, compacted and restarted. The
+ * observations of its clients are checked after each round.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { NoAnswerError } from './crowd/connection.ts'
-import { anyScope, list, runLister } from './crowd/listers.ts'
-import { Target } from './crowd/target.ts'
-import { Informer, runHistorian } from './crowd/watchers.ts'
-import { chance, Pool, pick, type WriterOptions } from './crowd/writers.ts'
+import { check } from './checker/check.ts'
+import { type Fault, History } from './checker/history.ts'
+import { NoAnswerError } from './clients/connection.ts'
+import { anyScope, list, runLister } from './clients/listers.ts'
+import { Target } from './clients/target.ts'
+import { Informer, runHistorian } from './clients/watchers.ts'
+import { chance, Pool, pick, type WriterOptions } from './clients/writers.ts'
 import { fillStore } from './fill.ts'
-import { check } from './judge/check.ts'
-import { type Fault, History } from './judge/history.ts'
 import { live, type Round } from './life.ts'
 import { bodyOf, collectionPath, kinds, namespaces, shards, templateNamespace } from './objects.ts'
 import type { Scope } from './scope.ts'
@@ -20,12 +20,12 @@ import { build } from './server-process.ts'
 import { settle } from './settle.ts'
 
 export interface RoundOptions {
-  /** Between two kills, about; also how long the last server lives. */
+  /** Approximate time between two kills, in s; also the lifetime of the last server. */
   readonly seconds: number
   readonly kills: number
-  /** Writers that all begin when the server serves. */
+  /** Number of writers that begin when the server is ready. */
   readonly writers: number
-  /** Old revisions are forgotten within seconds. */
+  /** Compacts old revisions within seconds. */
   readonly compact?: boolean
 }
 
@@ -50,7 +50,7 @@ export class ApiTorture {
     this.directory = directory
   }
 
-  /** Makes a data directory with so many objects. */
+  /** Creates a data directory with this many objects. */
   static async begin(objects: number): Promise<ApiTorture> {
     build()
     const torture = new ApiTorture(await mkdtemp(join(tmpdir(), 't8s-torture-api-')))
@@ -79,7 +79,7 @@ export class ApiTorture {
     await target.stop()
   }
 
-  /** One round. The server is down before it and after it. */
+  /** Runs one round. The server is down before and after it. */
   async run({ seconds, kills, writers, compact = false }: RoundOptions): Promise<RoundReport> {
     this.round++
     const target = new Target(this.directory, this.history)
@@ -111,7 +111,7 @@ export class ApiTorture {
     }
     try {
       for (let start = 0; start <= kills; start++) {
-        // Now the crowd only makes objects of the largest kind, which waits for no read; now it does everything.
+        // Alternates: creating only objects of the largest kind, which waits for no read, or all writes.
         const crowd: WriterOptions = start % 2 === 0 ? { kinds: ['podtemplates'], creates: 1 } : { kinds, creates: 0.3 }
         await live(round, crowd, start === kills ? 'to the end' : start % 3 === 1 ? 'while it loads' : 'some time')
       }
@@ -127,9 +127,9 @@ export class ApiTorture {
         kinds.map((kind) => list(target, last, { scope: { kind }, mode: 'newest', label: 'the last list' })),
       )
     } catch (error) {
-      // Without an answer to what nobody killed, the round is over, and what was seen is judged.
+      // If a request without a kill has no response, the round ends, and the observations are checked.
       if (!(error instanceof NoAnswerError)) throw error
-      target.fault('the server goes on', error.message)
+      target.fault('the server keeps running', error.message)
     } finally {
       writing.abort()
       ending.abort()
@@ -146,7 +146,7 @@ export class ApiTorture {
     return { ...countsOf(target, this.history.writes.length - before), faults }
   }
 
-  /** Informers of all kinds, of namespaces and of selections, in all styles. */
+  /** Creates informers of kinds, namespaces and selectors, in all styles. */
   #informers(target: Target): Informer[] {
     const scopes: Scope[] = [
       ...kinds.map((kind) => ({ kind })),
@@ -160,7 +160,7 @@ export class ApiTorture {
   }
 }
 
-/** The states that are there, as far as is known: what the writers may go on with. */
+/** Returns the existing states as far as they are known, for the writers to continue with. */
 function livePuts(history: History): Iterable<ReturnType<History['begin']>> {
   const live = new Map<number, ReturnType<History['begin']>>()
   const doubtful = new Set<number>()
@@ -175,7 +175,7 @@ function livePuts(history: History): Iterable<ReturnType<History['begin']>> {
   return [...live.values()].filter(({ key }) => !doubtful.has(key.id))
 }
 
-/** A revision that was there: of the last writes, or of any. */
+/** Returns an existing revision, a recent one or any. */
 function someRevision({ writes }: History, start: number): number {
   for (let tries = 0; tries < 50; tries++) {
     const back = chance(0.7) ? Math.floor(Math.random() * 3000) : Math.floor(Math.random() * writes.length)

@@ -1,11 +1,8 @@
-/**
- * The answers of a well-behaved backend in a cancel storm, by the path that it is asked at; and lies, which have the
- * right form.
- */
+/** The responses of a correct backend in a cancel storm, by path; and wrong ones of the right form. */
 export interface Answer {
   readonly status: number
   readonly body: string
-  /** The answer has no end: a log that is followed, a watch. */
+  /** The response does not end: a followed log, a watch. */
   readonly stream?: boolean
 }
 
@@ -23,12 +20,12 @@ interface Review {
 
 export const stormGroup = 'storm.example.com'
 
-/** The user of every token that the webhook knows. */
+/** The user of every token that the webhook accepts. */
 export const webhookUser = 'stranger'
 
 const json = (value: unknown, status = 200): Answer => ({ status, body: JSON.stringify(value) })
 
-/** A lie is about another request, of another kind, or not what was asked for. */
+/** A wrong response refers to another request, or is of another kind or type. */
 export function answerTo(url: string, sent: string, lies: boolean): Answer {
   const { pathname, searchParams } = new URL(url, 'https://backend')
   const first = pathname.split('/')[1] ?? ''

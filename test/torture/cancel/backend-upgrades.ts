@@ -1,16 +1,14 @@
-/**
- * Connections that a backend of a cancel storm takes over: what comes is sent back, or the connection ends in some way.
- */
+/** Upgraded connections of a backend in a cancel storm: they echo the data, or end in some way. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Random } from '../../fuzz/random.ts'
-import { type Manner, reset } from './manners.ts'
+import { type Behaviour, reset } from './behaviours.ts'
 
 const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const longestPauseMs = 500
 
-export function answerUpgrade(request: IncomingMessage, socket: Duplex, manner: Manner, random: Random): void {
+export function answerUpgrade(request: IncomingMessage, socket: Duplex, manner: Behaviour, random: Random): void {
   socket.on('error', () => {})
   switch (manner) {
     case 'hang':

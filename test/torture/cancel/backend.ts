@@ -1,6 +1,6 @@
 /**
  * The servers behind the API server in a cancel storm, as one HTTPS listener: webhooks of all kinds, an aggregated API,
- * a kubelet and a pod. Each request is answered in a random manner, unless the backend is calm.
+ * a kubelet and a pod. Each request gets a random behaviour, unless the backend is calm.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -11,28 +11,28 @@ import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certif
 import type { Random } from '../../fuzz/random.ts'
 import { type Answer, answerTo } from './backend-answers.ts'
 import { answerUpgrade } from './backend-upgrades.ts'
-import { type Manner, manners, remember, reset } from './manners.ts'
+import { type Behaviour, behaviours, registerForReset, reset } from './behaviours.ts'
 
 export interface Backend {
   readonly port: number
-  /** The authority that signed its certificate, PEM. */
+  /** The authority of its certificate, PEM. */
   readonly ca: string
-  /** How many requests were answered in each manner. */
+  /** Number of requests by behaviour. */
   readonly manners: ReadonlyMap<string, number>
-  /** Requests and connections that it still has. */
+  /** Number of open connections. */
   readonly connections: number
-  /** From now on it answers at once and correctly, and drops what it holds. */
+  /** From now on responds immediately and correctly; closes open connections. */
   calm(): void
-  /** From now on it answers in random manners. */
+  /** From now on responds with random behaviours. */
   storm(): void
   stop(): void
 }
 
-/** Names that the certificate is for, beside the address. */
+/** Host names in the certificate besides the address. */
 export const backendNames = ['localhost', 'apples.storm.svc', 'backend.storm.svc']
 
 const longestPauseMs = 1500
-/** Answers that a server may not pass on as they are. */
+/** Responses that a server must not pass on unchanged. */
 const oddHeads = [
   'HTTP/1.1 101 Switching Protocols\r\nUpgrade: odd\r\nConnection: Upgrade\r\n\r\nodd',
   'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n',
@@ -53,14 +53,14 @@ export async function startBackend(random: Random, address: string): Promise<Bac
   const sockets = new Set<Socket>()
   const counts = new Map<string, number>()
   let isCalm = true
-  const manner = (): Manner => {
-    const chosen = isCalm ? 'well' : random.pick(manners)
+  const manner = (): Behaviour => {
+    const chosen = isCalm ? 'well' : random.pick(behaviours)
     counts.set(chosen, (counts.get(chosen) ?? 0) + 1)
     return chosen
   }
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    remember(socket)
+    registerForReset(socket)
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
@@ -87,7 +87,7 @@ export async function startBackend(random: Random, address: string): Promise<Bac
   }
 }
 
-function respond(request: IncomingMessage, response: ServerResponse, manner: Manner, random: Random): void {
+function respond(request: IncomingMessage, response: ServerResponse, manner: Behaviour, random: Random): void {
   request.on('error', () => {})
   response.on('error', () => {})
   if (manner === 'reset') return void reset(request.socket)
@@ -102,7 +102,7 @@ function respond(request: IncomingMessage, response: ServerResponse, manner: Man
   })
 }
 
-function write(response: ServerResponse, { status, body, stream }: Answer, manner: Manner): void {
+function write(response: ServerResponse, { status, body, stream }: Answer, manner: Behaviour): void {
   if (response.destroyed || manner === 'hang') return
   const head = { 'content-type': 'application/json' }
   switch (manner) {
@@ -129,7 +129,7 @@ function write(response: ServerResponse, { status, body, stream }: Answer, manne
   }
 }
 
-/** Spaces, as fast as they are read, and not more than 10 MB. */
+/** Sends spaces, as fast as they are read, at most 10 MB. */
 function writeHuge(response: ServerResponse): void {
   let left = hugePieces
   const more = (): void => {

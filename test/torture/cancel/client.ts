@@ -1,27 +1,27 @@
-/** A client of a cancel storm: it sends a request over HTTP/1.1 or HTTP/2 and leaves at a moment that it is given. */
+/** A client of a cancel storm: sends a request over HTTP/1.1 or HTTP/2 and cancels it at a given time. */
 import { type ClientHttp2Session, connect, constants } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { Random } from '../../fuzz/random.ts'
 import { adminToken } from './flags.ts'
 import type { StormRequest } from './requests.ts'
 
-/** When a client leaves. `afterMs` counts from the moment in which its head is sent. */
-export interface Leaving {
+/** When a client cancels. `afterMs` counts from the time when the request is sent. */
+export interface Cancellation {
   readonly afterMs: number
-  /** It leaves as soon as the answer begins, if that is earlier. */
+  /** Cancels when the response begins, if that is earlier. */
   readonly atFirstByte: boolean
-  /** Only half of the body is sent, and the rest never. */
+  /** Sends only half of the body. */
   readonly halfBody: boolean
-  /** The whole connection is ended, with the requests of others on it, and not only this request. */
+  /** Closes the whole connection with all its requests, not only this request. */
   readonly withConnection: boolean
-  /** All of the answer is wanted, not only its beginning. */
+  /** Stores the whole response, not only its beginning. */
   readonly whole?: boolean
 }
 
-/** A client that stays; one that waits for longer than this has found a fault. */
-export const staying: Leaving = { afterMs: 30_000, atFirstByte: false, halfBody: false, withConnection: true }
+/** A client that does not cancel; if it waits longer than this, that is a fault. */
+export const patient: Cancellation = { afterMs: 30_000, atFirstByte: false, halfBody: false, withConnection: true }
 
-export function randomLeaving(random: Random): Leaving {
+export function randomCancellation(random: Random): Cancellation {
   const afterMs = random.one(
     () => 0,
     () => random.below(10),
@@ -33,10 +33,10 @@ export function randomLeaving(random: Random): Leaving {
 }
 
 export interface Outcome {
-  /** Undefined if the client left before, or the connection ended. */
+  /** Undefined if the client cancelled before it, or the connection ended. */
   readonly status: number | undefined
   readonly text: string
-  /** The client left before the end. */
+  /** True if the client cancelled. */
   readonly left: boolean
 }
 
@@ -58,7 +58,7 @@ export class StormClient {
   }
 
   /** Never rejects. */
-  send(request: StormRequest, protocol: 'h1' | 'h2', leaving: Leaving): Promise<Outcome> {
+  send(request: StormRequest, protocol: 'h1' | 'h2', leaving: Cancellation): Promise<Outcome> {
     return protocol === 'h2' && !request.upgrade ? this.#overHttp2(request, leaving) : this.#overHttp1(request, leaving)
   }
 
@@ -67,7 +67,7 @@ export class StormClient {
     return { authorization: `Bearer ${token}`, ...headers, ...(body && { 'content-length': Buffer.byteLength(body) }) }
   }
 
-  #overHttp1(request: StormRequest, leaving: Leaving): Promise<Outcome> {
+  #overHttp1(request: StormRequest, leaving: Cancellation): Promise<Outcome> {
     const { method, path, body = '', upgrade } = request
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     const sent = httpsRequest(new URL(path, this.#url), {
@@ -79,19 +79,19 @@ export class StormClient {
     let status: number | undefined
     let text = ''
     let left = false
-    const leave = (): void => {
+    const cancel = (): void => {
       left = true
       sent.socket?.destroy()
       sent.destroy()
       resolve({ status, text, left })
     }
-    const timer = setTimeout(leave, leaving.afterMs)
+    const timer = setTimeout(cancel, leaving.afterMs)
     const end = (): void => {
       clearTimeout(timer)
       resolve({ status, text, left })
     }
     const begins = (isOver: boolean): void => {
-      if (leaving.atFirstByte || isOver) leave()
+      if (leaving.atFirstByte || isOver) cancel()
     }
     sent.on('error', end)
     sent.on('close', end)
@@ -102,14 +102,14 @@ export class StormClient {
       socket.on('close', end)
       text += head.toString('latin1')
       socket.write('hello')
-      begins(leaving === staying)
+      begins(leaving === patient)
     })
     sent.on('response', (response) => {
       status = response.statusCode
       response.on('error', () => {})
       response.on('data', (piece: Buffer) => {
         if (leaving.whole || text.length < keptCharacters) text += piece
-        begins(leaving === staying && request.isLong === true)
+        begins(leaving === patient && request.isLong === true)
       })
       response.on('end', end)
       begins(false)
@@ -119,7 +119,7 @@ export class StormClient {
     return promise
   }
 
-  #overHttp2(request: StormRequest, leaving: Leaving): Promise<Outcome> {
+  #overHttp2(request: StormRequest, leaving: Cancellation): Promise<Outcome> {
     const { method, path, body } = request
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     const session = this.#openSession()
@@ -128,12 +128,12 @@ export class StormClient {
     let status: number | undefined
     let text = ''
     let left = false
-    const leave = (): void => {
+    const cancel = (): void => {
       left = true
-      if (leaving.withConnection && leaving !== staying) session.destroy()
+      if (leaving.withConnection && leaving !== patient) session.destroy()
       else stream.close(constants.NGHTTP2_CANCEL)
     }
-    const timer = setTimeout(leave, leaving.afterMs)
+    const timer = setTimeout(cancel, leaving.afterMs)
     stream.on('error', () => {})
     stream.on('close', () => {
       clearTimeout(timer)
@@ -141,11 +141,11 @@ export class StormClient {
     })
     stream.on('response', (headers) => {
       status = headers[':status']
-      if (leaving.atFirstByte) leave()
+      if (leaving.atFirstByte) cancel()
     })
     stream.on('data', (piece: Buffer) => {
       if (leaving.whole || text.length < keptCharacters) text += piece
-      if (leaving === staying && request.isLong) leave()
+      if (leaving === patient && request.isLong) cancel()
     })
     if (body === undefined) return promise
     if (leaving.halfBody) stream.write(body.slice(0, body.length / 2))

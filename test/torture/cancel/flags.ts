@@ -1,13 +1,11 @@
-/**
- * Files and flags by which a server asks the backend of a cancel storm about everything that it can ask others about.
- */
+/** Files and flags with which a server uses the backend of a cancel storm for all kinds of outgoing requests. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Backend } from './backend.ts'
 
 export const adminToken = 'storm-admin'
 
-/** Writes the files into the folder; resolves to the flags of `t8s up`. */
+/** Writes the files into the folder and returns the flags of `t8s up`. */
 export function stormFlags(folder: string, { port, ca }: Backend): readonly string[] {
   const write = (name: string, content: object | string): string => {
     const file = join(folder, name)

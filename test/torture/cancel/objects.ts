@@ -1,4 +1,4 @@
-/** The objects that a cancel storm begins with: what leads the server to the backend, and what requests are about. */
+/** The initial objects of a cancel storm: those that direct the server to the backend, and the targets of requests. */
 import { widgetDefinition } from '../../conversion/widgets.ts'
 import type { Backend } from './backend.ts'
 import { stormGroup } from './backend-answers.ts'
@@ -14,7 +14,7 @@ interface StormObject {
 
 const post = (path: string, body: object): StormObject => ({ method: 'POST', path, body })
 
-/** In the order in which they have to be made. `address` is where endpoints and pods may be. */
+/** In creation order. `address` is that of endpoints and pods. */
 export function stormObjects(backend: Backend, address: string): readonly StormObject[] {
   return [
     post('/api/v1/namespaces', { metadata: { name: namespace, labels: { storm: 'yes' } } }),
@@ -86,9 +86,7 @@ function aggregatedApi({ port, ca }: Backend): readonly StormObject[] {
   ]
 }
 
-/**
- * Two of each kind change or judge, so that one fails while the other is being asked; one of each by way of a Service.
- */
+/** Two webhooks of each kind, so that one may fail while the other runs; one of each through a Service. */
 function webhooks(backend: Backend): readonly StormObject[] {
   const hook = (name: string, path: string, more: object): object => ({
     name: `${name}.${stormGroup}`,

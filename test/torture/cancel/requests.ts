@@ -1,4 +1,4 @@
-/** The requests of a cancel storm: at least one of every kind that the server answers in a way of its own. */
+/** The requests of a cancel storm: at least one of every kind that the server handles differently. */
 import type { Random } from '../../fuzz/random.ts'
 import { stormGroup } from './backend-answers.ts'
 import { core, namespace } from './objects.ts'
@@ -10,13 +10,13 @@ export interface StormRequest {
   readonly path: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** The protocol that the connection is to speak from then on. */
+  /** The protocol to upgrade the connection to. */
   readonly upgrade?: 'SPDY/3.1' | 'websocket'
-  /** Has no end of its own. */
+  /** True if it does not end by itself. */
   readonly isLong?: boolean
-  /** Made by a user whom only the webhooks know. */
+  /** Sent by a user that only the webhooks know. */
   readonly asStranger?: boolean
-  /** Statuses that answer it when all backends are calm; any below 400 where it is not set. */
+  /** Expected statuses with calm backends. Default: any below 400. */
   readonly good?: readonly number[]
 }
 
@@ -260,5 +260,5 @@ const all = [...reads, ...writes, ...others, ...streams]
 
 export const oneRequest = (random: Random): StormRequest => random.pick(all)(random)
 
-/** One of each kind. */
+/** One request of each kind. */
 export const everyRequest = (random: Random): readonly StormRequest[] => all.map((make) => make(random))

@@ -1,4 +1,4 @@
-/** The server of a cancel storm: `./t8s up` in a process of its own, with all that it prints, and its metrics. */
+/** The server of a cancel storm: `./t8s up` as a child process, with its output and its metrics. */
 import { spawn } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,18 +7,20 @@ const launcher = join(import.meta.dirname, '../../../t8s')
 
 export interface StormServer {
   readonly url: string
-  /** All that it has printed. */
+  /** Returns all its output. */
   printed(): string
   /** Undefined while it runs. */
   ended(): string | undefined
-  /** Open files and sockets. */
+  /** Number of open files and sockets. */
   descriptors(): number
-  /** Resident memory, MB. */
+  /** Resident memory in MB. */
   residentMb(): number
   stop(): Promise<void>
 }
 
-/** Starts it; rejects with what it printed if it ends before it serves. Its log is also written to the folder. */
+/**
+ * Starts the server; rejects with its output if it exits before it is ready. The output is also written to the folder.
+ */
 export async function startStormServer(folder: string, flags: readonly string[]): Promise<StormServer> {
   const args = ['up', '--data-dir', join(folder, 'data'), '--secure-port', '0', '--nodes=1', ...flags]
   const child = spawn(launcher, args, {

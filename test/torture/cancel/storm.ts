@@ -1,6 +1,7 @@
 /**
- * A cancel storm: requests of every kind, with webhooks, aggregated APIs and kubelets behind them that are slow, hang,
- * reset and lie, while clients leave at random moments. Afterwards the server must be as it was before.
+ * A cancel storm: requests of every kind, to webhooks, aggregated APIs and kubelets that are slow, hang, reset or
+ * respond incorrectly, with clients that cancel at random times. Afterwards the server must be in the same state as
+ * before.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { Random } from '../../fuzz/random.ts'
 import { podAddress } from '../../proxy/backend.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { type Backend, startBackend } from './backend.ts'
-import { randomLeaving, StormClient, staying } from './client.ts'
+import { patient, randomCancellation, StormClient } from './client.ts'
 import { stormFlags } from './flags.ts'
 import { stormObjects } from './objects.ts'
 import { everyRequest, oneRequest, type StormRequest } from './requests.ts'
@@ -18,20 +19,20 @@ import { leaks, type Traces, tracesOf } from './traces.ts'
 
 export interface StormReport {
   readonly sent: number
-  /** Requests whose client left before the end. */
+  /** Number of cancelled requests. */
   readonly left: number
-  /** Answers by status. */
+  /** Number of responses by status. */
   readonly statuses: ReadonlyMap<number, number>
   readonly kinds: ReadonlySet<string>
   readonly manners: ReadonlyMap<string, number>
   readonly residentMb: number
-  /** Empty if all is well. */
+  /** Empty without faults. */
   readonly faults: readonly string[]
 }
 
 const clientsAtOnce = 24
-/** Node's own warnings, and errors that a request or the process was only just saved from. */
-const complaints =
+/** Node's warnings, and errors that were caught only at the last level. */
+const warningPattern =
   /^.*(?:\(node:\d+\).*Warning|unhandled (?:rejection|exception)|apiserver panic'd|is restarted).*(?:\n {4}at .*)*/gm
 
 export class Storm {
@@ -69,13 +70,13 @@ export class Storm {
         good: [200, 201, 409],
       })
     }
-    await allWell(client, random)
+    await expectAllGood(client, random)
     client.close()
     const storm = new Storm(folder, random, backend, server, await tracesOf(server))
     return storm
   }
 
-  /** Storms for so long, and reports what is wrong afterwards. */
+  /** Storms for `seconds`, and then reports faults. */
   async run(seconds: number): Promise<StormReport> {
     const deadline = performance.now() + seconds * 1000
     const tally = { sent: 0, left: 0, statuses: new Map<number, number>(), kinds: new Set<string>() }
@@ -86,7 +87,7 @@ export class Storm {
         const { status, left } = await client.send(
           impatient(request, this.#random),
           this.#random.pick(['h1', 'h2']),
-          randomLeaving(this.#random),
+          randomCancellation(this.#random),
         )
         tally.sent++
         tally.kinds.add(request.kind)
@@ -106,7 +107,7 @@ export class Storm {
     return { ...tally, manners: this.#backend.manners, residentMb, faults }
   }
 
-  /** Removes its files where all was well. */
+  /** Removes its files if there were no faults. */
   async end(isWell: boolean): Promise<void> {
     await this.#server.stop()
     this.#backend.stop()
@@ -118,37 +119,39 @@ export class Storm {
     if (ended !== undefined) return [`the server ended with ${ended}: ${this.#server.printed().slice(-2000)}`]
     const faults: string[] = []
     const client = new StormClient(this.#server.url)
-    await allWell(client, this.#random).catch((error: Error) =>
-      faults.push(`it does not answer well: ${error.message} ${error.cause ?? ''}`),
+    await expectAllGood(client, this.#random).catch((error: Error) =>
+      faults.push(`the server does not respond correctly: ${error.message} ${error.cause ?? ''}`),
     )
     client.close()
     faults.push(...(await leaks(this.#server, this.#before)))
     const printed = this.#server.printed()
-    const said = printed.slice(this.#judged).match(complaints) ?? []
+    const warnings = printed.slice(this.#judged).match(warningPattern) ?? []
     this.#judged = printed.length
-    return [...faults, ...said]
+    return [...faults, ...warnings]
   }
 }
 
-/** Some clients of short requests say how long they wait. */
+/** Adds a timeout to some short requests. */
 function impatient(request: StormRequest, random: Random): StormRequest {
   if (request.isLong || !random.chance(0.15)) return request
   const separator = request.path.includes('?') ? '&' : '?'
   return { ...request, path: `${request.path}${separator}timeout=${1 + random.below(1500)}ms` }
 }
 
-/** Resolves when requests of all kinds are answered as they should be. */
-async function allWell(client: StormClient, random: Random): Promise<void> {
+/** Resolves when requests of all kinds have the expected status. */
+async function expectAllGood(client: StormClient, random: Random): Promise<void> {
   for (const request of everyRequest(random)) await expectGood(client, request)
 }
 
-/** What follows from an outage passes: an aggregated API is probed again, a kept answer expires. */
+/**
+ * Retries, since effects of an outage are temporary: an aggregated API is probed periodically, a cached answer expires.
+ */
 async function expectGood(client: StormClient, request: StormRequest): Promise<void> {
   for (const protocol of ['h1', 'h2'] as const)
     await waitFor(
-      `${request.kind} (${request.method} ${request.path}, ${protocol}) is answered well`,
+      `${request.kind} (${request.method} ${request.path}, ${protocol}) has the expected status`,
       async () => {
-        const { status, text } = await client.send(request, protocol, staying)
+        const { status, text } = await client.send(request, protocol, patient)
         if (status === undefined || !(request.good?.includes(status) ?? status < 400))
           throw new Error(`${status} ${text}`)
         return true

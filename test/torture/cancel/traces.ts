@@ -1,6 +1,6 @@
-/** The traces that requests leave in a server while they run, and must not leave when they are over. */
+/** The traces of running requests in a server, which must disappear when they end. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { StormClient, staying } from './client.ts'
+import { patient, StormClient } from './client.ts'
 import type { StormServer } from './server.ts'
 
 export interface Traces {
@@ -8,7 +8,7 @@ export interface Traces {
   readonly descriptors: number
 }
 
-/** Counts that belong to requests under way: each must return to about what it was. */
+/** Gauges of running requests: each must return to about its earlier value. */
 const ofRequests = [
   'apiserver_current_inflight_requests',
   'apiserver_longrunning_requests',
@@ -17,10 +17,10 @@ const ofRequests = [
   'apiserver_flowcontrol_current_inqueue_requests',
   'apiserver_registered_watchers',
 ]
-/** Counts that must not grow at all. */
+/** Counters that must not increase at all. */
 const never = ['apiserver_unhandled_errors_total']
 
-/** Controllers begin watches for the objects of the storm, and requests of theirs may be under way. */
+/** Controllers start watches for the objects of the storm, and may have requests of their own. */
 const slack = 4
 const moreDescriptors = 40
 const patienceMs = 60_000
@@ -28,7 +28,7 @@ const patienceMs = 60_000
 export async function tracesOf(server: StormServer): Promise<Traces> {
   const client = new StormClient(server.url)
   const { text } = await client.send({ kind: 'metrics', method: 'GET', path: '/metrics' }, 'h1', {
-    ...staying,
+    ...patient,
     whole: true,
   })
   client.close()
@@ -40,7 +40,7 @@ export async function tracesOf(server: StormServer): Promise<Traces> {
   return { metrics, descriptors: server.descriptors() }
 }
 
-/** What is still there after a while that was not there before. */
+/** Returns traces that remain after a while. */
 export async function leaks(server: StormServer, before: Traces): Promise<readonly string[]> {
   const deadline = performance.now() + patienceMs
   for (;;) {

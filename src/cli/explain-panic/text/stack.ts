@@ -1,6 +1,6 @@
 /** Formats stacks for a terminal: marks the failing frame, folds repeated calls, highlights the program's own code. */
 
-import { folded } from '../../../panics/goroutines/stretches.ts'
+import { foldCycles } from '../../../panics/goroutines/folded-cycles.ts'
 import type { FrameReport, GoroutineReport } from '../../../panics/report.ts'
 import type { TextOptions } from './reports.ts'
 
@@ -18,7 +18,7 @@ export function stackText({ frames, elided, unavailable, ancestors }: Stack, opt
   const { colours, all, failed, own } = options
   const lines: string[] = []
   let shown = 0
-  for (const { from, length, times } of folded(frames, placeOf)) {
+  for (const { from, length, times } of foldCycles(frames, placeOf)) {
     if (times > 1) lines.push(colours.warning(`    ${times} times:`))
     for (let at = from; at < from + length; at++) {
       if (!all && shown++ >= maxFrames) continue

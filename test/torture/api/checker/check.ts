@@ -1,4 +1,4 @@
-/** Holds what clients saw against the history of all writes. A pure judgement: it asks no server and reads no clock. */
+/** Compares the observations of clients with the history of all writes. Pure: uses no server and no clock. */
 import type { Observation } from '../observation.ts'
 import { checkLists } from './check-lists.ts'
 import { checkReads } from './check-reads.ts'
@@ -6,7 +6,7 @@ import { checkWatches } from './check-watches.ts'
 import type { Fault, History } from './history.ts'
 import { RevisionClock } from './revision-clock.ts'
 
-/** All broken promises. `start` is a revision that was there before the first observation. */
+/** Returns all broken promises. `start` is a revision before the first observation. */
 export function check(history: History, observations: readonly Observation[], start = 0): Fault[] {
   const faults = history.learn(observations)
   const clock = new RevisionClock(start, history.writes, observations)

@@ -1,6 +1,6 @@
 /**
- * The history that everything seen is held against: every write with what became of it. Acknowledgements say it of
- * most; writes whose answer a kill cut off, and the revisions of deletes, become known when somebody sees them.
+ * The history of all writes with their outcomes, against which observations are checked. Most outcomes come from
+ * responses; writes whose response was lost in a kill, and the revisions of deletes, are learned from observations.
  */
 import type { Kind } from '../objects.ts'
 import type { Item, Observation } from '../observation.ts'
@@ -17,38 +17,38 @@ export interface ObjectKey {
 export type Action = 'create' | 'update' | 'patch' | 'delete'
 
 export interface Write {
-  /** Says which write it is: no two have the same. Deletes have one too, which no object shows. */
+  /** A unique number of the write. Deletes have one too, which no object shows. */
   readonly count: number
   readonly key: ObjectKey
   readonly action: Action
-  /** The label of the object after it. */
+  /** The label of the object after the write. */
   readonly shard: number
-  /** The revision of the state that a delete removes. */
+  /** The revision that a delete removes. */
   readonly base: number
   readonly sent: number
-  /** Infinity if no answer came. */
+  /** Infinity without a response. */
   answered: number
   outcome: 'acknowledged' | 'refused' | 'unknown'
-  /** 0 while nobody knows. */
+  /** 0 while unknown. */
   revision: number
-  /** A delete whose revision nobody saw: it lies after `after` and is not later than `by`. */
+  /** The range of a delete that was not observed: later than `after`, not later than `by`. */
   window?: { readonly after: number; readonly by: number }
 }
 
-/** Something that cannot be if the server keeps its promises. */
+/** A violation of the server's guarantees. */
 export interface Fault {
   readonly promise: string
   readonly evidence: string
 }
 
-/** What one write did at its revision. `previous` is the state that it replaced or removed. */
+/** The effect of one write at its revision. `previous` is the state that it replaced or removed. */
 export interface Change {
   readonly revision: number
   readonly key: ObjectKey
-  /** Absent for a delete. */
+  /** Undefined for a delete. */
   readonly put: Write | undefined
   readonly previous: Write | undefined
-  /** The revision of a delete that nobody has seen lies after `after`, and is not later than `revision`. */
+  /** For a delete that was not observed: its revision is later than `after` and not later than `revision`. */
   readonly after?: number
 }
 
@@ -62,7 +62,7 @@ export class History {
   readonly #keys = new Map<string, ObjectKey>()
   readonly #keysOfKind = new Map<Kind, ObjectKey[]>()
   readonly #writes: Write[] = []
-  /** What may have been compacted: everything before this revision. Infinity while a server compacts. */
+  /** Revisions before this one may have been compacted. Infinity while a server compacts. */
   compactable = 0
 
   key(kind: Kind, namespace: string, name: string): ObjectKey {
@@ -89,7 +89,7 @@ export class History {
     return this.#writes
   }
 
-  /** Notes a write before it is sent, so that nobody can see it earlier. */
+  /** Records a write before it is sent, so that it cannot be observed earlier. */
   begin(key: ObjectKey, action: Action, shard: number, sent: number, base = 0): Write {
     const write: Write = {
       count: this.#writes.length,
@@ -106,7 +106,7 @@ export class History {
     return write
   }
 
-  /** The item of an object that somebody saw. Throws if no such write was ever sent for it. */
+  /** Returns the item of an observed object. Throws if no such write was sent. */
   item(key: ObjectKey, revision: number, { count, shard }: { readonly count: number; readonly shard: number }): Item {
     const write = this.#writes[count]
     if (!write || write.key !== key || write.action === 'delete')
@@ -118,7 +118,7 @@ export class History {
     return { key, revision, count }
   }
 
-  /** Takes in what observations tell of revisions. Returns contradictions. */
+  /** Learns revisions from observations. Returns contradictions. */
   learn(observations: readonly Observation[]): Fault[] {
     const faults: Fault[] = []
     const byRevision = new Map<number, Write>()
@@ -137,7 +137,7 @@ export class History {
       if (write.revision === revision && write.outcome !== 'refused') return
       if (write.outcome === 'refused')
         faults.push({
-          promise: 'a refused write does nothing',
+          promise: 'a rejected write has no effect',
           evidence: `${label} shows the ${showWrite(write)} at ${revision}`,
         })
       else if (write.revision)
@@ -173,11 +173,11 @@ export class History {
       ({ key }) => key,
     )
     const puts = putsByKey(this.#writes)
-    const told = new Set<number>()
+    const reported = new Set<number>()
     for (const observation of observations) {
       if (observation.what !== 'watch') continue
       for (const event of observation.events) {
-        if (event.type !== 'DELETED' || byRevision.has(event.revision) || told.has(event.revision)) continue
+        if (event.type !== 'DELETED' || byRevision.has(event.revision) || reported.has(event.revision)) continue
         const { key, revision } = event
         const before = puts.get(key)?.findLast((put) => put.revision < revision)
         const write = deletes.get(key)?.find(({ base, revision }) => base === before?.revision && !revision)
@@ -185,17 +185,17 @@ export class History {
           write.revision = revision
           know(write, observation.label)
         } else if (!isSelective(observation.scope)) {
-          told.add(revision)
+          reported.add(revision)
           faults.push({
-            promise: 'only what was written happens',
-            evidence: `${observation.label} shows ${showKey(key)} deleted at ${revision}: nobody did that`,
+            promise: 'only written changes happen',
+            evidence: `${observation.label} shows ${showKey(key)} deleted at ${revision}, which no client did`,
           })
         }
       }
     }
   }
 
-  /** All changes in order of revision, and what is wrong with their order. Call `learn` before. */
+  /** Returns all changes ordered by revision, and faults of their order. Call `learn` before. */
   changes(
     observations: readonly Observation[],
     clock: RevisionClock,
@@ -209,7 +209,7 @@ export class History {
       const removed = puts.get(write.key)?.find(({ revision }) => revision === write.base)
       if (!removed) continue
       const other = removals.get(removed)
-      // Of several only one can have happened: that which is known best.
+      // Of several only one can have happened: the one with the best evidence.
       if (!other || rank(write) > rank(other)) removals.set(removed, write)
     }
     for (const [key, states] of puts) {
@@ -218,12 +218,12 @@ export class History {
         if (put.action === 'create' && live)
           faults.push({
             promise: 'nothing acknowledged is lost',
-            evidence: `${showWrite(put)} made an object that was there and that nobody deleted: ${showWrite(live)}`,
+            evidence: `${showWrite(put)} created an object that existed and was not deleted: ${showWrite(live)}`,
           })
         if (put.action !== 'create' && !live)
           faults.push({
-            promise: 'what is deleted is gone',
-            evidence: `${showWrite(put)} changed an object that is not there`,
+            promise: 'deleted objects stay deleted',
+            evidence: `${showWrite(put)} changed an object that does not exist`,
           })
         changes.push({ revision: put.revision, key, put, previous: live })
         live = put
@@ -240,9 +240,7 @@ export class History {
     return { changes, faults }
   }
 
-  /**
-   * Deletes without an answer that were the last thing tried on their object: they happened if somebody found it gone.
-   */
+  /** Yields deletes without a response that were the last write of their object and whose effect was observed. */
   *#maybeDeletes(
     removals: ReadonlyMap<Write, Write>,
     puts: ReadonlyMap<ObjectKey, readonly Write[]>,
@@ -259,7 +257,7 @@ export class History {
 
 const rank = ({ revision, outcome }: Write): number => (revision ? 2 : outcome === 'acknowledged' ? 1 : 0)
 
-/** A delete without an answer has happened at least where the object was made again. */
+/** A delete without a response has happened if the object was created again. */
 const happened = ({ revision, outcome }: Write, next: Write | undefined): boolean =>
   revision > 0 || outcome === 'acknowledged' || next?.action === 'create'
 
@@ -276,9 +274,9 @@ function putsByKey(writes: readonly Write[]): Map<ObjectKey, Write[]> {
 }
 
 /**
- * A delete whose revision nobody saw: later than the last list with the object, not later than the first without, or
- * than its next state; and an acknowledged one lies between what was known before it was sent and what was written
- * after its answer.
+ * Derives the range of a delete that was not observed: after the last list with the object, not after the first list
+ * without it or its next state. An acknowledged delete is also after the revision known at its request and before the
+ * revisions written after its response.
  */
 function unseenDelete(
   removal: Write,

@@ -1,6 +1,6 @@
 /**
- * Watches: each tells every change of what it asks for, in order, once, with the right type, and bookmarks only what it
- * has told.
+ * Checks watches: each must deliver every change in its scope once, in order and with the right type, and bookmarks
+ * only for delivered changes.
  */
 import {
   applyEvents,
@@ -17,7 +17,7 @@ type ObjectEvent = Exclude<WatchEvent, { readonly type: 'BOOKMARK' }>
 
 export interface WatchFindings {
   readonly faults: Fault[]
-  /** The states that watches began with, to be judged like lists. */
+  /** The initial states of watches, to be checked like lists. */
   readonly initialStates: ListSeen[]
 }
 
@@ -42,12 +42,12 @@ export function checkWatches(
 interface Beginning {
   /** Changes after this revision follow. */
   readonly revision: number
-  /** The index of the first event that is one. */
+  /** The index of the first event that is a change. */
   readonly index: number
   readonly initial?: ListSeen
 }
 
-/** Where the changes of a watch begin; undefined if it ended before that. */
+/** Returns the beginning of a watch's changes; undefined if it ended before that. */
 function beginning(watch: WatchSeen, changes: readonly Change[], history: History): Beginning | undefined {
   const { from, events } = watch
   if (typeof from === 'number') return { revision: from, index: 0 }
@@ -60,7 +60,7 @@ function beginning(watch: WatchSeen, changes: readonly Change[], history: Histor
   return anyBeginning(watch, changes, history)
 }
 
-/** The state that a client has made of events. */
+/** Returns the state that a client derives from events. */
 function stateOf(watch: WatchSeen, events: readonly WatchEvent[], revision: number): ListSeen {
   const items = new Map<number, Item>()
   applyEvents(items, events)
@@ -82,58 +82,58 @@ function stateOf(watch: WatchSeen, events: readonly WatchEvent[], revision: numb
 }
 
 /**
- * Current objects come first and nothing marks their end: it is where as many objects have been told as there were
- * before the next event. Where that is so several times, it is where the rest makes sense.
+ * The current objects come first, without a mark at their end: it is where as many objects have been delivered as
+ * existed before the next event. If there are several such places, it is the one where the rest is consistent.
  */
 function anyBeginning(watch: WatchSeen, changes: readonly Change[], history: History): Beginning | undefined {
   const places = possibleEnds(watch.events)
   const sizes = sizesOf(changes, watch.scope)
-  const begun = ({ index, told }: PossibleEnd): Beginning => {
+  const begun = ({ index, delivered }: PossibleEnd): Beginning => {
     const revision = watch.events[index]!.revision - 1
-    return { revision, index, initial: stateOf(watch, told, revision) }
+    return { revision, index, initial: stateOf(watch, delivered, revision) }
   }
   const fitting = places
-    .filter(({ index, told }) => sizes(watch.events[index]!.revision - 1) === told.length)
+    .filter(({ index, delivered }) => sizes(watch.events[index]!.revision - 1) === delivered.length)
     .map(begun)
   const right =
     fitting.length < 2
       ? fitting[0]
       : fitting.find((begin) => isTrue(begin.initial!, changes) && !watchFault(watch, changes, begin, history))
   if (right || places.length === 0) return right
-  // Cut off before anything happened, there is nothing to hold it against.
+  // If the watch was cut off before any change, there is nothing to compare.
   return watch.mustReach === undefined ? undefined : (fitting[0] ?? begun(places[0]!))
 }
 
 interface PossibleEnd {
-  /** The first event that would be live. */
+  /** Index of the first event that would be a live one. */
   readonly index: number
-  readonly told: readonly WatchEvent[]
+  readonly delivered: readonly WatchEvent[]
 }
 
 /**
- * Where the current objects may end: before it each comes once, as ADDED; after it revisions grow and are above all
- * before.
+ * Returns the places where the current objects may end: before it each occurs once, as ADDED; after it revisions
+ * increase and are above all earlier ones.
  */
 function possibleEnds(events: readonly WatchEvent[]): PossibleEnd[] {
   let growing = events.length - 1
   while (growing > 0 && events[growing - 1]!.revision <= events[growing]!.revision) growing--
   const ends: PossibleEnd[] = []
-  const told: WatchEvent[] = []
+  const delivered: WatchEvent[] = []
   const distinct = new Set<number>()
   let newest = 0
   for (let index = 0; index < events.length; index++) {
     const event = events[index]!
     if (event.type === 'BOOKMARK') continue
-    if (index >= growing && event.revision > newest) ends.push({ index, told: told.slice() })
+    if (index >= growing && event.revision > newest) ends.push({ index, delivered: delivered.slice() })
     if (event.type !== 'ADDED' || distinct.has(event.key.id)) break
     distinct.add(event.key.id)
-    told.push(event)
+    delivered.push(event)
     newest = Math.max(newest, event.revision)
   }
   return ends
 }
 
-/** Whether a state is that of its revision. */
+/** Returns true if a state is that of its revision. */
 function isTrue({ scope, revision, items }: ListSeen, changes: readonly Change[]): boolean {
   const state = new Map<number, number>()
   for (const { key, put, revision: at } of changes) {
@@ -144,7 +144,7 @@ function isTrue({ scope, revision, items }: ListSeen, changes: readonly Change[]
   return items.length === state.size && items.every(({ key, count }) => state.get(key.id) === count)
 }
 
-/** How many objects of the scope there were at a revision. */
+/** Returns the number of objects in the scope at a revision. */
 function sizesOf(changes: readonly Change[], scope: Scope): (revision: number) => number {
   const revisions: number[] = []
   const sizes: number[] = []
@@ -161,7 +161,7 @@ function sizesOf(changes: readonly Change[], scope: Scope): (revision: number) =
   return (revision) => sizes[countUpTo(revisions.length, (i) => revisions[i]!, revision) - 1] ?? 0
 }
 
-/** How many of `length` growing values are not above `limit`. */
+/** Returns the number of `length` increasing values up to `limit`. */
 function countUpTo(length: number, value: (i: number) => number, limit: number): number {
   let low = 0
   let high = length
@@ -178,7 +178,7 @@ const show = ({ label, scope, from }: WatchSeen): string => `${label} of ${showS
 const showEvent = ({ type, key, revision, count }: Pick<ObjectEvent, 'type' | 'key' | 'revision' | 'count'>): string =>
   `${type} ${showKey(key)} at ${revision} with count ${count}`
 
-/** What a change is to a watch of this scope. */
+/** Returns the event of a change for a watch of this scope. */
 function expectedEvent({ key, put, previous, revision }: Change, scope: Scope): Omit<ObjectEvent, 'at'> | undefined {
   const wasIn = previous !== undefined && inScope(scope, key, previous.shard)
   if (put !== undefined && inScope(scope, key, put.shard))
@@ -186,7 +186,7 @@ function expectedEvent({ key, put, previous, revision }: Change, scope: Scope): 
   return wasIn ? { type: 'DELETED', key, revision, count: previous.count } : undefined
 }
 
-/** The first event that is not what it must be. */
+/** Returns the first fault of a watch. */
 function watchFault(
   watch: WatchSeen,
   changes: readonly Change[],
@@ -201,7 +201,7 @@ function watchFault(
   let through = Math.max(start, mustReach)
   for (let i = index; i < events.length; i++) through = Math.max(through, events[i]!.revision)
   let at = index
-  let told = start
+  let reached = start
   for (
     let i = countUpTo(changes.length, (i) => changes[i]!.revision, start);
     i < changes.length && changes[i]!.revision <= through;
@@ -211,53 +211,56 @@ function watchFault(
     const expected = expectedEvent(change, scope)
     if (!expected) continue
     if (change.after !== undefined) {
-      // Nobody saw this delete; who saw all of the time that it must lie in should have.
+      // No watch has seen this delete; one that covers all possible revisions of it should have.
       if (start <= change.after)
         return fault(
-          'a watch tells every change',
-          `${showKey(change.key)} was deleted after ${change.after} and by ${change.revision}, which was not told`,
+          'a watch delivers every change',
+          `${showKey(change.key)} was deleted after ${change.after} and by ${change.revision}, which was not delivered`,
         )
       continue
     }
     for (; events[at]?.type === 'BOOKMARK'; at++) {
       const { revision } = events[at]!
       if (revision >= change.revision)
-        return fault('a bookmark is not ahead of events', `a bookmark says ${revision}, before ${showEvent(expected)}`)
-      if (revision < told) return fault('bookmarks do not go back', `a bookmark says ${revision} after ${told}`)
-      told = revision
+        return fault('a bookmark is not ahead of events', `a bookmark has ${revision}, before ${showEvent(expected)}`)
+      if (revision < reached) return fault('bookmarks do not go back', `a bookmark has ${revision} after ${reached}`)
+      reached = revision
     }
     const event = events[at]
     if (event === undefined) {
-      const reach = `it was given the time to tell everything up to ${mustReach}`
+      const reach = `it had the time to deliver everything up to ${mustReach}`
       return fault(
-        'a watch tells every change',
+        'a watch delivers every change',
         `${showEvent(expected)} never came; ${watch.end ? `it ${watch.end}` : reach}`,
       )
     }
     const { revision } = event
     if (event.type === 'BOOKMARK') continue
     if (revision > change.revision)
-      return fault('a watch tells every change', `${showEvent(expected)} is missing: ${showEvent(event)} came instead`)
+      return fault(
+        'a watch delivers every change',
+        `${showEvent(expected)} is missing: ${showEvent(event)} came instead`,
+      )
     if (revision < change.revision)
       return fault(
-        revision <= told ? 'a watch tells changes in order, once' : 'a watch tells only what happened',
+        revision <= reached ? 'a watch delivers changes once and in order' : 'a watch delivers only changes',
         `${showEvent(event)} came, expected ${showEvent(expected)}`,
       )
     if (event.type !== expected.type || event.key !== expected.key || event.count !== expected.count)
-      return fault('a watch tells what happened', `${showEvent(event)} came, expected ${showEvent(expected)}`)
-    told = revision
+      return fault('a watch delivers the changes', `${showEvent(event)} came, expected ${showEvent(expected)}`)
+    reached = revision
     at++
   }
   for (; at < events.length; at++) {
     const event = events[at]!
     if (event.type !== 'BOOKMARK')
       return fault(
-        event.revision <= told ? 'a watch tells changes in order, once' : 'a watch tells only what happened',
-        `${showEvent(event)} came after ${told}`,
+        event.revision <= reached ? 'a watch delivers changes once and in order' : 'a watch delivers only changes',
+        `${showEvent(event)} came after ${reached}`,
       )
-    if (event.revision < told)
-      return fault('bookmarks do not go back', `a bookmark says ${event.revision} after ${told}`)
-    told = event.revision
+    if (event.revision < reached)
+      return fault('bookmarks do not go back', `a bookmark has ${event.revision} after ${reached}`)
+    reached = event.revision
   }
   if (
     watch.end === 'expired' &&
@@ -265,7 +268,7 @@ function watchFault(
     (events.at(-1)?.revision ?? watch.from) >= history.compactable
   )
     return fault(
-      'history that was not compacted is there',
+      'history that was not compacted is available',
       `it expired; nothing after ${history.compactable} was compacted`,
     )
   return undefined

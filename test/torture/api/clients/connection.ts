@@ -1,26 +1,23 @@
-/**
- * One HTTP/2 connection of a client that tortures: requests, and streams of lines. It is over when the server is
- * killed.
- */
+/** An HTTP/2 connection of a torture client, with requests and streams of lines. It ends when the server is killed. */
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 
 export interface Answer {
   readonly status: number
   readonly text: string
-  /** The clock when the last byte was there. */
+  /** Time at which the last byte arrived. */
   readonly at: number
 }
 
 export interface LineStream {
   readonly status: Promise<number>
-  /** Resolves with whether the server ended it; false if it was cut off. Never rejects. */
+  /** Resolves to true if the server ended the stream, false if it was cut off. Never rejects. */
   readonly ended: Promise<boolean>
   cancel(): void
   pause(): void
   resume(): void
 }
 
-/** No answer came: the server was killed. */
+/** There was no response, because the server was killed. */
 export class NoAnswerError extends Error {
   constructor(path: string, why: string) {
     super(`no answer to ${path}: ${why}`)
@@ -28,7 +25,7 @@ export class NoAnswerError extends Error {
   }
 }
 
-/** The server lives and gave no answer. */
+/** There was no response in time although the server runs. */
 export class LateAnswerError extends NoAnswerError {
   constructor(path: string, timeoutMs: number, soFar: string) {
     super(path, `not within ${timeoutMs} ms, ${soFar}`)
@@ -36,7 +33,7 @@ export class LateAnswerError extends NoAnswerError {
   }
 }
 
-/** An answer that takes longer is a fault. A whole list while hundreds write takes its time on a busy machine. */
+/** A slower response is a fault. A full list with hundreds of writers is slow on a busy machine. */
 const longestAnswerMs = 180_000
 
 const windowBytes = 8 * 1024 * 1024
@@ -66,7 +63,7 @@ export class Connection {
     this.#session.destroy()
   }
 
-  /** Rejects with NoAnswerError if it does not come whole, with LateAnswerError if not within `timeoutMs`. */
+  /** Rejects with NoAnswerError if the response is incomplete, with LateAnswerError after `timeoutMs`. */
   request(method: string, path: string, body?: object, timeoutMs = longestAnswerMs): Promise<Answer> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
     return new Promise((resolve, reject) => {
@@ -97,7 +94,7 @@ export class Connection {
         chunks.push(chunk)
       })
       stream.on('end', () => {
-        // When the server is killed, streams end too.
+        // Streams also end when the server is killed.
         whole = this.isOpen
       })
       stream.on('error', () => {})
@@ -114,7 +111,7 @@ export class Connection {
     })
   }
 
-  /** GETs a stream of lines. */
+  /** Gets a stream of lines. */
   lines(path: string, line: (text: string, at: number) => void): LineStream {
     const stream = this.#open('GET', path, {}, true)
     if (!stream)
@@ -161,7 +158,7 @@ export class Connection {
   }
 }
 
-/** Cuts a stream of chunks into lines. What a cut leaves unfinished is dropped. */
+/** Splits a stream of chunks into lines. An unfinished last line is dropped. */
 function lineReader(line: (text: string, at: number) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = []
   return (chunk) => {

@@ -1,8 +1,8 @@
 /**
- * The server under torture as its clients see it: it may be down, come back elsewhere, and everything seen of it is
- * kept.
+ * The server under torture as seen by its clients: it may be down and restart elsewhere, and all observations of it are
+ * stored.
  */
-import type { Fault, History } from '../judge/history.ts'
+import type { Fault, History } from '../checker/history.ts'
 import type { Observation } from '../observation.ts'
 import { type ServerProcess, startServer, token } from '../server-process.ts'
 import { Connection } from './connection.ts'
@@ -10,18 +10,18 @@ import { Connection } from './connection.ts'
 export interface Tallies {
   writes: number
   acknowledged: number
-  /** From the start of a server to the first list of its crowd's kind, where it lived that long. */
+  /** Time from the start of a server to the first list of the main kind, if the server lived that long. */
   slowestFirstListMs: number
 }
 
-/** Whether a client is there when the server begins to serve, or comes when the first have been answered. */
+/** `early`: the client connects when the server begins to serve; `late`: after the first requests were answered. */
 export type Arrival = 'early' | 'late'
 
 export class Target {
   readonly directory: string
   readonly history: History
   readonly observations: Observation[] = []
-  /** What went wrong that no later judgement is needed for. */
+  /** Faults found immediately, without the later check. */
   readonly faults: Fault[] = []
   readonly tallies: Tallies = { writes: 0, acknowledged: 0, slowestFirstListMs: 0 }
   #server: ServerProcess | undefined
@@ -45,17 +45,17 @@ export class Target {
     this.#up.resolve(server.url)
     void server.exited.then(() => {
       if (this.#server === server)
-        this.faults.push({ promise: 'the server goes on', evidence: `process ${server.pid} ended by itself` })
+        this.faults.push({ promise: 'the server keeps running', evidence: `process ${server.pid} ended by itself` })
     })
   }
 
-  /** Lets late clients in. */
+  /** Lets late clients connect. */
   admit(): void {
     this.#isAdmitting = true
     this.#admitted.resolve()
   }
 
-  /** Kills the server in the midst of whatever it does. */
+  /** Kills the server, whatever it is doing. */
   async kill(): Promise<void> {
     await this.#end((server) => server.kill())
   }
@@ -70,7 +70,7 @@ export class Target {
     this.#server = undefined
     this.#url = undefined
     this.#up = Promise.withResolvers()
-    // Who still waits to be let in goes on waiting.
+    // Clients that still wait keep waiting.
     if (this.#isAdmitting) this.#admitted = Promise.withResolvers()
     this.#isAdmitting = false
     await how(server)
@@ -79,8 +79,8 @@ export class Target {
   }
 
   /**
-   * A connection to the server, as soon as there is one; undefined if `signal` comes first. The same name gives the
-   * same connection while it is open.
+   * Returns a connection to the server once it is up; undefined if `signal` aborts first. An open connection is reused
+   * by name.
    */
   async connection(name: string, signal?: AbortSignal, arrival: Arrival = 'early'): Promise<Connection | undefined> {
     const url = await this.#address(signal, arrival)
@@ -91,7 +91,7 @@ export class Target {
     return connection
   }
 
-  /** The server's URL: at once if it is up, so that no listeners pile up on the signal. */
+  /** Returns the server's URL, synchronously if it is up, so that no listeners accumulate on the signal. */
   #address(signal: AbortSignal | undefined, arrival: Arrival): string | Promise<string | undefined> {
     if (this.#url && (arrival === 'early' || this.#isAdmitting)) return this.#url
     const may = arrival === 'late' ? this.#admitted.promise.then(() => this.#up.promise) : this.#up.promise
@@ -110,8 +110,8 @@ export class Target {
     this.faults.push({ promise, evidence })
   }
 
-  /** A fault of the answer itself: an unforeseen status. */
-  unforeseen(what: string, status: number, text: string): void {
+  /** Reports a response with an unexpected status. */
+  unexpected(what: string, status: number, text: string): void {
     this.fault('requests are answered', `${what}: ${status} ${text.slice(0, 300)}`)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Lists of all sorts: newest, any, at a revision, not older than one; whole and in pages; of a kind, a namespace, a
- * selection.
+ * Clients that list: newest, any, at a revision, not older than one; in full and in pages; of a kind, a namespace, a
+ * label selector.
  */
 import { contentOf, isOurs, type Kind, kinds, namespaces, type Seen, shards } from '../objects.ts'
 import type { Item, ListSeen, Mode } from '../observation.ts'
@@ -22,12 +22,12 @@ export interface ListRequest {
   readonly scope: Scope
   readonly mode: Exclude<Mode, 'derived'>
   readonly wanted?: number
-  /** Objects a page; 0 for all at once. */
+  /** Objects per page; 0 for no limit. */
   readonly limit?: number
   readonly label?: string
 }
 
-/** Items of an answer; parts of it that were never written are faults. */
+/** Returns the items of a response. Objects that were never written are faults. */
 export function itemsOf(target: Target, kind: Kind, objects: readonly Seen[]): Item[] {
   const { history } = target
   const items: Item[] = []
@@ -43,7 +43,7 @@ export function itemsOf(target: Target, kind: Kind, objects: readonly Seen[]): I
   return items
 }
 
-/** Lists, and notes what it saw. Undefined without an answer: the server was killed, or the revision is too old. */
+/** Lists and records the result. Undefined without a response: the server was killed, or the revision is too old. */
 export async function list(
   target: Target,
   connection: Connection,
@@ -71,7 +71,7 @@ export async function list(
         return undefined
       }
       if (status !== 200) {
-        if (status !== 429) target.unforeseen(`${what} of ${scope.kind}`, status, text)
+        if (status !== 429) target.unexpected(`${what} of ${scope.kind}`, status, text)
         return undefined
       }
       const { metadata, items: objects } = JSON.parse(text) as ListAnswer
@@ -121,7 +121,7 @@ function queryOf(mode: ListRequest['mode'], wanted: number, limit: number): Reco
   }
 }
 
-/** A scope of any kind that is seldom large. */
+/** Returns a scope of any kind, rarely a large one. */
 export function anyScope(): Scope {
   if (chance(0.01)) return { kind: pick(kinds) }
   const kind = pick(kinds)
@@ -135,14 +135,14 @@ export function anyScope(): Scope {
 
 export interface ListerOptions {
   readonly scope: () => Scope
-  /** Gives a revision that was there lately. */
+  /** Returns a recent revision. */
   readonly revision: () => number
-  /** Between two lists, at most. */
+  /** Maximum pause between two lists, in ms. */
   readonly restMs: number
   readonly arrival?: Arrival
 }
 
-/** Lists until `signal` says so. */
+/** Lists until `signal` aborts. */
 export async function runLister(
   target: Target,
   connectionName: string,

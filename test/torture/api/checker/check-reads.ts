@@ -1,15 +1,10 @@
-/**
- * Reads of one object: each shows a state that the object had between what was known before the read and its answer.
- */
+/** Checks reads of single objects: each must show a state that existed between the read's request and its response. */
 import type { ExpiredSeen, Observation, ReadSeen } from '../observation.ts'
 import { showScope } from '../scope.ts'
 import { type Change, type Fault, type History, type ObjectKey, showKey, showWrite, type Write } from './history.ts'
 import type { RevisionClock } from './revision-clock.ts'
 
-/**
- * A state of an object, and the revision at which it ended: it was there before `gone`, and certainly while before
- * `sure`.
- */
+/** A state of an object. It existed before `gone`, and certainly before `sure`. */
 interface Life {
   readonly put: Write
   sure: number
@@ -53,31 +48,33 @@ function livesOf(changes: readonly Change[]): Map<ObjectKey, Life[]> {
 
 function readFault(read: ReadSeen, lives: readonly Life[], clock: RevisionClock): Fault | undefined {
   const { key, found, mode, sent, answered, connection, label } = read
-  const earliest = mode === 'newest' ? clock.floor(sent) : clock.shown(connection, sent)
+  const earliest = mode === 'newest' ? clock.floor(sent) : clock.newestShown(connection, sent)
   const latest = clock.ceiling(answered)
-  const promise = 'a read sees what was acknowledged before it'
+  const promise = 'a read sees earlier acknowledged writes'
   const between = `between revision ${earliest} and ${latest}`
   if (typeof found !== 'string') {
     const life = lives.find(({ put }) => put.count === found.count)
-    if (!life || life.put.revision !== found.revision) return undefined // `learn` has said so.
+    if (!life || life.put.revision !== found.revision) return undefined // `learn` has reported it.
     if (life.gone <= earliest)
       return {
         promise,
         evidence:
           `${label} of ${showKey(key)} shows revision ${found.revision}, which ended at ${life.gone}; it was ` +
-          `asked ${between}`,
+          `read ${between}`,
       }
     if (found.revision > latest)
       return {
-        promise: 'a read shows nothing that is still to come',
+        promise: 'a read shows no future state',
         evidence: `${label} of ${showKey(key)} shows ${found.revision} ${between}`,
       }
     return undefined
   }
   const meanwhile = lives.filter(({ put, gone }) => put.revision <= latest && gone > earliest)
   if (found === 'present')
-    return meanwhile.length > 0 ? undefined : { promise, evidence: `${label}: ${showKey(key)} is not there ${between}` }
-  // Absent at some time: before the first state, after the last, or where one ended and the next had not begun.
+    return meanwhile.length > 0
+      ? undefined
+      : { promise, evidence: `${label}: ${showKey(key)} does not exist ${between}` }
+  // Absence is possible before the first state, after the last, or between two.
   let covered = earliest
   for (const { put, sure } of meanwhile) {
     if (put.revision > covered) return undefined
@@ -93,7 +90,7 @@ function readFault(read: ReadSeen, lives: readonly Life[], clock: RevisionClock)
 function expiryFault({ label, scope, wanted }: ExpiredSeen, compactable: number): Fault | undefined {
   if (wanted < compactable) return undefined
   return {
-    promise: 'history that was not compacted is there',
+    promise: 'history that was not compacted is available',
     evidence: `${label} of ${showScope(scope)} after ${wanted} is expired; nothing after ${compactable} was compacted`,
   }
 }

@@ -1,4 +1,4 @@
-/** Lists: each shows exactly what was written up to its revision, and that revision is one that it may show. */
+/** Checks lists: each must show exactly what was written up to its revision, and a permitted revision. */
 import type { ListSeen, Observation } from '../observation.ts'
 import { inScope, showScope } from '../scope.ts'
 import { type Change, type Fault, type History, showKey, showWrite, type Write } from './history.ts'
@@ -51,7 +51,7 @@ const show = ({ label, scope, mode, wanted, revision, items }: ListSeen): string
   `${label} of ${showScope(scope)} (${mode}${wanted ? ` ${wanted}` : ''}) shows revision ${revision} with ` +
   `${items.length} objects`
 
-/** What is wrong with the items, with an example of each sort. */
+/** Returns the differences, with an example of each kind. */
 function compare(
   history: History,
   { scope, items }: ListSeen,
@@ -71,10 +71,9 @@ function compare(
     if (mark(key.id)) note('twice', shown)
     const expected = state[key.id]
     if (expected?.count === count && expected.revision === revision) {
-      if (!inScope(scope, key, expected.shard)) note('not asked for', shown)
-    } else if (!expected) note('not there', shown)
-    else
-      note(revision < expected.revision ? 'out of date' : 'of the future', `${shown}, expected ${showWrite(expected)}`)
+      if (!inScope(scope, key, expected.shard)) note('out of scope', shown)
+    } else if (!expected) note('nonexistent', shown)
+    else note(revision < expected.revision ? 'out of date' : 'too new', `${shown}, expected ${showWrite(expected)}`)
   }
   for (const key of history.keysOf(scope.kind)) {
     const expected = state[key.id]
@@ -91,17 +90,16 @@ function revisionFaults(list: ListSeen, clock: RevisionClock): Fault[] {
   const fault = (promise: string, expected: string): unknown =>
     faults.push({ promise, evidence: `${show(list)}, expected ${expected}` })
   if (mode === 'newest' && revision < clock.floor(sent))
-    fault('a read sees what was acknowledged before it', `at least ${clock.floor(sent)}, which was known before`)
-  if (mode === 'any' && revision < clock.shown(connection, sent))
+    fault('a read sees earlier acknowledged writes', `at least ${clock.floor(sent)}, which was known before`)
+  if (mode === 'any' && revision < clock.newestShown(connection, sent))
     fault(
-      'reads on one connection do not go back in time',
-      `at least ${clock.shown(connection, sent)}, which this connection had shown`,
+      'reads on one connection do not go back',
+      `at least ${clock.newestShown(connection, sent)}, which this connection had shown`,
     )
-  if (mode === 'exact' && revision !== wanted) fault('a list shows the revision asked for', `revision ${wanted}`)
-  if (mode === 'not older' && revision < wanted)
-    fault('a list shows no older revision than asked for', `at least ${wanted}`)
+  if (mode === 'exact' && revision !== wanted) fault('a list shows the requested revision', `revision ${wanted}`)
+  if (mode === 'not older' && revision < wanted) fault('a list is not older than requested', `at least ${wanted}`)
   if (mode !== 'derived' && revision > clock.ceiling(answered))
-    fault('a list shows no revision that is still to come', `at most ${clock.ceiling(answered)}`)
+    fault('a list shows no future revision', `at most ${clock.ceiling(answered)}`)
   return faults
 }
 
@@ -114,15 +112,15 @@ function pageFaults(list: ListSeen): Fault[] {
       promise: 'all pages of a list show one revision',
       evidence: `${show(list)}: a page shows ${odd.revision}`,
     })
-  // Pages may hold objects that are not looked at.
+  // Pages may contain objects that are not checked.
   const total = pages.reduce((sum, { items }) => sum + items, 0)
   let seen = 0
   for (const page of pages) {
     seen += page.items
     if (page.remaining !== undefined && page.remaining !== total - seen)
       faults.push({
-        promise: 'pages say how many objects remain',
-        evidence: `${show(list)}: after ${seen} a page says ${page.remaining}`,
+        promise: 'pages report the remaining objects',
+        evidence: `${show(list)}: after ${seen} a page reports ${page.remaining}`,
       })
   }
   return faults

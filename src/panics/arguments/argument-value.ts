@@ -1,17 +1,17 @@
-/** A value of a call with its words: what `t8s explain-panic` shows of an argument. */
+/** A value of a call with its words, as shown by `t8s explain-panic`. */
 import type { Field, GoType } from '../go/types.ts'
 import type { Word } from './words.ts'
 
 export interface Part {
   /** `pointer`, `length`, `[0]`, `.name.length`; empty for values of one word. */
   readonly label: string
-  /** As printed: `0x7`, `0x7?`; `?` where it was not, `...` where Go left the rest out. */
+  /** As printed: `0x7`, `0x7?`; `?` if it was not printed, `...` if Go truncated the list. */
   readonly word: string
-  /** What it means for its type: `7`, `nil`, `true`. */
+  /** Its value according to the type: `7`, `nil`, `true`. */
   readonly meaning?: string
 }
 
-export interface LaidOut {
+export interface ArgumentValue {
   readonly role: 'receiver' | 'argument' | 'result'
   /** Empty for parameters without a name. */
   readonly name: string
@@ -19,12 +19,12 @@ export interface LaidOut {
   readonly parts: readonly Part[]
 }
 
-/** The type and the width of pointers tell what a word says. */
+/** Returns the meaning of a word of this type. */
 export function meaningOf(type: GoType, word: bigint, wordBytes: number): string | undefined {
   switch (type.kind) {
     case 'pointer':
       if (word === 0n) return 'nil'
-      return word < 4096n ? 'no address' : undefined
+      return word < 4096n ? 'not an address' : undefined
     case 'basic':
       return basicMeaning(type.form, type.text, word, type.bytes ?? wordBytes)
     default:
@@ -32,8 +32,8 @@ export function meaningOf(type: GoType, word: bigint, wordBytes: number): string
   }
 }
 
-/** A length beyond is none: its word is stale. */
-const longestLength = 1n << 40n
+/** Larger lengths are stale words. */
+const maxLength = 1n << 40n
 
 function basicMeaning(
   form: 'signed' | 'unsigned' | 'float' | 'bool',
@@ -49,7 +49,7 @@ function basicMeaning(
       return `${value}`
     case 'signed': {
       const signed = BigInt.asIntN(bytes * 8, value)
-      if ((text === 'length' || text === 'capacity') && (signed < 0n || signed > longestLength))
+      if ((text === 'length' || text === 'capacity') && (signed < 0n || signed > maxLength))
         return 'too large: stale, or overwritten'
       return `${signed}`
     }
@@ -62,13 +62,13 @@ function basicMeaning(
   }
 }
 
-/** A part of one word, or of a word that is not there. */
+/** Creates a part of one word, or of a missing word. */
 export function part(label: string, type: GoType, word: Word | undefined, text: string, wordBytes: number): Part {
   const meaning = word?.kind === 'word' ? meaningOf(type, word.value, wordBytes) : undefined
   return { label, word: text, ...(meaning !== undefined && { meaning }) }
 }
 
-/** The label of a part of a part: `.name`, `in.name length`, `[0].x`. */
+/** Returns the label of a nested part: `.name`, `in.name length`, `[0].x`. */
 export const labelOf = (whole: string, { name }: Pick<Field, 'name'>): string => {
   if (whole === '') return name.replace(/^\./, '')
   return /^[.[]/.test(name) ? `${whole}${name}` : `${whole} ${name}`

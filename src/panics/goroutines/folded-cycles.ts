@@ -1,25 +1,25 @@
-/** Calls that repeat in a stack, folded: recursion without end fills it with the same few. */
+/** Folds repeated calls of a stack, since an infinite recursion fills it with the same few. */
 
-/** Entries `from` … `from + length - 1` come `times` times, one after the other. */
-export interface Stretch {
+/** The entries `from` … `from + length - 1`, repeated `times` times. */
+export interface FoldedCalls {
   readonly from: number
   readonly length: number
   readonly times: number
 }
 
-/** The longest cycle of calls that is looked for. */
-const longestCycle = 10
-/** What comes less often is shown as it is. */
-const leastTimes = 3
+/** Maximum length of a cycle. */
+const maxLength = 10
+/** Minimum number of repetitions that are folded. */
+const minTimes = 3
 
-/** `keyOf` is the same for the same call. */
-export function folded<T>(items: readonly T[], keyOf: (item: T) => string): readonly Stretch[] {
+/** `keyOf` returns the same key for the same call. */
+export function foldCycles<T>(items: readonly T[], keyOf: (item: T) => string): readonly FoldedCalls[] {
   const keys = items.map(keyOf)
-  const found: Stretch[] = []
+  const found: FoldedCalls[] = []
   let single = 0
   for (let at = 0; at < keys.length; ) {
     const [length, times] = cycleAt(keys, at)
-    if (times < leastTimes) {
+    if (times < minTimes) {
       at++
       continue
     }
@@ -33,11 +33,11 @@ export function folded<T>(items: readonly T[], keyOf: (item: T) => string): read
 }
 
 function cycleAt(keys: readonly string[], at: number): readonly [length: number, times: number] {
-  for (let length = 1; length <= longestCycle && at + length * leastTimes <= keys.length; length++) {
+  for (let length = 1; length <= maxLength && at + length * minTimes <= keys.length; length++) {
     let end = at + length
     while (end < keys.length && keys[end] === keys[end - length]) end++
     const times = Math.floor((end - at) / length)
-    if (times >= leastTimes) return [length, times]
+    if (times >= minTimes) return [length, times]
   }
   return [1, 1]
 }

@@ -1,5 +1,6 @@
 /**
- * Watches, and informers made of a list and watches: they go on after cuts, and list again when history has expired.
+ * Clients that watch, and informers that list and watch: they continue after interruptions, and list again when history
+ * has expired.
  */
 import { contentOf, isOurs, type Seen } from '../objects.ts'
 import { applyEvents, type ListSeen, type WatchSeen } from '../observation.ts'
@@ -17,11 +18,11 @@ interface Line {
 export interface Watching {
   readonly seen: WatchSeen
   readonly stream: LineStream
-  /** Resolves when it is over, and `seen.end` is set. */
+  /** Resolves when the watch has ended and `seen.end` is set. */
   readonly over: Promise<void>
 }
 
-/** Starts a watch and notes all that it tells. */
+/** Starts a watch and records its events. */
 export function watch(
   target: Target,
   connection: Connection,
@@ -42,7 +43,7 @@ export function watch(
     const { type, object } = JSON.parse(text) as Line
     if (type === 'ERROR') {
       if (object.code === 410) seen.end = 'expired'
-      else target.unforeseen(`${label} of ${showScope(scope)} from ${from}`, object.code ?? 0, text)
+      else target.unexpected(`${label} of ${showScope(scope)} from ${from}`, object.code ?? 0, text)
       return
     }
     const { name, namespace, resourceVersion, annotations } = object.metadata
@@ -58,37 +59,40 @@ export function watch(
           at,
         })
       } catch (error) {
-        target.fault('a watch tells what happened', `${label}: ${(error as Error).message}`)
+        target.fault('a watch delivers the changes', `${label}: ${(error as Error).message}`)
       }
-    } else target.fault('a watch tells what happened', `${label} got an event of type ${type}`)
+    } else target.fault('a watch delivers the changes', `${label} got an event of type ${type}`)
   })
   const over = Promise.all([stream.status, stream.ended]).then(([status, whole]) => {
     seen.end ??= whole ? 'ended' : 'cut'
     if (status === 410) seen.end = 'expired'
     else if (status !== 0 && status !== 200 && status !== 429)
-      target.unforeseen(`${label} of ${showScope(scope)}`, status, '')
+      target.unexpected(`${label} of ${showScope(scope)}`, status, '')
   })
   return { seen, stream, over }
 }
 
-/** The newest revision that a watch has told of. */
-const toldBy = ({ events, from }: WatchSeen): number => events.at(-1)?.revision ?? (typeof from === 'number' ? from : 0)
+/** Returns the newest revision that a watch has delivered. */
+const newestIn = ({ events, from }: WatchSeen): number =>
+  events.at(-1)?.revision ?? (typeof from === 'number' ? from : 0)
 
 export type InformerStyle = 'whole' | 'pages' | 'streamed'
 
-/** As client-go's reflector: lists, watches from there, goes on after cuts where it was, lists again after 410. */
+/**
+ * Behaves like client-go's reflector: lists, watches from there, resumes after interruptions, lists again after 410.
+ */
 export class Informer {
   readonly scope: Scope
   readonly #target: Target
   readonly #connectionName: string
   readonly #style: InformerStyle
   readonly #synced = Promise.withResolvers<void>()
-  /** Resolves when it has listed for the first time. */
+  /** Resolves after the first list. */
   readonly synced = this.#synced.promise
-  /** The watch that it hears from now. */
+  /** The current watch. */
   current: WatchSeen | undefined
   #revision = 0
-  /** What its cache is made of: the last list, and the watches since. */
+  /** The content of its cache: the last list and the watches since. */
   #listed: ListSeen | undefined
   #watches: WatchSeen[] = []
 
@@ -99,12 +103,12 @@ export class Informer {
     this.#style = style
   }
 
-  /** The newest revision that it has heard of. */
+  /** The newest revision that it has received. */
   get revision(): number {
-    return Math.max(this.#revision, this.current ? toldBy(this.current) : 0)
+    return Math.max(this.#revision, this.current ? newestIn(this.current) : 0)
   }
 
-  /** Its cache, as a list that is to be judged: what a controller would take for the truth. */
+  /** Returns its cache as a list to be checked, as a controller would see it. */
   cache(): ListSeen | undefined {
     if (this.#revision === 0 && !this.current) return undefined
     const items = new Map((this.#listed?.items ?? []).map((item) => [item.key.id, item]))
@@ -126,7 +130,7 @@ export class Informer {
     }
   }
 
-  /** Runs until `signal` says so. `slow` informers stop reading now and then. */
+  /** Runs until `signal` aborts. `slow` informers pause reading from time to time. */
   async run(signal: AbortSignal, slow = false, arrival: Arrival = 'late'): Promise<void> {
     while (!signal.aborted) {
       const connection = await this.#target.connection(this.#connectionName, signal, arrival)
@@ -175,7 +179,7 @@ export class Informer {
     const complete =
       from !== 'streamed' || seen.events.some((event) => event.type === 'BOOKMARK' && event.initialEventsEnd)
     if (seen.end === 'expired') this.#revision = 0
-    else if (complete) this.#revision = Math.max(this.#revision, toldBy(seen))
+    else if (complete) this.#revision = Math.max(this.#revision, newestIn(seen))
     if (complete) this.#synced.resolve()
     this.current = undefined
   }
@@ -186,7 +190,7 @@ function pauseFor(stream: LineStream, ms: number): void {
   setTimeout(() => stream.resume(), ms)
 }
 
-/** Starts watches from any revision, and lets each live for some seconds, until `signal` says so. */
+/** Starts watches from random revisions, each for some seconds, until `signal` aborts. */
 export async function runHistorian(
   target: Target,
   connectionName: string,

@@ -1,7 +1,8 @@
 /**
- * Writers: create, update, patch and delete objects over HTTP, conditionally and not, and note what they were promised.
+ * Clients that create, update, patch and delete objects over HTTP, with and without preconditions, and record the
+ * responses.
  */
-import type { Action, ObjectKey, Write } from '../judge/history.ts'
+import type { Action, ObjectKey, Write } from '../checker/history.ts'
 import {
   allowsUnconditionalUpdate,
   bodyOf,
@@ -21,24 +22,24 @@ import type { Target } from './target.ts'
 export const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)]!
 export const chance = (share: number): boolean => Math.random() < share
 
-/** An object that one writer alone writes, so that it knows what is there. */
+/** An object that only one writer writes, so that its state is known. */
 interface Owned {
   readonly key: ObjectKey
-  /** The revision of the state that is there; 0 if none is. */
+  /** The revision of its current state; 0 if it does not exist. */
   revision: number
 }
 
-/** Objects that all writers write. Unconditional PUTs of Leases would create them: they are left out. */
+/** Number of objects that all writers write. Without Leases, which unconditional PUTs would create. */
 const shared = 24
 const sharedKinds = kinds.filter(allowsUnconditionalUpdate)
 
 export interface WriterOptions {
-  /** The share of writes that make new objects. */
+  /** Share of writes that create new objects. */
   readonly creates: number
   readonly kinds: readonly Kind[]
 }
 
-/** Objects that were there before the writers; each belongs to the writer who takes it. */
+/** Objects that existed before the writers; a writer takes one for itself. */
 export class Pool {
   readonly #objects: Owned[]
 
@@ -63,7 +64,7 @@ export class Pool {
 
 let made = 0
 
-/** Writes until `signal` says so. */
+/** Writes until `signal` aborts. */
 export async function runWriter(
   target: Target,
   connectionName: string,
@@ -95,20 +96,20 @@ class Writer {
     this.#connection = connection
   }
 
-  /** One write to an object of one's own, which goes back into the pool unless what became of it is unknown. */
+  /** Writes an object owned by this writer, and returns it to the pool unless its state is unknown. */
   async own(pool: Pool, object: Owned): Promise<void> {
     const { key } = object
     const action: Action = object.revision === 0 ? 'create' : pick(['update', 'update', 'patch', 'patch', 'delete'])
     const conditional = chance(0.5) || (action === 'update' && !allowsUnconditionalUpdate(key.kind))
     const write = await this.#write(key, action, object.revision, conditional)
-    // Who never had an answer does not know what is there.
+    // Without a response the state is unknown.
     if (write.outcome !== 'acknowledged') return
     object.revision = action === 'delete' ? 0 : write.revision
     if (chance(0.05)) await this.read(key)
     pool.give(object)
   }
 
-  /** One write to an object that all write. */
+  /** Writes an object that all writers write. */
   async contend(): Promise<void> {
     const { history } = this.#target
     const i = Math.floor(Math.random() * shared)
@@ -116,7 +117,7 @@ class Writer {
     const revision = await this.read(key)
     if (revision === undefined) return
     if (revision === 0) await this.#write(key, 'create', 0, false)
-    // A delete says which state it means: else nobody could tell which one it has removed.
+    // Deletes have a precondition, since it would be unknown which state they removed otherwise.
     else if (chance(0.2)) await this.#write(key, 'delete', revision, true)
     else await this.#write(key, pick(['update', 'patch']), revision, chance(0.5))
   }
@@ -149,7 +150,7 @@ class Writer {
     return write
   }
 
-  /** Without an answer nobody knows; without an answer from a server that lives something is wrong. */
+  /** Ignores a missing response of a killed server, and reports one of a running server. */
   #noAnswer(error: NoAnswerError): void {
     if (error instanceof LateAnswerError) this.#target.fault('requests are answered', error.message)
   }
@@ -162,14 +163,14 @@ class Writer {
       if (action !== 'delete') this.#acknowledged(write, text)
       return
     }
-    // Errors of the server say nothing of what it has done.
+    // Server errors leave the outcome unknown.
     if (status >= 500) {
-      this.#target.unforeseen(`${action} of ${key.kind} ${key.name}`, status, text)
+      this.#target.unexpected(`${action} of ${key.kind} ${key.name}`, status, text)
       return
     }
     write.outcome = 'refused'
     if (status === 404 || status === 409) this.#refused(write, status, text)
-    else if (status !== 429) this.#target.unforeseen(`${action} of ${key.kind} ${key.name}`, status, text)
+    else if (status !== 429) this.#target.unexpected(`${action} of ${key.kind} ${key.name}`, status, text)
   }
 
   #acknowledged(write: Write, text: string): void {
@@ -179,15 +180,15 @@ class Writer {
       const { count } = contentOf(write.key.kind, object)
       if (count !== write.count)
         this.#target.fault(
-          'an answer shows what was written',
+          'a response shows what was written',
           `count ${write.count} was written, ${count} is in the answer: ${text.slice(0, 500)}`,
         )
     } catch (error) {
-      this.#target.fault('an answer shows what was written', (error as Error).message)
+      this.#target.fault('a response shows what was written', (error as Error).message)
     }
   }
 
-  /** What a refusal says of the object: it is not there, it is there already, or it is at another revision. */
+  /** Records what a rejection reveals: the object is missing, or it exists already. */
   #refused({ key, action, sent, answered }: Write, status: number, text: string): void {
     const exists = text.includes('AlreadyExists')
     if (status === 409 && !exists) return
@@ -204,7 +205,7 @@ class Writer {
     })
   }
 
-  /** The revision that is there; 0 if none is, undefined without an answer. */
+  /** Returns the current revision; 0 if the object does not exist, undefined without a response. */
   async read(key: ObjectKey, any = chance(0.2)): Promise<number | undefined> {
     const { history, observations } = this.#target
     const { kind, namespace, name } = key
@@ -228,7 +229,7 @@ class Writer {
         return 0
       }
       if (status !== 200) {
-        if (status !== 429) this.#target.unforeseen(`get of ${kind} ${name}`, status, text)
+        if (status !== 429) this.#target.unexpected(`get of ${kind} ${name}`, status, text)
         return undefined
       }
       const object = JSON.parse(text) as Seen

@@ -1,13 +1,13 @@
-/** Relates the clients' clock to revisions: what had been written at a time, as far as anybody could know. */
+/** Relates client time to revisions: the revisions that could be known at a time. */
 import type { Observation } from '../observation.ts'
 import type { Write } from './history.ts'
 
-/** Values at times, the largest or smallest so far kept. */
+/** The running maximum or minimum of values over time. */
 class Extremes {
   readonly #times: Float64Array
   readonly #values: Float64Array
 
-  /** Sorts by time and lets `better` run through the values in the order of `direction`. */
+  /** Sorts by time and accumulates the values in the given direction. */
   constructor(
     points: readonly (readonly [time: number, value: number])[],
     better: (a: number, b: number) => number,
@@ -21,17 +21,17 @@ class Extremes {
     else for (let i = values.length - 2; i >= 0; i--) values[i] = better(values[i + 1]!, values[i]!)
   }
 
-  /** The value of the last point not after `time`. */
+  /** Returns the value of the last point up to `time`. */
   until(time: number): number | undefined {
     return this.#values[this.#count(time, true) - 1]
   }
 
-  /** The value of the first point not before `time`. */
+  /** Returns the value of the first point from `time` on. */
   from(time: number): number | undefined {
     return this.#values[this.#count(time, false)]
   }
 
-  /** How many points lie before `time`, or at it. */
+  /** Returns the number of points before `time`, or up to it. */
   #count(time: number, included: boolean): number {
     let low = 0
     let high = this.#times.length
@@ -51,7 +51,7 @@ export class RevisionClock {
   readonly #later: Extremes
   readonly #connections: ReadonlyMap<string, Extremes>
 
-  /** `start` is a revision that was there before all observations; `writes` may be all there ever were. */
+  /** `start` is a revision before all observations. */
   constructor(start: number, writes: readonly Write[], observations: readonly Observation[]) {
     this.#start = start
     const known: (readonly [number, number])[] = []
@@ -82,17 +82,17 @@ export class RevisionClock {
     )
   }
 
-  /** A revision that there was at `time`: somebody had been told of it. */
+  /** Returns a revision that had been reached by `time`, since a client had seen it. */
   floor(time: number): number {
     return Math.max(this.#start, this.#known.until(time) ?? 0)
   }
 
-  /** The newest revision that a read on this connection had shown by `time`. */
-  shown(connection: string, time: number): number {
+  /** Returns the newest revision that this connection had read by `time`. */
+  newestShown(connection: string, time: number): number {
     return this.#connections.get(connection)?.until(time) ?? 0
   }
 
-  /** No revision above it can have been there at `time`: what has it was not sent yet. */
+  /** Returns the newest revision possible at `time`: later ones had not been sent yet. */
   ceiling(time: number): number {
     return (this.#later.from(time) ?? Number.POSITIVE_INFINITY) - 1
   }

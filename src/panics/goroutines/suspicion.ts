@@ -1,7 +1,4 @@
-/**
- * What is suspicious about groups of goroutines: those that can never go on, those that wait for each other, those that
- * pile up.
- */
+/** Finds suspicious groups of goroutines: those that wait forever, wait for each other, or accumulate. */
 import type { Goroutine } from '../dump/goroutine.ts'
 import type { GoroutineGroup } from './groups.ts'
 import { LockWaiters, lockOf } from './locks.ts'
@@ -9,34 +6,34 @@ import { originOf } from './origin.ts'
 
 export type Suspicion = 'deadlock' | 'leak' | 'waits long' | 'failed' | 'none' | 'idle'
 
-export interface Judged {
+export interface RatedGroup {
   readonly group: GoroutineGroup
   readonly suspicion: Suspicion
-  /** Why; empty for those that nothing is wrong with. */
+  /** The reason; empty if the group is not suspicious. */
   readonly why: string
 }
 
-/** As many with one stack are more than a program means to have, mostly. */
+/** Number of goroutines with one stack that suggests a leak. */
 const many = 10
-/** Nobody waits as long for a lock or a value that still comes, mostly. Minutes. */
+/** Waiting time for a lock or a value that is suspicious, in minutes. */
 const long = 5
 
 const order: readonly Suspicion[] = ['failed', 'deadlock', 'leak', 'waits long', 'none', 'idle']
 
-/** Groups with the suspicious first, then by how many they are. `failing` is the goroutine that ended the program. */
-export function judge(
+/** Returns the groups, suspicious and large ones first. `failing` is the goroutine that ended the program. */
+export function rateGroups(
   groups: readonly GoroutineGroup[],
   failing: Goroutine | undefined,
   isDeadlock: boolean,
-): readonly Judged[] {
+): readonly RatedGroup[] {
   const waiters = new LockWaiters(groups)
-  const judged = groups.map((group): Judged => {
+  const rated = groups.map((group): RatedGroup => {
     if (!isDeadlock && failing && group.first === failing) return { group, suspicion: 'failed', why: '' }
     const [suspicion, why] = suspicionOf(group, waiters, isDeadlock)
     return { group, suspicion, why }
   })
-  const weight = ({ group }: Judged): number => group.members.length * (1 + group.mostMinutes)
-  return judged.sort((a, b) => order.indexOf(a.suspicion) - order.indexOf(b.suspicion) || weight(b) - weight(a))
+  const weight = ({ group }: RatedGroup): number => group.members.length * (1 + group.mostMinutes)
+  return rated.sort((a, b) => order.indexOf(a.suspicion) - order.indexOf(b.suspicion) || weight(b) - weight(a))
 }
 
 function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: boolean): readonly [Suspicion, string] {
@@ -45,16 +42,15 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
   const count = members.length
   if (frames.length > 0 && frames.every((frame) => originOf(frame) === 'runtime')) return ['idle', '']
   const isMain = frames.some(({ function: { full } }) => full === 'main.main')
-  if (/\(nil chan\)/.test(state))
-    return ['deadlock', 'a channel that is nil never has anything, and takes nothing: they wait forever']
+  if (/\(nil chan\)/.test(state)) return ['deadlock', 'receiving from or sending to a nil channel blocks forever']
   if (state === 'select (no cases)')
     return isMain
-      ? ['none', 'a main function that waits forever by select {}']
-      : ['deadlock', 'select without cases waits forever']
+      ? ['none', 'the main function waits in select {}']
+      : ['deadlock', 'select without cases blocks forever']
   const lock = lockOf(first)
   if (lock) {
     const together = waiters.count(lock)
-    const circle = waiters.circle(group)
+    const circle = waiters.cycle(group)
     const why = [
       circle,
       circle
@@ -64,19 +60,15 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
           : `${counted(count, 'wait')} for a lock`,
       mostMinutes >= 1 ? `for up to ${minutes(mostMinutes)}` : '',
     ].filter(Boolean)
-    // Somebody who waits for less than a minute may get it yet, whatever it looks like.
+    // A goroutine that waits for less than a minute may still get the lock.
     if (isDeadlock || mostMinutes >= 1 || together >= many)
-      return [
-        'deadlock',
-        isDeadlock && !circle ? `${why.join(', ')}, and nobody is left who could unlock it` : why.join(', '),
-      ]
+      return ['deadlock', isDeadlock && !circle ? `${why.join(', ')}, and no goroutine can unlock it` : why.join(', ')]
     return ['none', why.join(', ')]
   }
   if (isDeadlock && isBlocked(state)) return ['deadlock', deadlocked(state)]
   if (isBlocked(state)) {
     const waits = mostMinutes >= 1 ? `, for up to ${minutes(mostMinutes)}` : ''
-    if (count >= many)
-      return ['leak', `${count} goroutines wait at one place${waits}: each one that comes stays, perhaps`]
+    if (count >= many) return ['leak', `${count} goroutines wait at one place${waits}: each new one may stay`]
     if (mostMinutes >= long && !isMain && /^chan |WaitGroup|Cond/.test(state))
       return ['waits long', `it waits for ${minutes(mostMinutes)}`]
     return ['none', '']
@@ -95,8 +87,8 @@ const isBlocked = (state: string): boolean =>
 
 function deadlocked(state: string): string {
   if (state.startsWith('chan receive'))
-    return 'it waits for a value, and nobody is left who could send one or close the channel'
-  if (state.startsWith('chan send')) return 'it waits for a receiver, and nobody is left who could be one'
-  if (/WaitGroup/.test(state)) return 'it waits for Done, and nobody is left who could call it'
-  return 'nobody is left who could wake it'
+    return 'it waits for a value, and no goroutine can send one or close the channel'
+  if (state.startsWith('chan send')) return 'it waits for a receiver, and no goroutine can be one'
+  if (/WaitGroup/.test(state)) return 'it waits for Done, and no goroutine can call it'
+  return 'no goroutine can wake it'
 }

@@ -1,9 +1,9 @@
-/** The manners in which the backend of a cancel storm answers, and the reset of a connection. */
+/** The behaviours of the backend of a cancel storm, and the reset of a connection. */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-/** More often good than not, so that requests get behind the first webhook. */
-export const manners = [
+/** Correct ones are frequent, so that requests get past the first webhook. */
+export const behaviours = [
   ...Array.from({ length: 10 }, () => 'well' as const),
   'slow',
   'slow',
@@ -20,13 +20,13 @@ export const manners = [
   'early',
   'odd head',
 ] as const
-export type Manner = (typeof manners)[number]
+export type Behaviour = (typeof behaviours)[number]
 
-/** Connections under TLS, by the port of the other side: only they can be reset. */
+/** Raw connections under TLS, by remote port: only they can be reset. */
 const connections = new Map<number, Socket>()
 
-/** From now on the connection can be reset. It is forgotten when it ends. */
-export function remember(socket: Socket): void {
+/** Registers the connection for `reset` until it closes. */
+export function registerForReset(socket: Socket): void {
   const { remotePort = 0 } = socket
   connections.set(remotePort, socket)
   socket.on('close', () => {
@@ -34,7 +34,7 @@ export function remember(socket: Socket): void {
   })
 }
 
-/** Ends a connection with RST, at which the other side gets ECONNRESET. */
+/** Ends a connection with RST; the peer gets ECONNRESET. */
 export function reset(socket: Duplex): void {
   const { remotePort } = socket as Partial<Socket>
   connections.get(remotePort ?? 0)?.resetAndDestroy()
