@@ -1,7 +1,4 @@
-/**
- * What an entry for a cluster and one for a user say together: where a server is, whom it has to be, and who one is to
- * it.
- */
+/** Combines the cluster entry and the user entry of a kubeconfig: the server, its identity, and the credentials. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type KubeconfigEntry, pemOf, text } from './kubeconfig-file.ts'
@@ -15,12 +12,12 @@ export interface Connection {
   readonly cert?: string
   readonly key?: string
   readonly token?: string
-  /** Read for each call: such tokens are renewed in place. */
+  /** Read for each request, since such tokens are renewed in place. */
   readonly tokenFile?: string
   readonly basic?: { readonly username: string; readonly password: string }
-  /** An HTTP proxy on the way. */
+  /** The proxy: http, https or socks5. */
   readonly proxyUrl?: string
-  /** As whom one acts there. */
+  /** The user to impersonate. */
   readonly impersonate?: ImpersonatedUser
 }
 
@@ -52,7 +49,7 @@ export async function connectionOf(
   }
 }
 
-/** What a user's entry says, but for programs. Rejects with an ExplainedError for files that cannot be read. */
+/** Reads the credentials of a user entry, except exec plugins. Rejects with an ExplainedError for unreadable files. */
 export async function credentialsOf(
   user: KubeconfigEntry,
 ): Promise<Pick<Connection, 'cert' | 'key' | 'token' | 'tokenFile' | 'basic'>> {
@@ -60,7 +57,7 @@ export async function credentialsOf(
   return { ...(cert && { cert }), ...(key && { key }), ...secretsOf(user) }
 }
 
-/** As in client-go, a token's file comes before a token. */
+/** As in client-go, `tokenFile` has precedence over `token`. */
 function secretsOf({ fields, folder }: KubeconfigEntry): Pick<Connection, 'token' | 'tokenFile' | 'basic'> {
   const token = text(fields.token)
   const tokenFile = text(fields.tokenFile)
@@ -81,8 +78,8 @@ function impersonatedBy({ fields }: KubeconfigEntry): ImpersonatedUser | undefin
 }
 
 /**
- * The header `authorization` of a call as it is now; undefined for who shows a certificate, or nothing. Rejects for a
- * token's file that cannot be read.
+ * Returns a function for the current `authorization` header, or undefined without token and password. It rejects for an
+ * unreadable token file.
  */
 export function authorizationOf({
   token,

@@ -10,14 +10,14 @@ const plugin = (more: Partial<ExecPlugin>): ExecPlugin => ({
   ...more,
 })
 
-test('a program that fails is told with what it said, in one sentence', async () => {
+test('the error of a failed exec plugin contains its output', async () => {
   await assert.rejects(runExecPlugin(plugin({ args: ['-c', 'echo no luck >&2; exit 3'] })), ({ message }: Error) => {
-    assert.match(message, /^sh, which the kubeconfig names, gave no credentials: Command failed: [\s\S]*no luck$/)
+    assert.match(message, /^sh, which the kubeconfig names, returned no credentials: Command failed: [\s\S]*no luck$/)
     return true
   })
 })
 
-test('a program that is missing is told with the hint of the kubeconfig', async () => {
+test('the error of a missing exec plugin contains the installHint', async () => {
   const missing = plugin({ command: 'no-such-program', installHint: 'install it from there\n' })
   await assert.rejects(
     runExecPlugin(missing),

@@ -1,6 +1,4 @@
-/**
- * Programs that hand out credentials, where a user's entry names one (`exec`; the API client.authentication.k8s.io).
- */
+/** Runs exec plugins of user entries, which return credentials (the API client.authentication.k8s.io). */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,18 +10,18 @@ export interface ExecPlugin {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Told to who has not got the program. */
+  /** Appended to the error if the program is missing. */
   readonly installHint?: string
-  /** What the program is told of the cluster, where it wants to know. */
+  /** Passed to the program if the entry has `provideClusterInfo`. */
   readonly cluster?: object
 }
 
-/** What a program handed out. */
+/** The credentials that a program returned. */
 export interface ExecCredentials {
   readonly token?: string
   readonly cert?: string
   readonly key?: string
-  /** Until when it may be used, in ms since 1970; for as long as the server takes it unless said. */
+  /** Expiry in ms since 1970. Default: none. */
   readonly expires?: number
 }
 
@@ -47,13 +45,11 @@ interface ExecCredential {
   }
 }
 
-/** How long a program may take, in ms. */
+/** Timeout of a program, in ms. */
 const execTimeoutMs = 60_000
 const run = promisify(execFile)
 
-/**
- * The program of a user's entry; undefined if it names none. Throws an ExplainedError for one that needs a terminal.
- */
+/** The exec plugin of a user entry, if any. Throws an ExplainedError if it requires a terminal. */
 export function execPluginOf({ fields, folder }: KubeconfigEntry, cluster: KubeconfigEntry): ExecPlugin | undefined {
   const exec = fields.exec as ExecEntry | undefined
   if (!exec?.command) return undefined
@@ -68,7 +64,7 @@ export function execPluginOf({ fields, folder }: KubeconfigEntry, cluster: Kubec
   } = exec
   if (interactiveMode === 'Always')
     throw new ExplainedError(
-      `${command}, which the kubeconfig names, asks at a terminal (interactiveMode: Always): nobody is there`,
+      `${command}, which the kubeconfig names, requires a terminal (interactiveMode: Always), which t8s lacks`,
     )
   return {
     apiVersion,
@@ -103,17 +99,18 @@ export async function runExecPlugin({
   } catch (error) {
     const hint = errorCode(error) === 'ENOENT' && installHint ? `; ${installHint.trim()}` : ''
     throw new ExplainedError(
-      `${command}, which the kubeconfig names, gave no credentials: ${reasonOf(error).trim()}${hint}`,
+      `${command}, which the kubeconfig names, returned no credentials: ${reasonOf(error).trim()}${hint}`,
       { cause: error },
     )
   }
 }
 
-function credentialsOf({ apiVersion, status }: ExecCredential, asked: string): ExecCredentials {
-  if (apiVersion !== asked) throw new Error(`it answers in ${apiVersion ?? 'no version'}, and was asked in ${asked}`)
+function credentialsOf({ apiVersion, status }: ExecCredential, requestedVersion: string): ExecCredentials {
+  if (apiVersion !== requestedVersion)
+    throw new Error(`its output has the apiVersion ${apiVersion ?? '(none)'} instead of ${requestedVersion}`)
   const [token, cert, key] = [text(status?.token), text(status?.clientCertificateData), text(status?.clientKeyData)]
-  if (!token && !cert && !key) throw new Error('its answer has neither a token nor a certificate')
-  if (!cert !== !key) throw new Error('clientCertificateData and clientKeyData go together')
+  if (!token && !cert && !key) throw new Error('its output has neither a token nor a certificate')
+  if (!cert !== !key) throw new Error('clientCertificateData and clientKeyData must be set together')
   const expires = Date.parse(status?.expirationTimestamp ?? '')
   return {
     ...(token && { token }),
@@ -132,7 +129,7 @@ const clusterInfo = ({ fields }: KubeconfigEntry): object => ({
   config: configOf(fields.extensions),
 })
 
-/** What the cluster's entry has for such programs. */
+/** The exec extension of the cluster entry. */
 function configOf(extensions: unknown): unknown {
   if (!Array.isArray(extensions)) return undefined
   return (extensions as { readonly name?: string; readonly extension?: unknown }[]).find(

@@ -1,29 +1,28 @@
 /**
- * How commands of `t8s` find their cluster: by --kubeconfig, else $KUBECONFIG, else the kubeconfig of a `t8s up` in
- * this folder, else as kubectl does.
+ * Finds the cluster for commands of `t8s`: --kubeconfig, else $KUBECONFIG, else the kubeconfig of a `t8s up` in this
+ * folder, else as kubectl.
  */
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { ExplainedError } from '../lib/explained-error.ts'
 
-/** Where `t8s up` writes the kubeconfig, from the folder in which it is started. */
+/** The default path of the kubeconfig of `t8s up`, relative to its working directory. */
 export const folderKubeconfig = join('.t8s', 'kubeconfig')
 
-/** The order, for help texts. */
+/** The search order, for help texts. */
 export const clusterOrder = '$KUBECONFIG, else .t8s/kubeconfig in this folder, else ~/.kube/config'
 
 export interface ClusterChoice {
-  /** What --kubeconfig names. */
+  /** The value of --kubeconfig. */
   readonly kubeconfig?: string
-  /** What --context names. */
+  /** The value of --context. */
   readonly context?: string
 }
 
 /**
- * The environment in which clients find the cluster of a command: KUBECONFIG names the files. Rejects with an
- * ExplainedError where there is no kubeconfig, and where the one of this folder names a program: a folder that somebody
- * has downloaded must not run one.
+ * Returns the environment for a command's clients, with KUBECONFIG set to the files. Rejects with an ExplainedError if
+ * there is no kubeconfig, and if the one in this folder has an exec plugin: a downloaded folder must not run programs.
  */
 export async function clusterEnvironment(
   { kubeconfig, context }: ClusterChoice,
@@ -31,26 +30,29 @@ export async function clusterEnvironment(
   folder = process.cwd(),
 ): Promise<NodeJS.ProcessEnv> {
   if (kubeconfig || environment.KUBECONFIG) return environment
-  const here = join(folder, folderKubeconfig)
-  const usual = join(environment.HOME || homedir(), '.kube', 'config')
-  if (existsSync(here)) {
-    await refusePrograms(here)
-    // A context by name may be one of all that this user has.
-    return { ...environment, KUBECONFIG: context && existsSync(usual) ? [here, usual].join(delimiter) : here }
+  const folderFile = join(folder, folderKubeconfig)
+  const homeFile = join(environment.HOME || homedir(), '.kube', 'config')
+  if (existsSync(folderFile)) {
+    await rejectPrograms(folderFile)
+    // A named context may be in either file.
+    return {
+      ...environment,
+      KUBECONFIG: context && existsSync(homeFile) ? [folderFile, homeFile].join(delimiter) : folderFile,
+    }
   }
-  if (environment.KUBERNETES_SERVICE_HOST || existsSync(usual)) return environment
+  if (environment.KUBERNETES_SERVICE_HOST || existsSync(homeFile)) return environment
   throw new ExplainedError(
-    `no cluster is named, and neither ${here} nor ${usual} is there: start a cluster here by t8s up, or name a ` +
-      'kubeconfig by --kubeconfig or KUBECONFIG',
+    `no kubeconfig is given, and neither ${folderFile} nor ${homeFile} exists: start a cluster here with t8s up, ` +
+      'or use --kubeconfig or KUBECONFIG',
   )
 }
 
-async function refusePrograms(file: string): Promise<void> {
-  // Help texts need the order alone: YAML is loaded here.
+async function rejectPrograms(file: string): Promise<void> {
+  // Loaded here, since help texts only need the search order, not the YAML parser.
   const { readKubeconfigFile } = await import('./kubeconfig-file.ts')
   const users = (await readKubeconfigFile(file)).entries('user')
   if ([...users.values()].some(({ fields }) => fields.exec !== undefined))
     throw new ExplainedError(
-      `${file} names a program to run, which t8s up never does: if you trust it, name the file by --kubeconfig`,
+      `${file} has an exec plugin, which t8s up never writes: if you trust it, pass the file with --kubeconfig`,
     )
 }

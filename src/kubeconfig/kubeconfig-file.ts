@@ -1,17 +1,17 @@
-/** A kubeconfig that anybody may have written: the entries of its lists, and the texts and files that they name. */
+/** Reads a kubeconfig: the entries of its lists, and the files that they name. */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../lib/explained-error.ts'
 import { fromYaml } from '../machinery/yaml.ts'
 
-/** The entries that a kubeconfig lists, by what each is wrapped in: `clusters[].cluster`. */
+/** The lists of a kubeconfig, by the field that wraps each entry: `clusters[].cluster`. */
 const lists = { context: 'contexts', cluster: 'clusters', user: 'users' } as const
 
 export type EntryKind = keyof typeof lists
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** One entry. Paths in it start from the folder of its file. */
+/** An entry; its paths are relative to the folder of the file. */
 export interface KubeconfigEntry {
   readonly fields: Fields
   readonly folder: string
@@ -20,20 +20,17 @@ export interface KubeconfigEntry {
 export interface KubeconfigFile {
   readonly file: string
   readonly currentContext: string | undefined
-  /**
-   * The entries of that kind by their names. Throws an ExplainedError for a name that is no text, and for one that two
-   * have: kubectl refuses those.
-   */
+  /** The entries of a kind by name. Throws an ExplainedError for duplicate and non-string names, as kubectl does. */
   entries(kind: EntryKind): ReadonlyMap<string, KubeconfigEntry>
 }
 
-/** Rejects with an ExplainedError for what cannot be read, or is no kubeconfig. */
+/** Rejects with an ExplainedError for an unreadable or invalid file. */
 export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> {
   const content = await contentOf(file)
   const folder = dirname(resolve(file))
-  // An empty file is an empty kubeconfig, to kubectl too.
+  // An empty file is an empty kubeconfig, as in kubectl.
   const config = fieldsOf(parsed(file, content) ?? {})
-  if (!config) throw notUsable(file, 'it holds no fields')
+  if (!config) throw notUsable(file, 'it has no fields')
   return {
     file,
     currentContext: text(config['current-context']),
@@ -47,10 +44,7 @@ export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> 
         throw notUsable(file, `${duplicateName(duplicate, lists[kind])}; rename or remove one of them`)
       for (const entry of Array.isArray(listed) ? listed.map(fieldsOf) : []) {
         if (typeof entry?.name === 'number' || typeof entry?.name === 'boolean')
-          throw notUsable(
-            file,
-            `${entry.name} is a name of its ${lists[kind]}, and no text to YAML: put it between quotes`,
-          )
+          throw notUsable(file, `the name ${entry.name} in ${lists[kind]} is not a string in YAML: put it in quotes`)
         const name = text(entry?.name)
         if (name) entries.set(name, { fields: fieldsOf(entry?.[kind]) ?? {}, folder })
       }
@@ -59,11 +53,11 @@ export async function readKubeconfigFile(file: string): Promise<KubeconfigFile> 
   }
 }
 
-/** The first name that comes twice. */
+/** The first duplicate name. */
 export const firstDuplicate = (names: readonly string[]): string | undefined =>
   names.find((name, i) => names.indexOf(name) < i)
 
-/** In clientcmd's words. */
+/** clientcmd's message. */
 export const duplicateName = (name: string, list: string): string =>
   `duplicate name ${JSON.stringify(name)} in list of ${list}`
 
@@ -78,7 +72,7 @@ export async function pemOf({ fields, folder }: KubeconfigEntry, name: string): 
   return file && contentOf(resolve(folder, file))
 }
 
-/** A text that is not empty. */
+/** Returns the value if it is a non-empty string. */
 export const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 

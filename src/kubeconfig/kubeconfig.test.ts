@@ -40,7 +40,7 @@ function folder(t: TestContext): string {
   return path
 }
 
-test('the text written by hand is the same document as the object', () => {
+test('kubeconfigYaml writes the same document as the object', () => {
   assert.deepEqual(parse(kubeconfigYaml(config)), config)
   const odd = kubeconfigFor('no: "quotes"', { url: 'https://[::1]:6443', ca: '', cert: 'a', key: 'b' })
   assert.deepEqual(parse(kubeconfigYaml(odd)), odd)
@@ -48,7 +48,7 @@ test('the text written by hand is the same document as the object', () => {
   assert.deepEqual(parse(kubeconfigYaml(word)), word)
 })
 
-/** What a file says after `merged` was put into it. */
+/** The text of a file after `merged` was merged into it. */
 async function mergedFile(t: TestContext, present: string | undefined, merged = config): Promise<string> {
   const file = join(folder(t), '.kube', 'config')
   if (present !== undefined) {
@@ -59,7 +59,7 @@ async function mergedFile(t: TestContext, present: string | undefined, merged = 
   return readFileSync(file, 'utf8')
 }
 
-test('merging adds our context and keeps the rest, comments and current context included', async (t) => {
+test('merging adds the context and keeps everything else, including comments and the current context', async (t) => {
   const text = await mergedFile(t, theirs)
   const merged = parse(text)
   const before = parse(theirs)
@@ -72,7 +72,7 @@ test('merging adds our context and keeps the rest, comments and current context 
   assert.ok(text.includes('"007"'), 'quotes stay')
 })
 
-test('merging again replaces our entries in place', async (t) => {
+test('a second merge replaces the entries in place', async (t) => {
   const moved = kubeconfigFor('t8s', { url: 'https://127.0.0.1:7443', ca: 'CA', cert: 'CERT', key: 'KEY' })
   const once = await mergedFile(t, theirs)
   assert.equal(await mergedFile(t, once), once)
@@ -87,7 +87,7 @@ test('merging into JSON leaves JSON', async (t) => {
   assert.equal(await mergedFile(t, text), text)
 })
 
-test("another cluster's context, cluster or user is never replaced: ours takes another name, and finds it again", async (t) => {
+test('entries of other clusters are never replaced: the new ones get a number, also in later merges', async (t) => {
   const file = join(folder(t), 'config')
   const merge = (given: typeof config) => mergeKubeconfig({ files: [file], target: file }, given, 'up')
   const at = (port: number, ca: string) =>
@@ -97,7 +97,7 @@ test("another cluster's context, cluster or user is never replaced: ours takes a
   assert.deepEqual(await merge(at(3, 'THREE')), { file, context: 't8s-3', result: 'added' })
   assert.deepEqual(await merge(at(4, 'TWO')), { file, context: 't8s-2', result: 'replaced' })
   assert.deepEqual(await merge(at(4, 'TWO')), { file, context: 't8s-2', result: 'unchanged' })
-  // A cluster that was made again, at the same address.
+  // A recreated cluster at the same address.
   assert.deepEqual(await merge(at(3, 'NEW')), { file, context: 't8s-3', result: 'replaced' })
   const { clusters, users, contexts, ...rest } = parse(readFileSync(file, 'utf8'))
   assert.deepEqual(clusters[0], at(1, 'ONE').clusters[0])
@@ -122,7 +122,7 @@ test("another cluster's context, cluster or user is never replaced: ours takes a
   }
 })
 
-test('empty lists, missing lists, an empty file and none are filled', async (t) => {
+test('merging fills empty lists, missing lists, an empty file and a missing file', async (t) => {
   for (const text of [
     undefined,
     '',
@@ -133,10 +133,10 @@ test('empty lists, missing lists, an empty file and none are filled', async (t) 
   }
 })
 
-test('a file that is no kubeconfig, or that somebody writes to, is left alone and named', async (t) => {
+test('an invalid or locked file is not changed, and the error names it', async (t) => {
   const file = join(folder(t), 'config')
   const merging = (): Promise<unknown> =>
-    mergeKubeconfig({ files: [file], target: file }, config, 'up', { patienceMs: 1 })
+    mergeKubeconfig({ files: [file], target: file }, config, 'up', { timeoutMs: 1 })
   for (const text of ['a: [', 'just words', 'clusters: {}\n']) {
     writeFileSync(file, text)
     await assert.rejects(
@@ -149,7 +149,7 @@ test('a file that is no kubeconfig, or that somebody writes to, is left alone an
   await assert.rejects(merging, /is locked by another program/)
 })
 
-test('with several files, entries of ours are replaced where they stand, and new ones go to the first that is there', async (t) => {
+test('with several files, entries are replaced in place, and new ones go to the first existing file', async (t) => {
   const path = folder(t)
   const [missing, first, second] = ['missing', 'first', 'second'].map((name) => join(path, name)) as [
     string,

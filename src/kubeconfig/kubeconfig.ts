@@ -1,4 +1,4 @@
-/** What a kubeconfig file says, and how it is written. Reading and merging other people's files is `merge.ts`. */
+/** The kubeconfig of a t8s cluster, and its YAML. `merge.ts` reads and merges other kubeconfigs. */
 
 export interface Kubeconfig {
   readonly apiVersion: 'v1'
@@ -11,7 +11,7 @@ export interface Kubeconfig {
 
 export interface ClusterEntry {
   readonly server: string
-  /** PEM in base64, as all `-data` fields. */
+  /** PEM in base64, like all `-data` fields. */
   readonly 'certificate-authority-data': string
 }
 
@@ -25,7 +25,7 @@ export interface ContextEntry {
   readonly user: string
 }
 
-/** How to reach a cluster: its URL and PEM texts. */
+/** The URL of a cluster, and certificates and key in PEM. */
 export interface Access {
   readonly url: string
   readonly ca: string
@@ -33,7 +33,7 @@ export interface Access {
   readonly key: string
 }
 
-/** A kubeconfig with one cluster, one user and one context, all called `name`. */
+/** A kubeconfig with one cluster, one user and one context, all named `name`. */
 export function kubeconfigFor(name: string, { url, ca, cert, key }: Access): Kubeconfig {
   return {
     apiVersion: 'v1',
@@ -45,12 +45,14 @@ export function kubeconfigFor(name: string, { url, ca, cert, key }: Access): Kub
   }
 }
 
-/** The file's text: YAML made by hand, because loading a YAML library would cost more than the rest of writing it. */
+/** Writes YAML by hand, since loading a YAML library takes longer than everything else here. */
 export function kubeconfigYaml(config: Kubeconfig): string {
   return (
-    `apiVersion: ${config.apiVersion}\nkind: ` +
-    `${config.kind}\n${list('clusters', config.clusters)}${list('users', config.users)}${list('contexts', config.contexts)}current-context: ` +
-    `${scalar(config['current-context'])}\n`
+    `apiVersion: ${config.apiVersion}\nkind: ${config.kind}\n` +
+    list('clusters', config.clusters) +
+    list('users', config.users) +
+    list('contexts', config.contexts) +
+    `current-context: ${scalar(config['current-context'])}\n`
   )
 }
 
@@ -70,7 +72,7 @@ const mapping = (fields: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `    ${key}: ${scalar(value)}`)
     .join('\n')
 
-/** Words, URLs and base64 need no quotes; a JSON string is a YAML string. */
+/** Words, URLs and base64 need no quotes; JSON strings are valid YAML strings. */
 const scalar = (text: string): string =>
   /^[A-Za-z][\w./:=+-]*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text) && !text.endsWith(':')
     ? text

@@ -1,6 +1,6 @@
 /**
- * Puts contexts of our own into the kubeconfigs that kubectl reads, as `t8s config` changes them: locked, with all else
- * left as it is, and to be undone.
+ * Merges the contexts of t8s clusters into the kubeconfigs that kubectl reads, as `t8s config` changes them: under
+ * locks, with undo, and without other changes.
  */
 import type { ConfigSet } from './contexts/config-set.ts'
 import { ConfigDocument, changedEntry, notAKubeconfig } from './documents/config-document.ts'
@@ -10,17 +10,17 @@ import type { LockOptions } from './files/lock.ts'
 import { type Kubeconfig, kubeconfigYaml } from './kubeconfig.ts'
 
 export interface Merged {
-  /** The file that has the context now. */
+  /** The file that contains the context. */
   readonly file: string
-  /** Its name: that of the config, or with a number where another cluster has that name. */
+  /** The name of the context; has a number if another cluster uses the name. */
   readonly context: string
   readonly result: 'added' | 'replaced' | 'unchanged'
 }
 
 /**
- * Adds the cluster, user and context of `config`, in the places of those that an earlier merge of the same cluster has
- * made; entries of another cluster are never replaced. `what` is told by `undo`. The current context stays what it is
- * unless there is none. Rejects with an ExplainedError, with all files as they were.
+ * Adds the cluster, user and context of `config`, or replaces those of an earlier merge of the same cluster; entries of
+ * other clusters are never replaced. Sets the current context only if there is none. `what` describes the change for
+ * `undo`. If it rejects with an ExplainedError, no file was changed.
  */
 export function mergeKubeconfig(
   locations: Locations,
@@ -29,7 +29,7 @@ export function mergeKubeconfig(
   options?: LockOptions,
 ): Promise<Merged> {
   const ours = new ConfigDocument(kubeconfigYaml(config), notAKubeconfig(what))
-  const usual = config['current-context']
+  const defaultName = config['current-context']
   return changeKubeconfigs(
     locations,
     what,
@@ -38,7 +38,7 @@ export function mergeKubeconfig(
       const before = entriesOf(set, context)
       for (const kind of kinds) {
         const fields = kind === 'context' ? { cluster: context, user: context } : {}
-        set.put(changedEntry(ours.copyOf(kind, usual)!, context, fields))
+        set.put(changedEntry(ours.copyOf(kind, defaultName)!, context, fields))
       }
       if (!set.currentContext) set.currentContext = context
       const file = set.origin('context', context)?.file ?? locations.target
@@ -51,7 +51,7 @@ export function mergeKubeconfig(
 
 const kinds = ['cluster', 'user', 'context'] as const
 
-/** The name under which this cluster is there, else the first that nothing has. */
+/** The name of this cluster's entries, else the first free name. */
 function contextFor(set: ConfigSet, config: Kubeconfig): string {
   let free: string | undefined
   for (let number = 1; free === undefined; number++) {
@@ -62,7 +62,7 @@ function contextFor(set: ConfigSet, config: Kubeconfig): string {
   return free
 }
 
-/** True for entries of the same cluster: it has our authority, or the address at which we listen now. */
+/** True for entries of the same cluster: the authority or the address is equal. */
 function isOurs(set: ConfigSet, name: string, { clusters: [cluster] }: Kubeconfig): boolean {
   if (!set.has('cluster', name)) return false
   for (const kind of ['cluster', 'user'] as const)
@@ -78,7 +78,7 @@ const entryFields = {
   context: ['cluster', 'user'],
 } as const
 
-/** What is said under a name, to see a change; empty where there is nothing. */
+/** The content of the entries with a name, for comparison; empty if there are none. */
 function entriesOf(set: ConfigSet, name: string): string {
   const present = kinds.filter((kind) => set.has(kind, name))
   return present.length === 0

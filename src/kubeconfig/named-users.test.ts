@@ -15,7 +15,7 @@ function written(t: TestContext, content: object): string {
 
 const user = (name: string) => ({ name, user: { token: name } })
 
-test('the user whose name is nearest to the server is taken', async (t) => {
+test('the user with the most specific match for the server is chosen', async (t) => {
   const users = ['a.example.com:8443', 'b.example.com', '*.example.com', '*.svc', '*'].map(user)
   const find = await readNamedUsers(written(t, { users }))
   const token = (server: string) => find(server).token
@@ -27,14 +27,14 @@ test('the user whose name is nearest to the server is taken', async (t) => {
   assert.equal(token('elsewhere:443'), '*')
 })
 
-test('the user of the current context is for all others, and nobody where there is none', async (t) => {
+test('the user of the current context is the default; without one there are no credentials', async (t) => {
   const users = [user('me')]
   const contexts = [{ name: 'c', context: { user: 'me' } }]
   assert.equal((await readNamedUsers(written(t, { users, contexts, 'current-context': 'c' })))('x:443').token, 'me')
   assert.deepEqual((await readNamedUsers(written(t, { users })))('x:443'), {})
 })
 
-test('programs are not run for credentials', async (t) => {
+test('exec plugins are rejected', async (t) => {
   await assert.rejects(
     readNamedUsers(written(t, { users: [{ name: 'x', user: { exec: { command: 'true' } } }] })),
     /which user "x" has, are not run/,

@@ -1,7 +1,4 @@
-/**
- * Who one is to other servers, by their names: the users of a kubeconfig that are called as the servers are. No program
- * that it names is run.
- */
+/** Credentials for other servers: users of a kubeconfig whose names match the servers. Exec plugins are not run. */
 import { type Connection, credentialsOf } from './connection.ts'
 import { notUsable, readKubeconfigFile, text } from './kubeconfig-file.ts'
 
@@ -10,8 +7,8 @@ export type Credentials = Pick<Connection, 'cert' | 'key' | 'token' | 'tokenFile
 const httpsPort = ':443'
 
 /**
- * Finds who one is to a server (`host:port`): by its name, by `*.` and the end of its name, by `*`; the current
- * context's user is for all others.
+ * Finds the credentials for a server (`host:port`): a user with that name, else `*.` and a suffix, else `*`, else the
+ * user of the current context.
  */
 export type NamedUsers = (server: string) => Credentials
 
@@ -31,17 +28,17 @@ export async function readNamedUsers(file: string): Promise<NamedUsers> {
     users.set(name, credentials)
   }
   const { currentContext } = config
-  const usual = currentContext ? text(config.entries('context').get(currentContext)?.fields.user) : undefined
+  const defaultUser = currentContext ? text(config.entries('context').get(currentContext)?.fields.user) : undefined
   return (server) => {
     for (const name of namesFor(server)) {
       const user = users.get(name)
       if (user) return user
     }
-    return (usual && users.get(usual)) || {}
+    return (defaultUser && users.get(defaultUser)) || {}
   }
 }
 
-/** The port of HTTPS need not be said. */
+/** User names may omit the port 443. */
 function* namesFor(server: string): Generator<string> {
   yield* withStars(server)
   if (server.endsWith(httpsPort)) yield* withStars(server.slice(0, -httpsPort.length))

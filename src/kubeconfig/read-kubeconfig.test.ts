@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readKubeconfig } from './read-kubeconfig.ts'
 
-test('a kubeconfig of a webhook is read, files that it names by relative paths among it', async (t) => {
+test('reads the kubeconfig of a webhook, and files with relative paths', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-kubeconfig-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'ca.pem'), 'CA')
@@ -21,8 +21,8 @@ test('a kubeconfig of a webhook is read, files that it names by relative paths a
   assert.equal(url.href, 'https://example.com:8443/a')
   assert.deepEqual(rest, { insecure: false, ca: 'CA', serverName: 'hook', tokenFile: join(folder, 'token') })
   const fails = (text: string, message: RegExp) => assert.rejects(readKubeconfig(write(text)), message)
-  await fails('clusters: []', /it names no server/)
-  await fails(clusters.replace('https', 'http'), /"http:\/\/example\.com:8443\/a" is no https URL/)
+  await fails('clusters: []', /it has no server/)
+  await fails(clusters.replace('https', 'http'), /"http:\/\/example\.com:8443\/a" is not an https URL/)
   await fails(clusters.replace('ca.pem', 'gone.pem'), /cannot read .*gone\.pem: no such file or directory/)
   await fails(
     `${clusters}users:\n- name: u\n  user: { exec: { command: x } }\n`,

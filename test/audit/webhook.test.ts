@@ -137,7 +137,7 @@ test('a kubeconfig that names no server is told so at the start', async (t) => {
     }),
     {
       name: 'ExplainedError',
-      message: /^initializing audit webhook: the kubeconfig .*policy.yaml cannot be used: it names no server/,
+      message: /^initializing audit webhook: the kubeconfig .*policy.yaml cannot be used: it has no server/,
     },
   )
 })

@@ -1,4 +1,4 @@
-/** `t8s config check` against a server that runs, one that does not, and credentials that are not taken. */
+/** `t8s config check` with a running server, an unreachable server, and rejected credentials. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -7,13 +7,16 @@ import { bareServer } from '../support/bare-server.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { Home } from './home.ts'
 
-test('a server that answers says its version and who asks', async (t) => {
+test('check shows the version of the server and the user', async (t) => {
   const cluster = await testCluster(t, bareServer)
   const home = new Home(t)
   home.write('.kube/config', cluster.kubeconfigYaml)
   assert.match(
     await home.ok(['check']),
-    /^"t8s" works \(https:\/\/127\.0\.0\.1:\d+\)\n {2}version v1\.\d+\.\d+\S*, responded in \d+ ms\n {2}you are \S+ \(.*system:masters.*system:authenticated\)\n$/,
+    new RegExp(
+      String.raw`^"t8s" works \(https://127\.0\.0\.1:\d+\)\n {2}version v1\.\d+\.\d+\S*, responded in \d+ ms\n` +
+        String.raw` {2}you are \S+ \(.*system:masters.*system:authenticated\)\n$`,
+    ),
   )
   await home.ok(['rename', '-n', 't8s', '-t', 'good'])
   const { url, client } = cluster
@@ -48,7 +51,7 @@ contexts:
   )
   assert.match(
     stdout,
-    /^"stranger" does not work .*\n {2}no response: .*certificate.*\n {2}its certificate is not signed by the authority in the kubeconfig/m,
+    /^"stranger" does not work .*\n {2}no response: .*certificate.*\n {2}its certificate is not signed/m,
   )
   assert.match(stdout, /^"down" does not work .*\n {2}no response: .*\n {2}check that the cluster is running/m)
   assert.match(stdout, /^"half" does not work \(no server\)\n {2}there is no cluster "nowhere"$/m)

@@ -1,4 +1,4 @@
-/** `t8s completion`: the scripts in the shells that they are for. */
+/** `t8s completion`: the scripts in their shells. */
 import assert from 'node:assert/strict'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { testTerminal, withoutTmux } from './tmux.ts'
 
 const path = `${dirname(launcher)}:${process.env.PATH}`
 
-/** A home with two contexts, and the script for a shell in it. */
+/** A home with two contexts and the completion script for a shell. */
 async function homeWith(t: Lifetime, shell: string): Promise<{ readonly home: Home; readonly script: string }> {
   const home = new Home(t)
   home.write('.kube/config', kubeconfigOf(['dev', 'prod:main']))
@@ -17,30 +17,30 @@ async function homeWith(t: Lifetime, shell: string): Promise<{ readonly home: Ho
   return { home, script: home.write(`t8s.${shell}`, stdout) }
 }
 
-test('commands, flags, their values and names of contexts are told', async (t) => {
+test('__complete prints commands, flags, their values and context names', async (t) => {
   const { home } = await homeWith(t, 'bash')
-  const told = async (...words: readonly string[]): Promise<string[]> => {
+  const complete = async (...words: readonly string[]): Promise<string[]> => {
     const { stdout } = await home.run(launcher, ['__complete', '--', ...words])
     return stdout
       .split('\n')
       .filter(Boolean)
       .map((line) => line.split('\t')[0]!)
   }
-  assert.deepEqual(await told('conf'), ['config'])
-  assert.deepEqual(await told('config', 're'), ['rename', 'remove'])
-  assert.deepEqual(await told('config', 'use', ''), ['dev', 'prod:main'])
-  assert.deepEqual(await told('config', 'rename', '-n', 'd'), ['dev'])
-  assert.deepEqual(await told('config', 'rename', '-n', 'dev', '-t', ''), [])
-  assert.deepEqual(await told('config', 'remove', '--name=p'), ['--name=prod:main'])
-  assert.deepEqual(await told('config', 'list', '-o', ''), ['json', 'yaml', 'name'])
-  assert.deepEqual(await told('config', 'import', '--k'), ['--keep-server', '--kubeconfig'])
-  assert.deepEqual(await told('config', 'use', 'dev', ''), [])
-  assert.deepEqual(await told('config', 'use', '--kubeconfig', 'none', ''), [])
-  assert.deepEqual(await told('completion', ''), ['bash', 'zsh', 'fish'])
-  assert.ok(!(await told('')).includes('__complete'))
+  assert.deepEqual(await complete('conf'), ['config'])
+  assert.deepEqual(await complete('config', 're'), ['rename', 'remove'])
+  assert.deepEqual(await complete('config', 'use', ''), ['dev', 'prod:main'])
+  assert.deepEqual(await complete('config', 'rename', '-n', 'd'), ['dev'])
+  assert.deepEqual(await complete('config', 'rename', '-n', 'dev', '-t', ''), [])
+  assert.deepEqual(await complete('config', 'remove', '--name=p'), ['--name=prod:main'])
+  assert.deepEqual(await complete('config', 'list', '-o', ''), ['json', 'yaml', 'name'])
+  assert.deepEqual(await complete('config', 'import', '--k'), ['--keep-server', '--kubeconfig'])
+  assert.deepEqual(await complete('config', 'use', 'dev', ''), [])
+  assert.deepEqual(await complete('config', 'use', '--kubeconfig', 'none', ''), [])
+  assert.deepEqual(await complete('completion', ''), ['bash', 'zsh', 'fish'])
+  assert.ok(!(await complete('')).includes('__complete'))
 })
 
-test('bash completes', { skip: without('bash') }, async (t) => {
+test('the bash script completes', { skip: without('bash') }, async (t) => {
   const { home, script } = await homeWith(t, 'bash')
   const complete = async (...words: readonly string[]): Promise<string> => {
     const { stdout, stderr } = await home.run(
@@ -58,12 +58,12 @@ test('bash completes', { skip: without('bash') }, async (t) => {
     return stdout
   }
   assert.equal(await complete('t8s', 'config', 'use', ''), 'dev\nprod:main\n')
-  // What is behind the colon is a word of its own for bash.
+  // bash treats the text after a colon as a separate word.
   assert.equal(await complete('t8s', 'config', 'use', 'prod', ':', 'm'), 'main\n')
   assert.equal(await complete('t8s', 'config', 'remove', '--name', '=', 'd'), 'dev\n')
 })
 
-test('zsh completes', { skip: without('zsh') || withoutTmux }, async (t) => {
+test('the zsh script completes', { skip: without('zsh') || withoutTmux }, async (t) => {
   const { home, script } = await homeWith(t, 'zsh')
   const terminal = await testTerminal(t, home)
   home.write('.zshrc', `PATH=${path}\nautoload -U compinit; compinit -u -D\nPS1='zsh> '\nsource ${script}\n`)
@@ -79,7 +79,7 @@ test('zsh completes', { skip: without('zsh') || withoutTmux }, async (t) => {
   await terminal.shows(/t8s config remove/)
 })
 
-test('fish completes', { skip: without('fish') }, async (t) => {
+test('the fish script completes', { skip: without('fish') }, async (t) => {
   const { home, script } = await homeWith(t, 'fish')
   const complete = async (line: string): Promise<string> => {
     const { stdout, stderr } = await home.run('fish', ['-c', `source ${script}; complete -C '${line}'`], {
@@ -90,7 +90,7 @@ test('fish completes', { skip: without('fish') }, async (t) => {
   }
   assert.equal(await complete('t8s config use '), 'dev\tdev-cluster\nprod:main\tprod:main-cluster\n')
   assert.match(await complete('t8s config rem'), /^remove\tremove a context/)
-  // Files, where there is nothing else to be said.
+  // Files, if there are no other candidates.
   home.write('some-file', '')
   assert.match(await complete('t8s config merge some-'), /some-file/)
 })

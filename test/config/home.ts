@@ -1,4 +1,4 @@
-/** Somebody's home for tests of `t8s config`: kubeconfigs in it, and commands that run there without a terminal. */
+/** A home directory for tests of `t8s config`, and commands that run in it without a terminal. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,11 +16,11 @@ export interface Result {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** What comes in by standard input. */
+  /** Standard input. */
   readonly input?: string
-  /** What comes in by file descriptor 3. */
+  /** Input of file descriptor 3. */
   readonly third?: string
-  /** Who runs it; root unless said. */
+  /** The user. Default: root. */
   readonly uid?: number
   readonly cwd?: string
 }
@@ -35,7 +35,7 @@ export class Home {
     this.#environment = { PATH: process.env.PATH ?? '', HOME: this.folder, USER: 'somebody', LANG: 'C.UTF-8' }
   }
 
-  /** What commands find in their environment. */
+  /** The environment of commands. */
   get environment(): Readonly<Record<string, string>> {
     return this.#environment
   }
@@ -54,7 +54,7 @@ export class Home {
     return readFileSync(this.path(name), 'utf8')
   }
 
-  /** Runs a program to its end, in a session of its own: nobody is at a terminal. It is killed after a minute. */
+  /** Runs a program to its end in its own session without a terminal. Kills it after one minute. */
   run(
     program: string,
     args: readonly string[],
@@ -74,7 +74,7 @@ export class Home {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       output.stderr += text
     })
-    // A command that fails early reads nothing.
+    // A command that fails early does not read its input.
     for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => {})
     child.stdin!.end(input)
     if (third !== undefined) (child.stdio[3] as unknown as NodeJS.WritableStream).end(third)
@@ -92,7 +92,7 @@ export class Home {
     return this.run(launcher, ['config', ...args], options)
   }
 
-  /** Runs it, and gives what it prints. Fails if it does. */
+  /** Runs `t8s config …`, which must succeed, and returns its output. */
   async ok(args: readonly string[], options?: RunOptions): Promise<string> {
     const { code, stdout, stderr } = await this.config(args, options)
     assert.equal(code, 0, `t8s config ${args.join(' ')}\n${stdout}${stderr}`)
@@ -100,8 +100,8 @@ export class Home {
     return stdout
   }
 
-  /** Runs it, and checks that it fails with one sentence and that all files of the home are as before. */
-  async refuses(args: readonly string[], sentence: RegExp, options?: RunOptions): Promise<string> {
+  /** Runs `t8s config …`, which must fail with one sentence and change no file in the home. */
+  async fails(args: readonly string[], sentence: RegExp, options?: RunOptions): Promise<string> {
     const before = this.#files()
     const { code, stdout, stderr } = await this.config(args, options)
     assert.equal(code, 1, `t8s config ${args.join(' ')} was expected to fail\n${stdout}${stderr}`)
@@ -112,7 +112,7 @@ export class Home {
     return stderr
   }
 
-  /** All files with what is in them. */
+  /** All files with their contents. */
   #files(): Record<string, string> {
     const names = readdirSync(this.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     return Object.fromEntries(
@@ -121,23 +121,28 @@ export class Home {
   }
 }
 
-/** A kubeconfig with a context for each name, as somebody may have written it. */
+/** A handwritten kubeconfig with a context for each name. */
 export function kubeconfigOf(names: readonly string[], current = names[0], host = 'example.com'): string {
   const each = (text: (name: string) => string): string => names.map(text).join('')
+  const cluster = (name: string): string =>
+    `- name: ${name}-cluster\n  cluster:\n    server: https://${name}.${host}:6443 # not from outside\n` +
+    '    insecure-skip-tls-verify: true\n'
+  const context = (name: string): string =>
+    `- context:\n    cluster: ${name}-cluster\n    namespace: ${name}-ns\n    user: ${name}-user\n  name: ${name}\n`
   return `# written by hand
 apiVersion: v1
 kind: Config
 current-context: ${current} # the usual one
 clusters:
-${each((name) => `- name: ${name}-cluster\n  cluster:\n    server: https://${name}.${host}:6443 # not from outside\n    insecure-skip-tls-verify: true\n`)}users:
+${each(cluster)}users:
 # keep these secret
 ${each((name) => `- name: ${name}-user\n  user:\n    token: "${name}-0123"\n`)}contexts:
-${each((name) => `- context:\n    cluster: ${name}-cluster\n    namespace: ${name}-ns\n    user: ${name}-user\n  name: ${name}\n`)}preferences: {}
+${each(context)}preferences: {}
 x-team: {owner: "me", since: 0644}
 `
 }
 
-/** For the `skip` of tests that need a program. */
+/** The value for `skip` of tests that need programs. */
 export function without(...programs: readonly string[]): string | false {
   const folders = `${process.env.PATH ?? ''}:/usr/sbin`.split(':')
   const missing = programs.filter((program) => !folders.some((folder) => existsSync(join(folder, program))))

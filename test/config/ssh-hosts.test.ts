@@ -1,4 +1,4 @@
-/** Which hosts `t8s config import` trusts: known_hosts is respected, against a real sshd. */
+/** The hosts that `t8s config import` trusts according to known_hosts, with a real sshd. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
@@ -9,8 +9,8 @@ import { newKey, type SshServer, sshServer, withoutSshd } from './ssh-server.ts'
 
 const skip = withoutSshd || without('sshd', 'ssh-keygen')
 
-/** A home whose key the server knows; the server is not known there. */
-async function strangers(
+/** A home whose key the server accepts, and that does not know the server. */
+async function unknownServer(
   t: Lifetime,
 ): Promise<{ readonly server: SshServer; readonly home: Home; readonly from: string }> {
   const server = await sshServer(t)
@@ -20,45 +20,45 @@ async function strangers(
   return { server, home, from: server.url('root', server.file('kubeconfig', kubeconfigOf(['far']))) }
 }
 
-test('a host that nobody knows is refused where nobody can be asked, and told how', { skip }, async (t) => {
-  const { server, home, from } = await strangers(t)
-  const said = await home.refuses(
+test('without a terminal, an unknown host is rejected, and the error says how to add it', { skip }, async (t) => {
+  const { server, home, from } = await unknownServer(t)
+  const message = await home.fails(
     ['import', 'a', from],
-    /\[127\.0\.0\.1\]:\d+ is not known, and nobody is at a terminal .*: connect once by ssh, or add it to .*known_hosts by ssh-keyscan/,
+    /the host \[127\.0\.0\.1\]:\d+ is unknown, and there is no terminal .*: connect once .*with ssh-keyscan/,
   )
   const fingerprint = execFileSync('ssh-keygen', ['-l', '-f', `${server.folder}/host_ed25519.pub`], {
     encoding: 'utf8',
   }).split(' ')[1]!
-  assert.ok(said.includes(`ssh-ed25519 ${fingerprint}`), said)
+  assert.ok(message.includes(`ssh-ed25519 ${fingerprint}`), message)
   home.write('.ssh/config', 'Host *\n  StrictHostKeyChecking yes\n')
-  await home.refuses(['import', 'a', from], /is not known, and StrictHostKeyChecking is yes: add its key/)
+  await home.fails(['import', 'a', from], /is unknown, and StrictHostKeyChecking is yes: compare its key/)
   home.write('.ssh/config', 'Host *\n  StrictHostKeyChecking accept-new\n  HashKnownHosts yes\n')
   await home.ok(['import', 'a', from])
   const line = home.read('.ssh/known_hosts')
   assert.match(line, /^\|1\|/)
-  // What was added is what ssh finds.
+  // ssh finds the added line.
   execFileSync('ssh-keygen', ['-F', `[127.0.0.1]:${server.port}`, '-f', home.path('.ssh/known_hosts')])
   home.write('.ssh/config', '')
   await home.ok(['import', 'b', from])
   assert.equal(home.read('.ssh/known_hosts'), line)
 })
 
-test('a host whose key has changed is refused, whatever the configuration says', { skip }, async (t) => {
-  const { server, home, from } = await strangers(t)
+test('a changed host key is rejected with any configuration', { skip }, async (t) => {
+  const { server, home, from } = await unknownServer(t)
   home.write('.ssh/known_hosts', server.knownHost())
   await home.ok(['import', 'a', from])
   await server.changeHostKeys()
   home.write('.ssh/config', 'Host *\n  StrictHostKeyChecking no\n')
-  await home.refuses(
+  await home.fails(
     ['import', 'b', from],
-    /the key of \[127\.0\.0\.1\]:\d+ has changed: it shows ssh-ed25519 SHA256:.*known_hosts:1 says .*ssh-keygen -R/,
+    /the key of \[127\.0\.0\.1\]:\d+ has changed: it is ssh-ed25519 SHA256:.*known_hosts:1 has .*ssh-keygen -R/,
   )
 })
 
-test('keys of other kinds, hashed names, patterns and another name for the host are understood', {
+test('other key types, hashed names, patterns and HostKeyAlias are supported', {
   skip,
 }, async (t) => {
-  const { server, home, from } = await strangers(t)
+  const { server, home, from } = await unknownServer(t)
   const known = async (name: string, text: string, config = ''): Promise<void> => {
     home.write('.ssh/known_hosts', text)
     home.write('.ssh/config', config)
@@ -73,17 +73,17 @@ test('keys of other kinds, hashed names, patterns and another name for the host 
   await known('hashed', home.read('.ssh/known_hosts'))
 })
 
-test('a revoked key is refused, and a certificate authority is said not to be looked at', { skip }, async (t) => {
-  const { server, home, from } = await strangers(t)
+test('a revoked key is rejected, and certificate authorities are reported as unsupported', { skip }, async (t) => {
+  const { server, home, from } = await unknownServer(t)
   home.write('.ssh/known_hosts', server.knownHost())
   appendFileSync(home.path('.ssh/known_hosts'), `@revoked * ${server.hostKey('ed25519')}\n`)
-  await home.refuses(
+  await home.fails(
     ['import', 'a', from],
     /the key of \[127\.0\.0\.1\]:\d+ .* is revoked at .*known_hosts:2: do not trust this machine/,
   )
   home.write('.ssh/known_hosts', `@cert-authority [127.0.0.1]:* ${server.hostKey('rsa')}\n`)
-  await home.refuses(
+  await home.fails(
     ['import', 'a', from],
-    /is not known \(.*known_hosts:1 trusts it by a certificate authority, and t8s does not read certificates of hosts\)/,
+    /is unknown \(.*known_hosts:1 trusts it with a certificate authority, but t8s does not support host certificates\)/,
   )
 })

@@ -1,4 +1,4 @@
-/** Debian's sshd for a test: on a free port of the loopback, with keys and a configuration of its own. */
+/** sshd for a test, on a free port of the loopback interface, with its own keys and configuration. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,19 +11,19 @@ import { waitFor } from '../support/wait-for.ts'
 export interface SshServer {
   readonly port: number
   readonly folder: string
-  /** What it said so far. */
+  /** Its log. */
   log(): string
-  /** Writes a file beside its own, which anybody on this machine may read; gives its path. */
+  /** Writes a world-readable file beside its own; returns the path. */
   file(name: string, text: string): string
-  /** What imports a file of it: `--from=ssh://…`. */
+  /** The flag that imports a file: `--from=ssh://…`. */
   url(user: string, file: string): string
-  /** The public key of the host, of that kind. */
+  /** The host's public key of a type. */
   hostKey(type: 'ed25519' | 'rsa' | 'ecdsa'): string
-  /** A line of known_hosts for it. */
+  /** Its line in known_hosts. */
   knownHost(name?: string): string
-  /** Lets in who has this public key. */
+  /** Authorizes a public key. */
   authorize(publicKey: string): void
-  /** Gives the host other keys, as somebody in between would have. */
+  /** Replaces the host keys, as in an attack. */
   changeHostKeys(): Promise<void>
   stop(): Promise<void>
 }
@@ -36,14 +36,14 @@ export interface SshServerOptions {
 const program = '/usr/sbin/sshd'
 const keyTypes = ['ed25519', 'rsa', 'ecdsa'] as const
 
-/** Why such tests are skipped; false where they are not. */
+/** The reason to skip such tests, or false. */
 export const withoutSshd: string | false =
-  process.getuid?.() === 0 ? false : 'sshd lets others in only where root runs the test'
+  process.getuid?.() === 0 ? false : 'sshd accepts other users only if root runs the test'
 
-/** Starts it; it ends with the test at the latest. */
+/** Starts sshd; it ends with the test at the latest. */
 export async function sshServer(t: Lifetime, { lines = [] }: SshServerOptions = {}): Promise<SshServer> {
   const folder = mkdtempSync(join(tmpdir(), 't8s-sshd-'))
-  // Those who log in read what lies there; the keys are for root alone.
+  // Users who log in read files here; only root can read the keys.
   chmodSync(folder, 0o755)
   mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   let child: ChildProcess | undefined
@@ -66,7 +66,7 @@ export async function sshServer(t: Lifetime, { lines = [] }: SshServerOptions = 
     await waitFor('sshd', async () => {
       port ||= await freePort()
       const config = [
-        // Of two lines, the first counts.
+        // The first of two lines wins.
         ...lines,
         `Port ${port}`,
         'ListenAddress 127.0.0.1',
@@ -90,7 +90,7 @@ export async function sshServer(t: Lifetime, { lines = [] }: SshServerOptions = 
         () => false,
       )
       const up = await Promise.race([ended, listens])
-      // Somebody else may have taken the port.
+      // Another process may have taken the port.
       if (!up) {
         port = 0
         await stop()
@@ -140,7 +140,7 @@ export async function sshServer(t: Lifetime, { lines = [] }: SshServerOptions = 
   }
 }
 
-/** Makes a key pair and gives the public one. */
+/** Creates a key pair and returns the public key. */
 export function newKey(file: string, type: string, phrase = ''): string {
   execFileSync('ssh-keygen', ['-q', '-t', type, '-N', phrase, '-C', 'test', '-f', file], {
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -148,10 +148,10 @@ export function newKey(file: string, type: string, phrase = ''): string {
   return readFileSync(`${file}.pub`, 'utf8')
 }
 
-/** A user of this machine with a password; gone after the test. */
+/** Creates a user with a password; deletes it after the test. */
 export async function userWithPassword(t: Lifetime, password: string): Promise<string> {
   const name = `t8s${process.pid}`
-  // Others may be at the list of users.
+  // Other processes may lock the list of users.
   await waitFor(
     'a user',
     () =>

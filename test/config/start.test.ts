@@ -1,7 +1,4 @@
-/**
- * What commands load that end at once: SSH only where it is spoken, a writer of YAML only where something is written,
- * and of Node little.
- */
+/** Short commands load little: SSH and the YAML writer only if needed, and few of Node's modules. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +10,10 @@ interface Coverage {
   readonly result: readonly { readonly url: string }[]
 }
 
-/** What tells a package in the bundle. */
+/** Texts that identify packages in the bundle. */
 const packages = { ssh2: 'SSH-2.0-', yaml: 'Unresolved alias' }
 
-/** The packages that a command loaded. */
+/** Returns the packages that a command loaded. */
 async function loaded(home: Home, args: readonly string[]): Promise<string[]> {
   const folder = home.path(`coverage-${args.join('-')}`)
   await home.config(args, { env: { NODE_V8_COVERAGE: folder } })
@@ -24,11 +21,11 @@ async function loaded(home: Home, args: readonly string[]): Promise<string[]> {
     (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result.map(({ url }) => url),
   )
   const code = urls.filter((url) => url.startsWith('file:')).map((url) => readFileSync(fileURLToPath(url), 'utf8'))
-  assert.ok(code.length > 3, 'the code of the command was seen')
+  assert.ok(code.length > 3, 'the coverage contains the code of the command')
   return Object.entries(packages).flatMap(([name, sign]) => (code.some((text) => text.includes(sign)) ? [name] : []))
 }
 
-test('packages are loaded by the commands that need them', async (t) => {
+test('packages are loaded only by commands that need them', async (t) => {
   const home = new Home(t)
   home.write('.kube/config', kubeconfigOf(['dev', 'prod']))
   assert.deepEqual(await loaded(home, ['list']), [])
@@ -38,12 +35,12 @@ test('packages are loaded by the commands that need them', async (t) => {
   assert.deepEqual(await loaded(home, ['import', 'x', '--from=ssh://127.0.0.1:1/x']), ['ssh2', 'yaml'])
 })
 
-/** Parts of Node that take long to load, and that no such command needs. */
+/** Modules of Node that take long to load and that short commands do not need. */
 const heavy = ['child_process', 'http', 'http2', 'https', 'net', 'tls', 'worker_threads']
 
 const crash = 'panic: no\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:7 +0x1d\n'
 
-test('commands that end at once load little of Node', async (t) => {
+test('short commands load few modules of Node', async (t) => {
   const home = new Home(t)
   home.write('.kube/config', kubeconfigOf(['dev']))
   const list = home.path('loaded')
@@ -56,7 +53,7 @@ test('commands that end at once load little of Node', async (t) => {
     ['config', 'list'],
     ['explain-panic', home.write('crash.log', crash)],
   ]) {
-    // Into files: a pipe is a socket to Node.
+    // Output goes to files, since Node loads net for pipes.
     const script = `exec "$0" "$@" >output 2>errors`
     const { code } = await home.run('sh', ['-c', script, launcher, ...args], {
       env: { LOADED: list, NODE_OPTIONS: `--import=${hook}` },

@@ -1,4 +1,4 @@
-/** `t8s config` on a terminal (tmux): choosing from a list, and what SSH has to ask. */
+/** `t8s config` on a terminal (tmux): choosing from a list, and prompts of SSH. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Home, kubeconfigOf, launcher, without } from './home.ts'
@@ -9,7 +9,7 @@ const skip = withoutTmux
 const skipSsh = skip || withoutSshd || without('sshd', 'ssh-keygen', 'useradd')
 const t8s = `${launcher} config`
 
-test('a context is chosen by arrows and by typing; Escape and Ctrl-C change nothing', { skip }, async (t) => {
+test('arrows and typing choose a context; Escape and Ctrl-C cancel', { skip }, async (t) => {
   const home = new Home(t)
   home.write('.kube/config', kubeconfigOf(['dev', 'staging', 'production', 'test']))
   const terminal = await testTerminal(t, home)
@@ -26,7 +26,7 @@ test('a context is chosen by arrows and by typing; Escape and Ctrl-C change noth
   await terminal.shows(/^> test/m)
   terminal.presses('Enter')
   const after = await terminal.shows(/switched to context "test"/)
-  assert.doesNotMatch(after, /Use which context|Escape cancels/, 'the list is gone')
+  assert.doesNotMatch(after, /Use which context|Escape cancels/, 'the list is erased')
   assert.equal(await current(), 'test')
 
   const before = home.read()
@@ -37,8 +37,8 @@ test('a context is chosen by arrows and by typing; Escape and Ctrl-C change noth
   await terminal.shows(/no match/)
   terminal.presses('BSpace', 'BSpace')
   terminal.types('PROD')
-  const narrowed = await terminal.shows(/^> production/m)
-  assert.doesNotMatch(narrowed, /staging/)
+  const filtered = await terminal.shows(/^> production/m)
+  assert.doesNotMatch(filtered, /staging/)
   terminal.presses('Escape')
   await terminal.shows(/t8s: nothing was chosen, so nothing was changed/)
   terminal.types(`clear; ${t8s} remove`)
@@ -55,11 +55,11 @@ test('a context is chosen by arrows and by typing; Escape and Ctrl-C change noth
   await terminal.shows(/^> staging/m)
   terminal.presses('Enter')
   await terminal.shows(/removed "staging", and with it the cluster "staging-cluster" and the user "staging-user"/)
-  // The terminal is as it was.
+  // The terminal mode is restored.
   assert.match(await terminal.runs('stty -a | grep -o " echo "'), /echo/)
 })
 
-test('a long list moves with what is meant', { skip }, async (t) => {
+test('a long list scrolls with the selection', { skip }, async (t) => {
   const home = new Home(t)
   home.write(
     '.kube/config',
@@ -79,7 +79,7 @@ test('a long list moves with what is meant', { skip }, async (t) => {
   await terminal.shows(/nothing was chosen/)
 })
 
-test('SSH asks whether a host is trusted, for passwords without showing them, and for pass phrases', {
+test('SSH prompts for host keys, and for passwords and passphrases without showing them', {
   skip: skipSsh,
 }, async (t) => {
   const server = await sshServer(t)
@@ -92,14 +92,14 @@ test('SSH asks whether a host is trusted, for passwords without showing them, an
 
   terminal.types(`${t8s} import a ${from}`)
   terminal.presses('Enter')
-  await terminal.shows(/is not known\. Its key is ssh-ed25519 SHA256:\S+ Trust it from now on\? \[y\/N\]/)
+  await terminal.shows(/is unknown\. Its key is ssh-ed25519 SHA256:\S+ Trust it permanently\? \[y\/N\]/)
   terminal.presses('Enter')
   await terminal.shows(/was not trusted: nothing was changed/)
   await assert.rejects(async () => home.read('.ssh/known_hosts'))
 
   terminal.types(`clear; ${t8s} import a ${from}`)
   terminal.presses('Enter')
-  await terminal.shows(/Trust it from now on\?/)
+  await terminal.shows(/Trust it permanently\?/)
   terminal.types('y')
   terminal.presses('Enter')
   await terminal.shows(/Password of t8s\d+@127\.0\.0\.1:/)
@@ -118,10 +118,10 @@ test('SSH asks whether a host is trusted, for passwords without showing them, an
   server.authorize(newKey(home.path('locked'), 'ed25519', 'open sesame'))
   terminal.types(`clear; ${t8s} import b ${server.url('root', file)} -i ~/locked --keep-server`)
   terminal.presses('Enter')
-  await terminal.shows(/Pass phrase of .*locked:/)
+  await terminal.shows(/Passphrase of .*locked:/)
   terminal.types('guess')
   terminal.presses('Enter')
-  await terminal.shows(/That was not it\. Pass phrase of/)
+  await terminal.shows(/Wrong passphrase\. Passphrase of/)
   terminal.types('open sesame')
   terminal.presses('Enter')
   const done = await terminal.shows(/"b" was added from/)
@@ -130,13 +130,13 @@ test('SSH asks whether a host is trusted, for passwords without showing them, an
   const before = home.read()
   terminal.types(`clear; ${t8s} import c ${server.url('root', file)} -i ~/locked`)
   terminal.presses('Enter')
-  await terminal.shows(/Pass phrase of/)
+  await terminal.shows(/Passphrase of/)
   terminal.presses('C-c')
   await terminal.shows(/canceled: nothing was changed/)
   assert.equal(home.read(), before)
 })
 
-test('a host that waits no longer than it likes ends the question, and the terminal is free again', {
+test('a host that closes the connection ends a prompt, and the terminal mode is restored', {
   skip: skipSsh,
 }, async (t) => {
   const server = await sshServer(t, { lines: ['LoginGraceTime 2'] })
@@ -144,7 +144,7 @@ test('a host that waits no longer than it likes ends the question, and the termi
   const terminal = await testTerminal(t, home)
   terminal.types(`${t8s} import a ${server.url('root', '/x')}`)
   terminal.presses('Enter')
-  await terminal.shows(/Trust it from now on\?/)
-  await terminal.shows(/127\.0\.0\.1.* ended the connection: see its log for why\nready\$/)
+  await terminal.shows(/Trust it permanently\?/)
+  await terminal.shows(/127\.0\.0\.1.* closed the connection: check its log for the reason\nready\$/)
   assert.match(await terminal.runs('stty -a | grep -o " echo "'), /echo/)
 })

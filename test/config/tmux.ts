@@ -1,4 +1,4 @@
-/** A terminal for tests, by tmux: what is on it, and keys for it. */
+/** A terminal for tests, with tmux: reads the screen and sends keys. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,29 +8,27 @@ import { waitFor } from '../support/wait-for.ts'
 import { type Home, without } from './home.ts'
 
 export interface TestTerminal {
-  /** What is on the screen, without empty lines at its end; long lines are whole. */
+  /** The screen without empty lines at the end; wrapped lines are joined. */
   screen(): string
-  /** Resolves with the screen when it shows this. */
-  shows(what: RegExp): Promise<string>
+  /** Resolves with the screen when it matches. */
+  shows(pattern: RegExp): Promise<string>
   /** Types a text. */
   types(text: string): void
-  /** Presses keys, by tmux's names: `Enter`, `Down`, `Escape`, `C-c`. */
+  /** Presses keys, with tmux's names: `Enter`, `Down`, `Escape`, `C-c`. */
   presses(...keys: readonly string[]): void
-  /** Types a command and Return, and resolves when the shell is ready for another; gives what is on the screen then. */
+  /** Runs a command and resolves with the screen when the shell is ready again. */
   runs(command: string): Promise<string>
 }
 
-/** Why such tests are skipped; false where they are not. */
+/** The reason to skip such tests, or false. */
 export const withoutTmux: string | false =
-  without('tmux') ||
-  (!statSync('/dev/null').isCharacterDevice() &&
-    'somebody has replaced /dev/null by a file, and tmux does not start without it')
+  without('tmux') || (!statSync('/dev/null').isCharacterDevice() && '/dev/null is a file, and tmux needs the device')
 
 const prompt = 'ready$'
 
-/** A shell in a home, on a terminal of 120 columns and 30 lines; gone after the test. */
+/** A shell in a home on a terminal of 120 columns and 30 lines; ends with the test. */
 export async function testTerminal(t: Lifetime, home: Home): Promise<TestTerminal> {
-  // The home may be gone before the terminal.
+  // The home may be deleted before the terminal ends.
   const folder = mkdtempSync(join(tmpdir(), 't8s-tmux-'))
   const tmux = (...args: readonly string[]): string =>
     execFileSync('tmux', ['-S', join(folder, 'socket'), '-f', join(folder, 'conf'), ...args], {
@@ -48,11 +46,11 @@ export async function testTerminal(t: Lifetime, home: Home): Promise<TestTermina
   const screen = (): string => tmux('capture-pane', '-p', '-J').replace(/ +$/gm, '').trimEnd()
   const types = (text: string): void => void tmux('send-keys', '-l', text)
   const presses = (...keys: readonly string[]): void => void tmux('send-keys', ...keys)
-  const shows = async (what: RegExp): Promise<string> => {
+  const shows = async (pattern: RegExp): Promise<string> => {
     try {
-      return await waitFor(`${what}`, () => (what.test(screen()) ? screen() : false), { deadlineMs: 30_000 })
+      return await waitFor(`${pattern}`, () => (pattern.test(screen()) ? screen() : false), { deadlineMs: 30_000 })
     } catch (error) {
-      throw new Error(`${what} was not shown:\n${screen()}`, { cause: error })
+      throw new Error(`${pattern} was not shown:\n${screen()}`, { cause: error })
     }
   }
   const empty = (): Promise<string> => shows(/^ready\$$/m)

@@ -177,7 +177,7 @@ test('an invalid invocation is an error of one sentence with the remedy', async 
     [['--func', 'func f('], /is not a Go signature \(at its end\): write it as/],
     [
       ['--func', 'func other(a int)'],
-      /no call of other is in the standard input: there are calls of Add, main; check the name/,
+      /there is no call of other in the standard input: it has calls of Add, main; check the name/,
     ],
     [['--previous'], /-c and --previous need a pod: add --pod NAME/],
     [['crash.log', '--pod', 'web'], /both the file crash\.log and the pod web are named/],

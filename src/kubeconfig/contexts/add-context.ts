@@ -1,4 +1,4 @@
-/** Puts contexts of other kubeconfigs into those that count. Nothing that is there is lost unless somebody says so. */
+/** Adds contexts of other kubeconfigs to the user's. Replaces existing entries only with `force`. */
 import { isDeepStrictEqual } from 'node:util'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { type ConfigDocument, type ConfigEntry, changedEntry, entryText } from '../documents/config-document.ts'
@@ -7,34 +7,33 @@ import { checkName } from './change-contexts.ts'
 import type { ConfigSet } from './config-set.ts'
 
 export interface AddOptions {
-  /** What it is called from now on. */
+  /** The new name. */
   readonly name: string
-  /** Whether another one of that name goes. */
+  /** True to replace an existing context with that name. */
   readonly force: boolean
-  /** How to choose another name, for the refusal of one that is taken. */
+  /** How to choose another name, for the error if the name is taken. */
   readonly hint?: string
 }
 
-/** Whether it was added, took the place of another, or was there already. */
-export type Added = 'added' | 'replaced' | 'there already'
+/** The result: the context was new, replaced another one, or existed and is the same. */
+export type Added = 'added' | 'replaced' | 'unchanged'
 
 /**
- * Adds a context with its cluster and its user; where there is no current context, it becomes that. Throws an
- * ExplainedError for a name that is taken.
+ * Adds a context with its cluster and its user, and makes it the current context if there is none. Throws an
+ * ExplainedError if the name is taken.
  */
 export function addContext(
   config: ConfigSet,
   incoming: IncomingContext,
-  { name, force, hint = 'take it in under another name by --as' }: AddOptions,
+  { name, force, hint = 'choose another name with --as' }: AddOptions,
 ): Added {
   checkName(name)
   const present = config.entry('context', name)
   if (present) {
-    if (isSame(config, present, incoming)) return 'there already'
+    if (isSame(config, present, incoming)) return 'unchanged'
     if (!force) {
       throw new ExplainedError(
-        `there is a context called ${JSON.stringify(name)} already, and it is another one: ${hint}, or replace ` +
-          'the other by --force',
+        `there is already a different context named ${JSON.stringify(name)}: ${hint}, or replace it with --force`,
       )
     }
     dropParts(config, name)
@@ -51,16 +50,15 @@ export interface Merged {
   readonly how: Added
 }
 
-/** All that a kubeconfig brings. */
+/** The content of a kubeconfig to merge. */
 export interface Incoming {
   readonly contexts: readonly IncomingContext[]
-  /** Clusters and users that no context needs. */
+  /** Clusters and users that no context uses. */
   readonly spare: readonly ConfigEntry[]
 }
 
 /**
- * The same with `name` for the context, cluster and user of a kubeconfig that has one context, and in front of all
- * names (`name-`) otherwise.
+ * Renames the entries of a kubeconfig: to `name` if it has one context, otherwise with the prefix `name-`.
  */
 export function renamed({ contexts, spare }: Incoming, name: string): Incoming {
   const prefixed = (old: string): string => `${name}-${old}`
@@ -79,11 +77,10 @@ export function renamed({ contexts, spare }: Incoming, name: string): Incoming {
 }
 
 /**
- * Adds contexts under their own names, and clusters and users that no context needs where their names are free. Throws
- * as `addContext`.
+ * Adds contexts with their own names, and unused clusters and users whose names are free. Throws as `addContext`.
  */
 export function addAll(config: ConfigSet, { contexts, spare }: Incoming, force: boolean): Merged[] {
-  const hint = 'give the names of its file a prefix by PREFIX=FILE (for one file, --as PREFIX)'
+  const hint = 'add a prefix to the names of its file with PREFIX=FILE (for a single file, --as PREFIX)'
   const merged = contexts.map((incoming) => ({
     name: incoming.name,
     how: addContext(config, incoming, { name: incoming.name, force, hint }),
@@ -92,7 +89,7 @@ export function addAll(config: ConfigSet, { contexts, spare }: Incoming, force: 
   return merged
 }
 
-/** The clusters and users of a kubeconfig that none of its contexts needs. */
+/** The clusters and users of a kubeconfig that none of its contexts uses. */
 export function spareEntries(document: ConfigDocument, contexts: readonly IncomingContext[]): ConfigEntry[] {
   return (['cluster', 'user'] as const).flatMap((kind) => {
     const needed = new Set(contexts.map((incoming) => incoming[kind]?.name))
@@ -100,11 +97,11 @@ export function spareEntries(document: ConfigDocument, contexts: readonly Incomi
   })
 }
 
-/** All contexts of a kubeconfig. Throws an ExplainedError if one of them names what is not there. */
+/** All contexts of a kubeconfig. Throws an ExplainedError if one of them names a missing cluster or user. */
 export const allContexts = (document: ConfigDocument, from: string): IncomingContext[] =>
   document.names('context').map((name) => incomingContext(document, from, name))
 
-/** Whether a context says the same as the one that comes, wherever its cluster and user got other names. */
+/** True if the contexts are equal, ignoring the names of their cluster and user. */
 function isSame(config: ConfigSet, present: ConfigEntry, { context, cluster, user }: IncomingContext): boolean {
   const part = (kind: 'cluster' | 'user'): unknown => bodyOf(config.entry(kind, entryText(present, kind) ?? ''))
   const ownFields = (entry: ConfigEntry): unknown => ({
@@ -119,7 +116,7 @@ function isSame(config: ConfigSet, present: ConfigEntry, { context, cluster, use
   )
 }
 
-/** Takes cluster and user of a context out, if no other needs them. */
+/** Removes the cluster and user of a context if no other context uses them. */
 function dropParts(config: ConfigSet, context: string): void {
   for (const kind of ['cluster', 'user'] as const) {
     const name = config.text('context', context, kind)
@@ -127,7 +124,7 @@ function dropParts(config: ConfigSet, context: string): void {
   }
 }
 
-/** Adds a cluster or a user under its own name, or the context's where another has that. Returns the name. */
+/** Adds a cluster or a user with its own name, or the context's name if that is taken. Returns the name. */
 function addPart(config: ConfigSet, entry: ConfigEntry, context: string): string {
   for (let attempt = 0; ; attempt++) {
     const name = attempt === 0 ? entry.name : attempt === 1 ? context : `${context}-${attempt}`

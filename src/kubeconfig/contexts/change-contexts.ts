@@ -1,54 +1,51 @@
-/**
- * What is done to contexts that are there: one is used, renamed or removed. Each throws an ExplainedError, and has
- * changed nothing then.
- */
+/** Uses, renames or removes existing contexts. If a function throws an ExplainedError, it has changed nothing. */
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { ConfigSet } from './config-set.ts'
 import { nearestName } from './nearest-name.ts'
 
-/** Who says `use -`. */
+/** The argument of `use -`. */
 const back = '-'
 
-/** Makes a context the current one; `-` is the one before. Returns its name. */
+/** Makes a context the current one; `-` is the previous one. Returns its name. */
 export function useContext(config: ConfigSet, name: string): string {
   if (name === back && !config.previousContext)
-    throw new ExplainedError('there is no context to go back to: t8s config use NAME has not been used here yet')
+    throw new ExplainedError('there is no previous context: switch with t8s config use NAME first')
   const chosen = name === back && !config.has('context', back) ? config.previousContext! : name
-  existing(config, chosen)
+  requireContext(config, chosen)
   if (config.currentContext !== chosen) config.currentContext = chosen
   return chosen
 }
 
-/** Gives a context another name. If it is the current one, it stays that. */
+/** Renames a context; it stays the current one if it was. */
 export function renameContext(config: ConfigSet, name: string, newName: string): void {
-  existing(config, name)
+  requireContext(config, name)
   checkName(newName)
   if (name === newName)
-    throw new ExplainedError(`the context is called ${quoted(name)} already: give it another name by -t`)
+    throw new ExplainedError(`the context is already named ${quoted(name)}: give another name with -t`)
   if (config.has('context', newName)) {
     throw new ExplainedError(
-      `there is a context called ${quoted(newName)} already: take another name, or remove that one by t8s config ` +
-        `remove -n ${newName}`,
+      `there is already a context named ${quoted(newName)}: choose another name, or remove that context with t8s ` +
+        `config remove -n ${newName}`,
     )
   }
   const { currentContext } = config
   config.origin('context', name)?.document.rename('context', name, newName)
-  // Where the name is said, it is said anew.
+  // Update the references to the name.
   if (currentContext === name) config.currentContext = newName
   if (config.previousContext === name) config.previousContext = newName
 }
 
 export interface Removed {
-  /** Entries that went with it: `cluster "a"`. */
+  /** Entries that were removed with it: `cluster "a"`. */
   readonly also: readonly string[]
-  /** The file whose context of that name counts from now on. */
+  /** The file whose context with the same name is used from now on. */
   readonly shadowedIn: string | undefined
   readonly wasCurrent: boolean
 }
 
-/** Removes a context, and its cluster and user if nothing else needs them. */
+/** Removes a context, and its cluster and user if no other context uses them. */
 export function removeContext(config: ConfigSet, name: string): Removed {
-  existing(config, name)
+  requireContext(config, name)
   const wasCurrent = config.currentContext === name
   const parts = (['cluster', 'user'] as const).map((kind) => ({ kind, part: config.text('context', name, kind) }))
   config.remove('context', name)
@@ -65,28 +62,28 @@ export function removeContext(config: ConfigSet, name: string): Removed {
   return { also, shadowedIn, wasCurrent: wasCurrent && shadowedIn === undefined }
 }
 
-/** Throws unless there is a context of that name, with the one that may be meant. */
-export function existing(config: Pick<ConfigSet, 'names'>, name: string): void {
+/** Throws if there is no context with that name; the error suggests a similar name. */
+export function requireContext(config: Pick<ConfigSet, 'names'>, name: string): void {
   const names = config.names('context')
   if (!names.includes(name)) throw noContext(name, names)
 }
 
-/** What is said of a name that no context has. */
+/** The error for a missing context. */
 export function noContext(name: string, names: readonly string[]): ExplainedError {
   const nearest = nearestName(name, names)
   const next = nearest
     ? `did you mean ${quoted(nearest)}?`
     : names.length > 0
-      ? 't8s config list shows what is there'
-      : 'there are none yet: t8s config import brings one'
-  return new ExplainedError(`there is no context called ${quoted(name)}: ${next}`)
+      ? 'list the contexts with t8s config list'
+      : 'there are none yet: import one with t8s config import'
+  return new ExplainedError(`there is no context named ${quoted(name)}: ${next}`)
 }
 
-/** Names are for people and shells: a line, with something in it. */
+/** Throws for a name that is empty or contains control characters. */
 export function checkName(name: string): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it searches for
   if (name.trim() === '' || /[\u0000-\u001f\u007f]/.test(name))
-    throw new ExplainedError(`${quoted(name)} is no name for a context: give it one of letters and digits`)
+    throw new ExplainedError(`${quoted(name)} is not a valid name for a context: use letters and digits`)
 }
 
 const quoted = (name: string): string => JSON.stringify(name)

@@ -1,7 +1,4 @@
-/**
- * The kubeconfigs that count together as documents, the first to name something wins. Nothing here reads or writes
- * files.
- */
+/** Several kubeconfigs as one set; the first file that has an entry wins. Does not read or write files. */
 import type { ConfigDocument, ConfigEntry } from '../documents/config-document.ts'
 import type { EntryKind } from '../kubeconfig-file.ts'
 
@@ -11,12 +8,12 @@ export interface DocumentOfFile {
 }
 
 export class ConfigSet {
-  /** The context that was current before; what `use -` goes back to. */
+  /** The previous current context, for `use -`. */
   previousContext: string | undefined
   readonly #documents: readonly DocumentOfFile[]
   readonly #target: DocumentOfFile
 
-  /** `target`: the file that new things go to. */
+  /** `target` is the file for new entries. */
   constructor(documents: readonly DocumentOfFile[], target: string, previousContext?: string) {
     this.#documents = documents
     this.#target = documents.find(({ file }) => file === target)!
@@ -27,13 +24,13 @@ export class ConfigSet {
     return this.#documents.map(({ document }) => document.currentContext).find(Boolean)
   }
 
-  /** A name is written where new things go; none is taken out of the file that says it, as kubectl does. */
+  /** As kubectl: writes a name to the target; undefined clears it in the file that has it. */
   set currentContext(name: string | undefined) {
     const where = name ? this.#target : this.#documents.find(({ document }) => document.currentContext)
     if (where) where.document.currentContext = name
   }
 
-  /** The names of all entries of that kind, each once. */
+  /** The distinct names of all entries of a kind. */
   names(kind: EntryKind): string[] {
     return [...new Set(this.#documents.flatMap(({ document }) => document.names(kind)))]
   }
@@ -42,33 +39,33 @@ export class ConfigSet {
     return this.origin(kind, name) !== undefined
   }
 
-  /** Where the entry stands that counts. */
+  /** The file with the effective entry. */
   origin(kind: EntryKind, name: string): DocumentOfFile | undefined {
     return this.#documents.find(({ document }) => document.has(kind, name))
   }
 
-  /** A text of the entry that counts. */
+  /** A text field of the effective entry. */
   text(kind: EntryKind, name: string, field: string): string | undefined {
     return this.origin(kind, name)?.document.text(kind, name, field)
   }
 
-  /** The entry that counts. */
+  /** The effective entry. */
   entry(kind: EntryKind, name: string): ConfigEntry | undefined {
     return this.origin(kind, name)?.document.copyOf(kind, name)
   }
 
-  /** Puts an entry where the one of that name stands, else where new things go. */
+  /** Replaces the entry with that name, else adds it to the target. */
   put(entry: ConfigEntry): void {
     const { document } = this.origin(entry.kind, entry.name) ?? this.#target
     document.put(entry)
   }
 
-  /** Takes the entry that counts out of its file. */
+  /** Removes the effective entry from its file. */
   remove(kind: EntryKind, name: string): void {
     this.origin(kind, name)?.document.remove(kind, name)
   }
 
-  /** The names of all contexts that have this cluster, or user. */
+  /** The names of all contexts that use this cluster or user. */
   contextsWith(kind: 'cluster' | 'user', name: string): string[] {
     return this.names('context').filter((context) => this.text('context', context, kind) === name)
   }

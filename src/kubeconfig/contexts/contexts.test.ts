@@ -20,7 +20,7 @@ const setOf = (...texts: readonly string[]): ConfigSet =>
     '0',
   )
 
-test('a cluster and a user stay as long as another context needs them', () => {
+test('a cluster and a user are kept while another context uses them', () => {
   const set = setOf(config(context('a') + context('b'), 'https://c', 'a'))
   assert.deepEqual(removeContext(set, 'a'), { also: [], shadowedIn: undefined, wasCurrent: true })
   assert.equal(set.currentContext, undefined)
@@ -28,39 +28,39 @@ test('a cluster and a user stay as long as another context needs them', () => {
   assert.deepEqual(set.names('cluster'), [])
 })
 
-test('a context that another file needs keeps its cluster there', () => {
+test('a cluster is kept if a context in another file uses it', () => {
   const set = setOf(config(context('a')), `contexts:\n${context('b')}`)
   assert.deepEqual(removeContext(set, 'a').also, [])
   assert.deepEqual(set.names('cluster'), ['c'])
 })
 
-test('the context before follows a new name, and goes with what is removed', () => {
+test('the previous context is updated after rename and remove', () => {
   const set = setOf(config(context('a') + context('b')))
   set.previousContext = 'a'
   renameContext(set, 'a', 'x')
   assert.equal(useContext(set, '-'), 'x')
   set.previousContext = 'b'
   removeContext(set, 'b')
-  assert.throws(() => useContext(set, '-'), /there is no context to go back to/)
+  assert.throws(() => useContext(set, '-'), /there is no previous context/)
 })
 
-test('what comes in gets names that nobody has', () => {
+test('imported entries get free names', () => {
   const set = setOf(config(context('a')))
   const theirs = document(config(context('a'), 'https://other'))
   const incoming = chosenContext(theirs, 'THEIRS')
   assert.throws(
     () => addContext(set, incoming, { name: 'a', force: false }),
-    /there is a context called "a" already, and it is another one/,
+    /there is already a different context named "a"/,
   )
   assert.equal(addContext(set, incoming, { name: 'new', force: false }), 'added')
   assert.equal(set.text('context', 'new', 'cluster'), 'new')
-  assert.equal(set.text('context', 'new', 'user'), 'u', 'the same user is no other')
-  assert.equal(addContext(set, incoming, { name: 'new', force: false }), 'there already')
+  assert.equal(set.text('context', 'new', 'user'), 'u', 'an equal user is reused')
+  assert.equal(addContext(set, incoming, { name: 'new', force: false }), 'unchanged')
   assert.equal(addContext(set, incoming, { name: 'a', force: true }), 'replaced')
   assert.equal(set.text('cluster', set.text('context', 'a', 'cluster') ?? '', 'server'), 'https://other')
 })
 
-test('merging takes clusters and users along that no context needs', () => {
+test('merging also adds unused clusters and users', () => {
   const set = setOf('')
   const theirs = document(`${config(context('a'))}`.replace('users:\n', 'users:\n- {name: spare, user: {token: s}}\n'))
   const contexts = allContexts(theirs, 'THEIRS')
@@ -71,7 +71,7 @@ test('merging takes clusters and users along that no context needs', () => {
   assert.equal(set.currentContext, 'a')
 })
 
-test('a prefix names all of a kubeconfig with one context, and stands in front of the names of one with several', () => {
+test('a prefix replaces the names of a kubeconfig with one context, and precedes those of others', () => {
   const merge = (text: string, prefix: string) => {
     const theirs = document(text)
     const contexts = allContexts(theirs, 'THEIRS')
@@ -88,7 +88,7 @@ test('a prefix names all of a kubeconfig with one context, and stands in front o
   assert.match(merge(config(context('a') + context('b')), 'dev'), /^dev-a,dev-b dev-\w+ dev-\w+$/)
 })
 
-test('the context that is meant is the one named, the current one, or the only one', () => {
+test('the chosen context is the named one, else the current one, else the only one', () => {
   assert.equal(chosenContext(document(config(context('a'))), 'F').name, 'a')
   assert.equal(chosenContext(document(config(context('a') + context('b'), 'https://c', 'b')), 'F').name, 'b')
   assert.equal(chosenContext(document(config(context('a') + context('b'), 'https://c', 'b')), 'F', 'a').name, 'a')
@@ -96,14 +96,14 @@ test('the context that is meant is the one named, the current one, or the only o
     () => chosenContext(document(config(context('a') + context('b'))), 'F'),
     /F has several contexts.*\(a, b\)/,
   )
-  assert.throws(() => chosenContext(document(config(context('a'))), 'F', 'x'), /F has no context called "x": it has a/)
+  assert.throws(() => chosenContext(document(config(context('a'))), 'F', 'x'), /F has no context named "x": it has a/)
   assert.throws(
     () => chosenContext(document(config(context('a', 'gone'))), 'F'),
-    /names the cluster "gone", which is not in it/,
+    /its context "a" names the cluster "gone", which is missing/,
   )
 })
 
-test('servers that say the machine itself are known, and moved', () => {
+test('loopback servers are detected and replaced', () => {
   const loopback = (server: string): boolean =>
     loopbackServer(chosenContext(document(config(context('a'), server)), 'F')) !== undefined
   for (const server of [

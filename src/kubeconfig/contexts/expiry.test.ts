@@ -5,7 +5,7 @@ import { nearestName } from './nearest-name.ts'
 
 const token = (claims: unknown): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.signature`
 
-test('tokens say their end, or nothing', () => {
+test('tokenExpiry returns the exp claim, or undefined', () => {
   assert.equal(tokenExpiry(token({ exp: 1.5 })), 1500)
   for (const other of [
     'abc',
@@ -21,7 +21,7 @@ test('tokens say their end, or nothing', () => {
   assert.equal(certificateExpiry('no certificate'), undefined)
 })
 
-test('times are told by their largest unit', () => {
+test('relativeTime uses the largest unit', () => {
   const second = 1000
   const day = 86_400 * second
   assert.equal(relativeTime(0, 0), 'in 0 seconds')
@@ -31,7 +31,7 @@ test('times are told by their largest unit', () => {
   assert.equal(relativeTime(0, 800 * day), '2 years ago')
 })
 
-test('a name that is nearly right is recognized', () => {
+test('nearestName finds similar names', () => {
   assert.equal(nearestName('pord', ['dev', 'prod']), 'prod')
   assert.equal(nearestName('Production', ['production-eu', 'dev']), 'production-eu')
   assert.equal(nearestName('x', ['a', 'b']), undefined)

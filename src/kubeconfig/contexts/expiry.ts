@@ -1,10 +1,10 @@
-/** Until when certificates and tokens are good. Nothing is verified here: that is for the server. */
+/** Expiry of certificates and tokens. Does not verify them; the server does. */
 import { X509Certificate } from 'node:crypto'
 
-/** The last second that a Date can tell, since 1970. */
+/** The maximum of a Date, in seconds since 1970. */
 const lastSecond = 8.64e12
 
-/** When the first certificate of a PEM ends, in ms since 1970; undefined for what is none. */
+/** Expiry of the first certificate of a PEM, in ms since 1970; undefined if it is invalid. */
 export function certificateExpiry(pem: string): number | undefined {
   try {
     return new X509Certificate(pem).validToDate.getTime()
@@ -13,7 +13,7 @@ export function certificateExpiry(pem: string): number | undefined {
   }
 }
 
-/** What a token says of its end (`exp`, RFC 7519, 4.1.4), in ms since 1970; undefined for one that says nothing. */
+/** Expiry of a token (`exp`, RFC 7519, 4.1.4), in ms since 1970; undefined if it has none. */
 export function tokenExpiry(token: string): number | undefined {
   const [, payload, signature] = token.split('.')
   if (!payload || signature === undefined) return undefined
@@ -26,7 +26,7 @@ export function tokenExpiry(token: string): number | undefined {
   }
 }
 
-/** How long until then, in words: `in 12 days`, `3 hours ago`. */
+/** Formats the time until or since `at`: `in 12 days`, `3 hours ago`. */
 export function relativeTime(at: number, now: number): string {
   const seconds = Math.abs(at - now) / 1000
   const [unit, size] = (

@@ -1,4 +1,4 @@
-/** A kubeconfig with one context alone, its cluster and its user, that holds from anywhere. */
+/** Exports a context with its cluster and user as a kubeconfig that is valid in any folder. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
@@ -6,45 +6,46 @@ import { ConfigDocument, type ConfigEntry, notAKubeconfig } from '../documents/c
 import { replaceFile } from '../files/replace-file.ts'
 import { incomingContext, selfContainedEntry } from '../import/incoming.ts'
 import { localSource } from '../import/source.ts'
-import { existing } from './change-contexts.ts'
+import { requireContext } from './change-contexts.ts'
 import { ConfigSet } from './config-set.ts'
 
 /**
- * Its text; the context is the current one. Rejects with an ExplainedError if there is no such context, or something of
- * it is missing.
+ * Returns the text; the context is the current one. Rejects with an ExplainedError if the context, its cluster or its
+ * user is missing.
  */
 export async function exportedContext(files: readonly string[], name: string, embed: boolean): Promise<string> {
   const config = readConfigSet(files)
-  existing(config, name)
-  const exported = new ConfigDocument('', notAKubeconfig('what is exported'))
+  requireContext(config, name)
+  const exported = new ConfigDocument('', notAKubeconfig('the export'))
   for (const kind of ['cluster', 'context', 'user'] as const) {
     const part = kind === 'context' ? name : config.text('context', name, kind)
     const from = part === undefined ? undefined : config.origin(kind, part)
-    // What is missing is told below.
-    if (part !== undefined && from) exported.put(await standing(from.document.copyOf(kind, part)!, from.file, embed))
+    // incomingContext throws for missing parts.
+    if (part !== undefined && from)
+      exported.put(await absoluteEntry(from.document.copyOf(kind, part)!, from.file, embed))
   }
   incomingContext(exported, files.join(', '), name)
   exported.currentContext = name
   return exported.toString()
 }
 
-/** Writes it, readable by its owner alone. Throws an ExplainedError if the file is there already. */
+/** Writes the file with mode 0600. Throws an ExplainedError if it exists and `force` is false. */
 export function writeExport(file: string, text: string, force: boolean): void {
   if (!force && existsSync(file))
-    throw new ExplainedError(`${file} is there already: name another file, or replace it by --force`)
+    throw new ExplainedError(`${file} exists: name another file, or overwrite it with --force`)
   replaceFile(file, text)
 }
 
-const standing = (entry: ConfigEntry, file: string, embed: boolean): Promise<ConfigEntry> =>
+const absoluteEntry = (entry: ConfigEntry, file: string, embed: boolean): Promise<ConfigEntry> =>
   selfContainedEntry(entry, localSource(file, dirname(resolve(file)), ''), embed)
 
-/** The kubeconfigs that are there, to look at. Throws an ExplainedError if there is none, or if one cannot be read. */
+/** Reads the existing kubeconfigs. Throws an ExplainedError if there is none, or if one cannot be read. */
 function readConfigSet(files: readonly string[]): ConfigSet {
   const present = files.filter((file) => existsSync(file))
   const [first] = present
   if (first === undefined)
     throw new ExplainedError(
-      `there is no kubeconfig at ${files.join(', ')}: t8s config import brings one, and KUBECONFIG names another`,
+      `there is no kubeconfig at ${files.join(', ')}: import one with t8s config import, or set KUBECONFIG`,
     )
   const documents = present.map((file) => {
     try {

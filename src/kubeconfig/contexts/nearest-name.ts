@@ -1,9 +1,6 @@
-/** Finds the name that somebody may have meant. */
+/** Suggests a name for a misspelled one. */
 
-/**
- * The name with the fewest letters to change, if these are no more than two or a third of it; undefined if none is
- * near.
- */
+/** Returns the name with the smallest edit distance if that is at most two letters or a third of the name. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const [best] = names
     .map((other) => ({ other, distance: distance(name.toLowerCase(), other.toLowerCase()) }))
@@ -15,7 +12,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return best?.other
 }
 
-/** How many letters have to be put in, taken out or changed (Levenshtein). */
+/** The edit distance (Levenshtein). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (const [i, letter] of [...a].entries()) {

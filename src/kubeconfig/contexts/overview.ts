@@ -1,4 +1,4 @@
-/** What kubeconfigs say of their contexts, for people and programs: where each leads, as whom, and until when. */
+/** Overviews of contexts: server, user, credentials and expiry. */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -21,13 +21,13 @@ export interface ContextOverview {
   readonly server: string
   readonly user: string
   readonly namespace: string
-  /** The file that the context stands in. */
+  /** The file that contains the context. */
   readonly file: string
-  /** How the user is known to the cluster. */
+  /** The kinds of the user's credentials. */
   readonly credentials: string
-  /** When which of them ends, as RFC 3339. */
+  /** Expiry of the credentials, RFC 3339. */
   readonly expires: Expiries
-  /** What is wrong with it, in words. */
+  /** Problems of the context, as messages. */
   readonly problems: readonly string[]
 }
 
@@ -37,17 +37,17 @@ export interface Expiries {
   readonly certificateAuthority?: string
 }
 
-/** The kubeconfigs that are there. Rejects with an ExplainedError if none is, or if one cannot be read. */
+/** Reads the existing kubeconfigs. Rejects with an ExplainedError if there is none, or if one cannot be read. */
 export async function readKubeconfigs(files: readonly string[]): Promise<KubeconfigFile[]> {
   const present = files.filter((file) => existsSync(file))
   if (present.length === 0)
     throw new ExplainedError(
-      `there is no kubeconfig at ${files.join(', ')}: t8s config import brings one, and KUBECONFIG names another`,
+      `there is no kubeconfig at ${files.join(', ')}: import one with t8s config import, or set KUBECONFIG`,
     )
   return Promise.all(
     present.map((file) =>
       readKubeconfigFile(file).catch((error: unknown) => {
-        throw new ExplainedError(`${reasonOf(error)}; mend it, or name another by KUBECONFIG`, { cause: error })
+        throw new ExplainedError(`${reasonOf(error)}; fix it, or set KUBECONFIG to another file`, { cause: error })
       }),
     ),
   )
@@ -66,7 +66,7 @@ export async function contextOverviews(files: readonly string[]): Promise<Contex
     const user = users.get(userName)?.entry
     const problems: string[] = []
     if (!cluster)
-      problems.push(clusterName ? `there is no cluster ${JSON.stringify(clusterName)}` : 'it names no cluster')
+      problems.push(clusterName ? `there is no cluster ${JSON.stringify(clusterName)}` : 'the context has no cluster')
     if (!user && userName) problems.push(`there is no user ${JSON.stringify(userName)}`)
     const orProblem = <T>(read: Promise<T>): Promise<T | undefined> =>
       read.catch((error: unknown) => {
@@ -97,7 +97,7 @@ export async function contextOverviews(files: readonly string[]): Promise<Contex
   }
 }
 
-/** One of them: the current one unless said. Rejects, too, if there is none of that name. */
+/** The overview of a context. Default: the current one. Also rejects if the context does not exist. */
 export async function contextOverview(files: readonly string[], name?: string): Promise<ContextOverview> {
   const contexts = await contextOverviews(files)
   const found = contexts.find((context) => (name === undefined ? context.current : context.name === name))
@@ -105,11 +105,11 @@ export async function contextOverview(files: readonly string[], name?: string): 
   const names = contexts.map((context) => context.name)
   if (name !== undefined) throw noContext(name, names)
   throw new ExplainedError(
-    `there is no current context in ${files.join(', ')}: name one, or take one by t8s config use`,
+    `there is no current context in ${files.join(', ')}: name one, or choose one with t8s config use`,
   )
 }
 
-/** The first of `files` to name an entry says what it is. */
+/** Merges entries by name; the first file with a name wins. */
 function merged(
   configs: readonly KubeconfigFile[],
   kind: EntryKind,

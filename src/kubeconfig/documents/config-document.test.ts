@@ -26,15 +26,15 @@ users: []
 contexts: null
 `
 
-test('a document that is not changed is written as it was read', () => {
+test('an unchanged document is written as it was read', () => {
   assert.equal(read(text).toString(), text.replace('"a"  #', '"a" #'))
   const indented = 'clusters:\n  - name: a\n    cluster: {}\n'
   assert.equal(read(indented).toString(), indented)
-  const ofWindows = indented.replaceAll('\n', '\r\n')
-  assert.equal(read(ofWindows).toString(), ofWindows)
+  const windowsText = indented.replaceAll('\n', '\r\n')
+  assert.equal(read(windowsText).toString(), windowsText)
 })
 
-test('changes stand where the old values stood, and other values keep their form', () => {
+test('changes replace values in place, and other values keep their form', () => {
   const document = read(text)
   document.currentContext = 'on'
   document.setText('cluster', 'b', 'server', 'https://c:6443')
@@ -47,7 +47,7 @@ test('changes stand where the old values stood, and other values keep their form
   assert.deepEqual(document.names('cluster'), ['007', 'b'])
 })
 
-test('entries are put, replaced and taken out', () => {
+test('entries are added, replaced and removed', () => {
   const [from, to] = [read(text), read('')]
   to.put(from.copyOf('cluster', 'a')!)
   to.put(changedEntry(from.copyOf('cluster', 'b')!, 'c', { server: 'https://c', 'x-date': undefined }))
@@ -78,7 +78,7 @@ clusters:
   assert.match(to.toString(), /^clusters: \[\]$/m)
 })
 
-test('an entry that uses an anchor of its file is written out where it goes', () => {
+test('aliases are resolved when an entry is copied to another document', () => {
   const from = read('x: &shared {server: "https://a", n: 0644, t: "007"}\nclusters:\n- {name: a, cluster: *shared}\n')
   const entry = from.copyOf('cluster', 'a')!
   assert.equal(entryText(entry, 'server'), 'https://a')
@@ -91,27 +91,22 @@ test('an entry that uses an anchor of its file is written out where it goes', ()
   )
   const needed = read('clusters:\n- {name: a, cluster: &c {server: x}}\n- {name: b, cluster: *c}\n')
   needed.remove('cluster', 'a')
-  assert.throws(
-    () => needed.toString(),
-    /^ExplainedError: FILE is not a kubeconfig \(.*alias.*\): it was left as it is/i,
-  )
+  assert.throws(() => needed.toString(), /^ExplainedError: FILE is not a kubeconfig \(.*alias.*\): it was not changed/i)
 })
 
-test('what is no kubeconfig is refused in one sentence', () => {
+test('an invalid kubeconfig is rejected with one sentence', () => {
   for (const bad of ['a: [', 'words', '[]', 'clusters: {}', 'a: 1\na: 2', 'a: 1\n---\nb: 2\n', '{']) {
     assert.throws(
       () => read(bad),
       (error) =>
         error instanceof ExplainedError &&
-        /^FILE is not a kubeconfig \([^\n]+\): it was left as it is; mend it, or name another file$/.test(
-          error.message,
-        ),
+        /^FILE is not a kubeconfig \([^\n]+\): it was not changed; fix it, or name another file$/.test(error.message),
       bad,
     )
   }
 })
 
-test('JSON stays JSON: its layout, its numbers, and what comes in out of YAML', () => {
+test('JSON stays JSON: layout, numbers, and entries from YAML', () => {
   const line =
     '{"current-context": "a", "x": [1.0, true, null, 12345678901234567890], "contexts": [{"name": "a", ' +
     '"context": {"cluster": "c"}}]}'
@@ -154,7 +149,7 @@ test('JSON stays JSON: its layout, its numbers, and what comes in out of YAML', 
   )
 })
 
-test('two entries of one name are refused in the words of kubectl', () => {
+test('two entries with the same name are rejected with the message of kubectl', () => {
   for (const [kind, list] of [
     ['cluster', 'clusters'],
     ['user', 'users'],
@@ -162,6 +157,6 @@ test('two entries of one name are refused in the words of kubectl', () => {
   ])
     assert.throws(
       () => read(`${list}:\n- {name: a, ${kind}: {}}\n- {name: b, ${kind}: {}}\n- {name: a, ${kind}: {}}\n`),
-      new RegExp(`FILE is not a kubeconfig \\(duplicate name "a" in list of ${list}\\): it was left as it is`),
+      new RegExp(`FILE is not a kubeconfig \\(duplicate name "a" in list of ${list}\\): it was not changed`),
     )
 })

@@ -1,7 +1,6 @@
 /**
- * A kubeconfig's text as a document that can be changed: comments, unknown fields, quotes and the order of things stay
- * as they are, and JSON stays JSON. Scalars are texts here, whatever YAML would take them for, so that nothing that is
- * not changed is written in another way.
+ * An editable kubeconfig that preserves comments, unknown fields, quotes and order, and keeps JSON as JSON. Scalars are
+ * strings regardless of their YAML type, so that unchanged values are written as they were read.
  */
 import { Document, isMap, isScalar, isSeq, parseDocument, Scalar, visit, type YAMLMap, YAMLSeq } from 'yaml'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -9,15 +8,15 @@ import { own } from '../../lib/own.ts'
 import { duplicateName, type EntryKind, firstDuplicate } from '../kubeconfig-file.ts'
 import { type JsonLayout, jsonLayout, jsonText } from './json-text.ts'
 
-/** The lists of a kubeconfig, by what each entry is wrapped in: `clusters[].cluster`. */
+/** The lists of a kubeconfig, by the field that wraps each entry: `clusters[].cluster`. */
 const sections = { context: 'contexts', cluster: 'clusters', user: 'users' } as const
 
 const currentContext = 'current-context'
 
-/** An entry with more is one that was made to grow. */
+/** Limits the expansion of aliases, against documents that grow exponentially. */
 const maxAliases = 1000
 
-/** A field without a value stays one. */
+/** Preserves fields without a value. */
 const nothing = {
   tag: 'tag:yaml.org,2002:null',
   default: true,
@@ -28,45 +27,45 @@ const nothing = {
   stringify: () => '',
 } as const
 
-/** How a text that is not YAML, or no kubeconfig, is told of: what is wrong with it. */
-export type Refusal = (why: string) => ExplainedError
+/** Creates the error for a text that is not a kubeconfig. */
+export type ErrorFactory = (why: string) => ExplainedError
 
-/** The refusal of a file that is to be changed. */
+/** The error for a file that was to be changed. */
 export const notAKubeconfig =
-  (file: string): Refusal =>
+  (file: string): ErrorFactory =>
   (why) =>
-    new ExplainedError(`${file} is not a kubeconfig (${why}): it was left as it is; mend it, or name another file`)
+    new ExplainedError(`${file} is not a kubeconfig (${why}): it was not changed; fix it, or name another file`)
 
 export class ConfigDocument {
   readonly #document: Document
-  readonly #refuse: Refusal
-  /** Lists stand below their names without being indented, as kubectl writes them. */
+  readonly #invalid: ErrorFactory
+  /** False if lists are not indented below their names, as kubectl writes them. */
   readonly #indentSeq: boolean
   readonly #lineEnd: string
-  /** Where the text is JSON. */
+  /** Set if the text is JSON. */
   readonly #json: JsonLayout | undefined
-  /** Entries by their names; a kind that was changed is read anew. */
-  readonly #found = new Map<EntryKind, ReadonlyMap<string, YAMLMap>>()
+  /** Cached entries by name; dropped when a kind is changed. */
+  readonly #cache = new Map<EntryKind, ReadonlyMap<string, YAMLMap>>()
 
-  /** An empty text is an empty kubeconfig. Throws what `refuse` makes for a text that is none. */
-  constructor(text: string, refuse: Refusal) {
-    this.#refuse = refuse
+  /** An empty text is an empty kubeconfig. Throws the error of `invalid` for a text that is not a kubeconfig. */
+  constructor(text: string, invalid: ErrorFactory) {
+    this.#invalid = invalid
     const empty = text.trim() === ''
     this.#document = parseDocument(empty ? 'apiVersion: v1\nkind: Config\n' : text, {
       schema: 'failsafe',
       customTags: [nothing],
     })
     const [problem] = this.#document.errors
-    if (problem) throw refuse(problem.message.split('\n')[0] ?? problem.message)
-    if (!isMap(this.#document.contents)) throw refuse('it holds no fields')
-    for (const kind of Object.keys(sections) as EntryKind[]) this.#refuseDuplicates(kind)
+    if (problem) throw invalid(problem.message.split('\n')[0] ?? problem.message)
+    if (!isMap(this.#document.contents)) throw invalid('it has no fields')
+    for (const kind of Object.keys(sections) as EntryKind[]) this.#rejectDuplicates(kind)
     this.#json = jsonLayout(text)
     this.#lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
     const indented = /^(?:clusters|users|contexts):.*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*( *)- /m.exec(text)?.[1]
     this.#indentSeq = indented !== undefined && indented !== ''
   }
 
-  /** The name of the current context; undefined for none. */
+  /** The name of the current context, if any. */
   get currentContext(): string | undefined {
     return textOf(this.#document.get(currentContext, true))
   }
@@ -74,14 +73,14 @@ export class ConfigDocument {
   set currentContext(name: string | undefined) {
     const present = this.#document.get(currentContext, true)
     const scalar = scalarOf(name ?? '')
-    // In its place, with its comment.
+    // Replace in place to keep the comment.
     if (isScalar(present)) {
       present.value = scalar.value
       present.type = scalar.type
     } else this.#document.set(currentContext, scalar)
   }
 
-  /** The names of the entries of that kind, in their order. */
+  /** The names of the entries of a kind, in order. */
   names(kind: EntryKind): string[] {
     return this.#entries(kind).flatMap((entry) => textOf(entry.get('name', true)) ?? [])
   }
@@ -90,12 +89,12 @@ export class ConfigDocument {
     return this.#find(kind, name) !== undefined
   }
 
-  /** A text in an entry (`context.cluster`), undefined if it has none. */
+  /** A text field of an entry (`context.cluster`), if any. */
   text(kind: EntryKind, name: string, field: string): string | undefined {
     return textOf(this.#body(kind, name)?.get(field, true))
   }
 
-  /** Sets a text in an entry that is there. */
+  /** Sets a text field of an existing entry. */
   setText(kind: EntryKind, name: string, field: string, value: string): void {
     const body = this.#body(kind, name)
     const present = body?.get(field, true)
@@ -106,29 +105,26 @@ export class ConfigDocument {
     } else body?.set(new Scalar(field), scalar)
   }
 
-  /** Takes a field out of an entry. */
+  /** Removes a field of an entry. */
   deleteField(kind: EntryKind, name: string, field: string): void {
     this.#body(kind, name)?.delete(field)
   }
 
-  /**
-   * The entry as a node that may be put into another document; undefined if there is none. Aliases in it are written
-   * out.
-   */
+  /** Returns a copy of an entry, with aliases resolved, that can be put into another document. */
   copyOf(kind: EntryKind, name: string): ConfigEntry | undefined {
     const entry = this.#find(kind, name)
     if (!entry) return undefined
     const node = entry.clone() as YAMLMap
     let aliases = 0
     visit(node, {
-      // Entries of JSON read better below each other.
+      // Entries from JSON are written as YAML blocks.
       Collection: (_, collection) => {
         if (this.#json) collection.flow = collection.items.length === 0
       },
       Alias: (_, alias) => {
-        const meant = alias.resolve(this.#document)
-        if (!meant || ++aliases > maxAliases) throw this.#refuse(`${name} has aliases that cannot be written out`)
-        const copy = meant.clone() as typeof meant
+        const target = alias.resolve(this.#document)
+        if (!target || ++aliases > maxAliases) throw this.#invalid(`${name} has aliases that cannot be resolved`)
+        const copy = target.clone() as typeof target
         delete copy.anchor
         return copy
       },
@@ -136,11 +132,11 @@ export class ConfigDocument {
     return { kind, name, node, plain: plainOf(node) }
   }
 
-  /** Puts an entry in the place of the one of that name, or at the end. */
+  /** Replaces the entry with that name, or appends it. */
   put({ kind, name, node }: ConfigEntry): void {
-    this.#found.delete(kind)
+    this.#cache.delete(kind)
     const list = this.#list(kind) ?? this.#newList(kind)
-    // An empty list is written `[]`; entries read better below each other.
+    // An empty list is `[]`; write its entries as blocks.
     if (list.items.length === 0) list.flow = false
     const copy = node.clone() as YAMLMap
     copy.set('name', scalarOf(name))
@@ -154,28 +150,28 @@ export class ConfigDocument {
     }
   }
 
-  /** Takes the entries of that name out. */
+  /** Removes the entries with that name. */
   remove(kind: EntryKind, name: string): void {
     const list = this.#list(kind)
     if (!list) return
-    this.#found.delete(kind)
+    this.#cache.delete(kind)
     list.items = list.items.filter((item) => !(isMap(item) && textOf(item.get('name', true)) === name))
     if (list.items.length === 0) list.flow = true
   }
 
-  /** Gives an entry another name. */
+  /** Renames an entry. */
   rename(kind: EntryKind, name: string, newName: string): void {
     const scalar = this.#find(kind, name)?.get('name', true)
     if (!isScalar(scalar)) return
     const { value, type } = scalarOf(newName)
     scalar.value = value
     scalar.type = type
-    this.#found.delete(kind)
+    this.#cache.delete(kind)
   }
 
   /**
-   * The text, which is as it was read where nothing was changed. Throws the refusal for what cannot be written, such as
-   * an alias whose anchor has gone.
+   * Returns the text; unchanged parts are as they were read. Throws the error of the constructor's `invalid` if it
+   * cannot be written, for example an alias without its anchor.
    */
   toString(): string {
     try {
@@ -183,7 +179,7 @@ export class ConfigDocument {
       const text = this.#document.toString({ lineWidth: 0, flowCollectionPadding: false, indentSeq: this.#indentSeq })
       return this.#inLines(text)
     } catch (error) {
-      throw this.#refuse(error instanceof Error ? error.message : String(error))
+      throw this.#invalid(error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -191,12 +187,12 @@ export class ConfigDocument {
     return this.#lineEnd === '\n' ? text : text.replaceAll('\n', this.#lineEnd)
   }
 
-  /** kubectl reads no kubeconfig in which two entries have one name. */
-  #refuseDuplicates(kind: EntryKind): void {
+  /** kubectl rejects kubeconfigs with duplicate names. */
+  #rejectDuplicates(kind: EntryKind): void {
     const name = firstDuplicate(
       (this.#list(kind)?.items ?? []).map((item) => (isMap(item) && textOf(item.get('name', true))) || ''),
     )
-    if (name !== undefined) throw this.#refuse(duplicateName(name, sections[kind]))
+    if (name !== undefined) throw this.#invalid(duplicateName(name, sections[kind]))
   }
 
   #entries(kind: EntryKind): YAMLMap[] {
@@ -204,10 +200,10 @@ export class ConfigDocument {
   }
 
   #find(kind: EntryKind, name: string): YAMLMap | undefined {
-    let entries = this.#found.get(kind)
+    let entries = this.#cache.get(kind)
     if (!entries) {
       entries = new Map(this.#entries(kind).map((entry) => [textOf(entry.get('name', true)) ?? '', entry] as const))
-      this.#found.set(kind, entries)
+      this.#cache.set(kind, entries)
     }
     return name === '' ? undefined : entries.get(name)
   }
@@ -226,7 +222,7 @@ export class ConfigDocument {
         (node.value === null || (node.type === Scalar.PLAIN && /^(~|null)?$/i.test(String(node.value)))))
     )
       return undefined
-    throw this.#refuse(`${sections[kind]} is no list`)
+    throw this.#invalid(`${sections[kind]} is not a list`)
   }
 
   #newList(kind: EntryKind): YAMLSeq {
@@ -236,16 +232,16 @@ export class ConfigDocument {
   }
 }
 
-/** An entry on its way from one document to another. */
+/** A copy of an entry, independent of its document. */
 export interface ConfigEntry {
   readonly kind: EntryKind
   readonly name: string
   readonly node: YAMLMap
-  /** What it says, as texts. */
+  /** The content with strings as scalars. */
   readonly plain: object
 }
 
-/** A text in an entry, at a path such as `exec.command`; undefined if it has none. */
+/** A text field of an entry at a path such as `exec.command`, if any. */
 export function entryText({ kind, plain }: ConfigEntry, path: string): string | undefined {
   let value: unknown = plain
   for (const key of [kind, ...path.split('.')])
@@ -254,10 +250,7 @@ export function entryText({ kind, plain }: ConfigEntry, path: string): string | 
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/**
- * The entry under another name, with other texts in its body at paths such as `exec.command`; undefined takes a field
- * out.
- */
+/** Returns a copy with another name and changed fields at paths such as `exec.command`; undefined removes a field. */
 export function changedEntry(
   entry: ConfigEntry,
   name: string,
@@ -275,7 +268,7 @@ export function changedEntry(
   return { ...entry, name, node, plain: plainOf(node) }
 }
 
-/** A text as YAML 1.1 and 1.2 both read it: what either could take for something else is quoted. */
+/** Creates a scalar that YAML 1.1 and 1.2 both read as this string; quotes it if necessary. */
 function scalarOf(text: string): Scalar<string> {
   const scalar = new Scalar(text)
   const plain =
@@ -284,9 +277,9 @@ function scalarOf(text: string): Scalar<string> {
   return scalar
 }
 
-/** A text that is not empty. */
+/** The value of a non-empty string scalar. */
 const textOf = (node: unknown): string | undefined =>
   isScalar(node) && typeof node.value === 'string' && node.value !== '' ? node.value : undefined
 
-/** What a node without aliases says. */
+/** Converts a node without aliases to a plain object. */
 const plainOf = (node: YAMLMap): object => node.toJS(new Document()) as object

@@ -1,17 +1,17 @@
-/** Kubeconfigs that are JSON: how such a text is laid out, and how a document is written as JSON again. */
+/** Detects the layout of a JSON kubeconfig, and writes a document as JSON with that layout. */
 import { isMap, isScalar, isSeq } from 'yaml'
 import { fromYaml } from '../../machinery/yaml.ts'
 
-/** How a JSON text is written. */
+/** The layout of a JSON text. */
 export interface JsonLayout {
-  /** In front of the members of the outermost object; undefined for all in one line. */
+  /** Indentation of the outermost object's members; undefined for a single line. */
   readonly indent: string | undefined
-  /** Behind colons, and behind commas in one line. */
+  /** The text after colons, and after commas in a single line. */
   readonly space: string
   readonly end: string
 }
 
-/** The layout of a text that is JSON; undefined for YAML. */
+/** Detects the layout of a JSON text; returns undefined for YAML. */
 export function jsonLayout(text: string): JsonLayout | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   try {
@@ -23,7 +23,7 @@ export function jsonLayout(text: string): JsonLayout | undefined {
   return { indent, space: /^\s*\{\s*"(?:[^"\\]|\\.)*":\S/.test(text) ? '' : ' ', end: /\n$/.test(text) ? '\n' : '' }
 }
 
-/** A YAML node without aliases as JSON. */
+/** Writes a YAML node without aliases as JSON. */
 export const jsonText = (node: unknown, layout: JsonLayout): string => `${write(node, layout, '\n')}${layout.end}`
 
 function write(node: unknown, layout: JsonLayout, line: string): string {
@@ -52,12 +52,12 @@ function write(node: unknown, layout: JsonLayout, line: string): string {
 
 const keyText = (key: unknown): string => JSON.stringify(String(isScalar(key) ? key.value : key))
 
-/** A value that comes out of a YAML file is what Kubernetes takes it for. */
+/** Writes a YAML scalar with the type that Kubernetes' YAML parser gives it. */
 function scalarText(node: unknown): string {
   if (!isScalar(node) || node.value === null) return 'null'
   const text = String(node.value)
   if (node.type !== 'PLAIN') return JSON.stringify(text)
-  // Numbers keep their digits.
+  // Numbers keep their text.
   return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?)$/.test(text)
     ? text
     : JSON.stringify(fromYaml(text) ?? null)

@@ -1,4 +1,4 @@
-/** Changes kubeconfigs: locked, all of them or none, with what was before kept for `undo`. */
+/** Changes kubeconfigs atomically under locks, and saves the old texts for `undo`. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
@@ -9,7 +9,7 @@ import { type LockOptions, withLocks } from './lock.ts'
 import { replaceFile } from './replace-file.ts'
 import { fingerprint, lastChange, recordText, undoFileOf } from './undo-record.ts'
 
-/** A file with the text that is there, and the one that is to be. */
+/** A file with its old and its new text. */
 interface Replacement {
   readonly file: string
   readonly before: string | undefined
@@ -17,8 +17,8 @@ interface Replacement {
 }
 
 /**
- * Calls `change` with the kubeconfigs as they are while no other writer is at them, and writes what it changed. `what`
- * is told by `undo`. Rejects with an ExplainedError, with all files as they were.
+ * Calls `change` with the current kubeconfigs while they are locked, and writes the changes. `what` describes the
+ * change for `undo`. If it rejects with an ExplainedError, no file was changed.
  */
 export function changeKubeconfigs<T>(
   { files, target }: Locations,
@@ -26,17 +26,17 @@ export function changeKubeconfigs<T>(
   change: (config: ConfigSet) => T,
   options?: LockOptions,
 ): Promise<T> {
-  const concerned = files.filter((file) => file === target || existsSync(file))
+  const paths = files.filter((file) => file === target || existsSync(file))
   return withLocks(
-    concerned,
+    paths,
     () => {
-      const texts = new Map(concerned.map((file) => [file, textAt(file)]))
-      const documents = concerned.map((file) => ({
+      const texts = new Map(paths.map((file) => [file, textAt(file)]))
+      const documents = paths.map((file) => ({
         file,
         document: new ConfigDocument(texts.get(file) ?? '', notAKubeconfig(file)),
       }))
-      const forms = new Map(documents.map(({ file, document }) => [file, document.toString()]))
-      const config = new ConfigSet(documents, target, lastChange(concerned)?.change.previousContext)
+      const originals = new Map(documents.map(({ file, document }) => [file, document.toString()]))
+      const config = new ConfigSet(documents, target, lastChange(paths)?.change.previousContext)
       const { currentContext } = config
       const result = change(config)
       if (
@@ -47,7 +47,7 @@ export function changeKubeconfigs<T>(
         config.previousContext = currentContext
       const replacements = documents.flatMap(({ file, document }): Replacement[] => {
         const after = document.toString()
-        return after === forms.get(file) ? [] : [{ file, before: texts.get(file), after }]
+        return after === originals.get(file) ? [] : [{ file, before: texts.get(file), after }]
       })
       replace(replacements, what, config.previousContext)
       return result
@@ -57,35 +57,31 @@ export function changeKubeconfigs<T>(
 }
 
 export interface UndoOptions extends LockOptions {
-  /** Whether what others have changed since goes, too; false unless said. */
+  /** True to overwrite later changes of other programs. Default: false. */
   readonly force?: boolean
 }
 
 export interface Undone {
   readonly what: string
-  /** Whether an undo was undone. */
+  /** True if an undo was undone. */
   readonly isRedo: boolean
   readonly files: readonly string[]
 }
 
-/**
- * Takes the last change back, which is a change, too. Resolves with what it was and where. Rejects with an
- * ExplainedError.
- */
+/** Undoes the last change; the undo is a change that can be undone. Rejects with an ExplainedError. */
 export function undoLastChange({ files }: Locations, { force = false, ...options }: UndoOptions = {}): Promise<Undone> {
-  const concerned = files.filter((file) => existsSync(file) || existsSync(undoFileOf(file)))
+  const paths = files.filter((file) => existsSync(file) || existsSync(undoFileOf(file)))
   return withLocks(
-    concerned,
+    paths,
     () => {
-      const last = lastChange(concerned)
-      if (!last)
-        throw new ExplainedError(`there is nothing to undo: t8s config has changed nothing in ${files.join(', ')}`)
-      const replacements = [...last.records].map(([file, { before, left }]): Replacement => {
+      const last = lastChange(paths)
+      if (!last) throw new ExplainedError(`there is nothing to undo: t8s config has not changed ${files.join(', ')}`)
+      const replacements = [...last.records].map(([file, { before, resultFingerprint }]): Replacement => {
         const present = textAt(file)
-        if (!force && fingerprint(present) !== left) {
+        if (!force && fingerprint(present) !== resultFingerprint) {
           throw new ExplainedError(
             `${file} has been changed since (${JSON.stringify(last.change.what)} was the last change of t8s): ` +
-              `undoing would lose that; say --force, or look at ${undoFileOf(file)}`,
+              `undo would overwrite that; use --force, or compare with ${undoFileOf(file)}`,
           )
         }
         return { file, before: present, after: before }
@@ -105,18 +101,18 @@ export function undoLastChange({ files }: Locations, { force = false, ...options
 
 const undone = /^undo of /
 
-/** The context that was current until now, if another is from now on. */
+/** The current context before the replacements, if they change it. */
 function currentContextOf(replacements: readonly Replacement[]): string | undefined {
   for (const { file, before, after } of replacements) {
-    const [now, then] = [before, after].map(
+    const [oldName, newName] = [before, after].map(
       (text) => new ConfigDocument(text ?? '', notAKubeconfig(file)).currentContext,
     )
-    if (now && now !== then) return now
+    if (oldName && oldName !== newName) return oldName
   }
   return undefined
 }
 
-/** Writes records and files. If one cannot be written, those before it are put back. */
+/** Writes undo records and files. If a write fails, restores the files that were written. */
 function replace(replacements: readonly Replacement[], what: string, previousContext: string | undefined): void {
   const change = { id: randomUUID(), what, at: Date.now(), previousContext }
   const done: Replacement[] = []
@@ -124,7 +120,11 @@ function replace(replacements: readonly Replacement[], what: string, previousCon
     for (const { file, before, after } of replacements) {
       const record = undoFileOf(file)
       const steps = [
-        { file: record, before: textAt(record), after: recordText({ ...change, before, left: fingerprint(after) }) },
+        {
+          file: record,
+          before: textAt(record),
+          after: recordText({ ...change, before, resultFingerprint: fingerprint(after) }),
+        },
         { file, before, after },
       ]
       for (const step of steps) {
@@ -138,7 +138,7 @@ function replace(replacements: readonly Replacement[], what: string, previousCon
   }
 }
 
-/** What a file says; undefined if there is none. */
+/** The text of a file; undefined if it does not exist. */
 function textAt(file: string): string | undefined {
   try {
     const present = statSync(file, { throwIfNoEntry: false })

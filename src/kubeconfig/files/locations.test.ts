@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { kubeconfigLocations } from './locations.ts'
 
-test('files and the one to write are those of kubectl', (t) => {
+test('files and target are the same as for kubectl', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 't8s-locations-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const [a, b, c] = ['a', 'b', 'c'].map((name) => join(folder, name)) as [string, string, string]
@@ -17,8 +17,8 @@ test('files and the one to write are those of kubectl', (t) => {
   assert.deepEqual(
     kubeconfigLocations({ KUBECONFIG: `${a}::${b}:${a}:${c}` }),
     { files: [a, b, c], target: c },
-    'the last, where none is there',
+    'the last, if none exists',
   )
   writeFileSync(b, '')
-  assert.equal(kubeconfigLocations({ KUBECONFIG: `${a}:${b}:${c}` }).target, b, 'the first that is there')
+  assert.equal(kubeconfigLocations({ KUBECONFIG: `${a}:${b}:${c}` }).target, b, 'the first that exists')
 })

@@ -11,7 +11,7 @@ function folder(t: TestContext): string {
   return path
 }
 
-test('all files are locked while something is done, and none afterwards', async (t) => {
+test('all files are locked during the action, and unlocked afterwards', async (t) => {
   const files = ['b', 'a'].map((name) => join(folder(t), 'new', name))
   const locks = files.map((file) => `${file}.lock`)
   assert.equal(await withLocks(files, () => locks.every((lock) => existsSync(lock))), true)
@@ -24,21 +24,21 @@ test('all files are locked while something is done, and none afterwards', async 
   assert.ok(!locks.some((lock) => existsSync(lock)))
 })
 
-test('a lock that stays is said, and the locks made before it go', async (t) => {
+test('a held lock is an error, and earlier locks are released', async (t) => {
   const path = folder(t)
   const files = ['a', 'b'].map((name) => join(path, name))
   writeFileSync(`${files[1]}.lock`, '')
   await assert.rejects(
-    withLocks(files, () => assert.fail(), { patienceMs: 1 }),
+    withLocks(files, () => assert.fail(), { timeoutMs: 1 }),
     /b is locked by another program .*remove .*b\.lock if no program is writing/,
   )
   assert.deepEqual([existsSync(`${files[0]}.lock`), existsSync(`${files[1]}.lock`)], [false, true])
 })
 
-test('who waits goes on as soon as the lock has gone', async (t) => {
+test('a waiting writer continues as soon as the lock is released', async (t) => {
   const file = join(folder(t), 'a')
   writeFileSync(`${file}.lock`, '')
-  const waiting = withLocks([file], () => 'done', { patienceMs: 60_000 })
+  const waiting = withLocks([file], () => 'done', { timeoutMs: 60_000 })
   rmSync(`${file}.lock`)
   assert.equal(await waiting, 'done')
 })

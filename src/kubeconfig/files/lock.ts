@@ -1,33 +1,32 @@
-/** Keeps a second writer away from kubeconfigs as kubectl does it: by FILE.lock, which only one can make. */
+/** Locks kubeconfigs as kubectl does: with FILE.lock, which is created exclusively. */
 import { closeSync, openSync, rmSync, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
 
 export interface LockOptions {
-  /** How long another writer is waited for, in ms; 3,000 unless said. */
-  readonly patienceMs?: number
+  /** Time to wait for another writer, in ms. Default: 3,000. */
+  readonly timeoutMs?: number
 }
 
-const usualPatienceMs = 3000
+const defaultTimeoutMs = 3000
 const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs `action` while all of `files` are locked. They are locked in one order, so that two writers do not wait for each
- * other. Rejects with an ExplainedError where a lock is held or cannot be made.
+ * Runs `action` while all `files` are locked, in sorted order to avoid deadlocks. Rejects with an ExplainedError if a
+ * lock is held or cannot be created.
  */
 export async function withLocks<T>(
   files: readonly string[],
   action: () => T,
-  { patienceMs = usualPatienceMs }: LockOptions = {},
+  { timeoutMs = defaultTimeoutMs }: LockOptions = {},
 ): Promise<T> {
   const held: string[] = []
-  // Who interrupts must not leave locks behind: waiting ends, and a change that has begun takes no longer than writing
-  // its files.
+  // A signal must not leave locks behind: it ends the wait, but not a change that has begun.
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()
   for (const signal of interruptions) process.on(signal, interrupt)
-  const deadline = performance.now() + patienceMs
+  const deadline = performance.now() + timeoutMs
   try {
     for (const file of [...files].sort()) {
       const lock = `${file}.lock`
@@ -45,15 +44,15 @@ async function acquire(lock: string, file: string, deadline: number, interrupted
   for (;;) {
     if (interrupted.aborted)
       throw new ExplainedError(`interrupted while ${file} was locked by another program: nothing was changed`)
-    if (made(lock, file)) return
-    const left = deadline - performance.now()
-    if (left <= 0) throw heldLock(lock, file)
-    await gone(lock, left, interrupted)
+    if (tryCreate(lock, file)) return
+    const remainingMs = deadline - performance.now()
+    if (remainingMs <= 0) throw heldLock(lock, file)
+    await released(lock, remainingMs, interrupted)
   }
 }
 
-/** Whether the lock is ours now. */
-function made(lock: string, file: string): boolean {
+/** Creates the lock file; returns false if it exists. */
+function tryCreate(lock: string, file: string): boolean {
   try {
     makeDirectory(dirname(file), 0o700)
     closeSync(openSync(lock, 'wx', 0o600))
@@ -61,26 +60,24 @@ function made(lock: string, file: string): boolean {
   } catch (error) {
     if (errorCode(error) === 'EEXIST' && statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory()) return false
     throw new ExplainedError(
-      `cannot lock ${file}: ${reasonOf(error)}; nothing was changed: make its folder writable, or name another ` +
-        'file by KUBECONFIG',
-      {
-        cause: error,
-      },
+      `cannot lock ${file}: ${reasonOf(error)}; nothing was changed: make its folder writable, or set ` +
+        'KUBECONFIG to another file',
+      { cause: error },
     )
   }
 }
 
-/** Resolves when the lock has gone, when somebody interrupts, or after `ms`. */
-async function gone(lock: string, ms: number, interrupted: AbortSignal): Promise<void> {
+/** Resolves when the lock is released, on a signal, or after `ms`. */
+async function released(lock: string, ms: number, interrupted: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
   interrupted.addEventListener('abort', () => resolve(), { once: true })
-  const look = (): void => {
+  const check = (): void => {
     if (!statSync(lock, { throwIfNoEntry: false })) resolve()
   }
-  const watcher = watch(dirname(lock), look).on('error', look)
-  // It may have gone before the watch began.
-  look()
+  const watcher = watch(dirname(lock), check).on('error', check)
+  // It may have been released before the watch started.
+  check()
   try {
     await promise
   } finally {

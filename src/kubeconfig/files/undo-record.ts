@@ -1,28 +1,28 @@
 /**
- * What a change of a kubeconfig leaves beside it, in `FILE.t8s-undo`: the text before, below one line of YAML comment
- * that says what was done. It is a kubeconfig itself, as secret as the other.
+ * Undo records, in `FILE.t8s-undo` beside a kubeconfig: a YAML comment that describes the change, then the old text. A
+ * record is a kubeconfig itself and equally secret.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 
-/** What was done to one file. */
+/** The change of one file. */
 export interface UndoRecord extends Change {
-  /** The text before; undefined if there was no file. */
+  /** The old text; undefined if the file did not exist. */
   readonly before: string | undefined
-  /** Tells the text that the change left: what others have changed since is not undone. */
-  readonly left: string
+  /** Fingerprint of the new text, to detect later changes of other programs. */
+  readonly resultFingerprint: string
 }
 
-/** What was done, to one file or several of them. */
+/** A change of one file or of several. */
 export interface Change {
-  /** The same in the records of all files that changed together. */
+  /** Equal in the records of all files that were changed together. */
   readonly id: string
-  /** What somebody asked for: `use dev`. */
+  /** The command: `use dev`. */
   readonly what: string
-  /** When, in ms since 1970. */
+  /** Time in ms since 1970. */
   readonly at: number
-  /** The context that was current before the one that is now. */
+  /** The previous current context. */
   readonly previousContext: string | undefined
 }
 
@@ -30,19 +30,16 @@ const title = '# t8s config undo '
 
 export const undoFileOf = (file: string): string => `${file}.t8s-undo`
 
-/** Tells one text from another without keeping it; a file that is not there is one, too. */
+/** A hash of the text, or `none` for a missing file. */
 export const fingerprint = (text: string | undefined): string =>
   text === undefined ? 'none' : createHash('sha256').update(text).digest('hex')
 
-/** The text of a record. */
+/** Formats a record. */
 export function recordText({ before, ...header }: UndoRecord): string {
   return `${title}${JSON.stringify({ ...header, existed: before !== undefined })}\n${before ?? ''}`
 }
 
-/**
- * The record beside `file`; undefined if nothing was changed there. Throws an ExplainedError for one that cannot be
- * read.
- */
+/** Reads the record of `file`, if any. Throws an ExplainedError for an invalid record. */
 export function readUndoRecord(file: string): UndoRecord | undefined {
   const record = undoFileOf(file)
   let text: string
@@ -54,20 +51,20 @@ export function readUndoRecord(file: string): UndoRecord | undefined {
   }
   const end = text.indexOf('\n')
   try {
-    if (!text.startsWith(title)) throw new Error('its first line is another')
+    if (!text.startsWith(title)) throw new Error('its first line is wrong')
     const { existed, ...header } = JSON.parse(text.slice(title.length, end)) as Omit<UndoRecord, 'before'> & {
       readonly existed: boolean
     }
     return { ...header, before: existed ? text.slice(end + 1) : undefined }
   } catch (error) {
     throw new ExplainedError(
-      `${record} is not what t8s wrote (${reasonOf(error)}): remove it, and nothing can be undone there`,
+      `${record} was not written by t8s (${reasonOf(error)}): remove it; the last change cannot be undone`,
       { cause: error },
     )
   }
 }
 
-/** The newest change of several files, with the record of each that it changed. */
+/** The newest change of several files, with the records of the files that it changed. */
 export function lastChange(
   files: readonly string[],
 ): { readonly change: Change; readonly records: ReadonlyMap<string, UndoRecord> } | undefined {

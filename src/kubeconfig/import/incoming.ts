@@ -1,54 +1,48 @@
-/**
- * A context on its way in, with its cluster and its user: which one is meant, and what has to become of the files and
- * servers that it names.
- */
+/** A context to import with its cluster and its user; resolves the files and servers that it names. */
 import { ExplainedError } from '../../lib/explained-error.ts'
 import {
   type ConfigDocument,
   type ConfigEntry,
   changedEntry,
+  type ErrorFactory,
   entryText,
-  type Refusal,
 } from '../documents/config-document.ts'
 import type { ConfigSource } from './source.ts'
 
-/** The refusal of a kubeconfig that comes from somewhere else. */
+/** The error for a kubeconfig to import. */
 export const notImportable =
-  (from: string): Refusal =>
+  (from: string): ErrorFactory =>
   (why) =>
-    new ExplainedError(`${from} is not a kubeconfig (${why}): nothing was changed; look at what it is, or take another`)
+    new ExplainedError(`${from} is not a kubeconfig (${why}): nothing was changed; check the file, or use another`)
 
 export interface IncomingContext {
-  /** As it is called where it comes from. */
+  /** The name in the source. */
   readonly name: string
   readonly context: ConfigEntry
   readonly cluster: ConfigEntry
-  /** Who needs no credentials is not named. */
+  /** Undefined if the context needs no credentials. */
   readonly user: ConfigEntry | undefined
 }
 
-/**
- * The one that somebody means: called `wanted`, else the current one, else the only one. Throws an ExplainedError that
- * says which there are.
- */
+/** Chooses the context `wanted`, else the current one, else the only one. Throws an ExplainedError that lists them. */
 export function chosenContext(document: ConfigDocument, from: string, wanted?: string): IncomingContext {
   const names = document.names('context')
   if (names.length === 0)
-    throw new ExplainedError(`${from} has no contexts: nothing was changed; take a kubeconfig that has one`)
+    throw new ExplainedError(`${from} has no contexts: nothing was changed; use a kubeconfig with a context`)
   if (wanted !== undefined && !names.includes(wanted))
-    throw new ExplainedError(`${from} has no context called ${JSON.stringify(wanted)}: it has ${names.join(', ')}`)
+    throw new ExplainedError(`${from} has no context named ${JSON.stringify(wanted)}: it has ${names.join(', ')}`)
   const { currentContext } = document
   const name =
     wanted ??
     (currentContext && names.includes(currentContext) ? currentContext : names.length === 1 ? names[0] : undefined)
   if (name === undefined)
     throw new ExplainedError(
-      `${from} has several contexts, and none is the current one: choose one by --context (${names.join(', ')})`,
+      `${from} has several contexts, and none is the current one: choose one with --context (${names.join(', ')})`,
     )
   return incomingContext(document, from, name)
 }
 
-/** A context that is there. Throws an ExplainedError if its cluster or its user is not. */
+/** An existing context. Throws an ExplainedError if its cluster or its user is missing. */
 export function incomingContext(document: ConfigDocument, from: string, name: string): IncomingContext {
   const context = document.copyOf('context', name)!
   const part = (kind: 'cluster' | 'user'): ConfigEntry | undefined => {
@@ -57,19 +51,19 @@ export function incomingContext(document: ConfigDocument, from: string, name: st
     if (partName !== undefined && !entry)
       throw new ExplainedError(
         `${from} cannot be imported: its context ${JSON.stringify(name)} names the ${kind} ` +
-          `${JSON.stringify(partName)}, which is not in it; mend it first`,
+          `${JSON.stringify(partName)}, which is missing; fix it first`,
       )
     return entry
   }
   const cluster = part('cluster')
   if (!cluster)
     throw new ExplainedError(
-      `${from} cannot be imported: its context ${JSON.stringify(name)} names no cluster; mend it first`,
+      `${from} cannot be imported: its context ${JSON.stringify(name)} has no cluster; fix it first`,
     )
   return { name, context, cluster, user: part('user') }
 }
 
-/** Fields that name a file, and those that hold what would be in it. */
+/** Fields with a file name, and the corresponding fields with the content. */
 const files = {
   context: [],
   cluster: [{ field: 'certificate-authority', data: 'certificate-authority-data', base64: true }],
@@ -81,8 +75,8 @@ const files = {
 } as const
 
 /**
- * The context with paths that hold from anywhere or, with `embed`, with what the files say. Rejects with an
- * ExplainedError for files that cannot be read.
+ * Returns the context with absolute paths or, with `embed`, with the content of the files. Rejects with an
+ * ExplainedError for unreadable files.
  */
 export async function selfContained(
   incoming: IncomingContext,
@@ -96,7 +90,7 @@ export async function selfContained(
   return { ...incoming, cluster, user }
 }
 
-/** The same for a cluster or a user alone. */
+/** The same for a cluster or a user. */
 export async function selfContainedEntry(
   entry: ConfigEntry,
   source: ConfigSource,
@@ -109,34 +103,34 @@ export async function selfContainedEntry(
     if (!embed) fields[field] = source.absolute(path)
     else {
       fields[field] = undefined
-      // As for clients: data that is there counts, and a token's file before a token.
+      // As in clients, existing data has precedence, and a token file has precedence over a token.
       if (entryText(entry, data) === undefined || !base64) {
         const content = await source.read(source.absolute(path))
         fields[data] = base64 ? content.toString('base64') : content.toString().trim()
       }
     }
   }
-  // Programs without a slash are looked for on the PATH.
+  // Programs without a slash are found in PATH.
   const command = entryText(entry, 'exec.command')
   if (command?.includes('/') && source.remoteHost === undefined) fields['exec.command'] = source.absolute(command)
   return Object.keys(fields).length > 0 ? changedEntry(entry, entry.name, fields) : entry
 }
 
-/** The server's URL, if it says that machine itself: `https://127.0.0.1:6443`. */
+/** The server's URL if its host is a loopback address: `https://127.0.0.1:6443`. */
 export function loopbackServer({ cluster }: IncomingContext): URL | undefined {
   const url = URL.parse(entryText(cluster, 'server') ?? '')
   return url && /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/i.test(url.hostname) ? url : undefined
 }
 
-/** The URL of the same server as another host reaches it. */
+/** The URL with another host. */
 export function serverAt(url: URL, host: string): string {
   const moved = new URL(url)
   moved.hostname = host.includes(':') ? `[${host}]` : host
-  // A URL that ends with its host was written without a slash.
+  // Kubeconfigs write URLs without a final slash.
   return moved.href.replace(/\/$/, '')
 }
 
-/** The context with its server at another URL. */
+/** The context with another server URL. */
 export const withServer = (incoming: IncomingContext, server: string): IncomingContext => ({
   ...incoming,
   cluster: changedEntry(incoming.cluster, incoming.cluster.name, { server }),

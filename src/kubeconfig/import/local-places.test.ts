@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { localPlaces } from './local-places.ts'
 
-test('k3s, RKE2, kubeadm and kind leave kubeconfigs in their places', (t) => {
+test('finds kubeconfigs of k3s, RKE2, kubeadm and kind in their default paths', (t) => {
   const root = mkdtempSync(join(tmpdir(), 't8s-places-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const home = join(root, 'home')

@@ -70,7 +70,7 @@ async function merge(
   )
   print(
     ...(merged.length > 0
-      ? merged.map(({ name, how }) => `${quoted(name)} ${how === 'there already' ? 'is' : 'was'} ${how}`)
+      ? merged.map(({ name, how }) => `${quoted(name)} ${how === 'unchanged' ? 'is' : 'was'} ${how}`)
       : ['there were no contexts to import']),
   )
 }

@@ -99,11 +99,11 @@ users:
   assert.equal(await credentials?.authorization?.(), 'Bearer abc')
   const fails = async (text: string, message: RegExp) =>
     assert.rejects(async () => (await load(text)).credentials?.authorization?.(), message)
-  await fails(program(answer('{}')), /gave no credentials: its answer has neither a token nor a certificate/)
-  await fails(program(answer('{"clientKeyData":"K"}')), /go together/)
-  await fails(program(`printf '{"apiVersion":"v1"}'`), /it answers in v1/)
-  await fails(program('exit 3'), /sh, which the kubeconfig names, gave no credentials/)
-  await fails(program('x', ', interactiveMode: Always'), /asks at a terminal/)
+  await fails(program(answer('{}')), /returned no credentials: its output has neither a token nor a certificate/)
+  await fails(program(answer('{"clientKeyData":"K"}')), /must be set together/)
+  await fails(program(`printf '{"apiVersion":"v1"}'`), /its output has the apiVersion v1 instead of/)
+  await fails(program('exit 3'), /sh, which the kubeconfig names, returned no credentials/)
+  await fails(program('x', ', interactiveMode: Always'), /requires a terminal/)
 })
 
 test('a pod finds its cluster by its environment and its service account files', async (t) => {

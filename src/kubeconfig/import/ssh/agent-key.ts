@@ -1,7 +1,4 @@
-/**
- * One key of an agent: where somebody has chosen keys, the agent may sign with these, and no others are shown to the
- * host.
- */
+/** Restricts an SSH agent to one key: with explicit keys, the host must not see the agent's others. */
 import { readFileSync } from 'node:fs'
 import ssh2, {
   type BaseAgent,
@@ -18,7 +15,7 @@ type AgentIdentity =
   | string
   | { readonly pubKey: ParsedKey | Buffer | string | PublicKeyEntry['pubKey'] }
 
-/** The agent at `socket` with the key whose public half lies beside `file`; undefined where there is none. */
+/** The agent at `socket`, restricted to the public key in `file`.pub; undefined if that does not exist. */
 export function agentWithKey(socket: string, file: string): BaseAgent | undefined {
   const chosen = publicKeyAt(`${file}.pub`)
   return chosen && new OneKeyAgent(ssh2.createAgent(socket), chosen)
@@ -62,7 +59,7 @@ function publicKeyAt(file: string): Buffer | undefined {
   }
 }
 
-/** The key as it goes over the wire. */
+/** The wire format of a key. */
 function blobOf(key: AgentIdentity): Buffer | undefined {
   if (typeof key === 'object' && 'pubKey' in key) return blobOf(key.pubKey)
   const parsed = typeof key === 'string' || Buffer.isBuffer(key) ? ssh2.utils.parseKey(key) : key

@@ -1,7 +1,7 @@
-/** Whoever sits at the terminal, as far as SSH has something to ask. */
+/** Prompts of SSH at the terminal. */
 export interface Asker {
-  /** A text that is not shown while it is typed. Rejects when the question is broken off. */
+  /** Reads a text without showing it. Rejects if the user cancels. */
   secret(question: string): Promise<string>
-  /** Yes or no; `usual` is the answer of who just presses Return. Rejects when the question is broken off. */
-  confirm(question: string, usual: boolean): Promise<boolean>
+  /** Asks yes or no; Return means `defaultAnswer`. Rejects if the user cancels. */
+  confirm(question: string, defaultAnswer: boolean): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-/** Connects to a machine by SSH, through the machines on the way. */
+/** Connects to a machine with SSH, through jump hosts. */
 import type { Duplex } from 'node:stream'
 import ssh2, { type Client, type ServerHostKeyAlgorithm } from 'ssh2'
 import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
@@ -11,11 +11,11 @@ import type { SshHost } from './ssh-address.ts'
 import { type SshSettings, type SshSettingsOptions, sshSettings } from './ssh-settings.ts'
 
 export interface SshOptions extends SshSettingsOptions {
-  /** For the machine itself, not for those on the way. */
+  /** For the target, not for jump hosts. */
   readonly password?: string
-  /** Undefined where nobody is at a terminal. */
+  /** Undefined without a terminal. */
   readonly asker: Asker | undefined
-  /** Machines on the way, in the place of those that ~/.ssh/config names. */
+  /** Jump hosts, in place of those in ~/.ssh/config. */
   readonly jumps?: readonly SshHost[]
 }
 
@@ -25,7 +25,7 @@ export interface SshConnection {
   close(): void
 }
 
-/** The kinds of host keys that are understood, the best first. */
+/** Supported types of host keys, in order of preference. */
 const hostKeyTypes: readonly ServerHostKeyAlgorithm[] = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -36,10 +36,10 @@ const hostKeyTypes: readonly ServerHostKeyAlgorithm[] = [
   'ssh-rsa',
 ]
 
-/** A way with more machines than this is a circle. */
+/** Limits the jump hosts, against cycles of ProxyJump. */
 const maxJumps = 8
 
-/** Rejects with an ExplainedError that names the machine that could not be reached, or would not let one in. */
+/** Rejects with an ExplainedError that names the machine that is unreachable or rejects the login. */
 export async function connect(host: SshHost, options: SshOptions): Promise<SshConnection> {
   const settings = sshSettings(host, options)
   const route = [...jumpsTo(settings, options), settings]
@@ -49,16 +49,16 @@ export async function connect(host: SshHost, options: SshOptions): Promise<SshCo
   }
   try {
     for (const [index, hop] of route.entries()) {
-      const before = clients.at(-1)
-      const way = before && (await forwarded(before, route[index - 1]!, hop))
-      // Those behind others are reached through them.
+      const previous = clients.at(-1)
+      const stream = previous && (await forwarded(previous, route[index - 1]!, hop))
+      // A ProxyCommand only applies to the first machine; later ones are reached through it.
       const program =
-        before === undefined && hop.proxyCommand !== undefined ? proxyProgram(hop.proxyCommand, hop.alias) : undefined
+        previous === undefined && hop.proxyCommand !== undefined ? proxyProgram(hop.proxyCommand, hop.alias) : undefined
       clients.push(
         await connected(
           hop,
           hop === settings ? options : { ...options, password: undefined },
-          way ?? program?.way,
+          stream ?? program?.stream,
           program,
         ),
       )
@@ -70,28 +70,27 @@ export async function connect(host: SshHost, options: SshOptions): Promise<SshCo
   }
 }
 
-/** The machines on the way. The first of them may have some before itself, in ~/.ssh/config. */
+/** The jump hosts; the first one may have jump hosts of its own in ~/.ssh/config. */
 function jumpsTo(settings: SshSettings, options: SshOptions): SshSettings[] {
   let jumps = (options.jumps ?? settings.jumps).map((jump) => sshSettings(jump, options))
   while (jumps[0] && jumps[0].jumps.length > 0 && options.jumps === undefined) {
     jumps = [...jumps[0].jumps.map((jump) => sshSettings(jump, options)), ...jumps]
     if (jumps.length > maxJumps)
       throw new ExplainedError(
-        `the way to ${settings.alias} leads over more than ${maxJumps} machines: look for a circle of ProxyJump ` +
-          'in ~/.ssh/config',
+        `${settings.alias} has more than ${maxJumps} jump hosts: check ~/.ssh/config for a cycle of ProxyJump`,
       )
   }
   return jumps
 }
 
 /**
- * A client that has logged in; `way` is what connects to the machine, if it is not reached directly, and `program` what
- * makes that.
+ * Connects and logs in. `stream` is the connection to the machine, if it is not direct, and `program` the ProxyCommand
+ * that provides it.
  */
 async function connected(
   settings: SshSettings,
   options: SshOptions,
-  way?: Duplex,
+  stream?: Duplex,
   program?: ProxyProgram,
 ): Promise<Client> {
   const { hostName, port, user, alias } = settings
@@ -101,56 +100,57 @@ async function connected(
   const deadline = new Deadline(settings.connectTimeoutMs, () =>
     reject(
       new ExplainedError(
-        `${alias} (${hostName}:${port}) did not answer within ${settings.connectTimeoutMs / 1000} s: see whether ` +
-          'it is up, and whether the port is right',
+        `${alias} (${hostName}:${port}) did not respond within ${settings.connectTimeoutMs / 1000} s: check ` +
+          'that it is up and that the port is correct',
       ),
     ),
   )
-  // Who thinks about a question takes no time from the machine.
+  // Time at a prompt does not count for the timeout.
   const asker: Asker | undefined = options.asker && {
     secret: (question) => deadline.pausedFor(options.asker!.secret(question)),
-    confirm: (question, usual) => deadline.pausedFor(options.asker!.confirm(question, usual)),
+    confirm: (question, defaultAnswer) => deadline.pausedFor(options.asker!.confirm(question, defaultAnswer)),
   }
   const access = logIn(
     { settings, password: options.password, keysChosen: (options.identityFiles?.length ?? 0) > 0, asker },
     reject,
   )
-  // A program on the way knows better why.
+  // The error of a ProxyCommand is more specific.
   const lost = (error: ExplainedError): void => void (program ? program.ended.then(reject) : reject(error))
-  // An answer that comes later is for nobody, and ssh2 cannot take it.
-  let gone = false
+  // ssh2 throws if it gets an answer after the connection was closed.
+  let isClosed = false
   client
     .on('ready', resolve)
     .on('error', (error: ClientError) =>
       error.level === 'client-authentication' ? reject(access.failure()) : lost(explained(error, settings)),
     )
     .on('close', () => {
-      gone = true
-      lost(new ExplainedError(`${alias} (${hostName}:${port}) ended the connection: see its log for why`))
+      isClosed = true
+      lost(new ExplainedError(`${alias} (${hostName}:${port}) closed the connection: check its log for the reason`))
     })
   try {
     client.connect({
-      ...(way ? { sock: way } : { host: hostName, port }),
+      ...(stream ? { sock: stream } : { host: hostName, port }),
       username: user,
       readyTimeout: 0,
       algorithms: { serverHostKey: [...preferred(keys.knownTypes)] },
       hostVerifier: (key: Buffer, verify: (trusted: boolean) => void) => {
         keys.trust(key, asker).then(
-          () => gone || verify(true),
+          () => isClosed || verify(true),
           (error) => {
             reject(error)
-            if (!gone) verify(false)
+            if (!isClosed) verify(false)
           },
         )
       },
-      authHandler: (left, partial, next) => access.handler(left, partial, (way) => gone || next(way)),
+      authHandler: (remaining, partial, next) =>
+        access.handler(remaining, partial, (method) => isClosed || next(method)),
     })
     await promise
-    // What goes wrong from here on is told to who reads.
+    // Later errors are reported by reads.
     client.removeAllListeners('error').on('error', () => {})
     return client
   } catch (error) {
-    gone = true
+    isClosed = true
     client.destroy()
     throw error
   } finally {
@@ -158,22 +158,21 @@ async function connected(
   }
 }
 
-/** Kinds of keys that are known of the host come first: it should show one that can be compared. */
+/** Prefers key types that known_hosts has for the host, so that its key can be compared. */
 function preferred(known: readonly string[]): ServerHostKeyAlgorithm[] {
   const isKnown = (type: string): boolean => known.includes(type.startsWith('rsa-') ? 'ssh-rsa' : type)
   return [...hostKeyTypes.filter(isKnown), ...hostKeyTypes.filter((type) => !isKnown(type))]
 }
 
-/** A connection from one machine to the next. */
+/** Opens a connection from one machine to the next. */
 function forwarded(client: Client, from: SshSettings, { hostName, port }: SshSettings): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     client.forwardOut('127.0.0.1', 0, hostName, port, (error, stream) => {
       if (error)
         reject(
-          new ExplainedError(
-            `${from.alias}, which is on the way, cannot reach ${hostName}:${port}: ${reasonOf(error)}`,
-            { cause: error },
-          ),
+          new ExplainedError(`the jump host ${from.alias} cannot reach ${hostName}:${port}: ${reasonOf(error)}`, {
+            cause: error,
+          }),
         )
       else resolve(stream)
     })
@@ -187,15 +186,17 @@ function explained(error: ClientError, { alias, hostName, port }: SshSettings): 
   switch (errorCode(error)) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new ExplainedError(
-        `there is no machine called ${hostName}: look at the name, or at HostName in ~/.ssh/config`,
-        { cause: error },
-      )
-    case 'ECONNREFUSED':
-      return new ExplainedError(`nobody listens at ${at}: see whether sshd runs there, and whether the port is right`, {
+      return new ExplainedError(`unknown host ${hostName}: check the name, or HostName in ~/.ssh/config`, {
         cause: error,
       })
+    case 'ECONNREFUSED':
+      return new ExplainedError(
+        `${at} refuses connections: check that sshd is running there and that the port is correct`,
+        {
+          cause: error,
+        },
+      )
     default:
-      return new ExplainedError(`cannot connect to ${at} by SSH: ${reasonOf(error)}`, { cause: error })
+      return new ExplainedError(`cannot connect to ${at} with SSH: ${reasonOf(error)}`, { cause: error })
   }
 }

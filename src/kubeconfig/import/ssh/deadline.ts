@@ -1,23 +1,23 @@
-/** A deadline that waits while somebody is asked something. */
+/** A deadline that is paused during prompts. */
 
 export class Deadline {
-  readonly #passed: () => void
-  #leftMs: number
+  readonly #onExpired: () => void
+  #remainingMs: number
   #since = performance.now()
   #timer: NodeJS.Timeout | undefined
   #ended = false
 
-  /** `passed` is called after `ms`, unless the deadline ends before. */
-  constructor(ms: number, passed: () => void) {
-    this.#passed = passed
-    this.#leftMs = ms
+  /** `onExpired` is called after `ms`, unless `end` is called before. */
+  constructor(ms: number, onExpired: () => void) {
+    this.#onExpired = onExpired
+    this.#remainingMs = ms
     this.#run()
   }
 
-  /** What `answer` gives; until then no time passes. */
+  /** Returns `answer`; the deadline is paused until it settles. */
   async pausedFor<T>(answer: Promise<T>): Promise<T> {
     clearTimeout(this.#timer)
-    this.#leftMs -= performance.now() - this.#since
+    this.#remainingMs -= performance.now() - this.#since
     try {
       return await answer
     } finally {
@@ -31,9 +31,9 @@ export class Deadline {
   }
 
   #run(): void {
-    // An answer may come when nobody waits any more.
+    // The answer may arrive after the end.
     if (this.#ended) return
     this.#since = performance.now()
-    this.#timer = setTimeout(this.#passed, Math.max(0, this.#leftMs))
+    this.#timer = setTimeout(this.#onExpired, Math.max(0, this.#remainingMs))
   }
 }

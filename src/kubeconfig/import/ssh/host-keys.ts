@@ -1,4 +1,4 @@
-/** Decides whether a host is the one that it should be, asks about one that nobody knows, and remembers the answer. */
+/** Verifies host keys with known_hosts; asks about unknown hosts and stores the answer. */
 import { appendFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
@@ -17,13 +17,13 @@ import {
 import type { SshSettings } from './ssh-settings.ts'
 
 export interface HostKeys {
-  /** Kinds of keys that are known of the host: it should show one of these. */
+  /** Types of keys that known_hosts has for the host. */
   readonly knownTypes: readonly string[]
-  /** Resolves if the host may be trusted. Rejects with an ExplainedError that says what to do. */
+  /** Resolves if the host is trusted. Rejects with an ExplainedError. */
   trust(key: Buffer, asker: Asker | undefined): Promise<void>
 }
 
-/** What is known of a host now. Throws an ExplainedError for a file that cannot be read. */
+/** Reads the known keys of a host. Throws an ExplainedError for an unreadable file. */
 export function hostKeys(settings: SshSettings): HostKeys {
   const name = settings.hostKeyAlias ?? knownHostName(settings.hostName, settings.port)
   const lines = linesFor(
@@ -40,13 +40,13 @@ export function hostKeys(settings: SshSettings): HostKeys {
         case 'revoked':
           throw new ExplainedError(
             `the key of ${name} (${fingerprintOf(key)}) is revoked at ${placeOf(verdict.known)}: do not trust ` +
-              'this machine; ask who runs it',
+              'this machine; contact its administrator',
           )
         case 'changed':
           throw new ExplainedError(
-            `the key of ${name} has changed: it shows ${fingerprintOf(key)}, and ${placeOf(verdict.known)} says ` +
-              `${fingerprintOf(verdict.known.key)}; somebody may be in between: if the change is right, remove the ` +
-              `old key by ssh-keygen -R '${name}' -f ${verdict.known.file}`,
+            `the key of ${name} has changed: it is ${fingerprintOf(key)}, but ${placeOf(verdict.known)} has ` +
+              `${fingerprintOf(verdict.known.key)}; this may be an attack: if the change is expected, remove the ` +
+              `old key with ssh-keygen -R '${name}' -f ${verdict.known.file}`,
           )
         case 'unknown':
           await unknown(settings, name, key, verdict.authority, asker)
@@ -63,24 +63,24 @@ async function unknown(
   asker: Asker | undefined,
 ): Promise<void> {
   const signed = authority
-    ? ` (${placeOf(authority)} trusts it by a certificate authority, and t8s does not read certificates of hosts)`
+    ? ` (${placeOf(authority)} trusts it with a certificate authority, but t8s does not support host certificates)`
     : ''
   const [file = ''] = settings.knownHostsFiles
-  if (settings.unknownHosts === 'refuse') {
+  if (settings.unknownHosts === 'reject') {
     throw new ExplainedError(
-      `${name} is not known${signed}, and StrictHostKeyChecking is yes: add its key ${fingerprintOf(key)} to ` +
-        `${file}, by ssh-keyscan, after comparing it`,
+      `the host ${name} is unknown${signed}, and StrictHostKeyChecking is yes: compare its key ` +
+        `${fingerprintOf(key)}, then add it to ${file} with ssh-keyscan`,
     )
   }
   if (settings.unknownHosts === 'ask') {
     if (!asker) {
       throw new ExplainedError(
-        `${name} is not known${signed}, and nobody is at a terminal to be asked about its key ` +
-          `${fingerprintOf(key)}: connect once by ssh, or add it to ${file} by ssh-keyscan after comparing it`,
+        `the host ${name} is unknown${signed}, and there is no terminal to confirm its key ` +
+          `${fingerprintOf(key)}: connect once with ssh, or compare it and add it to ${file} with ssh-keyscan`,
       )
     }
     const agreed = await asker.confirm(
-      `${name} is not known${signed}. Its key is ${fingerprintOf(key)}. Trust it from now on?`,
+      `The host ${name} is unknown${signed}. Its key is ${fingerprintOf(key)}. Trust it permanently?`,
       false,
     )
     if (!agreed) throw new ExplainedError(`${name} was not trusted: nothing was changed`)
@@ -95,10 +95,8 @@ async function unknown(
     )
   } catch (error) {
     throw new ExplainedError(
-      `cannot add ${name} to ${file}: ${reasonOf(error)}; make it writable, or name another file by UserKnownHostsFile`,
-      {
-        cause: error,
-      },
+      `cannot add ${name} to ${file}: ${reasonOf(error)}; make it writable, or set UserKnownHostsFile`,
+      { cause: error },
     )
   }
 }
@@ -111,6 +109,6 @@ function textAt(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return ''
-    throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}; who is trusted stands there`, { cause: error })
+    throw new ExplainedError(`cannot read ${file}: ${reasonOf(error)}; it lists the trusted hosts`, { cause: error })
   }
 }

@@ -13,7 +13,7 @@ const verdict = (text: string, name: string, blob: Buffer): string =>
 
 const ed25519 = key('ssh-ed25519')
 
-test('a host is known by its name, its port, patterns and hashes', () => {
+test('a host matches by name, port, pattern and hash', () => {
   assert.equal(verdict(line('node', ed25519), 'node', ed25519), 'known')
   assert.equal(verdict(line('other,Node,third', ed25519), 'node', ed25519), 'known')
   assert.equal(verdict(line('node', ed25519), knownHostName('node', 2222), ed25519), 'unknown')
@@ -28,14 +28,14 @@ test('a host is known by its name, its port, patterns and hashes', () => {
   assert.equal(verdict(knownHostLine('node', ed25519, false), 'node', ed25519), 'known')
 })
 
-test('another key is a change, of whatever kind it is; a revoked one is refused', () => {
+test('another key of any type is a change; a revoked key is rejected', () => {
   assert.equal(verdict(line('node', ed25519), 'node', key('ssh-ed25519', 'y')), 'changed')
   assert.equal(verdict(line('node', ed25519), 'node', key('ssh-rsa')), 'changed')
   assert.equal(verdict(`${line('node', ed25519)}\n${line('node', key('ssh-rsa'))}`, 'node', key('ssh-rsa')), 'known')
   assert.equal(verdict(`${line('node', ed25519)}\n@revoked ${line('*', ed25519)}`, 'node', ed25519), 'revoked')
 })
 
-test('an authority is told, and lines that are none are passed over', () => {
+test('the verdict contains a certificate authority; invalid lines are ignored', () => {
   const found = judge(
     linesFor(parseKnownHosts(`# no\n\nbroken line\n@cert-authority ${line('*.com', ed25519)}`, 'FILE'), 'a.com'),
     ed25519,
@@ -43,7 +43,7 @@ test('an authority is told, and lines that are none are passed over', () => {
   assert.deepEqual([found.is, found.is === 'unknown' && found.authority?.line], ['unknown', 4])
 })
 
-test('patterns take no more than their length times the name’s', () => {
+test('matching takes time proportional to pattern length times name length', () => {
   const started = performance.now()
   assert.equal(verdict(line('*a'.repeat(200), ed25519), 'a'.repeat(150), ed25519), 'unknown')
   assert.ok(performance.now() - started < 5000)

@@ -1,9 +1,9 @@
-/** known_hosts (sshd(8)): which key a host has to have, hashed names, patterns and revoked keys included. */
+/** known_hosts (sshd(8)) with hashed names, patterns and revoked keys. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 
 export interface KnownHost {
   readonly marker: 'revoked' | 'cert-authority' | undefined
-  /** The names of the line as they are written. */
+  /** The names, as written in the line. */
   readonly names: string
   readonly type: string
   readonly key: Buffer
@@ -11,15 +11,15 @@ export interface KnownHost {
   readonly line: number
 }
 
-/** What is known of a key that a host shows. */
+/** The verdict on a host key. */
 export type Verdict =
   | { readonly is: 'known' }
-  /** `authority`: a line that trusts the host by who signed its key, which is not looked at here. */
+  /** `authority` is a line that trusts certificates of the host, which are not supported. */
   | { readonly is: 'unknown'; readonly authority: KnownHost | undefined }
   | { readonly is: 'changed'; readonly known: KnownHost }
   | { readonly is: 'revoked'; readonly known: KnownHost }
 
-/** The lines of a file; those that are none are passed over, as ssh does. */
+/** Parses a file; ignores invalid lines, as ssh does. */
 export function parseKnownHosts(text: string, file: string): KnownHost[] {
   return text.split('\n').flatMap((content, index) => {
     const [, marker, names, type, key] =
@@ -31,32 +31,32 @@ export function parseKnownHosts(text: string, file: string): KnownHost[] {
   })
 }
 
-/** The name of a host in such files: with its port, unless that is SSH's own. */
+/** The name of a host in known_hosts: with the port, unless it is 22. */
 export const knownHostName = (host: string, port: number): string =>
   port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`
 
-/** The lines for a host. */
+/** The lines that match a host. */
 export const linesFor = (lines: readonly KnownHost[], name: string): KnownHost[] =>
   lines.filter(({ names }) => matches(names, name))
 
-/** What `lines`, those for the host, say of the key that it shows. */
+/** Judges the host's key with the lines that match the host. */
 export function judge(lines: readonly KnownHost[], key: Buffer): Verdict {
   const revoked = lines.find((line) => line.marker === 'revoked' && line.key.equals(key))
   if (revoked) return { is: 'revoked', known: revoked }
   const plain = lines.filter(({ marker }) => marker === undefined)
   if (plain.some((line) => line.key.equals(key))) return { is: 'known' }
   const [first] = plain.filter(({ type }) => type === keyType(key)).concat(plain)
-  // A host that shows a key of another kind than the ones known has not shown that it is the same.
+  // A key of another type does not prove that the host is the same.
   if (first) return { is: 'changed', known: first }
   return { is: 'unknown', authority: lines.find(({ marker }) => marker === 'cert-authority') }
 }
 
-/** A line for a host. */
+/** Formats a line. */
 export function knownHostLine(name: string, key: Buffer, hashed: boolean): string {
   return `${hashed ? hashedName(name, randomBytes(20)) : name} ${keyType(key)} ${key.toString('base64')}\n`
 }
 
-/** The kind of key that a blob holds (RFC 4253, 6.6): `ssh-ed25519`. */
+/** The type of a key blob (RFC 4253, 6.6): `ssh-ed25519`. */
 export function keyType(key: Buffer): string {
   const length = key.length >= 4 ? key.readUInt32BE(0) : 0
   return key.subarray(4, 4 + length).toString('latin1')
@@ -79,7 +79,7 @@ function matches(names: string, name: string): boolean {
 const hashedName = (name: string, salt: Buffer): string =>
   `|1|${salt.toString('base64')}|${createHmac('sha1', salt).update(name).digest('base64')}`
 
-/** `*` and `?`, in time that grows with pattern times text. */
+/** Matches `*` and `?` in time proportional to pattern length times text length. */
 function wildcard(pattern: string, text: string): boolean {
   const open = (at: number, into: Set<number>): void => {
     into.add(at)

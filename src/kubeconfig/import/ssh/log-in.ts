@@ -1,7 +1,4 @@
-/**
- * The ways to log in, one after the other: a password that was given alone, else agent, keys, and a password that is
- * asked for.
- */
+/** SSH authentication: only the given password, else the agent, then keys, then a password prompt. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { AnyAuthMethod, AuthenticationType, AuthHandlerMiddleware, ParsedKey } from 'ssh2'
 import ssh2 from 'ssh2'
@@ -12,105 +9,105 @@ import type { SshSettings } from './ssh-settings.ts'
 
 export interface LogInOptions {
   readonly settings: SshSettings
-  /** The only way that is tried, if it is given. */
+  /** If set, the only method that is tried. */
   readonly password?: string
-  /** Keys of somebody's choosing have to be there. */
+  /** True if the user chose keys, which must then exist. */
   readonly keysChosen: boolean
-  /** Undefined where nobody is at a terminal. */
+  /** Undefined without a terminal. */
   readonly asker: Asker | undefined
 }
 
 export interface LogIn {
   readonly handler: AuthHandlerMiddleware
-  /** Why all of it has failed. */
+  /** The error after all methods have failed. */
   failure(): ExplainedError
 }
 
-/** How often a password, or a pass phrase, is asked for. */
-const tries = 3
+/** Prompts for a password or a passphrase. */
+const maxPrompts = 3
 
-/** `broken` is told when somebody breaks a question off, or a chosen key cannot be used. */
-export function logIn(options: LogInOptions, broken: (error: unknown) => void): LogIn {
+/** `onError` is called if the user cancels a prompt, or a chosen key is unusable. */
+export function logIn(options: LogInOptions, onError: (error: unknown) => void): LogIn {
   const tried: string[] = []
-  let taken: readonly string[] = []
-  const ways = waysIn(options, tried, () => taken, broken)
+  let supported: readonly string[] = []
+  const methods = authMethods(options, tried, () => supported, onError)
   return {
-    handler(left: readonly AuthenticationType[] | null, _partial, next) {
-      // The first answer says which ways the server takes.
-      if (left === null) {
+    handler(remaining: readonly AuthenticationType[] | null, _partial, next) {
+      // The first response lists the methods that the server supports.
+      if (remaining === null) {
         next({ type: 'none', username: options.settings.user } as AnyAuthMethod)
         return
       }
-      taken = left
-      void ways.next().then(({ value }) => giveUpOr(value), broken)
-      function giveUpOr(way: AnyAuthMethod | undefined): void {
-        // To give up is told by false, which the types do not know.
-        next(way ?? (false as unknown as AuthenticationType))
+      supported = remaining
+      void methods.next().then(({ value }) => tryOrStop(value), onError)
+      function tryOrStop(method: AnyAuthMethod | undefined): void {
+        // false ends the authentication, which the types of ssh2 lack.
+        next(method ?? (false as unknown as AuthenticationType))
       }
     },
     failure() {
       const { user, alias } = options.settings
       const next =
         options.password === undefined
-          ? 'name a key by -i, or give a password by -p'
-          : 'give the right password, or leave it out to use a key'
+          ? 'use a key with -i, or a password with -p'
+          : 'check the password, or omit it to use a key'
       const what = tried.length > 0 ? `tried ${[...new Set(tried)].join(', ')}` : 'there was nothing to try'
       return new ExplainedError(
-        `${alias} does not let ${user} in (${what}; it takes ${taken.join(', ') || 'nothing'}): ${next}`,
+        `${alias} rejects the login of ${user} (${what}; it supports ${supported.join(', ') || 'nothing'}): ${next}`,
       )
     },
   }
 }
 
-async function* waysIn(
+async function* authMethods(
   { settings, password, keysChosen, asker }: LogInOptions,
   tried: string[],
-  taken: () => readonly string[],
-  broken: (error: unknown) => void,
+  supported: () => readonly string[],
+  onError: (error: unknown) => void,
 ): AsyncGenerator<AnyAuthMethod, undefined> {
   const { user: username, agent, identitiesOnly, identityFiles, hostName } = settings
   if (password !== undefined) {
     tried.push('the password')
-    if (taken().includes('password')) yield { type: 'password', username, password }
-    if (taken().includes('keyboard-interactive')) yield interactive(username, async () => password, broken)
+    if (supported().includes('password')) yield { type: 'password', username, password }
+    if (supported().includes('keyboard-interactive')) yield interactive(username, async () => password, onError)
     return undefined
   }
-  if (taken().includes('publickey')) {
+  if (supported().includes('publickey')) {
     if (agent && !identitiesOnly) {
       tried.push('the agent')
       yield { type: 'agent', username, agent }
     }
     for (const file of identityFiles) {
       if (!existsSync(file)) {
-        if (keysChosen) throw new ExplainedError(`there is no key ${file}: name another by -i`)
+        if (keysChosen) throw new ExplainedError(`the key ${file} does not exist: use another with -i`)
         continue
       }
       const signer = agent && identitiesOnly ? agentWithKey(agent, file) : undefined
       if (signer) yield { type: 'agent', username, agent: signer }
       const key = await loadKey(file, asker, keysChosen)
-      tried.push(key ? file : `${file} (not without its pass phrase)`)
+      tried.push(key ? file : `${file} (needs its passphrase)`)
       if (key) yield { type: 'publickey', username, key }
     }
   }
   if (!asker) return undefined
   const question = `Password of ${username}@${hostName}: `
-  for (let attempt = 0; attempt < tries && taken().includes('password'); attempt++) {
+  for (let attempt = 0; attempt < maxPrompts && supported().includes('password'); attempt++) {
     const answer = await asker.secret(question)
     tried.push('a password')
     yield { type: 'password', username, password: answer }
   }
-  for (let attempt = 0; attempt < tries && taken().includes('keyboard-interactive'); attempt++) {
+  for (let attempt = 0; attempt < maxPrompts && supported().includes('keyboard-interactive'); attempt++) {
     tried.push('a password')
-    yield interactive(username, (prompt) => asker.secret(`${username}@${hostName}: ${prompt}`), broken)
+    yield interactive(username, (prompt) => asker.secret(`${username}@${hostName}: ${prompt}`), onError)
   }
   return undefined
 }
 
-/** Answers what the server asks, such as PAM. */
+/** Answers the server's prompts, for example of PAM. */
 function interactive(
   username: string,
   answer: (prompt: string) => Promise<string>,
-  broken: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): AnyAuthMethod {
   return {
     type: 'keyboard-interactive',
@@ -120,14 +117,14 @@ function interactive(
         const answers: string[] = []
         for (const { prompt } of prompts) answers.push(await answer(prompt))
         finish(answers)
-      })().catch(broken)
+      })().catch(onError)
     },
   }
 }
 
 /**
- * The key of a file; undefined if it has a pass phrase that nobody can be asked for. Rejects with an ExplainedError for
- * a chosen one that cannot be used.
+ * Loads a key; resolves with undefined if it needs a passphrase and there is no terminal. Rejects with an
+ * ExplainedError for an unusable chosen key.
  */
 async function loadKey(file: string, asker: Asker | undefined, chosen: boolean): Promise<ParsedKey | undefined> {
   let content: Buffer
@@ -142,24 +139,23 @@ async function loadKey(file: string, asker: Asker | undefined, chosen: boolean):
     if (!asker) {
       if (chosen)
         throw new ExplainedError(
-          `the key ${file} has a pass phrase, and nobody is at a terminal to be asked for it: add it to the ` +
-            'agent by ssh-add',
+          `the key ${file} has a passphrase, and there is no terminal to enter it: add the key to the agent with ` +
+            'ssh-add',
         )
       return undefined
     }
-    for (let attempt = 0; attempt < tries && key instanceof Error; attempt++) {
-      const phrase = await asker.secret(`${attempt === 0 ? '' : 'That was not it. '}Pass phrase of ${file}: `)
+    for (let attempt = 0; attempt < maxPrompts && key instanceof Error; attempt++) {
+      const phrase = await asker.secret(`${attempt === 0 ? '' : 'Wrong passphrase. '}Passphrase of ${file}: `)
       key = parsed(content, phrase)
     }
-    if (key instanceof Error) throw new ExplainedError(`the pass phrase of ${file} was wrong: nothing was changed`)
+    if (key instanceof Error) throw new ExplainedError(`the passphrase of ${file} was wrong: nothing was changed`)
   }
   if (!(key instanceof Error)) return key
-  if (chosen)
-    throw new ExplainedError(`${file} is no private key that can be used (${key.message}): name another by -i`)
+  if (chosen) throw new ExplainedError(`${file} is not a usable private key (${key.message}): use another with -i`)
   return undefined
 }
 
-/** The first key of a file, which is the only one. */
+/** Parses the only key of a file. */
 function parsed(content: Buffer, phrase?: string): ParsedKey | Error {
   const key = ssh2.utils.parseKey(content, phrase)
   const [first] = Array.isArray(key) ? key : [key]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseSshAddress, parseSshHost } from './ssh-address.ts'
 
-test('addresses say user, host, port and path', () => {
+test('addresses contain user, host, port and path', () => {
   assert.deepEqual(parseSshAddress('ssh://root@node:/etc/kubernetes/kubectl.kubeconfig'), {
     user: 'root',
     host: 'node',
@@ -19,7 +19,7 @@ test('addresses say user, host, port and path', () => {
   assert.deepEqual(parseSshHost('me@gate:22'), { user: 'me', host: 'gate', port: 22 })
 })
 
-test('others are refused with what is wrong', () => {
+test('invalid addresses are rejected with the reason', () => {
   for (const text of [
     'ssh://',
     'ssh:///x',
@@ -29,18 +29,13 @@ test('others are refused with what is wrong', () => {
     'ssh://node:port/x',
     'ssh://n%zz@node/x',
   ]) {
-    assert.throws(
-      () => parseSshAddress(text),
-      /is no address of a file: it should look like ssh:\/\/USER@HOST:PORT\//,
-      text,
-    )
+    assert.throws(() => parseSshAddress(text), /is not the address of a file: use ssh:\/\/USER@HOST:PORT\//, text)
   }
   for (const text of ['ssh://node', 'ssh://node/', 'ssh://node/etc/'])
-    assert.throws(() => parseSshAddress(text), /names no file/)
-  assert.throws(() => parseSshAddress('ssh://node:0/x'), /ports go from 1 to 65535/)
+    assert.throws(() => parseSshAddress(text), /has no file/)
+  assert.throws(() => parseSshAddress('ssh://node:0/x'), /must be from 1 to 65535/)
   assert.throws(
     () => parseSshAddress('ssh://me:secret@node/x'),
-    (error) =>
-      error instanceof Error && /has a password in it/.test(error.message) && !error.message.includes('secret'),
+    (error) => error instanceof Error && /contains a password/.test(error.message) && !error.message.includes('secret'),
   )
 })

@@ -1,7 +1,7 @@
-/** Addresses such as `ssh://user@host:port/path`: where a file lies on another machine. */
+/** Addresses of files on other machines, such as `ssh://user@host:port/path`. */
 import { ExplainedError } from '../../../lib/explained-error.ts'
 
-/** A machine, as a URL or ProxyJump names it. What is not said is for ~/.ssh/config to say. */
+/** A machine in a URL or ProxyJump. Missing fields come from ~/.ssh/config. */
 export interface SshHost {
   readonly host: string
   readonly user?: string
@@ -9,16 +9,16 @@ export interface SshHost {
 }
 
 export interface SshAddress extends SshHost {
-  /** Absolute, or from the home directory there. */
+  /** Absolute, or relative to the home directory there. */
   readonly path: string
 }
 
-/** Throws an ExplainedError for what is no such address. `ssh://HOST:/path` and `ssh://HOST/~/path` are some, too. */
+/** Throws an ExplainedError for an invalid address. `ssh://HOST:/path` and `ssh://HOST/~/path` are valid, too. */
 export function parseSshAddress(text: string): SshAddress {
   const [, authority, path] = /^ssh:\/\/([^/]*)(\/.*)?$/i.exec(text) ?? []
-  if (!authority) throw noAddress(text)
+  if (!authority) throw invalidAddress(text)
   if (!path || path.endsWith('/'))
-    throw new ExplainedError(`${text} names no file: say which, such as ssh://${authority}/etc/kubernetes/admin.conf`)
+    throw new ExplainedError(`${text} has no file: use for example ssh://${authority}/etc/kubernetes/admin.conf`)
   const decoded = decode(path, text)
   return { ...parseSshHost(authority, text), path: decoded.startsWith('/~/') ? decoded.slice(3) : decoded }
 }
@@ -29,14 +29,14 @@ export function parseSshHost(text: string, whole = text): SshHost {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d*))?$/.exec(text.slice(at + 1)) ?? []
   const host = bracketed ?? plain
   const user = at >= 0 ? decode(text.slice(0, at), whole) : undefined
-  if (!host || user === '' || host.startsWith('-')) throw noAddress(whole)
+  if (!host || user === '' || host.startsWith('-')) throw invalidAddress(whole)
   if (user?.includes(':'))
     throw new ExplainedError(
-      `${whole.replace(/:[^/@]*@/, ':…@')} has a password in it, which lists of processes would show: ask for it ` +
-        'with --password-fd, or leave it out to be asked',
+      `${whole.replace(/:[^/@]*@/, ':…@')} contains a password, which process lists would show: use ` +
+        '--password-fd, or omit it for a prompt',
     )
   if (port && (Number(port) < 1 || Number(port) > 65_535))
-    throw new ExplainedError(`${whole} has the port ${port}: ports go from 1 to 65535`)
+    throw new ExplainedError(`${whole} has the port ${port}: ports must be from 1 to 65535`)
   return { host, ...(user && { user }), ...(port && { port: Number(port) }) }
 }
 
@@ -44,11 +44,9 @@ function decode(text: string, whole: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw noAddress(whole)
+    throw invalidAddress(whole)
   }
 }
 
-const noAddress = (text: string): ExplainedError =>
-  new ExplainedError(
-    `${text} is no address of a file: it should look like ssh://USER@HOST:PORT/etc/kubernetes/admin.conf`,
-  )
+const invalidAddress = (text: string): ExplainedError =>
+  new ExplainedError(`${text} is not the address of a file: use ssh://USER@HOST:PORT/etc/kubernetes/admin.conf`)

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import type { SshHost } from './ssh-address.ts'
 import { type SshSettings, sshSettings } from './ssh-settings.ts'
 
-/** Settings by a configuration, without the machine's own. */
+/** Settings from a configuration, without the system's. */
 function settingsBy(
   t: TestContext,
   text: string,
@@ -19,7 +19,7 @@ function settingsBy(
   return { home, of: (host, environment = { USER: 'me' }) => sshSettings(host, { home, environment, configFile }) }
 }
 
-test('without a word, everything is as usual', (t) => {
+test('an empty configuration has the defaults', (t) => {
   const { home, of } = settingsBy(t, '')
   const { alias, hostName, port, user, identityFiles, agent, unknownHosts, jumps, knownHostsFiles } = of(
     { host: 'node' },
@@ -36,7 +36,7 @@ test('without a word, everything is as usual', (t) => {
   assert.equal(knownHostsFiles[0], join(home, '.ssh/known_hosts'))
 })
 
-test('what is said first counts, keys add up, and the address counts before the file', (t) => {
+test('the first value wins, keys accumulate, and the address has precedence over the file', (t) => {
   const { home, of } = settingsBy(
     t,
     `Host n*

@@ -1,7 +1,4 @@
-/**
- * What ~/.ssh/config and /etc/ssh/ssh_config say of a host (ssh_config(5)), as far as reading a file from it is
- * concerned.
- */
+/** The settings of a host in ~/.ssh/config and /etc/ssh/ssh_config (ssh_config(5)) that reading a file needs. */
 import { globSync, readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -9,59 +6,59 @@ import SSHConfig from 'ssh-config'
 import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
 import { parseSshHost, type SshHost } from './ssh-address.ts'
 
-/** What is done about a host whose key is not known. */
-export type UnknownHosts = 'ask' | 'refuse' | 'accept'
+/** The handling of hosts with unknown keys. */
+export type UnknownHosts = 'ask' | 'reject' | 'accept'
 
 export interface SshSettings {
-  /** As it was named, which is what files speak of. */
+  /** The name as given, which the configuration files match. */
   readonly alias: string
   readonly hostName: string
   readonly port: number
   readonly user: string
-  /** Private keys, those of nobody's choosing among them: they need not be there. */
+  /** Private keys, including the defaults, which need not exist. */
   readonly identityFiles: readonly string[]
-  /** Whether the keys of the agent are left alone. */
+  /** True to use only the agent's keys that are in identityFiles. */
   readonly identitiesOnly: boolean
   /** The agent's socket. */
   readonly agent: string | undefined
-  /** The first is where a new host is added. */
+  /** New hosts are added to the first file. */
   readonly knownHostsFiles: readonly string[]
-  /** The name that known_hosts has for it, if that is another. */
+  /** The name in known_hosts, if different. */
   readonly hostKeyAlias: string | undefined
   readonly unknownHosts: UnknownHosts
   readonly hashKnownHosts: boolean
   /** A program whose input and output are the connection. */
   readonly proxyCommand: string | undefined
-  /** The machines on the way, the nearest first. */
+  /** Jump hosts, nearest first. */
   readonly jumps: readonly SshHost[]
-  /** How long connecting may take, in ms. */
+  /** Timeout for connecting, in ms. */
   readonly connectTimeoutMs: number
 }
 
 export interface SshSettingsOptions {
   readonly home: string
   readonly environment: NodeJS.ProcessEnv
-  /** Read in the place of the user's own and the machine's. */
+  /** Read in place of the user's and the system's files. */
   readonly configFile?: string
-  /** Keys of somebody's choosing: no others are tried. */
+  /** Keys chosen by the user; no others are tried. */
   readonly identityFiles?: readonly string[]
 }
 
-/** The keys that ssh has by itself; those that need a security key cannot be used here. */
-const usualKeys = ['id_rsa', 'id_ecdsa', 'id_ed25519']
-const usualTimeoutMs = 20_000
+/** The default keys of ssh, without those for security keys, which are not supported. */
+const defaultKeys = ['id_rsa', 'id_ecdsa', 'id_ed25519']
+const defaultTimeoutMs = 20_000
 const maxIncludes = 16
 
-/** Throws an ExplainedError for a file that cannot be read, or that cannot be understood. */
+/** Throws an ExplainedError for an unreadable or invalid file. */
 export function sshSettings(
   host: SshHost,
   { home, environment, configFile, identityFiles }: SshSettingsOptions,
 ): SshSettings {
   const own = join(home, '.ssh')
   const files = configFile ? [configFile] : [join(own, 'config'), '/etc/ssh/ssh_config']
-  // What is said first counts, for single values; keys add up.
-  const said = files.map((file) => computed(file, host, own, file === configFile))
-  const all = (name: string): string[] => said.flatMap((values) => texts(values[name.toLowerCase()]))
+  // For single values, the first one wins; keys accumulate.
+  const sections = files.map((file) => computed(file, host, own, file === configFile))
+  const all = (name: string): string[] => sections.flatMap((values) => texts(values[name.toLowerCase()]))
   const one = (name: string): string | undefined => all(name)[0]
   const hostName = (one('HostName') ?? host.host).replaceAll('%h', host.host)
   const user = host.user ?? one('User') ?? environment.USER ?? userInfo().username
@@ -82,13 +79,13 @@ export function sshSettings(
   const withTokens = (text: string): string =>
     text.replace(/%([%hdnrpu])/g, (_, letter: string) => tokens[letter] ?? '')
   const list = (name: string): string[] => {
-    const first = said.find((values) => texts(values[name.toLowerCase()]).length > 0)
+    const first = sections.find((values) => texts(values[name.toLowerCase()]).length > 0)
     return texts(first?.[name.toLowerCase()])
       .flatMap((text) => text.split(/\s+/))
       .filter((text) => text !== 'none')
   }
   const chosenKeys = all('IdentityFile')
-  const { command, jump } = wayOf(said)
+  const { command, jump } = proxyOf(sections)
   if (command) checkWords(host.host, [hostName, host.host, user])
   const known = list('UserKnownHostsFile')
   const agent = one('IdentityAgent') ?? 'SSH_AUTH_SOCK'
@@ -101,7 +98,7 @@ export function sshSettings(
       ? identityFiles.map((file) => file.replace(/^~(?=\/)/, home))
       : chosenKeys.length > 0
         ? chosenKeys.filter((file) => file !== 'none').map(path)
-        : usualKeys.map((key) => join(own, key)),
+        : defaultKeys.map((key) => join(own, key)),
     identitiesOnly: one('IdentitiesOnly')?.toLowerCase() === 'yes' || (identityFiles?.length ?? 0) > 0,
     agent:
       agent === 'none' ? undefined : agent === 'SSH_AUTH_SOCK' ? environment.SSH_AUTH_SOCK || undefined : path(agent),
@@ -114,13 +111,13 @@ export function sshSettings(
     hashKnownHosts: one('HashKnownHosts')?.toLowerCase() === 'yes',
     proxyCommand: command && withTokens(command),
     jumps: !jump ? [] : jump.split(',').map((hop) => parseSshHost(hop.trim().replace(/^ssh:\/\//, ''))),
-    connectTimeoutMs: (Number(one('ConnectTimeout')) || usualTimeoutMs / 1000) * 1000,
+    connectTimeoutMs: (Number(one('ConnectTimeout')) || defaultTimeoutMs / 1000) * 1000,
   }
 }
 
-/** How the machine is reached, if not directly: of ProxyCommand and ProxyJump, the one that is said first counts. */
-function wayOf(said: readonly Said[]): { readonly command?: string; readonly jump?: string } {
-  const [first] = said.flatMap((values) =>
+/** ProxyCommand or ProxyJump, whichever comes first. */
+function proxyOf(sections: readonly Section[]): { readonly command?: string; readonly jump?: string } {
+  const [first] = sections.flatMap((values) =>
     Object.entries(values).filter(([name]) => name === 'proxycommand' || name === 'proxyjump'),
   )
   const text = first && texts(first[1]).join(' ')
@@ -128,23 +125,23 @@ function wayOf(said: readonly Said[]): { readonly command?: string; readonly jum
   return first[0] === 'proxycommand' ? { command: text } : { jump: text }
 }
 
-/** Throws an ExplainedError for names that a shell would take for more than words. */
+/** Throws an ExplainedError for names with special characters of the shell. */
 function checkWords(host: string, words: readonly string[]): void {
   const odd = words.find((word) => /[\s\p{Cc}'"`$\\;&<>|(){}]/u.test(word) || word.startsWith('-'))
   if (odd !== undefined)
     throw new ExplainedError(
-      `${host} is reached by a ProxyCommand, and ${JSON.stringify(odd)} could be more than a name to it: mend ` +
-        'HostName and User in ~/.ssh/config',
+      `${host} has a ProxyCommand, and ${JSON.stringify(odd)} is unsafe in a shell: fix HostName and User in ` +
+        '~/.ssh/config',
     )
 }
 
-const globalKnownHosts = (said: readonly string[]): readonly string[] =>
-  said.length > 0 ? said : ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2']
+const globalKnownHosts = (files: readonly string[]): readonly string[] =>
+  files.length > 0 ? files : ['/etc/ssh/ssh_known_hosts', '/etc/ssh/ssh_known_hosts2']
 
-function unknownHosts(said = 'ask'): UnknownHosts {
-  switch (said.toLowerCase()) {
+function unknownHosts(checking = 'ask'): UnknownHosts {
+  switch (checking.toLowerCase()) {
     case 'yes':
-      return 'refuse'
+      return 'reject'
     case 'accept-new':
     case 'no':
     case 'off':
@@ -154,23 +151,23 @@ function unknownHosts(said = 'ask'): UnknownHosts {
   }
 }
 
-type Said = Readonly<Record<string, string | readonly string[]>>
+type Section = Readonly<Record<string, string | readonly string[]>>
 
-/** What one file says of the host; nothing if it is not there and need not be. */
-function computed(file: string, { host, user }: SshHost, own: string, required: boolean): Said {
+/** The settings of the host in a file; empty if an optional file does not exist. */
+function computed(file: string, { host, user }: SshHost, own: string, required: boolean): Section {
   const text = textAt(file, required)
   if (text === undefined) return {}
   try {
     const config = SSHConfig.parse(withIncludes(text, file.startsWith('/etc/') ? '/etc/ssh' : own, 0))
     return config.compute({ Host: host, ...(user && { User: user }) }, { ignoreCase: true, matchExec: false })
   } catch (error) {
-    throw new ExplainedError(`cannot understand ${file}: ${reasonOf(error)}; mend it, or name another by -F`, {
+    throw new ExplainedError(`cannot parse ${file}: ${reasonOf(error)}; fix it, or name another with -F`, {
       cause: error,
     })
   }
 }
 
-/** The text with what `Include` names in its place. */
+/** Replaces `Include` lines with the files. */
 function withIncludes(text: string, folder: string, depth: number): string {
   return text.replace(/^[ \t]*include[ \t=]+(.+)$/gim, (_, patterns: string) => {
     if (depth >= maxIncludes) return ''
@@ -194,7 +191,7 @@ function textAt(file: string, required: boolean): string | undefined {
   }
 }
 
-/** A value of ssh-config's: one, several, or several words with their separators. */
+/** Converts a value of the ssh-config package: a text, several, or words with separators. */
 function texts(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (!Array.isArray(value)) return []

@@ -93,7 +93,7 @@ async function importContext(first: string | undefined, second: string | undefin
       const how = await changeKubeconfigs(target, `import ${name}`, (config) =>
         addContext(config, incoming, { name, force: flags.force === true }),
       )
-      if (how === 'there already') print(`${quoted(name)} exists already and is the same as in ${source.name}`)
+      if (how === 'unchanged') print(`${quoted(name)} exists already and is the same as in ${source.name}`)
       else
         print(
           `${quoted(name)} was ${how} from ${source.name}; use it: t8s config use ` +
