@@ -1,4 +1,4 @@
-/** The order of the chain, as requests and their events show it. */
+/** The order of the chain, as seen in responses and audit events. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,9 +21,9 @@ import { impersonationMetrics } from './identity/impersonation-metrics.ts'
 import { buildChain, type ChainOptions } from './index.ts'
 import { filterDurations } from './metrics/filter-metrics.ts'
 import { requestMetrics } from './metrics/request-metrics.ts'
-import { uncounted } from './uncounted.ts'
+import { warmUpChain } from './warm-up-chain.ts'
 
-interface Told {
+interface AuditedStage {
   readonly stage: string
   readonly user: { readonly username?: string }
   readonly impersonatedUser?: { readonly username?: string }
@@ -98,17 +98,17 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
   }
   const handle = buildChain(options, director)
   t.after(() => audit?.stop())
-  const events = (): Told[] =>
+  const events = (): AuditedStage[] =>
     readFileSync(path, 'utf8')
       .split('\n')
       .slice(0, -1)
-      .map((line) => JSON.parse(line) as Told)
+      .map((line) => JSON.parse(line) as AuditedStage)
   return { handle, events, logged, options, metrics, audit }
 }
 
-const never: Handler = () => assert.fail('nobody may come here')
+const never: Handler = () => assert.fail('the director must not be called')
 
-test('an error that nobody foresaw is 500, stands in the log with its request, and is audited as a panic', async (t) => {
+test('an unexpected error is 500, is logged with its request, and audited as a panic', async (t) => {
   const { handle, events, logged } = await chain(t, () => {
     throw new TypeError('x is undefined')
   })
@@ -126,7 +126,7 @@ test('an error that nobody foresaw is 500, stands in the log with its request, a
   )
 })
 
-test('a request that nothing has to wait for has its answer at once, a refusal too', async (t) => {
+test('a request that waits for nothing is answered synchronously, also with an error', async (t) => {
   const { handle, events } = await chain(t, ({ path }) => {
     if (path !== '/version') throw notFound({ group: '', name: 'pods' }, 'a')
     return json(200, {})
@@ -144,7 +144,7 @@ test('a request that nothing has to wait for has its answer at once, a refusal t
   )
 })
 
-test('a refusal is no panic', async (t) => {
+test('a StatusError is no panic', async (t) => {
   const { handle, events, logged } = await chain(t, async () => {
     throw notFound({ group: '', name: 'pods' }, 'a')
   })
@@ -156,7 +156,7 @@ test('a refusal is no panic', async (t) => {
   )
 })
 
-test('authentication comes before audit, which comes before impersonation, which comes before authorization', async (t) => {
+test('authentication comes before audit, then impersonation, then authorization', async (t) => {
   const asked: string[] = []
   const authorizer: Authorizer = {
     ...alwaysAllow,
@@ -184,12 +184,12 @@ test('authentication comes before audit, which comes before impersonation, which
   )
 })
 
-test('requests of the warm-up pass the same chain, and nobody counts or audits them', async (t) => {
+test('warm-up requests pass the same filters, but are neither counted nor audited', async (t) => {
   const { options, metrics, audit, events } = await chain(t, never)
   const flow = new FlowControl({ seats: 10, requestTimeoutMs: 10_000, size: () => undefined, metrics })
   const before = metrics.render()
   const handle = buildChain(
-    uncounted({ ...options, flow }, () => undefined, audit?.unkept()),
+    warmUpChain({ ...options, flow }, () => undefined, audit?.unkept()),
     ({ user, audit: event }) => json(200, { user: user?.name, audited: event !== undefined }),
   )
   const { status, headers, body } = await handle(request('/api/v1/pods'))

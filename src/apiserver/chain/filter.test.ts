@@ -1,14 +1,14 @@
-/** Filters around a handler and beside it, and who is told of what. */
+/** Filters with and without control of the next handler, and which of their methods are called. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Handler, type Request, text } from '../http/exchange.ts'
-import { type Beside, compose } from './filter.ts'
+import { compose, type ObservingFilter } from './filter.ts'
 
 const request = {} as Request
 const answers: Handler = async () => text(200, 'ok')
 
-/** A filter that writes down what it is told. */
-const noting = (name: string, notes: string[], more: Beside = {}): Beside => ({
+/** A filter that records the calls of its methods. */
+const noting = (name: string, notes: string[], more: ObservingFilter = {}): ObservingFilter => ({
   begin(asked) {
     notes.push(`${name} begins`)
     more.begin?.(asked)
@@ -24,7 +24,7 @@ const noting = (name: string, notes: string[], more: Beside = {}): Beside => ({
   },
 })
 
-test('answers pass the filters from the inside out', async () => {
+test('responses pass the filters from the inside out', async () => {
   const notes: string[] = []
   const response = await compose(
     [noting('outer', notes), noting('inner', notes, { answered: () => text(201, '') })],
@@ -34,15 +34,15 @@ test('answers pass the filters from the inside out', async () => {
   assert.deepEqual(notes, ['outer begins', 'inner begins', 'inner sees 200', 'outer sees 201'])
 })
 
-test('an answer that is there passes at once, and so does what is thrown at once', async () => {
+test('synchronous responses and errors stay synchronous', async () => {
   const notes: string[] = []
   const filters = [noting('recovery', notes, { failed: () => text(500, '') }), noting('inner', notes)]
   const answer = compose(filters, () => text(200, ''))(request)
   assert.ok(!(answer instanceof Promise))
-  const told = [...notes]
+  const expected = [...notes]
   notes.length = 0
   assert.equal((await compose(filters, async () => text(200, ''))(request)).status, 200)
-  assert.deepEqual(notes, told)
+  assert.deepEqual(notes, expected)
   const failure = compose(filters, () => {
     throw new Error('behind')
   })(request)
@@ -50,7 +50,7 @@ test('an answer that is there passes at once, and so does what is thrown at once
   assert.equal(failure.status, 500)
 })
 
-test('what is thrown becomes an answer where a filter makes one of it, for those outside of it', async () => {
+test('an error becomes a response for the outer filters if a filter converts it', async () => {
   const notes: string[] = []
   const recovery = noting('recovery', notes, { failed: () => text(500, '') })
   const throwing: Handler = () => {
@@ -68,7 +68,7 @@ test('what is thrown becomes an answer where a filter makes one of it, for those
   ])
 })
 
-test('a filter that refuses at the beginning is told of no answer, and what stands behind it is not asked', async () => {
+test('a filter that throws in begin gets no response, and later filters are not called', async () => {
   const notes: string[] = []
   const refusing = noting('refusing', notes, {
     begin() {
@@ -88,7 +88,7 @@ test('a filter that refuses at the beginning is told of no answer, and what stan
   assert.deepEqual(notes, ['recovery begins', 'refusing begins', 'recovery fails'])
 })
 
-test('an error that nobody answers reaches the caller', async () => {
+test('an error that no filter converts reaches the caller', async () => {
   const failing: Handler = async () => {
     throw new Error('behind')
   }
@@ -98,7 +98,7 @@ test('an error that nobody answers reaches the caller', async () => {
   )
 })
 
-test('filters around and beside stand in their order', async () => {
+test('filters of both kinds keep their order', async () => {
   const notes: string[] = []
   const chain = compose(
     [

@@ -1,27 +1,27 @@
-/** A filter sees a request before, and its answer after, everything that stands behind it in the chain. */
+/** A filter sees a request before all later filters of the chain, and its response after them. */
 import { settle } from '../../lib/flow/settle.ts'
 import type { Handler, Request, Response } from '../http/exchange.ts'
 
 /**
- * A filter that has a say in whether and when the rest of the chain is asked. Who waits for nothing gives no promise.
+ * A filter that controls whether and when the rest of the chain is called. Returns no promise if it waits for nothing.
  */
-export type Around = (request: Request, next: Handler) => ReturnType<Handler>
+export type WrappingFilter = (request: Request, next: Handler) => ReturnType<Handler>
 
-/** A filter that only looks, which costs no call of its own: those that stand side by side in the chain share one. */
-export interface Beside {
-  /** May throw: then what stands behind it is not asked, and it is not told of an answer itself. */
+/** A filter that only observes, which costs no call of its own: adjacent ones share one. */
+export interface ObservingFilter {
+  /** May throw: the rest of the chain is not called then, nor `answered` of this filter. */
   begin?(request: Request): void
-  /** Gives the answer that those before it see. */
+  /** Returns the response that the filters before it see. */
   answered?(request: Request, response: Response): Response
-  /** Told in place of `answered` of what was thrown behind it: gives the answer that it becomes, or throws. */
+  /** Called instead of `answered` if a later filter has thrown: returns the response for the error, or throws. */
   failed?(request: Request, error: unknown): Response
 }
 
-export type Filter = Around | Beside
+export type Filter = WrappingFilter | ObservingFilter
 
 /**
- * Puts filters before a handler; the first is outermost. What is thrown at once and what is rejected is the same to
- * them.
+ * Puts filters before a handler; the first is the outermost. They make no difference between thrown errors and
+ * rejections.
  * @example compose([panicRecovery(log), authentication(authenticators)], director)
  */
 export function compose(filters: readonly Filter[], handler: Handler): Handler {
@@ -34,24 +34,24 @@ export function compose(filters: readonly Filter[], handler: Handler): Handler {
       i--
       continue
     }
-    const together: Beside[] = []
+    const together: ObservingFilter[] = []
     for (; i >= 0; i--) {
       const beside = filters[i]!
       if (typeof beside === 'function') break
       together.unshift(beside)
     }
-    next = besides(together, next)
+    next = combineObservers(together, next)
   }
   return next
 }
 
-/** One call, and where something has to be waited for one promise, for all of them. */
-function besides(filters: readonly Beside[], next: Handler): Handler {
-  // Looked up once: filters have all kinds of shapes.
+/** Combines adjacent observers: one call for all of them, and one promise if there is something to wait for. */
+function combineObservers(filters: readonly ObservingFilter[], next: Handler): Handler {
+  // Looked up once, as filters have different shapes.
   const begin = filters.map((filter) => filter.begin?.bind(filter))
   const answered = filters.map((filter) => filter.answered?.bind(filter))
-  /** From the inside out, those that had begun. */
-  const told = (request: Request, from: number, response: Response | undefined, error: unknown): Response => {
+  /** Calls the filters that had begun, from the inside out. */
+  const passBack = (request: Request, from: number, response: Response | undefined, error: unknown): Response => {
     let answer = response
     let fault = error
     for (let i = from; i >= 0; i--) {
@@ -74,8 +74,8 @@ function besides(filters: readonly Beside[], next: Handler): Handler {
         for (; begun < innermost; begun++) begin[begun + 1]?.(request)
         return next(request)
       },
-      (response) => told(request, innermost, response, undefined),
-      (error) => told(request, begun, undefined, error),
+      (response) => passBack(request, innermost, response, undefined),
+      (error) => passBack(request, begun, undefined, error),
     )
   }
 }

@@ -7,7 +7,7 @@ import type { FlowControl } from '../flow-control/index.ts'
 import type { StoreHealth } from '../health/store-health.ts'
 import type { Handler } from '../http/exchange.ts'
 import type { WaitGroup } from '../http/wait-group.ts'
-import { audit, earlyRefusalAudit } from './auditing/audit.ts'
+import { audit, earlyRejectionAudit } from './auditing/audit.ts'
 import { auditId } from './auditing/audit-id.ts'
 import { compose, type Filter } from './filter.ts'
 import { cacheControl } from './headers/cache-control.ts'
@@ -22,7 +22,7 @@ import type { AuthorizationMetrics } from './identity/authorization-metrics.ts'
 import { basicChallenge } from './identity/basic-challenge.ts'
 import { impersonation } from './identity/impersonation.ts'
 import type { ImpersonationMetrics } from './identity/impersonation-metrics.ts'
-import { foreseen, panicRecovery } from './lifetime/panic-recovery.ts'
+import { expectedError, panicRecovery } from './lifetime/panic-recovery.ts'
 import { retryAfter } from './lifetime/retry-after.ts'
 import { timeout } from './lifetime/timeout.ts'
 import { waitGroupFilter } from './lifetime/wait-group.ts'
@@ -44,52 +44,54 @@ export interface ChainOptions {
   readonly decisions: AuthorizationMetrics
   /** Priority and fairness, or plain limits. */
   readonly flow: FlowControl | (InFlightLimits & { readonly dropped: (kind: keyof InFlightLimits) => void })
-  /** How long a request that is no watch or stream may take, in ms. */
+  /** The time limit in ms for requests other than watches and streams. */
   readonly requestTimeoutMs: number
-  /** Absent where nothing is audited. */
+  /** Absent if auditing is off. */
   readonly auditing?: Auditing
   readonly http?: HttpOptions
-  /** The defaults of 1.36 if absent. */
+  /** Default: those of 1.36. */
   readonly features?: FeatureGates
 }
 
-/** What the server says to HTTP clients beside its answers. */
+/** Options for HTTP headers that are independent of the API. */
 export interface HttpOptions {
-  /** The share of HTTP/2 requests whose client is sent to another connection: 0 to 0.02. */
+  /** The fraction of HTTP/2 requests whose client is asked to reconnect: 0 to 0.02. */
   readonly goawayChance?: number
-  /** Origins that browsers may send requests from: regular expressions in Go's syntax. */
+  /** Origins from which browsers may send requests: regular expressions in Go's syntax. */
   readonly corsAllowedOrigins?: readonly string[]
   readonly strictTransportSecurity?: readonly string[]
-  /** Whether a server that ends answers 429 until the requests under way are done. */
+  /** True if a stopping server answers 429 until the requests in progress are done. */
   readonly shutdownSendRetryAfter?: boolean
 }
 
-/** A filter that is only there if it is wanted: one that does nothing costs its part of every request. */
-const where = (wanted: unknown, filter: () => Filter): readonly Filter[] => (wanted ? [filter()] : [])
+/** Includes a filter only if it is needed, as each one adds to the cost of every request. */
+const when = (wanted: unknown, filter: () => Filter): readonly Filter[] => (wanted ? [filter()] : [])
 
-/** Every request's way to `director`, which answers it. Throws RegexpSyntaxError for an origin that is none. */
+/**
+ * Builds the chain that ends with `director`, which answers requests. Throws RegexpSyntaxError for an invalid origin.
+ */
 export function buildChain(options: ChainOptions, director: Handler): Handler {
   const { http = {}, auditing } = options
   const { goawayChance = 0, corsAllowedOrigins = [], strictTransportSecurity: directives = [] } = http
-  const answerOf = (error: unknown) => foreseen(error, options.storeHealth)
+  const statusErrorOf = (error: unknown) => expectedError(error, options.storeHealth)
   return compose(
     [
       auditId(),
       requestInfoFilter(),
       requestMetricsFilter(options.metrics),
       warnings(),
-      ...where(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),
-      ...where(directives.length, () => strictTransportSecurity(directives)),
+      ...when(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),
+      ...when(directives.length, () => strictTransportSecurity(directives)),
       cacheControl(),
-      ...where(options.authentication.hasPasswords, basicChallenge),
-      ...where(goawayChance > 0, () => goaway(goawayChance)),
-      ...where(corsAllowedOrigins.length, () => cors(corsAllowedOrigins)),
+      ...when(options.authentication.hasPasswords, basicChallenge),
+      ...when(goawayChance > 0, () => goaway(goawayChance)),
+      ...when(corsAllowedOrigins.length, () => cors(corsAllowedOrigins)),
       panicRecovery(options.log, options.storeHealth),
       waitGroupFilter(options.waitGroup),
-      ...where(auditing, () => earlyRefusalAudit(auditing!, answerOf)),
+      ...when(auditing, () => earlyRejectionAudit(auditing!, statusErrorOf)),
       timeout(options.requestTimeoutMs, options.metrics),
       authentication(options.authentication, options.attempts),
-      ...where(auditing, () => audit(auditing!, answerOf)),
+      ...when(auditing, () => audit(auditing!, statusErrorOf)),
       impersonation(options.authorizer, options.impersonations, options.features),
       'admit' in options.flow
         ? priorityAndFairness(options.flow, options.metrics)

@@ -1,4 +1,4 @@
-/** Finds out what the request is about; everything behind it reads `request.info`. */
+/** Parses the request's target; all later filters read `request.info`. */
 import { requestInfo } from '../request-info/request-info.ts'
 import type { Filter } from './filter.ts'
 

@@ -7,7 +7,7 @@ import { impersonationMetrics } from '../chain/identity/impersonation-metrics.ts
 import { buildChain, type ChainOptions } from '../chain/index.ts'
 import { filterDurations } from '../chain/metrics/filter-metrics.ts'
 import { type FindResource, requestMetrics } from '../chain/metrics/request-metrics.ts'
-import { uncounted } from '../chain/uncounted.ts'
+import { warmUpChain } from '../chain/warm-up-chain.ts'
 import { discoveryDocuments } from '../discovery/index.ts'
 import { director } from '../endpoints/director.ts'
 import { plainLimits } from '../flow-control/index.ts'
@@ -57,8 +57,8 @@ export const documents = component({
     const checks = healthChecks({
       store: storeHealth.check,
       boot,
-      isEnding: () => state.isStopping || waitGroup.stopping,
-      others: encryptionChecks,
+      isShuttingDown: () => state.isStopping || waitGroup.stopping,
+      otherChecks: encryptionChecks,
     })
     const pages = [...(flow ? [flow.document] : []), ...((options.profiling ?? true) ? [profiles] : [])]
     return {
@@ -153,7 +153,7 @@ export const chain = component({
     }
     return {
       handler: buildChain(chain, endpoints),
-      warmUpHandler: () => buildChain(uncounted(chain, definitionOf, audit?.unkept()), endpoints),
+      warmUpHandler: () => buildChain(warmUpChain(chain, definitionOf, audit?.unkept()), endpoints),
     }
   },
 })

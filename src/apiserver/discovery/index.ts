@@ -2,7 +2,7 @@
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Documents } from '../http/documents.ts'
 import type { Request, Response } from '../http/exchange.ts'
-import { acceptClauses, negotiate, noSuchForm } from '../negotiation/accept.ts'
+import { acceptClauses, negotiate, unsupportedTransform } from '../negotiation/accept.ts'
 import { indented, wantsPretty } from '../negotiation/pretty.ts'
 import type { ApisState } from '../registry/served-apis.ts'
 import { type DiscoveryDocument, DiscoveryForms, type PathForms } from './documents.ts'
@@ -68,7 +68,7 @@ export function chooseForm(
     if (asked) return { document: asked, format }
   }
   const { format, transform } = negotiate(accept)
-  if (transform) throw noSuchForm()
+  if (transform) throw unsupportedTransform()
   return { document: forms.legacy, format }
 }
 

@@ -1,16 +1,17 @@
-/** Admission of what is no write of an object: questions (reviews), bindings and evictions, and connections to pods. */
+/**
+ * Runs admission for requests that write no object of the resource: reviews, bindings and evictions, and connections to
+ * pods.
+ */
 
 import type { KubeObject } from '../../machinery/object.ts'
 import { AdmissionChain } from '../admission/admission-chain.ts'
 import type { AdmissionAttributes, GroupVersionKind } from '../registry/write/admission.ts'
 import { attributes, type WriteContext } from '../registry/write/write-context.ts'
 
-/** For what follows from something that was admitted, and is not asked about again. */
-export const admitted = new AdmissionChain([])
+/** Admission for writes that follow from an admitted request and need no further checks. */
+export const noAdmission = new AdmissionChain([])
 
-/**
- * Asks all plug-ins about `object`, which is of `kind`; mutating ones may change it. Throws a StatusError to refuse.
- */
+/** Runs all plugins on `object`, which is of `kind`; mutating ones may change it. Throws a StatusError to reject. */
 export async function admit(
   context: WriteContext,
   operation: AdmissionAttributes['operation'],
@@ -18,7 +19,7 @@ export async function admit(
   kind: GroupVersionKind,
 ): Promise<void> {
   const { admission } = context
-  const asked = (): AdmissionAttributes => ({ ...attributes(context, operation, object), kind })
-  await admission.mutate(asked())
-  await admission.validate(asked())
+  const request = (): AdmissionAttributes => ({ ...attributes(context, operation, object), kind })
+  await admission.mutate(request())
+  await admission.validate(request())
 }

@@ -1,4 +1,4 @@
-/** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it is not there. */
+/** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it does not exist. */
 import { inSteps } from '../../lib/flow/pauses.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applySteps } from '../apply/index.ts'

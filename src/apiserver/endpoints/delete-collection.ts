@@ -1,4 +1,4 @@
-/** DELETE of a collection: what is selected is deleted one by one; the answer lists the objects as they were. */
+/** DELETE of a collection: deletes the selected objects one by one; the response lists them as they were before. */
 import { StatusError } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
 import { listObjects } from '../registry/cache/list-objects.ts'
@@ -7,7 +7,7 @@ import { deleteOptions } from '../request-options/delete-options.ts'
 import { listOptions } from '../request-options/list-options.ts'
 import { type Endpoint, writeContext } from './endpoint.ts'
 
-/** Deletes under way at once: they share flushes to disk. */
+/** Concurrent deletes, which share flushes to disk. */
 const parallel = 16
 
 export const deleteCollection: Endpoint = async (target) => {
@@ -30,7 +30,7 @@ export const deleteCollection: Endpoint = async (target) => {
         await deleteObject({ ...context, name, namespace, nameless: true }, options)
       } catch (error) {
         if (error instanceof StatusError && error.code === 404) continue
-        // The others stop too: what is left is left alone.
+        // Stop the other workers too: the remaining objects are not deleted.
         next = objects.length
         throw error
       }

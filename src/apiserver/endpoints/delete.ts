@@ -21,7 +21,7 @@ export const remove: Endpoint = async (target) => {
     writeContext(target, { dryRun: options.dryRun, fieldManager: '', fieldValidation: 'Ignore', force: false }),
     options,
   )
-  // As upstream: only to whom asked for dependents to go, in the words of old.
+  // As upstream: 202 only if the client used the deprecated `orphanDependents: false`.
   if (!removed && options.orphanDependents === false) return objectResponse(representation, object, 202)
   if (!removed || deletion?.returnsObject) return objectResponse(representation, object)
   const { definition } = resource

@@ -1,4 +1,4 @@
-/** The director: finds who answers a request, by its path and method. */
+/** The director: finds the endpoint for a request by its path and method. */
 
 import { settle } from '../../lib/flow/settle.ts'
 import { own } from '../../lib/own.ts'
@@ -13,7 +13,7 @@ import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoin
 export interface DirectorOptions {
   readonly services: Services
   readonly apis: ServedApis
-  /** Answers paths that are no resources; undefined if nobody does. */
+  /** Answers paths that are no resources; undefined if there is no handler. */
   readonly other: (request: Request) => ReturnType<Handler> | undefined
 }
 
@@ -28,11 +28,11 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
     }
     const resource = apis.find(info.group, info.version, info.resource)
     if (!resource) {
-      // What a group of Kubernetes' own lacks is a missing resource; elsewhere it is a missing page.
+      // In a group of Kubernetes' own it is a missing resource; elsewhere a missing page.
       if (apis.isBuiltIn(info.group)) throw resourceNotFound()
       return pageNotFound()
     }
-    if (resource.definition.deprecationWarning) noteDeprecated(request, resource.definition.deprecationWarning)
+    if (resource.definition.deprecationWarning) markDeprecated(request, resource.definition.deprecationWarning)
     const endpoint = endpointOf(request, resource)
     const target = { services, request, resource }
     if (!resource.definition.custom || request.method !== 'GET') return endpoint(target)
@@ -40,7 +40,7 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
       () => endpoint(target),
       (response) => response,
       (error) => {
-        // Its definition may change while it is read: then it is read again, as it is served now.
+        // Its definition has changed during the read: read again, as it is served now.
         if (error instanceof RetiredError) return direct(request)
         throw error
       },
@@ -49,7 +49,7 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
   return direct
 }
 
-function noteDeprecated(request: Request, warning: string): void {
+function markDeprecated(request: Request, warning: string): void {
   request.warnings.push(warning)
   request.isDeprecated = true
   request.audit?.annotate('k8s.io/deprecated', 'true')
@@ -57,7 +57,7 @@ function noteDeprecated(request: Request, warning: string): void {
 
 const noSuchPage: Endpoint = pageNotFound
 
-/** What a method is authorized as. `watch` and `proxy` in a path make it something else. */
+/** The verbs that a method is authorized as. `watch` and `proxy` in a path lead to other verbs. */
 const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
   GET: ['get', 'list', 'watch'],
   HEAD: ['get', 'list', 'watch'],
@@ -65,13 +65,13 @@ const verbsOfMethods: Readonly<Record<string, readonly string[]>> = {
   PUT: ['update'],
   PATCH: ['patch'],
   DELETE: ['delete', 'deletecollection'],
-  // Of proxies alone: it has no verb.
+  // For proxies only: it has no verb.
   OPTIONS: [''],
 }
 
 function endpointOf(request: Request, resource: ServedResource): Endpoint {
   const { method, info } = request
-  // What was authorized as another verb is done as no other: who may watch may not write.
+  // A request must not do anything but the verb it was authorized for: a permission to watch is none to write.
   if (info.verb === 'proxy') throw resourceNotFound()
   const verbs = own(verbsOfMethods, method)
   if (!verbs?.includes(info.verb)) throw methodNotAllowed()
@@ -85,7 +85,7 @@ function endpointOf(request: Request, resource: ServedResource): Endpoint {
     return noSuchPage
   if (!resource.namespaced && info.namespace && !isNamespaceItself) throw resourceNotFound()
   const watchPath = info.verb === 'watch' && info.path.includes('/watch/')
-  // Lists of one object by field selector have a name too: the path tells.
+  // Lists of one object by field selector have a name too: distinguish them by the path.
   const hasName = info.name !== '' && (method !== 'GET' || info.verb === 'get') && info.verb !== 'deletecollection'
   if (resource.definition.virtual) return virtualEndpoint(request, resource, hasName)
   if (info.subresource) {

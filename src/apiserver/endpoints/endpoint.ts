@@ -1,4 +1,4 @@
-/** What every endpoint gets: the server's parts, the request and the resource it is about. */
+/** Input of every endpoint: the server's services, the request and its resource. */
 import { after } from '../../lib/flow/after.ts'
 import { pauses } from '../../lib/flow/pauses.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
@@ -19,26 +19,26 @@ import type { Admission } from '../registry/write/admission.ts'
 import { timestamp, type WriteContext } from '../registry/write/write-context.ts'
 import type { WriteOptions } from '../request-options/write-options.ts'
 
-/** The parts of the server that endpoints use. */
+/** The services of the server that endpoints use. */
 export interface Services {
   readonly registry: Registry
   readonly admission: Admission
   readonly waitGroup: WaitGroup
   readonly pods: ServedResource
   readonly budgets: ServedResource
-  /** Where pods, services and nodes answer. */
+  /** Resolves the addresses of pods, services and nodes. */
   readonly places: Places
   readonly authorizer: Authorizer
-  /** Who knows whom bearer tokens belong to, for TokenReviews. */
+  /** Authenticates bearer tokens, for TokenReviews. */
   readonly tokens: TokenAuthentication
-  /** Who makes tokens of service accounts. */
+  /** Issues tokens of service accounts. */
   readonly serviceAccounts: ServiceAccountTokens | undefined
   readonly secrets: ServedResource
   /** The components that `componentstatuses` probes. */
   readonly components: readonly HealthCheck[]
-  /** Whether a kind is known anywhere, for the words of an error: `ConfigMap` of `v1`. */
+  /** Returns true if a kind is known, such as `ConfigMap` of `v1`; used in error messages. */
   readonly knowsKind: (groupVersion: string, kind: string) => boolean
-  /** Watches that name no time end after this to twice this; 1,800 unless said, never if 0. */
+  /** Watches without a timeout end after this time to twice this time. Default: 1,800. 0: no limit. */
   readonly minRequestTimeoutSeconds?: number
 }
 
@@ -79,14 +79,14 @@ export function writeContext(
   }
 }
 
-/** Webhooks may say anything: what is no `example.com/name` does not come into audit events. */
+/** Returns true for `example.com/name`. Webhooks may return any key; others are not added to audit events. */
 const isPrefixed = (key: string): boolean => key.includes('/') && qualifiedName(key).length === 0
 
-/** PUT and apply of what is not there need the right to create it, too. */
+/** PUT and apply of a missing object need the permission to create it, too. */
 function confirmCreate({ authorizer }: Services, { user, info }: Request): void | Promise<void> {
-  const asked = { user, info: { ...info, verb: 'create' } }
-  return after(authorizer.authorize(asked), ({ verdict, reason }) => {
-    if (verdict !== 'allow') throw refused(asked, reason)
+  const attributes = { user, info: { ...info, verb: 'create' } }
+  return after(authorizer.authorize(attributes), ({ verdict, reason }) => {
+    if (verdict !== 'allow') throw refused(attributes, reason)
   })
 }
 

@@ -1,4 +1,4 @@
-/** Which endpoint answers which method. A new verb is a file here and a line in one of these tables. */
+/** The tables of endpoints by method. A new verb is a file here and a line in one of these tables. */
 
 import type { SpecialSubresource } from '../../api/resource.ts'
 import { own } from '../../lib/own.ts'
@@ -30,7 +30,7 @@ export const collectionEndpoints: Readonly<Partial<Record<string, Readonly<Parti
   DELETE: { deletecollection: deleteCollection },
 }
 
-/** Subresources that show the object, and write a part of it. */
+/** Subresources that return the object, and write a part of it. */
 const objectEndpoints: ByMethod = { GET: get, PUT: update, PATCH: patch }
 const scaleEndpoints: ByMethod = { GET: getScale, PUT: updateScale, PATCH: patchScale }
 
@@ -51,7 +51,7 @@ export function subresourceEndpoint(request: Request, { definition, groupResourc
   return endpoint
 }
 
-/** A subresource of one kind: a part of the object by its rules, or with endpoints of its own. */
+/** The endpoints of a special subresource: either a part of the object with its own rules, or endpoints of its own. */
 function endpointsOf(plural: string, { name, verbs, writes }: SpecialSubresource): ByMethod {
   if (!writes) return specialSubresources[`${plural}/${name}`] ?? {}
   return Object.fromEntries(
@@ -68,7 +68,7 @@ export function virtualEndpoint(
   const endpoints = virtualResources[definition.plural]
   if (!endpoints) throw resourceNotFound()
   const { verb, path } = request.info
-  // Answers have no names.
+  // These responses have no name.
   if ((hasName && !endpoints.get) || path.includes('/watch/')) throw resourceNotFound()
   const endpoint = own(endpoints, hasName && verb === 'get' ? 'get' : verb)
   if (endpoint) return endpoint

@@ -1,4 +1,4 @@
-/** PATCH of an object or its status. Server-side apply has a file of its own. */
+/** PATCH of an object or its status. Server-side apply is in `apply.ts`. */
 import { representationFor } from '../negotiation/choose.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import { applyType } from '../request/bodies/read-applied.ts'
@@ -23,7 +23,7 @@ export const patch: Endpoint = async (target) => {
       checkNamespace(object, resource, namespace)
       return { object }
     },
-    // Patches change nothing, and decoding makes a new object of what they give; custom objects are pruned in place.
+    // Patches do not modify their input, and decoding creates a new object; custom objects are pruned in place.
     startsFromLive: resource.definition.custom !== undefined,
     conditional,
   })

@@ -44,7 +44,7 @@ const at = (object: unknown, path: string): unknown =>
       object,
     )
 
-/** The paths of a resource's scale; there are some, or this endpoint is not reached. */
+/** The paths of a resource's scale. Only called for resources that have one. */
 const pathsOf = ({ definition }: ServedResource): ScalePaths => definition.subresources!.scale!
 
 const selectorOf = (selector: unknown): string | undefined =>
@@ -82,7 +82,7 @@ export const getScale: Endpoint = async ({ services: { registry }, request, reso
   return objectResponse(representation, unstored(scaleResource, scaleOf(resource, object.parse())))
 }
 
-/** Custom resources have no number of replicas unless it was given. */
+/** Throws if a custom resource has no number of replicas: it has none unless it is set. */
 function checkReplicas(resource: ServedResource, object: KubeObject): void {
   const { replicas } = pathsOf(resource)
   if (resource.definition.custom && at(object, replicas) === undefined)
@@ -145,7 +145,7 @@ interface ChangedScale {
 interface ScaleWrite {
   readonly change: (live: Scale) => ChangedScale | Promise<ChangedScale>
   readonly conditional: boolean
-  /** What is thrown where nothing is. */
+  /** Thrown if the object does not exist. */
   readonly absent?: StatusError
 }
 
@@ -169,7 +169,7 @@ async function writeScale(
       const before = scaleOf(resource, live)
       const replicas = { apiVersion: resource.groupVersion, path: replicasPath(resource).join('.') }
       const owners = scaleManagedFields(live.metadata.managedFields, replicas)
-      // Members that are undefined are none that a patch could meet.
+      // Leave out members that are undefined: a patch must not see them.
       if (owners) before.metadata.managedFields = owners
       const changed = await change(structuredClone(before))
       await services.admission.mutate({
@@ -200,14 +200,14 @@ const trackScale = (live: Scale, object: Scale, { manager, now }: WriteContext):
     now: now(),
   })
 
-/** Preconditions, and what a Scale itself must be. */
+/** Checks the preconditions and the Scale itself. */
 function checkScale(resource: ServedResource, { metadata, spec }: Scale, live: KubeObject): void {
   const { uid, resourceVersion } = metadata
   const name = live.metadata.name!
   if (resourceVersion && resourceVersion !== live.metadata.resourceVersion)
     throw conflict(resource.groupResource, name, objectModified)
   checkUid({ resource, namespace: live.metadata.namespace ?? '', name }, uid, live.metadata.uid ?? '')
-  // What is valid in a custom resource is for its schema to say.
+  // Custom resources are validated by their schema.
   if (!resource.definition.custom && (spec?.replicas ?? 0) < 0)
     throw invalid(scaleResource.groupKind, name, [
       invalidValue('spec.replicas', spec.replicas, 'must be greater than or equal to 0'),

@@ -16,7 +16,7 @@ export const update: Endpoint = async (target) => {
   checkNamespace(sent, resource, namespace)
   checkName(sent, name)
   const conditional = namesVersion(sent.metadata.resourceVersion)
-  // Attempts change the object. One that names a version has only one, unless others may refuse what goes with it.
+  // Attempts modify the object. A write that names a version has only one, unless a write hook may refuse the commit.
   const pristine = conditional && !resource.writeHook ? undefined : structuredClone(sent)
   let attempt = 0
   const { object, created } = await updateObject(writeContext(target, options), {

@@ -1,7 +1,7 @@
-/** A request on its way through its priority level: it waits for seats, executes, and frees them. */
+/** A request in its priority level: it waits for seats, executes, and frees them. */
 import type { Request } from '../http/exchange.ts'
 import type { Flows } from './levels.ts'
-import type { QueueLimits, Refusal } from './queuing/queue-set.ts'
+import type { QueueLimits, Rejection } from './queuing/queue-set.ts'
 import type { Decision, Queue, SeatRequest } from './queuing/seat-request.ts'
 import { narrowed, seatsOf, type WorkEstimate, workOf } from './work-estimate.ts'
 
@@ -13,9 +13,9 @@ export class AdmittedRequest implements SeatRequest {
   readonly waitLimitMs: number
   seats: number
   readonly work: number
-  /** What became of it: it executes, or waits for `decision`, or is refused. */
-  state: 'execute' | 'wait' | Refusal = 'wait'
-  /** Set by who waits. */
+  /** The state: it executes, or waits for `decision`, or is rejected for a reason. */
+  state: 'execute' | 'wait' | Rejection = 'wait'
+  /** Set by the caller that waits. */
   whenDecided: ((decision: Decision) => void) | undefined
   queue: Queue | undefined = undefined
   executes = false

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FlowSchema, mandatoryFlowSchemas, suggestedFlowSchemas } from '../../api/flowcontrol/bootstrap-objects.ts'
 import { requestInfo } from '../request-info/request-info.ts'
-import { CompiledSchema, inOrder } from './compiled-schema.ts'
+import { CompiledSchema, sortByPrecedence } from './compiled-schema.ts'
 
 const request = (name: string, groups: readonly string[], method: string, target: string) => {
   const { pathname, searchParams } = new URL(target, 'https://x')
   return { user: { name, groups }, info: requestInfo(method, pathname, searchParams) }
 }
 
-test('requests go to the schemas that upstream sends them to', () => {
-  const schemas = inOrder(
+test('requests are classified by the default schemas as upstream does', () => {
+  const schemas = sortByPrecedence(
     [...mandatoryFlowSchemas, ...suggestedFlowSchemas].map((schema) => new CompiledSchema(schema)),
   )
   const all = ['system:authenticated']
@@ -88,7 +88,7 @@ const schemaOf = (rules: NonNullable<FlowSchema['spec']>['rules'], method?: stri
     },
   })
 
-test('resource rules look at verb, group, resource with subresource, and namespace', () => {
+test('resource rules match verb, group, resource with subresource, and namespace', () => {
   const subjects = [{ kind: 'User', user: { name: '*' } }]
   const rule = { verbs: ['get'], apiGroups: ['apps'], resources: ['deployments/scale'], namespaces: ['a', 'b'] }
   const [inNamespaces, everywhere] = [
@@ -105,7 +105,7 @@ test('resource rules look at verb, group, resource with subresource, and namespa
   assert.ok(everywhere.matches(cluster))
 })
 
-test('path rules match a path and what lies below it', () => {
+test('path rules match a path and its sub-paths', () => {
   const schema = schemaOf([
     {
       subjects: [{ kind: 'Group', group: { name: 'g' } }],
@@ -121,7 +121,7 @@ test('path rules match a path and what lies below it', () => {
   assert.ok(!schema.matches(request('u', ['g'], 'GET', '/api/v1/pods')))
 })
 
-test('flows are told apart by user, by namespace, or not at all', () => {
+test('flows are distinguished by user, by namespace, or not at all', () => {
   const given = request('u', [], 'GET', '/api/v1/namespaces/n/pods')
   assert.deepEqual(
     ['ByUser', 'ByNamespace', undefined].map((method) => schemaOf([], method).distinguisher(given)),

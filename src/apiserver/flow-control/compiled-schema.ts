@@ -1,6 +1,6 @@
 /**
- * FlowSchemas as requests meet them: compiled when they change, so that matching compares a few texts. What a rule says
- * is told in kubernetes.io/docs/concepts/cluster-administration/flow-control.
+ * FlowSchemas, compiled when they change, so that matching compares only a few strings. The rules are documented in
+ * kubernetes.io/docs/concepts/cluster-administration/flow-control.
  */
 import type { V1NonResourcePolicyRule, V1PolicyRulesWithSubjects, V1ResourcePolicyRule } from '@kubernetes/client-node'
 import type { FlowSchema } from '../../api/flowcontrol/bootstrap-objects.ts'
@@ -9,12 +9,12 @@ import type { Request } from '../http/exchange.ts'
 import type { RequestInfo } from '../request-info/request-info.ts'
 import type { UserInfo } from '../request-info/user-info.ts'
 
-/** What of a request schemas look at. */
+/** The properties of a request that schemas match. */
 export type Classified = Pick<Request, 'info'> & { readonly user?: Pick<UserInfo, 'name' | 'groups'> }
 
 type Matches<T> = (value: T) => boolean
 
-/** A list of texts; `*` alone is all of them. */
+/** Matches any string of a list; undefined for `*` alone, which matches everything. */
 function anyOf(list: readonly string[] | undefined): Matches<string> | undefined {
   if (!list || list.length === 0) return () => false
   if (list.length === 1) {
@@ -30,7 +30,7 @@ const serviceAccount = /^system:serviceaccount:([^:]+):(.+)$/
 interface Subjects {
   readonly users: ReadonlySet<string>
   readonly groups: readonly string[]
-  readonly everybody: boolean
+  readonly allUsers: boolean
   /** Prefixes of the user names of all accounts of a namespace. */
   readonly namespaces: readonly string[]
 }
@@ -39,9 +39,9 @@ function subjectsOf(subjects: Wire<V1PolicyRulesWithSubjects>['subjects']): Subj
   const users = new Set<string>()
   const groups: string[] = []
   const namespaces: string[] = []
-  let everybody = false
+  let allUsers = false
   for (const { user, group, serviceAccount: account } of subjects ?? []) {
-    if (user?.name === '*' || group?.name === '*') everybody = true
+    if (user?.name === '*' || group?.name === '*') allUsers = true
     else if (user) users.add(user.name)
     else if (group) groups.push(group.name)
     else if (account) {
@@ -49,15 +49,15 @@ function subjectsOf(subjects: Wire<V1PolicyRulesWithSubjects>['subjects']): Subj
       else users.add(`system:serviceaccount:${account.namespace}:${account.name}`)
     }
   }
-  return { users, groups, everybody, namespaces }
+  return { users, groups, allUsers, namespaces }
 }
 
 function hasSubject(
-  { users, groups, everybody, namespaces }: Subjects,
+  { users, groups, allUsers, namespaces }: Subjects,
   name: string,
   member: readonly string[],
 ): boolean {
-  if (everybody || users.has(name)) return true
+  if (allUsers || users.has(name)) return true
   for (const group of groups) if (member.includes(group)) return true
   for (const prefix of namespaces) if (name.startsWith(prefix) && serviceAccount.test(name)) return true
   return false
@@ -85,7 +85,7 @@ function pathRule({ verbs, nonResourceURLs }: Wire<V1NonResourcePolicyRule>): Ma
   const verb = anyOf(verbs)
   const all = nonResourceURLs.includes('*')
   const exact = new Set(nonResourceURLs)
-  // A path stands for those below it too.
+  // A path matches its sub-paths too.
   const prefixes = nonResourceURLs.map((url) => url.replace(/\*$/, '').replace(/\/?$/, '/'))
   return ({ verb: given, path }) =>
     (!verb || verb(given)) && (all || exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix)))
@@ -118,8 +118,8 @@ export class CompiledSchema {
     }))
   }
 
-  /** Whether a rule speaks of a user at all. */
-  concerns({ name, groups }: Pick<UserInfo, 'name' | 'groups'>): boolean {
+  /** Returns true if a rule applies to a user at all. */
+  mayApplyTo({ name, groups }: Pick<UserInfo, 'name' | 'groups'>): boolean {
     return this.#rules.some(({ subjects }) => hasSubject(subjects, name, groups))
   }
 
@@ -134,12 +134,12 @@ export class CompiledSchema {
     return false
   }
 
-  /** What sets the flows of a schema apart. */
+  /** The value that distinguishes the flows of a schema. */
   distinguisher({ info, user }: Classified): string {
     return this.#method === 'ByUser' ? (user?.name ?? '') : this.#method === 'ByNamespace' ? info.namespace : ''
   }
 }
 
-/** The order in which schemas are asked: the least precedence first, then by name. */
-export const inOrder = (schemas: readonly CompiledSchema[]): readonly CompiledSchema[] =>
+/** Sorts schemas by precedence, the lowest first, then by name. */
+export const sortByPrecedence = (schemas: readonly CompiledSchema[]): readonly CompiledSchema[] =>
   [...schemas].sort((a, b) => a.precedence - b.precedence || (a.name < b.name ? -1 : 1))

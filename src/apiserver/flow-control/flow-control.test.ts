@@ -43,36 +43,36 @@ function oneLevel() {
     received: performance.now(),
     onClose: () => () => {},
   }
-  const told = (name: string): string[] =>
+  const valuesOf = (name: string): string[] =>
     metrics
       .render()
       .split('\n')
       .filter((line) => line.startsWith(`apiserver_flowcontrol_${name}{`) && line.includes('"s"'))
       .map((line) => line.slice(line.indexOf('} ') + 2))
-  return { control, admit: () => control.admit(list as unknown as Request), told }
+  return { control, admit: () => control.admit(list as unknown as Request), valuesOf }
 }
 
 test(
-  'each request of a level with queues is told of with the length of its queue, and those whose turn came too ' +
-    'early are counted',
+  'each request of a level with queues is observed with its queue length, and those that found too few ' +
+    'free seats are counted',
   async () => {
-    const { control, admit, told } = oneLevel()
+    const { control, admit, valuesOf } = oneLevel()
     const lists = Array.from({ length: 6 }, admit)
     assert.deepEqual([...new Set(lists.map(({ state, seats }) => `${state} ${seats}`))], ['execute 3'])
-    assert.deepEqual(told('request_dispatch_no_accommodation_total'), [])
+    assert.deepEqual(valuesOf('request_dispatch_no_accommodation_total'), [])
     // Two seats are free.
     const [next, last] = [admit(), admit()]
     assert.deepEqual([next.state, last.state], ['wait', 'wait'])
     const decisions = Promise.all([control.wait(next), control.wait(last)])
-    assert.deepEqual(told('request_dispatch_no_accommodation_total'), ['2'])
+    assert.deepEqual(valuesOf('request_dispatch_no_accommodation_total'), ['2'])
     assert.deepEqual(
-      [told('request_queue_length_after_enqueue_count'), told('request_queue_length_after_enqueue_sum')],
+      [valuesOf('request_queue_length_after_enqueue_count'), valuesOf('request_queue_length_after_enqueue_sum')],
       [['8'], ['9']],
     )
-    assert.deepEqual(told('current_inqueue_seats'), ['6'])
+    assert.deepEqual(valuesOf('current_inqueue_seats'), ['6'])
     for (const list of lists.slice(0, 2)) control.finish(list)
     assert.deepEqual(await decisions, ['execute', 'execute'])
-    assert.deepEqual(told('current_inqueue_seats'), ['0'])
+    assert.deepEqual(valuesOf('current_inqueue_seats'), ['0'])
     control.stop()
   },
 )

@@ -1,7 +1,7 @@
 /**
- * Priority and fairness (KEP-1040): finds out to which level a request belongs, and when it may execute. In this one
- * process a request executes from then on until its answer is made: most of that time it waits, for the store or for
- * somebody else.
+ * Priority and fairness (KEP-1040): finds the priority level of a request, and when it may execute. In this single
+ * process a request executes until its response is complete: most of that time it waits for the store or another
+ * server.
  */
 
 import { Chain } from '../../lib/chain.ts'
@@ -9,11 +9,11 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import { AdmittedRequest } from './admitted-request.ts'
 import { Levels } from './levels.ts'
-import { HeldRefusals } from './pacing/held-refusals.ts'
+import { DelayedRejections } from './pacing/delayed-rejections.ts'
 import { PacedStarts } from './pacing/paced-starts.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { type Clock, realClock } from './queuing/clock.ts'
-import type { Refusal } from './queuing/queue-set.ts'
+import type { Rejection } from './queuing/queue-set.ts'
 import { type FlowMetrics, flowMetrics, type LevelUse, type RequestKind } from './reporting/flow-metrics.ts'
 import { RequestKinds } from './reporting/request-kinds.ts'
 import { waitLimit } from './wait-limit.ts'
@@ -23,7 +23,7 @@ import { type CollectionSize, type Estimator, estimateWork } from './work-estima
 const borrowingPeriodMs = 10_000
 
 export interface FlowControlSettings {
-  /** Seats of the whole server: what may be in flight, reads and writes together. */
+  /** Seats of the whole server: the maximum of requests in progress, reads and writes together. */
   readonly seats: number
   readonly requestTimeoutMs: number
   readonly size: CollectionSize
@@ -33,7 +33,7 @@ export interface FlowControlSettings {
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** As metrics divide requests. */
+/** Returns true for verbs that metrics count as mutating. */
 export const isMutating = (verb: string): boolean => !readVerbs.has(verb)
 
 const kindOf = ({ info }: Request): RequestKind => (isMutating(info.verb) ? 'mutating' : 'readOnly')
@@ -41,9 +41,9 @@ const kindOf = ({ info }: Request): RequestKind => (isMutating(info.verb) ? 'mut
 export class FlowControl {
   readonly levels: Levels
   readonly watches = new WatchCounts()
-  /** Those who are told to come again, where they are many. */
-  readonly refusals = new HeldRefusals()
-  /** Those that wait at any level. */
+  /** Delays rejections if there are many. */
+  readonly rejections = new DelayedRejections()
+  /** Requests that wait at any level. */
   readonly waiting = new Set<AdmittedRequest>()
   readonly executing = new Chain<AdmittedRequest>()
   readonly #starts = new PacedStarts()
@@ -74,12 +74,12 @@ export class FlowControl {
       clock,
       seats,
       tally: (level, schema) => this.#metrics.tally(level, schema),
-      sized: (executing, waiting) => this.#kinds.of(executing, waiting, clock.now()),
-      used: (level, demand, now) => this.#use(level, now).changed(level, demand, now),
+      limitsChanged: (executing, waiting) => this.#kinds.of(executing, waiting, clock.now()),
+      useChanged: (level, demand, now) => this.#use(level, now).changed(level, demand, now),
     })
   }
 
-  /** Seats begin to move between levels. */
+  /** Starts the periodic redistribution of seats between levels. */
   start(): void {
     const borrow = (): void => {
       this.levels.reap()
@@ -95,15 +95,15 @@ export class FlowControl {
   }
 
   /**
-   * Classifies a request and asks for its seats: `state` says what became of it. Who executes calls `finish` when it is
-   * done.
+   * Classifies a request and tries to get its seats: `state` is the result. If it executes, call `finish` when it is
+   * done; if it waits, call `wait`.
    */
   admit(request: Request): AdmittedRequest {
     const flows = this.levels.find(request)
     const { level, schema, tally } = flows
     const estimate = estimateWork(this.#estimator, request, level.maxSeats, tally)
     const limit = waitLimit(request, this.#requestTimeoutMs, performance.now())
-    // Where there is one queue, nothing sets flows apart.
+    // With a single queue there is no need to distinguish flows.
     const distinguisher = (level.queues.limits?.queues ?? 0) > 1 ? schema.distinguisher(request) : ''
     const admitted = new AdmittedRequest(request, flows, distinguisher, estimate, limit)
     tally.estimated(admitted.seats)
@@ -115,7 +115,7 @@ export class FlowControl {
     } else if (state === 'wait') this.#enqueued(admitted)
     else {
       tally.waited(0, false)
-      this.#refused(admitted, state)
+      this.#rejected(admitted, state)
     }
     return admitted
   }
@@ -137,39 +137,39 @@ export class FlowControl {
   }
 
   /**
-   * Waits until a request in a queue may execute: resolves with `execute` or why it is refused. A client that goes away
-   * does not wait any longer.
+   * Waits until a queued request may execute: resolves with `execute` or the reason of its rejection. Ends when the
+   * client disconnects.
    */
-  wait(admitted: AdmittedRequest): Promise<'execute' | Refusal> {
-    // It may become narrower when it leaves its queue.
+  wait(admitted: AdmittedRequest): Promise<'execute' | Rejection> {
+    // Its seats may be reduced when it leaves its queue.
     const { flows, request, seats } = admitted
     return new Promise((resolve) => {
-      const gone = (): void => {
+      const disconnected = (): void => {
         if (flows.level.queues.cancel(admitted)) decided('cancelled')
       }
-      let stay = (): void => {}
-      const decided = (decision: 'execute' | Refusal): void => {
-        stay()
+      let stopListening = (): void => {}
+      const decided = (decision: 'execute' | Rejection): void => {
+        stopListening()
         this.waiting.delete(admitted)
         this.#kinds.waiting(kindOf(request), -1, this.#clock.now())
         flows.tally.dequeued(seats)
         admitted.state = decision
         if (decision === 'execute') {
           this.#begin(admitted)
-          this.#starts.take(() => resolve('execute'))
+          this.#starts.schedule(() => resolve('execute'))
           return
         }
-        // Upstream's label says whether it was let into a queue.
+        // Upstream's label says whether it entered a queue.
         flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, true)
-        this.#refused(admitted, decision)
+        this.#rejected(admitted, decision)
         resolve(decision)
       }
       admitted.whenDecided = decided
-      stay = request.onClose(gone)
+      stopListening = request.onClose(disconnected)
     })
   }
 
-  /** The request has its answer. */
+  /** Called when the request has its response. */
   finish(admitted: AdmittedRequest): void {
     const { flows, seats, request } = admitted
     const now = this.#clock.now()
@@ -179,13 +179,13 @@ export class FlowControl {
     flows.tally.end(seats, (now - admitted.startedAt) / 1000, request.info.verb === 'watch')
   }
 
-  #refused({ flows, request }: AdmittedRequest, reason: Refusal): void {
-    flows.tally.refused(reason)
+  #rejected({ flows, request }: AdmittedRequest, reason: Rejection): void {
+    flows.tally.rejected(reason)
     const { outcomes } = flows.level
     outcomes.rejected++
     if (reason === 'time-out') outcomes.timedOut++
     else if (reason === 'cancelled') outcomes.cancelled++
-    flows.level.retryAfter.refused(Math.floor(this.#clock.now() / 1000))
+    flows.level.retryAfter.countRejection(Math.floor(this.#clock.now() / 1000))
     this.#dropped(kindOf(request))
   }
 
@@ -196,11 +196,11 @@ export class FlowControl {
   }
 }
 
-/** Counts requests that were refused, whichever way requests are limited. */
+/** Counts rejected requests, with priority and fairness or plain limits. */
 export function droppedRequests(metrics: MetricsRegistry): (kind: string) => void {
   const dropped = metrics.counter(
     'apiserver_dropped_requests_total',
-    'Requests that were refused because there were too many.',
+    'Requests that were rejected because there were too many.',
     ['request_kind'],
   )
   return (kind) => dropped([kind]).add()

@@ -1,6 +1,6 @@
 /**
- * Flow control: who executes when. Its face: what the server starts, what the chain asks, and the pages that tell how
- * it stands.
+ * Flow control: decides which request executes when. The public part: the component that the server starts, the
+ * admission that the chain calls, and the debug pages.
  */
 
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -16,11 +16,11 @@ import type { CollectionSize } from './work-estimate.ts'
 export { FlowControl, isMutating } from './flow-control.ts'
 
 export interface FlowControlOptions {
-  /** As `--enable-priority-and-fairness`; on unless said. Where it is off, only numbers are limited. */
+  /** `--enable-priority-and-fairness`. Default: true. If false, only the number of requests is limited. */
   readonly enabled?: boolean
-  /** As `--max-requests-inflight`: 400 unless said. */
+  /** `--max-requests-inflight`. Default: 400. */
   readonly maxRequestsInFlight?: number
-  /** As `--max-mutating-requests-inflight`: 200 unless said. */
+  /** `--max-mutating-requests-inflight`. Default: 200. */
   readonly maxMutatingRequestsInFlight?: number
 }
 
@@ -30,7 +30,7 @@ export const defaultMaxMutatingRequests = 200
 export interface FlowControlSources {
   readonly registry: Registry
   readonly find: (key: string) => ServedResource
-  /** The resource that is served under a name, if there is one. */
+  /** The resource that is served with a group, version and plural; undefined if there is none. */
   readonly served: (group: string, version: string, plural: string) => ServedResource | undefined
   readonly writer: Writer
   readonly metrics: MetricsRegistry
@@ -38,16 +38,16 @@ export interface FlowControlSources {
   readonly log: (line: string) => void
 }
 
-/** Priority and fairness with a lifetime. */
+/** Priority and fairness with its lifecycle. */
 export interface PriorityAndFairness {
   readonly control: FlowControl
   readonly document: Documents
-  /** Resolves when the cluster's objects take effect. */
+  /** Resolves when the cluster's objects have taken effect. */
   start(): Promise<void>
   stop(): void
 }
 
-/** Undefined where it is off. */
+/** Undefined if priority and fairness is off. */
 export function priorityAndFairnessOf(
   options: FlowControlOptions,
   sources: FlowControlSources,
@@ -84,7 +84,7 @@ export function priorityAndFairnessOf(
   }
 }
 
-/** The limits where priority and fairness is off, and who counts what they refuse. */
+/** The limits without priority and fairness, and a counter of the rejections. */
 export function plainLimits(
   {
     maxRequestsInFlight: readOnly = defaultMaxRequests,
@@ -95,7 +95,7 @@ export function plainLimits(
   return { readOnly, mutating, dropped: droppedRequests(metrics) }
 }
 
-/** What a collection weighs that is in memory. */
+/** The size of a collection, if it is in memory. */
 function sizeOf({ registry, served }: FlowControlSources): CollectionSize {
   return ({ group, version, resource }) => {
     const found = served(group, version, resource)

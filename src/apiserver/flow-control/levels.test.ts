@@ -21,7 +21,12 @@ const configurations = [...mandatoryPriorityLevels, ...suggestedPriorityLevels]
 function levelsOf(seats = 600): { levels: Levels; clock: FakeClock; level: (name: string) => PriorityLevel } {
   const clock = new FakeClock()
   const metrics = flowMetrics(new MetricsRegistry(), { levels: () => [], fairFraction: () => 0 })
-  const levels = new Levels({ clock, seats, tally: (level, schema) => metrics.tally(level, schema), used: () => {} })
+  const levels = new Levels({
+    clock,
+    seats,
+    tally: (level, schema) => metrics.tally(level, schema),
+    useChanged: () => {},
+  })
   const level = (name: string): PriorityLevel => [...levels.all].find((one) => one.name === name) ?? assert.fail(name)
   return { levels, clock, level }
 }
@@ -41,7 +46,7 @@ const ask = (name: string, path = '/api/v1/pods') => ({
   info: requestInfo('GET', path, new URLSearchParams()),
 })
 
-test('the seats of the server are divided by shares, as upstream divides them', () => {
+test('the seats of the server are divided by shares as upstream does', () => {
   const { levels, level } = levelsOf()
   levels.configure(schemas, configurations)
   const table: readonly (readonly [name: string, nominal: number, least: number])[] = [
@@ -61,7 +66,7 @@ test('the seats of the server are divided by shares, as upstream divides them', 
   assert.equal(level('catch-all').maxSeats, 0)
 })
 
-test('levels that need seats borrow those that others lend, and give them back', () => {
+test('levels that need seats borrow them from others, and give them back', () => {
   const { levels, clock, level } = levelsOf()
   levels.configure(schemas, configurations)
   level('global-default').demand.set(400, clock.now())
@@ -73,14 +78,14 @@ test('levels that need seats borrow those that others lend, and give them back',
   assert.equal(level('leader-election').queues.seats >= 25, true)
   const sum = [...levels.all].reduce((all, { queues }) => all + queues.seats, 0)
   assert.ok(Math.abs(sum - 602) <= 4, `${sum}`)
-  // Now the lender wants its own.
+  // Now the lender needs its seats.
   level('workload-low').demand.set(245, clock.now())
   clock.advance(10_000)
   levels.borrow()
   assert.ok(level('workload-low').queues.seats >= 245, `${level('workload-low').queues.seats}`)
 })
 
-test('a borrowing limit holds', () => {
+test('the borrowing limit is respected', () => {
   const { levels, clock, level } = levelsOf(100)
   const reject = { type: 'Reject' }
   levels.configure(
@@ -101,7 +106,7 @@ test('a borrowing limit holds', () => {
   assert.equal(level('b').queues.seats, level('b').nominal + Math.round(level('b').nominal * 0.2))
 })
 
-test('what exempt requests take is not there for others, who keep what they never lend', () => {
+test('exempt requests reduce the seats of other levels, but not below what those never lend', () => {
   const { levels, clock, level } = levelsOf()
   levels.configure(schemas, configurations)
   level('exempt').demand.set(1000, clock.now())
@@ -113,8 +118,8 @@ test('what exempt requests take is not there for others, who keep what they neve
 })
 
 test(
-  'what exempt requests leave is divided before anybody borrows: first what is never lent, then the same part of ' +
-    'what is wanted',
+  'seats that exempt requests leave are divided before borrowing: first what is never lent, then the same part ' +
+    'of the demand',
   () => {
     const { levels, clock, level } = levelsOf(870)
     levels.configure(
@@ -132,7 +137,7 @@ test(
     for (const name of names) level(name).demand.set(970, clock.now())
     period()
     assert.deepEqual(seats(), [970, 120, 60, 30])
-    // What was wanted counts for the period in which it stopped.
+    // A demand still counts for the period in which it ended.
     level('exempt').demand.set(330, clock.now())
     period()
     period()
@@ -146,18 +151,18 @@ test(
   },
 )
 
-test('without any object the mandatory ones are there', () => {
+test('the mandatory levels exist without any objects', () => {
   const { levels } = levelsOf()
   assert.deepEqual(
     [...levels.all].map(({ name }) => name),
     ['exempt', 'catch-all'],
   )
   assert.equal(levels.find(ask('jane')).schema.name, 'catch-all')
-  // Nobody may be left without a place, whatever groups they are in.
+  // Every user has a level, whatever the groups.
   assert.equal(levels.find({ ...ask('x'), user: { name: 'x', groups: [] } }).schema.name, 'catch-all')
 })
 
-test('a schema whose level is missing is left out until the level is there', () => {
+test('a schema is ignored while its level is missing', () => {
   const { levels } = levelsOf()
   const own: FlowSchema = {
     ...mandatoryFlowSchemas[1]!,
@@ -170,7 +175,7 @@ test('a schema whose level is missing is left out until the level is there', () 
   assert.equal(levels.find(ask('jane')).schema.name, 'own')
 })
 
-test('a level that is deleted serves those who wait there, and goes when it is idle', () => {
+test('a deleted level still serves its waiting requests, and is removed when it is idle', () => {
   const { levels } = levelsOf()
   const own = limited('own', { limitResponse: { type: 'Reject' } })
   levels.configure([], [...configurations, own])
@@ -201,7 +206,7 @@ test('a level that is deleted serves those who wait there, and goes when it is i
   assert.ok(![...levels.all].some(({ name }) => name === 'own'))
 })
 
-test('a user who is remembered belongs elsewhere as soon as the schemas say so', () => {
+test('the cached schemas of a user are replaced when the configuration changes', () => {
   const { levels } = levelsOf()
   const jane = ask('jane')
   levels.configure(schemas, configurations)
@@ -227,7 +232,7 @@ test('a user who is remembered belongs elsewhere as soon as the schemas say so',
   assert.equal(levels.find(jane).schema.name, 'global-default')
 })
 
-test('a request takes 15 % of its level at most, or what its flow’s hand leaves, and one seat at least', () => {
+test('a request takes at most 15 % of its level or what the hand of its flow leaves, and at least one seat', () => {
   const table: readonly (readonly [nominal: number, handSize: number, seats: number])[] = [
     [5, 6, 1],
     [10, 6, 1],
@@ -250,7 +255,7 @@ test('a request takes 15 % of its level at most, or what its flow’s hand leave
   }
 })
 
-test('what makes no sense is as if it were not there', () => {
+test('invalid configurations are ignored', () => {
   const { levels } = levelsOf()
   const queuing = { queues: 4, handSize: 1, queueLengthLimit: 5 }
   const broken: readonly PriorityLevelConfiguration[] = [

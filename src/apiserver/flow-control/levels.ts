@@ -1,7 +1,7 @@
 /**
- * The configuration that requests are classified by: all schemas in their order and all levels with their seats, made
- * anew when one changes. What executes or waits at a level stays there. Every ten seconds seats move to the levels that
- * need them.
+ * The configuration that classifies requests: all schemas in order and all levels with their seats, rebuilt on each
+ * change. Requests that execute or wait at a level stay there. Every ten seconds seats move to the levels that need
+ * them.
  */
 import {
   type FlowSchema,
@@ -10,21 +10,21 @@ import {
   type PriorityLevelConfiguration,
 } from '../../api/flowcontrol/bootstrap-objects.ts'
 import type { FlowUids } from '../http/exchange.ts'
-import { type Classified, CompiledSchema, inOrder } from './compiled-schema.ts'
+import { type Classified, CompiledSchema, sortByPrecedence } from './compiled-schema.ts'
 import { type LevelContext, limitationOf, PriorityLevel, sharesOf } from './priority-level.ts'
 import { divideSeats } from './queuing/seat-allocation.ts'
 import { dealHand, flowHash } from './queuing/shuffle-sharding.ts'
 import type { FlowTally } from './reporting/flow-tally.ts'
 
-/** Hands that are remembered of a schema's flows. */
-const mostHands = 4096
+/** The number of hands that are cached per schema. */
+const maxHands = 4096
 
-/** A schema at its level. */
+/** A schema with its level. */
 export class Flows {
   readonly schema: CompiledSchema
   readonly level: PriorityLevel
   readonly tally: FlowTally
-  /** Told in every answer: UIDs, so that names are not given away. */
+  /** Sent with every response: UIDs, so that names are not disclosed. */
   readonly uids: FlowUids
   readonly #hands = new Map<string, readonly number[]>()
 
@@ -39,7 +39,7 @@ export class Flows {
   hand(distinguisher: string, queues: number, handSize: number): readonly number[] {
     let hand = this.#hands.get(distinguisher)
     if (hand) return hand
-    if (this.#hands.size >= mostHands) this.#hands.clear()
+    if (this.#hands.size >= maxHands) this.#hands.clear()
     this.#hands.set(distinguisher, (hand = dealHand(flowHash(this.schema.name, distinguisher), queues, handSize)))
     return hand
   }
@@ -49,29 +49,29 @@ export interface LevelsOptions extends LevelContext {
   /** Seats of the whole server. */
   readonly seats: number
   readonly tally: (level: string, schema: string) => FlowTally
-  /** Told how many requests may execute, and how many wait, at all levels together. */
-  readonly sized?: (executing: number, waiting: number) => void
+  /** Called with the number of requests that may execute, and that may wait, at all levels together. */
+  readonly limitsChanged?: (executing: number, waiting: number) => void
 }
 
 export class Levels {
   readonly #context: LevelContext
   readonly #seats: number
   readonly #tally: LevelsOptions['tally']
-  readonly #sized: LevelsOptions['sized']
+  readonly #limitsChanged: LevelsOptions['limitsChanged']
   #levels = new Map<string, PriorityLevel>()
   #flows: readonly Flows[] = []
-  /** Of these schemas, in their order. */
+  /** The schemas that may apply to a user, in order. */
   #ofUser = new WeakMap<object, readonly Flows[]>()
   #catchAll: Flows | undefined
   #nominalSum = 0
-  /** The factor that seats were divided by, the last time. */
+  /** The factor of the last division of seats. */
   fairFraction = 0
 
-  constructor({ seats, tally, sized, ...context }: LevelsOptions) {
+  constructor({ seats, tally, limitsChanged, ...context }: LevelsOptions) {
     this.#context = context
     this.#seats = seats
     this.#tally = tally
-    this.#sized = sized
+    this.#limitsChanged = limitsChanged
     this.configure([], [])
   }
 
@@ -84,7 +84,7 @@ export class Levels {
     return found !== undefined && !found.quiescing
   }
 
-  /** Where a request belongs. */
+  /** Returns the schema and level of a request. */
   find(request: Classified): Flows {
     const { user } = request
     for (const flows of user ? this.#concerning(user) : this.#flows) if (flows.schema.matches(request)) return flows
@@ -92,17 +92,16 @@ export class Levels {
   }
 
   /**
-   * Most schemas do not speak of a user whatever they ask for: those that do are remembered for as long as the user is.
+   * The schemas with a rule for a user, whatever the request. Most have none, so the result is cached as long as the
+   * user object.
    */
   #concerning(user: NonNullable<Classified['user']>): readonly Flows[] {
     let concerning = this.#ofUser.get(user)
-    if (!concerning) this.#ofUser.set(user, (concerning = this.#flows.filter(({ schema }) => schema.concerns(user))))
+    if (!concerning) this.#ofUser.set(user, (concerning = this.#flows.filter(({ schema }) => schema.mayApplyTo(user))))
     return concerning
   }
 
-  /**
-   * Takes all objects as they are now. Schemas whose level is missing are left out; what is mandatory is there always.
-   */
+  /** Applies all current objects. Schemas whose level is missing are ignored; mandatory objects are always present. */
   configure(schemas: Iterable<FlowSchema>, configurations: Iterable<PriorityLevelConfiguration>): void {
     const before = this.#levels
     const levels = new Map<string, PriorityLevel>()
@@ -115,7 +114,7 @@ export class Levels {
       const limitation = limitationOf(configuration)
       if (limitation === undefined) continue
       const level = before.get(name) ?? new PriorityLevel(name, configuration, limitation, this.#context)
-      level.take(configuration, limitation)
+      level.apply(configuration, limitation)
       levels.set(name, level)
     }
     for (const [name, level] of before) {
@@ -140,7 +139,7 @@ export class Levels {
       places += queues * queueLengthLimit
       if (!before.has(name)) level.setSeats(level.nominal - Math.floor((level.nominal - level.least) / 2))
     }
-    this.#sized?.(this.#nominalSum, places)
+    this.#limitsChanged?.(this.#nominalSum, places)
     this.borrow()
   }
 
@@ -150,14 +149,14 @@ export class Levels {
       if (!schemas.some(({ name }) => name === mandatory.metadata.name)) schemas.push(new CompiledSchema(mandatory))
     }
     this.#ofUser = new WeakMap()
-    this.#flows = inOrder(schemas).map((schema) => {
+    this.#flows = sortByPrecedence(schemas).map((schema) => {
       const level = this.#levels.get(schema.level)!
       return new Flows(schema, level, this.#tally(level.name, schema.name))
     })
     this.#catchAll = this.#flows.find(({ schema }) => schema.name === 'catch-all')
   }
 
-  /** Divides the seats anew, by what was asked of each level in the period that is over. */
+  /** Divides the seats again, by the demand of each level in the period that has ended. */
   borrow(): void {
     const now = this.#context.clock.now()
     const limited: PriorityLevel[] = []
@@ -165,7 +164,7 @@ export class Levels {
     for (const level of this.#levels.values()) {
       level.demand.endPeriod(now)
       if (level.exempt) {
-        // What is exempt takes what it wants: the others divide the rest.
+        // An exempt level takes as many seats as it needs: the others divide the rest.
         level.target = Math.max(level.least, level.demand.highWatermark)
         level.setSeats(Math.round(level.target))
         remaining -= level.queues.seats
@@ -183,7 +182,7 @@ export class Levels {
     if (division) this.fairFraction = division.fairFraction
   }
 
-  /** Levels that nobody wants any more go when they are idle. */
+  /** Removes deleted levels that are idle. */
   reap(): void {
     for (const [name, level] of this.#levels) {
       if (!level.quiescing || !level.queues.idle) continue

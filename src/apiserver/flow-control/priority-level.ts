@@ -1,20 +1,18 @@
-/**
- * A priority level as it serves: its seats, its bounds for lending and borrowing, its queues, and what was asked of it.
- */
+/** A priority level: its seats, its bounds for lending and borrowing, its queues, and its demand. */
 import type { PriorityLevelConfiguration } from '../../api/flowcontrol/bootstrap-objects.ts'
 import { RetryAfter } from './pacing/retry-after.ts'
 import type { Clock } from './queuing/clock.ts'
 import { type Limitation, QueueSet } from './queuing/queue-set.ts'
 import { SeatDemand } from './queuing/seat-demand.ts'
 
-/** A part of all seats that one request may take, of its level's. */
-const widestShare = 0.15
+/** The fraction of a level's seats that one request may take. */
+const maxRequestShare = 0.15
 
-/** What configurations of both types have in common. */
+/** The common settings of both types of configurations. */
 export interface Shares {
   readonly shares: number
   readonly lendablePercent: number
-  /** Undefined: as much as there is. */
+  /** Undefined: unlimited. */
   readonly borrowingLimitPercent: number | undefined
 }
 
@@ -27,7 +25,7 @@ export function sharesOf({ spec }: PriorityLevelConfiguration): Shares {
   }
 }
 
-/** Undefined for a configuration that makes no sense, which is as if it were not there. */
+/** Undefined for an invalid configuration, which is ignored. */
 export function limitationOf({ metadata, spec }: PriorityLevelConfiguration): Limitation | undefined {
   const { limited, exempt } = spec ?? {}
   if (spec?.type === 'Exempt') return metadata.name === 'exempt' && !limited ? 'exempt' : undefined
@@ -41,16 +39,14 @@ export function limitationOf({ metadata, spec }: PriorityLevelConfiguration): Li
 
 export interface LevelContext {
   readonly clock: Clock
-  /** Told when something has changed in how much of a level is used; `demand` is the seats that it could use. */
-  readonly used: (level: PriorityLevel, demand: number, now: number) => void
+  /** Called when the use of a level has changed; `demand` is the number of seats that it could use. */
+  readonly useChanged: (level: PriorityLevel, demand: number, now: number) => void
 }
 
-/** What became of the requests of a level, since it is there. */
+/** Counts of the requests of a level since its creation. */
 export interface Outcomes {
   dispatched: number
-  /**
-   * Those that were told to come again; those that have waited in vain and those whose client has left are among them.
-   */
+  /** Rejected requests, including time-outs and those whose client has disconnected. */
   rejected: number
   timedOut: number
   cancelled: number
@@ -59,45 +55,45 @@ export interface Outcomes {
 export class PriorityLevel {
   readonly name: string
   readonly queues: QueueSet
-  readonly #used: LevelContext['used']
+  readonly #useChanged: LevelContext['useChanged']
   readonly demand: SeatDemand
   readonly retryAfter = new RetryAfter()
   readonly outcomes: Outcomes = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 }
   uid = ''
   exempt = false
-  /** Nobody wants it any more: it goes when those that wait or execute are done. */
+  /** Deleted: it is removed when its waiting and executing requests are done. */
   quiescing = false
   configuration: PriorityLevelConfiguration
   nominal = 0
   least = 0
   most = 0
-  /** What seats were divided by, the last time. */
+  /** The target of the last division of seats. */
   target = 0
-  /** What seats in use are told as a part of, where the level has none. */
-  fewSeats = 1
-  /** The most seats that one request takes; 0 for no bound of its own. */
+  /** The base for the utilization of a level without seats. */
+  fallbackSeats = 1
+  /** The most seats that one request takes; 0 for no limit. */
   maxSeats = 0
 
   constructor(
     name: string,
     configuration: PriorityLevelConfiguration,
     limitation: Limitation,
-    { clock, used }: LevelContext,
+    { clock, useChanged }: LevelContext,
   ) {
     this.name = name
     this.configuration = configuration
     this.demand = new SeatDemand(clock.now())
-    this.queues = new QueueSet({ clock, limitation, seats: 0, demand: (seats, now) => this.#wanted(seats, now) })
-    this.#used = used
-    this.take(configuration, limitation)
+    this.queues = new QueueSet({ clock, limitation, seats: 0, demand: (seats, now) => this.#demandChanged(seats, now) })
+    this.#useChanged = useChanged
+    this.apply(configuration, limitation)
   }
 
-  #wanted(seats: number, now: number): void {
+  #demandChanged(seats: number, now: number): void {
     this.demand.set(seats, now)
-    this.#used(this, seats, now)
+    this.#useChanged(this, seats, now)
   }
 
-  take(configuration: PriorityLevelConfiguration, limitation: Limitation): void {
+  apply(configuration: PriorityLevelConfiguration, limitation: Limitation): void {
     this.configuration = configuration
     this.uid = configuration.metadata.uid ?? ''
     this.exempt = limitation === 'exempt'
@@ -105,7 +101,7 @@ export class PriorityLevel {
     this.queues.configure(limitation, this.queues.seats)
   }
 
-  /** Its part of `seats` in all, where `shares` are those of all levels together. */
+  /** Sets its share of `seats`; `shares` is the sum of the shares of all levels. */
   size(seats: number, shares: number): void {
     const own = sharesOf(this.configuration)
     this.nominal = shares > 0 ? Math.ceil((seats * own.shares) / shares) : 0
@@ -113,10 +109,10 @@ export class PriorityLevel {
     this.most =
       this.nominal +
       (own.borrowingLimitPercent === undefined ? seats : Math.round((this.nominal * own.borrowingLimitPercent) / 100))
-    this.fewSeats = Math.max(1, Math.round(seats / 10))
+    this.fallbackSeats = Math.max(1, Math.round(seats / 10))
     const handSize = this.queues.limits?.handSize
     this.maxSeats = handSize
-      ? Math.max(1, Math.min(Math.ceil(this.nominal * widestShare), Math.floor(this.nominal / handSize)))
+      ? Math.max(1, Math.min(Math.ceil(this.nominal * maxRequestShare), Math.floor(this.nominal / handSize)))
       : 0
   }
 

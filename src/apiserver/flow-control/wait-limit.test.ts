@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { waitLimit } from './wait-limit.ts'
 
-test('a request waits for a quarter of its time from when it came in, and a minute at most', () => {
+test('a request waits for a quarter of its time since its arrival, and at most a minute', () => {
   const now = 1_000_000
   const table: readonly (readonly [ago: number, deadlineIn: number | undefined, timeout: number, limit: number])[] = [
     [0, undefined, 60_000, 15_000],
@@ -15,6 +15,6 @@ test('a request waits for a quarter of its time from when it came in, and a minu
   ]
   for (const [ago, deadlineIn, timeout, limit] of table) {
     const request = { received: now - ago, deadline: deadlineIn === undefined ? undefined : now + deadlineIn }
-    assert.equal(waitLimit(request, timeout, now), limit, `${ago} ms ago, ${deadlineIn} ms left of ${timeout}`)
+    assert.equal(waitLimit(request, timeout, now), limit, `${ago} ms ago, ${deadlineIn} ms remaining of ${timeout}`)
   }
 })

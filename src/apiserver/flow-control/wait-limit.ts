@@ -1,14 +1,14 @@
-/** How long a request may wait in a queue: a quarter of the time that it has as a whole, from when it came in. */
+/** The time that a request may wait in a queue: a quarter of its total time, since its arrival. */
 import type { Request } from '../http/exchange.ts'
 
-const longestMs = 60_000
+const maxMs = 60_000
 
-/** From `now` on; not more than nothing where the time is over. */
+/** In ms from `now`; negative if the time is over. */
 export function waitLimit(
   { received, deadline }: Pick<Request, 'received' | 'deadline'>,
   requestTimeoutMs: number,
   now: number,
 ): number {
   const whole = deadline === undefined ? requestTimeoutMs : deadline - received
-  return Math.min(longestMs, whole / 4) - (now - received)
+  return Math.min(maxMs, whole / 4) - (now - received)
 }

@@ -1,7 +1,7 @@
-/** Which watches are open, by what they look at: a write's events go to those that could be interested. */
+/** Counts open watches by their target, to find those that may receive the events of a write. */
 import type { RequestInfo } from '../request-info/request-info.ts'
 
-const placeOf = ({ namespace, name }: RequestInfo): string => `${namespace}/${name}`
+const targetOf = ({ namespace, name }: RequestInfo): string => `${namespace}/${name}`
 
 interface Counts {
   all: number
@@ -12,24 +12,24 @@ export class WatchCounts {
   /** By resource and group. */
   readonly #counts = new Map<string, Counts>()
 
-  /** The returned function takes it back; it may be called once. */
+  /** Counts a watch. Call the returned function once when it ends. */
   add(info: RequestInfo): () => void {
     const resource = `${info.resource}.${info.group}`
-    const place = placeOf(info)
+    const place = targetOf(info)
     let counts = this.#counts.get(resource)
     if (!counts) this.#counts.set(resource, (counts = { all: 0, byPlace: new Map() }))
     const { byPlace } = counts
     counts.all++
     byPlace.set(place, (byPlace.get(place) ?? 0) + 1)
     return () => {
-      const left = byPlace.get(place)! - 1
-      if (left > 0) byPlace.set(place, left)
+      const remaining = byPlace.get(place)! - 1
+      if (remaining > 0) byPlace.set(place, remaining)
       else byPlace.delete(place)
       if (--counts.all === 0) this.#counts.delete(resource)
     }
   }
 
-  /** How many watches may see what a request changes. */
+  /** The number of watches that may see the changes of a request. */
   interested({ resource, group, namespace, name }: RequestInfo): number {
     if (this.#counts.size === 0) return 0
     const byPlace = this.#counts.get(`${resource}.${group}`)?.byPlace

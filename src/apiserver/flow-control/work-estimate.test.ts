@@ -9,7 +9,7 @@ const estimate = (method: string, target: string, size: CollectionSize, maxSeats
   return estimateWork({ size, watches }, { query, info: requestInfo(method, pathname, query) }, maxSeats)
 }
 
-test('a list is as wide as what it reads is large, up to ten seats or what its level allows', () => {
+test('the seats of a list grow with the size of what it reads, up to ten or the maximum of its level', () => {
   const size =
     (objects: number, bytesEach: number): CollectionSize =>
     () => ({ objects, bytes: objects * bytesEach })
@@ -39,7 +39,7 @@ test('a list is as wide as what it reads is large, up to ten seats or what its l
     ['/api/v1/pods?limit=100&labelSelector=a', size(1000, 999), 1],
     ['/api/v1/pods?limit=10', size(99, 10_101), 2],
     ['/api/v1/pods?limit=10', size(99, 101_010), 10],
-    // No list of these ever comes about.
+    // These lists are rejected later.
     ['/api/v1/pods?limit=many', size(10, 3000), 100],
     ['/api/v1/pods?limit=many', size(10, 3000), 37, 37],
     ['/api/v1/pods?watch=1&sendInitialEvents=1', size(1000, 3000), 10],
@@ -49,9 +49,9 @@ test('a list is as wide as what it reads is large, up to ten seats or what its l
     assert.equal(estimate('GET', target, given, maxSeats).initialSeats, seats, target)
 })
 
-test('how many watch is told of writes', () => {
+test('the number of watches is observed for each write', () => {
   const watches = new WatchCounts()
-  const told: number[] = []
+  const counts: number[] = []
   const ends = Array.from({ length: 29 }, () =>
     watches.add(requestInfo('GET', '/api/v1/pods', new URLSearchParams('watch=1'))),
   )
@@ -61,7 +61,7 @@ test('how many watch is told of writes', () => {
       { query: new URLSearchParams(), info: requestInfo(method, path, new URLSearchParams()) },
       0,
       {
-        watched: (count) => told.push(count),
+        watched: (count) => counts.push(count),
       },
     )
   const pod = '/api/v1/namespaces/a/pods/b'
@@ -72,12 +72,12 @@ test('how many watch is told of writes', () => {
   ask('GET', pod)
   ask('POST', '/api/v1/namespaces/a/serviceaccounts/b/token')
   ask('DELETE', '/api/v1/namespaces/a/pods')
-  assert.deepEqual(told, [29, 29, 29, 5])
+  assert.deepEqual(counts, [29, 29, 29, 5])
   for (let i = 0; i < 195; i++) watches.add(requestInfo('GET', '/api/v1/pods', new URLSearchParams('watch=1')))
   assert.deepEqual(ask('PUT', pod), { initialSeats: 1, finalSeats: 10, lingerMs: 10 })
 })
 
-test('a write counts the watches that its event goes to', () => {
+test('a write counts the watches that receive its event', () => {
   const watches = new WatchCounts()
   const watched = (path: string): RequestInfoOf => requestInfo('GET', path, new URLSearchParams('watch=1'))
   const ends = [
@@ -95,7 +95,7 @@ test('a write counts the watches that its event goes to', () => {
   assert.equal(write('/api/v1/namespaces/a/pods').finalSeats, 0)
 })
 
-test('fewer seats in the end take longer for the same work', () => {
+test('fewer final seats linger longer for the same work', () => {
   const estimate = { initialSeats: 1, finalSeats: 10, lingerMs: 5 }
   const narrow = narrowed(estimate, 4)
   assert.deepEqual(

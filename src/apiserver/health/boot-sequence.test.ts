@@ -6,7 +6,7 @@ import type { HealthCheck } from './health.ts'
 const roles = 'poststarthook/rbac/bootstrap-roles'
 const problem = (checks: readonly HealthCheck[]) => checks.find(({ name }) => name === roles)?.check()
 
-test('a step fails until it is done; to be alive it need not be, within the grace period', async () => {
+test('a step fails until it is done; livez ignores it during the grace period', async () => {
   let now = 1000
   const boot = new BootSequence(['objects', 'services'], { livezGraceMs: 500, now: () => now })
   assert.deepEqual([problem(boot.checks), problem(boot.liveChecks)], ['not finished', undefined])
@@ -19,7 +19,7 @@ test('a step fails until it is done; to be alive it need not be, within the grac
   assert.equal(boot.checks.find(({ name }) => name === 'poststarthook/bootstrap-controller')?.check(), 'not finished')
 })
 
-test('what a server does not have is not told', () => {
+test('steps that a server does not have are not checked', () => {
   assert.ok(!new BootSequence(['objects']).checks.some(({ name }) => name.includes('fairness')))
   assert.equal(new BootSequence(['flowControl']).checks.length, 3)
 })

@@ -1,10 +1,10 @@
 /**
- * How far the start has come, as health tells of it: a check a step, under the names of upstream's hooks, which
- * operators and their tools look for.
+ * The progress of the start as health checks: one check per step, with the names of upstream's hooks, which operators
+ * and their tools look for.
  */
 import type { HealthCheck } from './health.ts'
 
-/** What a server does at its start. */
+/** The stages of a server's start. */
 export type BootStage = 'access' | 'flowControl' | 'objects' | 'addedApis' | 'services'
 
 /** In upstream's order. */
@@ -37,9 +37,9 @@ const steps: readonly (readonly [name: string, stage: BootStage])[] = [
 ]
 
 export interface BootSequenceOptions {
-  /** How long `/livez` overlooks what is not done yet, from now on; ms. */
+  /** The time from now on in which `/livez` ignores unfinished steps, in ms. */
   readonly livezGraceMs?: number
-  /** Ms of a clock that only goes forward. */
+  /** A monotonic clock in ms. */
   readonly now?: () => number
 }
 

@@ -1,28 +1,31 @@
-/** What `/healthz`, `/livez` and `/readyz` look at. */
+/** The checks of `/healthz`, `/livez` and `/readyz`. */
 import type { BootSequence } from './boot-sequence.ts'
 import { type HealthCheck, type HealthPath, log, ping } from './health.ts'
 
-export interface CheckedParts {
+export interface HealthSources {
   readonly store: HealthCheck
   readonly boot: BootSequence
-  /** A server that is ending is alive, but not ready. */
-  readonly isEnding: () => boolean
-  /** Of parts that not every server has; a server that waits for them is alive. */
-  readonly others: readonly HealthCheck[]
+  /** A server that shuts down is alive, but not ready. */
+  readonly isShuttingDown: () => boolean
+  /** Checks that not every server has; they do not affect liveness. */
+  readonly otherChecks: readonly HealthCheck[]
 }
 
 export function healthChecks({
   store,
   boot,
-  isEnding,
-  others,
-}: CheckedParts): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
+  isShuttingDown,
+  otherChecks,
+}: HealthSources): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
   const alive = [ping, log, store]
-  const first = [...alive, ...others]
+  const first = [...alive, ...otherChecks]
   const readiness: HealthCheck = { name: 'etcd-readiness', check: store.check }
-  // The server listens only when they are there.
+  // The server listens only after they have synced.
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
-  const shutdown: HealthCheck = { name: 'shutdown', check: () => (isEnding() ? 'process is shutting down' : undefined) }
+  const shutdown: HealthCheck = {
+    name: 'shutdown',
+    check: () => (isShuttingDown() ? 'process is shutting down' : undefined),
+  }
   return {
     healthz: [...first, ...boot.checks],
     livez: [...alive, ...boot.liveChecks],

@@ -1,17 +1,16 @@
 /**
- * What health checks have said, as `/metrics/slis` tells it (KEP-3466): of each check the last result, and how often it
- * had which.
+ * Metrics of health checks for `/metrics/slis` (KEP-3466): the last result of each check, and a count of its results.
  */
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { type Response, text } from '../http/exchange.ts'
 
 export interface HealthMetrics {
-  /** A check was made as one of those of a path (`livez`). */
-  checked(path: string, name: string, isWell: boolean): void
+  /** Records the result of a check of a path (`livez`). */
+  checked(path: string, name: string, isHealthy: boolean): void
   page(): Response
 }
 
-/** They are no part of `/metrics`: who follows them asks every few seconds. */
+/** They are not part of `/metrics`: clients scrape them every few seconds. */
 export function healthMetrics(): HealthMetrics {
   const registry = new MetricsRegistry()
   const last = new Map<string, readonly [labels: readonly string[], result: number]>()
@@ -27,9 +26,9 @@ export function healthMetrics(): HealthMetrics {
     ['name', 'status', 'type'],
   )
   return {
-    checked(path, name, isWell) {
-      last.set(`${path}/${name}`, [[name, path], isWell ? 1 : 0])
-      results([name, isWell ? 'success' : 'error', path]).add()
+    checked(path, name, isHealthy) {
+      last.set(`${path}/${name}`, [[name, path], isHealthy ? 1 : 0])
+      results([name, isHealthy ? 'success' : 'error', path]).add()
     },
     page: () => text(200, registry.render(), { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
   }

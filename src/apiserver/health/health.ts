@@ -1,10 +1,10 @@
-/** Health: `/healthz`, `/livez` and `/readyz`, each a list of named checks, alone or together. */
+/** Health: `/healthz`, `/livez` and `/readyz`, each a list of named checks, one by one or together. */
 import { pageNotFound, type Request, type Response, text } from '../http/exchange.ts'
 import type { HealthMetrics } from './health-metrics.ts'
 
 export interface HealthCheck {
   readonly name: string
-  /** What is wrong, or undefined when all is well. */
+  /** Returns the problem, or undefined if there is none. */
   readonly check: () => string | undefined | Promise<string | undefined>
 }
 
@@ -12,12 +12,12 @@ export type HealthPath = 'healthz' | 'livez' | 'readyz'
 
 export const ping: HealthCheck = { name: 'ping', check: () => undefined }
 
-/** The log can always be written: it goes to standard error. */
+/** The log can always be written: it is standard error. */
 export const log: HealthCheck = { name: 'log', check: () => undefined }
 
 /**
- * Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`; a check that is asked for alone is not
- * counted.
+ * Answers `/livez`, `/livez?verbose`, `/livez?exclude=etcd` and `/livez/etcd`; the result of a single check is not
+ * recorded.
  */
 export async function health(
   path: HealthPath,
@@ -43,7 +43,7 @@ export async function health(
     const problem = await check()
     metrics.checked(path, name, problem === undefined)
     failed ||= problem !== undefined
-    // Reasons are for those who may read the logs.
+    // Reasons are only for users who may read the logs.
     lines.push(problem === undefined ? `[+]${name} ok` : `[-]${name} failed: reason withheld`)
   }
   if (excluded.size)

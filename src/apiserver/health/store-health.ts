@@ -1,6 +1,5 @@
 /**
- * The store's health: what it cannot write is 503 with the cause, stands in the log once, and fails the check `etcd`
- * while it lasts.
+ * The store's health: a failed write is 503 with the cause, is logged once, and fails the check `etcd` while it lasts.
  */
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Store, StoreFailedError } from '../../storage/store.ts'
@@ -8,24 +7,24 @@ import type { HealthCheck } from './health.ts'
 
 export interface StoreHealth {
   readonly check: HealthCheck
-  /** The answer to a request whose write has failed. */
+  /** The response to a request whose write has failed. */
   refusal(error: StoreFailedError): StatusError
 }
 
-const lookMs = 500
+const pollMs = 500
 
 export function storeHealth(store: Store, log: (line: string) => void): StoreHealth {
-  let told: string | undefined
-  /** Says once what is wrong, and once that it is over. */
+  let logged: string | undefined
+  /** Logs a problem once, and once that it has ended. */
   const follow = (): void => {
     const { problem } = store
-    if (problem === told) return
+    if (problem === logged) return
     log(problem ?? 'the store can write again')
-    told = problem
+    logged = problem
   }
-  const look = (): void => {
+  const poll = (): void => {
     follow()
-    if (told !== undefined) setTimeout(look, lookMs).unref()
+    if (logged !== undefined) setTimeout(poll, pollMs).unref()
   }
   return {
     check: {
@@ -38,8 +37,8 @@ export function storeHealth(store: Store, log: (line: string) => void): StoreHea
         ),
     },
     refusal(error) {
-      if (told === undefined) look()
-      // Without Retry-After: kubectl would try for a minute before it shows the cause.
+      if (logged === undefined) poll()
+      // No Retry-After: kubectl would retry for a minute before it shows the cause.
       return new StatusError(503, 'ServiceUnavailable', error.message)
     },
   }

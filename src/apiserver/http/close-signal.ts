@@ -1,4 +1,4 @@
-/** Tells work for a request that nobody waits for its answer any more. */
+/** Signals that the response to a request is no longer awaited. */
 import { requestTimeout } from '../../machinery/status-error.ts'
 
 interface Closing {
@@ -7,7 +7,9 @@ interface Closing {
   off(event: 'close', listener: () => void): unknown
 }
 
-/** Calls back once the answer's stream is closed, at once if it is. The returned function takes that back. */
+/**
+ * Calls back once the response's stream is closed, immediately if it is already. The returned function cancels that.
+ */
 export function onceClosed(answer: Closing, callback: () => void): () => void {
   if (answer.destroyed) callback()
   else answer.on('close', callback)
@@ -15,7 +17,8 @@ export function onceClosed(answer: Closing, callback: () => void): () => void {
 }
 
 /**
- * Aborted once the answer's stream is closed: it was written, which is so after a time-out too, or the client has gone.
+ * An AbortSignal that is aborted once the response's stream is closed: it was written completely, which includes a
+ * time-out response, or the client has disconnected.
  */
 export function closeSignal(answer: Closing): AbortSignal {
   const controller = new AbortController()

@@ -1,7 +1,10 @@
-/** Waits for a slow reader: what is written faster than it reads would pile up in memory. */
+/** Waits for a slow reader: data written faster than it reads would pile up in memory. */
 import type { Writable } from 'node:stream'
 
-/** Resolves when the stream takes more, at once if it does now, and when it has ended or its peer has gone. */
+/**
+ * Resolves when the stream takes more data, immediately if it does now, and when it has ended or its peer has
+ * disconnected.
+ */
 export function drained(stream: Writable): Promise<void> {
   if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve()
   return new Promise((resolve) => {

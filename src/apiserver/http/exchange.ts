@@ -1,6 +1,6 @@
 /**
- * One request and its answer, the same over HTTP/1.1 and HTTP/2. Filters and endpoints see nothing else of the network:
- * they take a `Request` and return a `Response`.
+ * One request and its response, the same over HTTP/1.1 and HTTP/2. Filters and endpoints see nothing else of the
+ * network: they take a `Request` and return a `Response`.
  */
 
 import type { Duplex, Readable } from 'node:stream'
@@ -10,7 +10,7 @@ import { type Status, statusOf } from '../../machinery/status-error.ts'
 import type { RequestInfo } from '../request-info/request-info.ts'
 import type { UserInfo } from '../request-info/user-info.ts'
 
-/** The verified peer's certificate chain. `authorized` says whether the listener's CA signed it. */
+/** The peer's certificate chain. `authorized` is true if the listener's CA has signed it. */
 export interface ClientCertificate {
   readonly certificate: PeerCertificate
   readonly authorized: boolean
@@ -26,57 +26,57 @@ export interface Request {
   readonly rawQuery: string
   /** A header's value; names in lower case. */
   header(name: string): string | undefined
-  /** The values of a header that stands several times, as they came: a comma within one is part of it. */
+  /** The values of a header that occurs several times, unmodified: a comma within one is part of it. */
   headerValues(name: string): readonly string[]
   /** The names of all headers, in lower case. */
   headerNames(): string[]
-  /** Whether a header's name, in lower case, begins like this. */
+  /** Returns true if a header's name, in lower case, has this prefix. */
   hasHeaders(prefix: string): boolean
-  /** Undefined if the client showed none. */
+  /** Undefined if the client sent none. */
   clientCertificate(): ClientCertificate | undefined
   readonly remoteAddress: string
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
-  /** Reads the whole body. Throws StatusErrors: 413 above `limit` bytes, 429 when too many bodies are under way. */
+  /** Reads the whole body. Throws StatusErrors: 413 above `limit` bytes, 429 if too many bodies are in progress. */
   body(limit: number): Promise<Buffer>
-  /** The body as it comes in, for who passes it on; undefined where there is none. */
+  /** The body as a stream, to be passed on; undefined if there is none. */
   bodyStream(): Readable | undefined
-  /** Aborted when the client has gone away or the answer is complete. Made when first asked for. */
+  /** Aborted when the client has disconnected or the response is complete. Created on first access. */
   readonly signal: AbortSignal
   /**
-   * Calls back when `signal` is aborted, at once if it is; costs less than asking for that. The returned function takes
-   * it back.
+   * Calls back when `signal` is aborted, immediately if it is already; costs less than `signal`. The returned function
+   * cancels that.
    */
   onClose(callback: () => void): () => void
-  /** When the request came in, ms of `performance.now()`. */
+  /** The time of arrival, in ms of `performance.now()`. */
   readonly received: number
-  /** When the client stops waiting, on the same clock, if it has said so. */
+  /** The time at which the client stops waiting, on the same clock, if the request states it. */
   deadline?: number
 
-  // What filters find out on the way:
+  // Set by filters:
   /** Bytes of the body, once an object or a patch was read from it. */
   bodyBytes?: number
-  /** Milliseconds that it waited for webhooks and for its turn: not the server's own. */
+  /** Time in ms that it waited for webhooks and in queues: not the server's own time. */
   waitedMs?: number
   info: RequestInfo
   user?: UserInfo
-  /** The right by which it has become another's: `impersonate:user-info`. */
+  /** The permission by which it is impersonated: `impersonate:user-info`. */
   impersonationConstraint?: string
   /**
-   * Tells headers by which a front proxy says who a user is, where they have other names than usual: they are not
-   * passed on.
+   * Returns true for headers in which a front proxy sends the identity of a user, if they have other names than usual:
+   * they are not passed on.
    */
   isIdentityHeader?: (name: string) => boolean
-  /** What it is about is deprecated. */
+  /** True if the requested API is deprecated. */
   isDeprecated?: boolean
-  /** Sent as `Warning: 299` headers with the answer. */
+  /** Sent as `Warning: 299` headers with the response. */
   readonly warnings: string[]
-  /** How it was classified, by UIDs: told in its answer, whatever that is. */
+  /** The UIDs of its FlowSchema and priority level, sent with every response. */
   flow?: FlowUids
-  /** Which request this is, in audit events and logs. */
+  /** The ID of this request in audit events and logs. */
   auditId: string
-  /** What authentication found out, for the audit event, which begins later. */
+  /** Annotations from authentication for the audit event, which is created later. */
   identityAnnotations?: Readonly<Record<string, string>>
-  /** The audit event of the request, where it leaves one. */
+  /** The audit event of the request, if it is audited. */
   audit?: RequestAudit
 }
 
@@ -85,33 +85,33 @@ export interface FlowUids {
   readonly level: string
 }
 
-/** What an audit event learns of its request. */
+/** Receives the parts of a request for its audit event. */
 export interface RequestAudit {
-  /** Adds an annotation; one of the level `Request` only to events that hold what was sent. */
+  /** Adds an annotation; one of the level `Request` is added only to events that include the request body. */
   annotate(key: string, value: string, level?: 'Request'): void
-  /** The body is an object, decoded: it tells its name too. */
-  noteObject(object: object): void
-  /** The body is something else: a patch, or options. */
-  noteBody(value: unknown): void
+  /** Records a decoded object as the body; it also provides the name. */
+  recordObject(object: object): void
+  /** Records another body: a patch, or options. */
+  recordBody(value: unknown): void
 }
 
-/** Where a streamed answer is written. */
+/** The writer of a streamed response. */
 export interface Sink {
-  /** Writes a chunk that must not be changed afterwards; several callers may share one buffer. */
+  /** Writes a chunk, which must not be modified afterwards; several callers may share one buffer. */
   write(chunk: Buffer): void
-  /** Bytes written and not yet taken by the network. */
+  /** Bytes written and not yet sent. */
   readonly backlog: number
-  /** Resolves when so little waits to be sent that more may be written, and when the client has gone. */
+  /** Resolves when the backlog is small enough to write more, and when the client has disconnected. */
   ready(): Promise<void>
   end(): void
-  /** Ends the connection (HTTP/1.1) or stream (HTTP/2) at once. */
+  /** Ends the connection (HTTP/1.1) or stream (HTTP/2) immediately. */
   destroy(): void
   onClose(callback: () => void): void
 }
 
-/** A large body that is made piece by piece as the client takes it, so that slow readers hold no copies. */
+/** A large body that is generated piece by piece as the client reads it, so that slow readers hold no copies. */
 export interface Pieces extends Iterable<Buffer> {
-  /** Bytes in all, where that is known beforehand. */
+  /** Bytes in total, if known in advance. */
   readonly size?: number
 }
 
@@ -119,42 +119,42 @@ export interface Response {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Record<string, string | string[]>
-  /** All of the body, in one or several pieces, or a function that writes it over time. */
+  /** The complete body, in one or several pieces, or a function that writes it over time. */
   readonly body?: Buffer | readonly Buffer[] | Pieces | ((sink: Sink) => void)
-  /** What the body says, where it is a Status: audit events tell it. */
+  /** The body if it is a Status: audit events record it. */
   readonly outcome?: Status
-  /** Watches: resolves when what was there at the beginning has been told. */
+  /** Watches: resolves when the initial state has been sent. */
   readonly initialised?: Promise<void>
   /**
-   * In place of an answer, to requests that ask for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes the
-   * connection over, with what has come after the headers already.
+   * In place of a response, to requests for another protocol (`Connection: Upgrade`, HTTP/1.1 only): takes over the
+   * connection, with the bytes that came after the headers.
    */
   readonly takeOver?: (socket: Duplex, head: Buffer) => void
 }
 
-/** Answers a request: at once where it waits for nothing. It may throw, which is as if its promise were rejected. */
+/** Answers a request: synchronously if it waits for nothing. A thrown error is the same as a rejected promise. */
 export type Handler = (request: Request) => Response | Promise<Response>
 
-/** A plain text answer. */
+/** A plain text response. */
 export const text = (status: number, body: string, headers: Record<string, string> = {}): Response => ({
   status,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff', ...headers },
   body: Buffer.from(body),
 })
 
-/** A JSON answer of something that is no API object. */
+/** A JSON response that is no API object. */
 export const json = (status: number, value: unknown): Response => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from(writeJson(value)),
 })
 
-/** The last net: filters answer errors themselves; what slips through them is a 500. */
-export const failed = (error: unknown): Response => ({
+/** The last resort: filters answer errors themselves; an error that gets through them is a 500. */
+export const unexpectedErrorResponse = (error: unknown): Response => ({
   status: 500,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from(JSON.stringify(statusOf(error).status)),
 })
 
-/** What upstream's multiplexer answers for paths nobody serves. */
+/** The response of upstream's multiplexer for paths that nobody serves. */
 export const pageNotFound = (): Response => text(404, '404 page not found\n')

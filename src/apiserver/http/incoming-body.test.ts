@@ -11,7 +11,7 @@ function incoming(budget: BodyBudget, declared?: number) {
   return { source, body: new IncomingBody(source, budget, declared?.toString()) }
 }
 
-test('a body counts until its request is answered', async () => {
+test('a body counts against the budget until its request is answered', async () => {
   const budget = new BodyBudget({ ...limits, bodyBytes: 100_000 })
   for (const declared of [9, undefined]) {
     const { source, body } = incoming(budget, declared)
@@ -26,7 +26,7 @@ test('a body counts until its request is answered', async () => {
   }
 })
 
-test('pieces are put together however they come', async () => {
+test('a body is assembled correctly from pieces of any size', async () => {
   const budget = new BodyBudget({ ...limits, bodyBytes: 10_000_000, smallBodyReserve: 0 })
   const bytes = Buffer.from(Array.from({ length: 700_000 }, (_, i) => i % 251))
   for (const declared of [bytes.length, undefined]) {
@@ -42,7 +42,7 @@ test('pieces are put together however they come', async () => {
   assert.equal(budget.held, 0)
 })
 
-test('what is announced to be too large is refused before it comes, the rest when it passes the limit', async () => {
+test('a body above the limit is rejected before it is read if its length is declared, otherwise later', async () => {
   const budget = new BodyBudget(limits)
   const announced = incoming(budget, 101)
   await assert.rejects(announced.body.read(100), { code: 413, message: 'Request entity too large: limit is 100' })
@@ -55,7 +55,7 @@ test('what is announced to be too large is refused before it comes, the rest whe
   assert.equal(budget.held, 0)
 })
 
-test('large bodies are refused when there is no room, small ones have a reserve', async () => {
+test('large bodies are rejected when the budget is used up, small ones have a reserve', async () => {
   const budget = new BodyBudget(limits)
   const large = Array.from({ length: 3 }, () => incoming(budget, 300))
   const reads = large.map(({ body }) => body.read(1000))
@@ -71,7 +71,7 @@ test('large bodies are refused when there is no room, small ones have a reserve'
   assert.equal(budget.held, 0)
 })
 
-test('a request that is answered while its body comes keeps none of it', async () => {
+test('a request that is answered while its body arrives releases the body', async () => {
   const budget = new BodyBudget(limits)
   const { source, body } = incoming(budget, 300)
   const read = body.read(1000)

@@ -1,37 +1,38 @@
 /**
- * The body of one request while it comes in. It counts against the server's budget until the request is answered: what
- * was made of it lives as long. Pieces are copied together as they come: a piece of a few bytes may be a view of a
- * network buffer of 64 KiB and would keep all of it.
+ * The body of one request while it is received. It counts against the server's budget until the request is answered, as
+ * the decoded object lives as long. Pieces are copied into one buffer as they arrive: a piece of a few bytes may be a
+ * view of a network buffer of 64 KiB and would retain all of it.
  */
 import type { Readable } from 'node:stream'
 import { badRequest, requestEntityTooLarge, type StatusError, tooManyRequests } from '../../machinery/status-error.ts'
 import type { BodyBudget } from './bounds/body-budget.ts'
 
-/** Nobody will read it, and it is no error of ours. */
-const clientGone = () => badRequest('unexpected EOF')
+/** Not a server error; nobody will read it. */
+const unexpectedEof = () => badRequest('unexpected EOF')
 
 const tooLarge = (limit: number) => requestEntityTooLarge(`Request entity too large: limit is ${limit}`)
 
-/** Buffers of bodies that come in many pieces begin with this and are doubled. */
+/** The initial size of buffers for bodies in many pieces; it is doubled as needed. */
 const growBytes = 16 * 1024
 /**
- * From here on they have pages of their own, which go back to the system when they are let go; malloc would keep them.
+ * From this size on buffers have their own pages, which are returned to the system when freed; malloc would retain
+ * them.
  */
 const ownPagesBytes = 256 * 1024
 
 export class IncomingBody {
   readonly #source: Readable
   readonly #budget: BodyBudget
-  /** As Content-Length says; undefined if it does not. */
+  /** The Content-Length; undefined if there is none. */
   readonly #declared: number | undefined
-  /** A body that came in one piece. */
+  /** A body that arrived in one piece. */
   #whole: Buffer | undefined
-  /** What has come of another one, and room for more. */
+  /** The pieces of another one so far, with space for more. */
   #gathered: ArrayBuffer | undefined
   #size = 0
-  /** What the budget counts. */
+  /** Bytes reserved in the budget. */
   #held = 0
-  /** Who waits for all of it. */
+  /** The promise of the caller of `read`. */
   #reader: Pick<PromiseWithResolvers<Buffer>, 'resolve' | 'reject'> | undefined
 
   constructor(source: Readable, budget: BodyBudget, declared: string | undefined) {
@@ -40,36 +41,39 @@ export class IncomingBody {
     this.#declared = declared === undefined ? undefined : Number(declared)
   }
 
-  /** Whether it is being read. */
-  get wanted(): boolean {
+  /** True while it is being read. */
+  get isBeingRead(): boolean {
     return this.#reader !== undefined
   }
 
-  /** Throws 413 above `limit` bytes, at once if that many are announced, and 429 when too much is under way. */
+  /**
+   * Throws 413 above `limit` bytes, immediately if that many are declared, and 429 if too many bodies are in progress.
+   */
   read(limit: number): Promise<Buffer> {
     if (this.#declared !== undefined && this.#declared > limit) return Promise.reject(tooLarge(limit))
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
     this.#reader = { resolve, reject }
-    const gone = (): void => this.#fail(clientGone())
-    // The listeners know no more than this body: closed streams stay for a while, with theirs (docs/decisions/0049).
+    const gone = (): void => this.#fail(unexpectedEof())
+    // The listeners refer to nothing but this body: closed streams live on for a while, with their listeners
+    // (docs/decisions/0049).
     this.#source
-      .on('data', (chunk: Buffer) => this.#come(chunk, limit))
+      .on('data', (chunk: Buffer) => this.#receive(chunk, limit))
       .on('end', () => this.#end())
       .on('aborted', gone)
       .on('error', gone)
     return promise
   }
 
-  /** The request is answered: what has come is forgotten, what still comes is not kept. */
+  /** Called when the request is answered: drops the body received so far and ignores the rest. */
   release(): void {
-    if (this.#reader) this.#fail(clientGone())
-    this.#budget.give(this.#held)
+    if (this.#reader) this.#fail(unexpectedEof())
+    this.#budget.release(this.#held)
     this.#held = 0
     this.#whole = undefined
     this.#gathered = undefined
   }
 
-  #come(chunk: Buffer, limit: number): void {
+  #receive(chunk: Buffer, limit: number): void {
     if (!this.#reader) return
     if (this.#size + chunk.length > limit) this.#fail(tooLarge(limit))
     else if (!this.#take(chunk, limit))
@@ -87,13 +91,13 @@ export class IncomingBody {
     if (!reader) return
     this.#reader = undefined
     this.#source.pause()
-    // Nobody has seen it: to wait for the garbage collector would be to hold the memory of an attack for minutes.
+    // Nobody has read it: waiting for the garbage collector would hold the memory of an attack for minutes.
     this.#gathered?.transferToFixedLength(0)
     this.release()
     reader.reject(error)
   }
 
-  /** False if there is no room. */
+  /** Adds a chunk; returns false if the budget does not allow it. */
   #take(chunk: Buffer, limit: number): boolean {
     const first = this.#size === 0
     const size = this.#size + chunk.length
@@ -111,22 +115,22 @@ export class IncomingBody {
 
   #hold(bytes: number): boolean {
     const more = bytes - this.#held
-    if (!this.#budget.take(this.#held, more)) return false
+    if (!this.#budget.reserve(this.#held, more)) return false
     this.#held = bytes
     return true
   }
 
   /**
-   * Room for `size` bytes: as much as there is for the first piece, then twice as much each time, never more than may
-   * come.
+   * The capacity for `size` bytes: exactly that for the first piece, then twice as much each time, at most what may
+   * arrive.
    */
   #capacity(size: number, limit: number): number {
-    const roomy = this.#size === 0 ? size : Math.max(growBytes, size, 2 * this.#held)
-    return Math.max(size, Math.min(roomy, this.#declared ?? limit))
+    const wanted = this.#size === 0 ? size : Math.max(growBytes, size, 2 * this.#held)
+    return Math.max(size, Math.min(wanted, this.#declared ?? limit))
   }
 }
 
-/** The same bytes, with room for `bytes`. */
+/** The same bytes, with a capacity of `bytes`. */
 function grown(buffer: ArrayBuffer | undefined, bytes: number, limit: number): ArrayBuffer {
   if (buffer?.resizable) {
     if (buffer.byteLength < bytes) buffer.resize(bytes)
@@ -134,7 +138,7 @@ function grown(buffer: ArrayBuffer | undefined, bytes: number, limit: number): A
   }
   if (buffer && buffer.byteLength >= bytes) return buffer
   if (bytes < ownPagesBytes) return buffer ? buffer.transfer(bytes) : new ArrayBuffer(bytes)
-  // Room that is resizable is only reserved.
+  // The maximum of a resizable buffer is only reserved address space.
   const pages = new ArrayBuffer(bytes, { maxByteLength: Math.max(bytes, limit) })
   if (buffer) {
     new Uint8Array(pages).set(new Uint8Array(buffer))

@@ -1,6 +1,6 @@
 /**
- * The listener: TLS with HTTP/1.1 and HTTP/2 on one port, client certificates asked for and read on both.
- * It turns both protocols into `Request`s for one handler and can be closed without cutting off requests under way.
+ * The listener: TLS with HTTP/1.1 and HTTP/2 on one port, with client certificates on both. It turns both protocols
+ * into `Request`s for one handler and can be closed without cutting off requests in progress.
  */
 
 import { once } from 'node:events'
@@ -22,10 +22,10 @@ export interface ListenerOptions {
   readonly port: number
   readonly tls: ServingPair
   readonly transport?: TransportOptions
-  /** Without it client certificates are not asked for. */
+  /** Without it no client certificates are requested. */
   readonly clientCA?: ClientAuthorities
   readonly handler: Handler
-  /** Where they differ from the defaults. */
+  /** Overrides of the defaults. */
   readonly limits?: Partial<ListenerLimits>
   /** Called for each connection whose TLS handshake fails. */
   readonly handshakeFailed?: () => void
@@ -42,9 +42,9 @@ export interface Listener {
 
 /**
  * Limits of a session. Node's default of 10 MB ends sessions that carry many parallel lists; the reset limits let
- * clients cancel a thousand watches at once, and still bound what clients reset after their answers began. Node counts
- * streams for a moment after they were reset, and refuses new ones above the limit: it is high, and refusals end no
- * session. Frames may be as large as upstream's: in smaller ones, large headers would be too many for Node.
+ * clients cancel a thousand watches at once, and still bound resets after responses have begun. Node counts streams for
+ * a moment after they were reset, and rejects new ones above the limit: it is high, and rejections do not end the
+ * session. Frames may be as large as upstream's: with smaller ones, large headers would take too many frames for Node.
  */
 const sessionOptions = ({ headerBytes, streams }: ListenerLimits) =>
   ({
@@ -62,13 +62,13 @@ const sessionOptions = ({ headerBytes, streams }: ListenerLimits) =>
     },
   }) as const
 
-/** Above the largest body the server takes (3 MiB), so that uploads do not wait for window updates. */
+/** Larger than the largest body the server accepts (3 MiB), so that uploads do not wait for window updates. */
 const sessionWindow = 8 * 1024 * 1024
 
-/** Peers of HTTP/1.1 that have vanished are found by TCP, as upstream does it. */
+/** HTTP/1.1 peers that have vanished are detected by TCP keep-alive, as upstream does. */
 const tcpKeepAliveMs = 180_000
 
-const longestSweepMs = 5_000
+const maxSweepMs = 5_000
 
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
 export async function listen({
@@ -124,7 +124,7 @@ export async function listen({
   await once(secure, 'listening')
 
   const sweepMs = Math.min(
-    longestSweepMs,
+    maxSweepMs,
     Math.min(limits.headerTimeoutMs, limits.idleTimeoutMs, limits.pingAfterMs, limits.pingTimeoutMs) / 4,
   )
   const sweeping = setInterval(() => {

@@ -1,4 +1,4 @@
-/** A listener without a socket: connections of HTTP/2 that lie in memory, for clients in the same process. */
+/** A listener without a socket: in-memory HTTP/2 connections for clients in the same process. */
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import { type Duplex, duplexPair } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -12,7 +12,7 @@ export interface MemoryListener extends Listener {
   dial(): Duplex
 }
 
-/** Who is in the same process is trusted not to ask for too much. */
+/** Clients in the same process are trusted not to send too many requests. */
 const sessionOptions = {
   maxSessionMemory: 1000,
   settings: { initialWindowSize: 1024 * 1024, maxConcurrentStreams: 10_000, enablePush: false },
@@ -25,7 +25,7 @@ export function listenInMemory(handler: Handler): MemoryListener {
     port: 0,
     dial() {
       const [near, far] = duplexPair()
-      // Types know of TLS connections only.
+      // The types allow TLS connections only.
       const session = performServerHandshake(far, sessionOptions) as ServerHttp2Session
       const peer: Http2Peer = {
         clientCertificate: undefined,
@@ -41,8 +41,8 @@ export function listenInMemory(handler: Handler): MemoryListener {
       return near
     },
     async close() {
-      // Who stops the server may have been called by one of these sessions: one that is destroyed while it reads sends
-      // for ever (Node 24).
+      // The caller may run in one of these sessions: a session that is destroyed while it reads sends for ever (Node
+      // 24).
       await nextTurn()
       for (const session of sessions) session.destroy()
     },

@@ -4,7 +4,7 @@ const none = new URLSearchParams()
 
 const slash = 47
 
-/** What servers are asked in place of proxies: scheme and host are left out (RFC 9112, 3.2.2). */
+/** Strips scheme and host from a target in the form for proxies (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   const [authority = ''] = /^https?:\/\/[^/?#]*/i.exec(target) ?? []
   if (authority === '') return target
@@ -13,8 +13,8 @@ function originForm(target: string): string {
 }
 
 /** `/api/v1/pods?limit=1` → path and decoded query. Requests without a query share one empty object. */
-export function splitTarget(given: string): { path: string; query: URLSearchParams; rawQuery: string } {
-  const target = given.charCodeAt(0) === slash ? given : originForm(given)
+export function splitTarget(requestTarget: string): { path: string; query: URLSearchParams; rawQuery: string } {
+  const target = requestTarget.charCodeAt(0) === slash ? requestTarget : originForm(requestTarget)
   const mark = target.indexOf('?')
   if (mark < 0) return { path: target, query: none, rawQuery: '' }
   const rawQuery = target.slice(mark + 1)

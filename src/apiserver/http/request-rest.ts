@@ -1,21 +1,21 @@
 /**
- * What a client still sends over HTTP/1.1 after its answer. It is read and dropped for a while: closing at once would
- * reset the connection, and the client might lose the answer that tells it why.
+ * Handles data that a client still sends over HTTP/1.1 after its response. It is read and dropped for a while: closing
+ * immediately would reset the connection, and the client might lose the response that gives the reason.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** As Go's server: a connection outlives an answer that comes early if no more than this is left of the request. */
-const keptBytes = 256 * 1024
+/** As Go's server: a connection survives an early response if no more than this remains of the request. */
+const maxKeptRest = 256 * 1024
 
-/** More is not even dropped. */
-const droppedBytes = 16 * 1024 * 1024
+/** If more arrives, the connection is closed. */
+const maxDroppedBytes = 16 * 1024 * 1024
 
-/** Whether so much may come still that the connection cannot be kept. */
+/** Returns true if so much may still arrive that the connection has to be closed. */
 export const isTooMuchToKeep = ({ headers }: IncomingMessage): boolean =>
-  !(Number(headers['content-length']) <= keptBytes)
+  !(Number(headers['content-length']) <= maxKeptRest)
 
 /**
- * Ends the answer, whose bytes are written, when the request has ended; or the connection, when that takes too long.
+ * Ends the response, whose bytes are written, when the request has ended; closes the connection if that takes too long.
  */
 export function dropRest(message: IncomingMessage, response: ServerResponse, lingerMs: number): void {
   const { socket } = message
@@ -24,7 +24,7 @@ export function dropRest(message: IncomingMessage, response: ServerResponse, lin
   deadline.unref()
   message.on('data', (chunk: Buffer) => {
     dropped += chunk.length
-    if (dropped > droppedBytes) socket.destroy()
+    if (dropped > maxDroppedBytes) socket.destroy()
   })
   message.on('end', () => response.end())
   message.on('close', () => clearTimeout(deadline))

@@ -1,4 +1,4 @@
-/** Counts running requests, so that a stopping server can let them finish; notifies watches and streams. */
+/** Counts requests in progress, so that a stopping server can let them finish; notifies watches and streams. */
 
 export class WaitGroup {
   #running = 0
@@ -6,7 +6,7 @@ export class WaitGroup {
   #idle: (() => void) | undefined
   readonly #onStop = new Set<() => void>()
 
-  /** Requests under way. */
+  /** The number of requests in progress. */
   get running(): number {
     return this.#running
   }
@@ -15,7 +15,7 @@ export class WaitGroup {
     return this.#stopping
   }
 
-  /** Calls back once when the server begins to stop; the returned function takes that back. */
+  /** Calls back once when the server begins to stop; the returned function cancels that. */
   onStop(callback: () => void): () => void {
     this.#onStop.add(callback)
     return () => this.#onStop.delete(callback)
@@ -29,7 +29,7 @@ export class WaitGroup {
     if (--this.#running === 0) this.#idle?.()
   }
 
-  /** No request is let in from now on; resolves when those under way are done, or after `graceMs`. */
+  /** Admits no more requests; resolves when those in progress are done, or after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
     for (const callback of this.#onStop) callback()

@@ -1,5 +1,5 @@
 /**
- * Browsers cannot set headers of a WebSocket: the token comes as a sub-protocol instead, in base64url without padding
+ * Browsers cannot set headers of a WebSocket: the token is sent as a sub-protocol instead, in base64url without padding
  * (https://github.com/kubernetes/kubernetes/pull/47740).
  */
 

@@ -1,21 +1,24 @@
-/** Writes large bodies as the client takes them: what is written faster would pile up in memory. */
+/** Writes large bodies as the client reads them: data written faster would pile up in memory. */
 import type { Writable } from 'node:stream'
 import type { Response, Sink } from './exchange.ts'
 
-/** A body that is no stream. */
+/** A body that is not streamed. */
 export type WholeBody = Exclude<Response['body'], undefined | ((sink: Sink) => void)>
 
-/** Larger buffers are cut; TLS and HTTP/2 copy what they are given. */
+/** Larger buffers are split, as TLS and HTTP/2 copy what they are given. */
 export const pieceBytes = 256 * 1024
 
-/** Bytes in all, where they are known. */
+/** Bytes in total, if known. */
 export function sizeOf(body: WholeBody): number | undefined {
   if (Buffer.isBuffer(body)) return body.length
   if (!Array.isArray(body)) return 'size' in body ? body.size : undefined
   return body.reduce((sum: number, part: Buffer) => sum + part.length, 0)
 }
 
-/** Calls `end` when all is written. Stops when the stream is destroyed. Pieces that cannot be made destroy it. */
+/**
+ * Calls `end` when all is written. Stops when the stream is destroyed. Destroys the stream if a piece cannot be
+ * generated.
+ */
 export function writePieces(stream: Writable, body: WholeBody, end: () => void): void {
   const pieces = cut(Buffer.isBuffer(body) ? [body] : body)
   const next = (): void => {
@@ -38,7 +41,7 @@ export function writePieces(stream: Writable, body: WholeBody, end: () => void):
   next()
 }
 
-/** Writes an answer. One that cannot be written is an error of the server: its client must not wait for the rest. */
+/** Writes a response. Destroys the stream if that throws, so that the client does not wait for the rest. */
 export function writeOrCut(stream: Pick<Writable, 'destroy'>, write: () => void): void {
   try {
     write()

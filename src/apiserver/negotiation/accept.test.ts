@@ -14,7 +14,7 @@ function decided(accept: string): unknown {
   }
 }
 
-test('a media type is taken with what its parameters ask for, or not at all', () => {
+test('a media type is accepted with its parameters, or not at all', () => {
   const json = { format: 'json', pretty: false }
   const none =
     'only the following media types are accepted: application/json, application/yaml, ' +

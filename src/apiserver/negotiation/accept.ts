@@ -1,4 +1,4 @@
-/** Reads the Accept header and decides in which form to answer (RFC 9110 section 12.5.1; KEP-2334 for `as=`). */
+/** Parses the Accept header and chooses the format of the response (RFC 9110 section 12.5.1; KEP-2334 for `as=`). */
 import { own } from '../../lib/own.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 
@@ -9,7 +9,7 @@ export interface Transform {
 
 export interface Negotiated {
   readonly format: 'json' | 'yaml'
-  /** Whether the media type itself asks for indented JSON (`pretty=1`). */
+  /** True if the media type itself requests indented JSON (`pretty=1`). */
   readonly pretty: boolean
   readonly transform?: Transform
 }
@@ -22,7 +22,7 @@ export interface MediaType {
 
 const parsed = new Map<string, readonly MediaType[]>()
 
-/** The clauses of an Accept header, best first. Headers repeat, so a few hundred are remembered. */
+/** The clauses of an Accept header, best first. Caches a few hundred headers, as they repeat. */
 export function acceptClauses(header: string): readonly MediaType[] {
   const known = parsed.get(header)
   if (known) return known
@@ -54,17 +54,17 @@ const formats: Readonly<Record<string, 'json' | 'yaml'>> = {
 }
 const transforms = new Set(['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'])
 
-/** 406 for a media type nobody knows. */
-const notAcceptable = (): StatusError => new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
+/** 406 for an unknown media type. */
+const unknownMediaType = (): StatusError => new StatusError(406, 'NotAcceptable', '406: Not Acceptable', {})
 
-/** 406 for a known media type that cannot carry what `as=` asks for. */
-export const noSuchForm = (
+/** 406 for a known media type that does not support the requested `as=`. */
+export const unsupportedTransform = (
   accepted = 'application/json, application/yaml, application/vnd.kubernetes.protobuf',
 ): StatusError => new StatusError(406, 'NotAcceptable', `only the following media types are accepted: ${accepted}`)
 
-/** 406 for a known media type that no watch is told in. */
-export const noStream = (): StatusError =>
-  noSuchForm('application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch')
+/** 406 for a known media type that does not support watches. */
+export const unsupportedWatch = (): StatusError =>
+  unsupportedTransform('application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch')
 
 const asJson: Negotiated = { format: 'json', pretty: false }
 const verdicts = new Map<string, Negotiated | 'unknown' | 'impossible'>()
@@ -88,8 +88,8 @@ function decide(header: string, tables: boolean): Negotiated | 'unknown' | 'impo
 }
 
 /**
- * The form of the answer; no header means JSON. `tables`: whether what is asked for has a table. Throws the two 406 of
- * upstream.
+ * The format of the response; without a header it is JSON. `tables`: true if the resource can be shown as a table.
+ * Throws the two 406 errors of upstream.
  */
 export function negotiate(accept: string | undefined, tables = true): Negotiated {
   if (!accept || accept === 'application/json' || accept === '*/*') return asJson
@@ -100,7 +100,7 @@ export function negotiate(accept: string | undefined, tables = true): Negotiated
     if (verdicts.size > 500) verdicts.clear()
     verdicts.set(key, verdict)
   }
-  if (verdict === 'unknown') throw notAcceptable()
-  if (verdict === 'impossible') throw noSuchForm()
+  if (verdict === 'unknown') throw unknownMediaType()
+  if (verdict === 'impossible') throw unsupportedTransform()
   return verdict
 }

@@ -1,23 +1,23 @@
-/** Chooses the representation of an answer: what the client accepts, of what there is to show. */
+/** Chooses the representation of a response by what the client accepts and what the resource supports. */
 import { parseJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
 import type { Representation } from '../registry/cache/representation.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
-import { negotiate, noStream, type Transform } from './accept.ts'
+import { negotiate, type Transform, unsupportedWatch } from './accept.ts'
 import { nativeRepresentation } from './native.ts'
 import { partialRepresentation } from './partial.ts'
 import { indented, wantsPretty } from './pretty.ts'
 import { tableRepresentation } from './table.ts'
 
-/** A review is an answer that no table shows. */
+/** Reviews have no tables. */
 type Purpose = 'object' | 'list' | 'watch' | 'review'
 
-/** What the client's Accept header and `includeObject` ask for. Throws 406 and 400 as upstream does. */
+/** The representation for the client's Accept header and `includeObject`. Throws 406 and 400 as upstream does. */
 export function representationFor(request: Request, resource: ServedResource, purpose: Purpose): Representation {
   const { format, pretty, transform } = negotiate(request.header('accept'), purpose !== 'review')
-  if (purpose === 'watch' && format === 'yaml') throw noStream()
+  if (purpose === 'watch' && format === 'yaml') throw unsupportedWatch()
   const base = transform ? transformed(request, resource, transform, purpose) : nativeRepresentation(resource)
   if (format === 'yaml') return inYaml(base)
   return pretty || wantsPretty(request) ? inLines(base) : base

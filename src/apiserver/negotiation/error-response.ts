@@ -1,4 +1,4 @@
-/** Answers with a Status, in the format the client takes; where it takes none of ours, in JSON. */
+/** Responds with a Status, in the format that the client accepts; JSON if it accepts none of ours. */
 import type { Status, StatusError } from '../../machinery/status-error.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Request, Response } from '../http/exchange.ts'
@@ -10,7 +10,7 @@ export function statusResponse(request: Request, status: Status, code: number): 
   try {
     format = negotiate(request.header('accept')).format
   } catch {
-    // what cannot be negotiated is told in JSON
+    // fall back to JSON
   }
   return {
     status: code,

@@ -1,4 +1,4 @@
-/** PartialObjectMetadata: the metadata of objects of any kind, cut out of their bytes. */
+/** PartialObjectMetadata: the metadata of objects of any kind, cut from their bytes. */
 
 import { bookmarkMeta, type ListMeta, type Representation } from '../registry/cache/representation.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
@@ -16,7 +16,8 @@ export function partialRepresentation(version: 'v1' | 'v1beta1'): Representation
   const one = (object: StoredObject): readonly Buffer[] => [head, object.metadata, tail]
   function* items(objects: readonly StoredObject[], meta: ListMeta): Generator<Buffer, void> {
     yield Buffer.from(
-      `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)},"items":[`,
+      `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}",` +
+        `"metadata":${JSON.stringify(meta)},"items":[`,
     )
     for (const [i, object] of objects.entries()) {
       if (i > 0) yield comma
@@ -34,7 +35,8 @@ export function partialRepresentation(version: 'v1' | 'v1beta1'): Representation
       Buffer.concat([Buffer.from(`{"type":"${type}","object":`), ...one(object), Buffer.from('}\n')]),
     bookmark: (revision, annotations) =>
       Buffer.from(
-        `{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${bookmarkMeta(revision, annotations)}}}\n`,
+        `{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}",` +
+          `"metadata":${bookmarkMeta(revision, annotations)}}}\n`,
       ),
   }
 }

@@ -9,12 +9,12 @@ function* parts(count: number, made: { count: number } = { count: 0 }): Generato
   }
 }
 
-test('what fits into one piece is one buffer', () => {
+test('parts that fit into one piece become one buffer', () => {
   assert.deepEqual(gathered(parts(5)), [Buffer.concat([...parts(5)])])
   assert.deepEqual(gathered(parts(0)), [])
 })
 
-test('what does not is made while it is taken', () => {
+test('larger lists are generated while they are read', () => {
   const made = { count: 0 }
   const pieces = gathered(parts(1000, made))
   assert.ok(made.count * 1000 < 3 * pieceBytes)
@@ -23,7 +23,7 @@ test('what does not is made while it is taken', () => {
   assert.ok(Buffer.concat(all).equals(Buffer.concat([...parts(1000)])))
 })
 
-test('a head and a tail count', () => {
+test('the size includes head and tail', () => {
   const body = enclosed(
     Buffer.from('['),
     { size: 2, [Symbol.iterator]: () => [Buffer.from('ab')].values() },

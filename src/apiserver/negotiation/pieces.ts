@@ -1,7 +1,7 @@
-/** Lists in pieces, made as the client takes them. */
+/** Lists in pieces, generated as the client reads them. */
 import type { Pieces } from '../http/exchange.ts'
 
-/** A piece is complete when it has as many bytes: about as many are written at a time. */
+/** The size at which a piece is complete, in bytes: about as many are written at a time. */
 export const pieceBytes = 64 * 1024
 
 /** A head, pieces, and a tail. */
@@ -18,8 +18,8 @@ export function enclosed(head: Buffer, middle: Pieces, tail: Buffer): Pieces {
 }
 
 /**
- * Joins small parts to pieces. Where all fits into one piece it is made at once, and its size is known; larger ones are
- * made while they are sent.
+ * Joins small parts to pieces. If everything fits into one piece, it is generated immediately, and its size is known;
+ * larger lists are generated while they are sent.
  */
 export function gathered(parts: Iterable<Buffer>): readonly Buffer[] | Pieces {
   const pieces = joinParts(parts)
@@ -30,9 +30,9 @@ export function gathered(parts: Iterable<Buffer>): readonly Buffer[] | Pieces {
   return resumed([first.value, second.value], pieces)
 }
 
-/** What was made already goes first, and is let go. */
-function* resumed(made: Buffer[], pieces: Iterable<Buffer>): Generator<Buffer, void> {
-  for (let piece = made.shift(); piece; piece = made.shift()) yield piece
+/** Yields the existing pieces first, and releases them. */
+function* resumed(existing: Buffer[], pieces: Iterable<Buffer>): Generator<Buffer, void> {
+  for (let piece = existing.shift(); piece; piece = existing.shift()) yield piece
   yield* pieces
 }
 

@@ -1,5 +1,6 @@
 /**
- * Tables: server-side printing (KEP-2334 of SIG CLI). Rows come from cached cells; ages are filled in while joining.
+ * Tables: server-side printing (KEP-2334 of SIG CLI). Rows come from cached cells; ages are filled in when they are
+ * joined.
  */
 import { badRequest } from '../../machinery/status-error.ts'
 import type { EventType, ListMeta, Representation } from '../registry/cache/representation.ts'
@@ -52,7 +53,8 @@ export function tableRepresentation(
   function* parts(meta: ListMeta, withColumns: boolean, objects: readonly StoredObject[]): Generator<Buffer, void> {
     const now = Date.now()
     yield Buffer.from(
-      `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`,
+      `{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(meta)}` +
+        `${withColumns ? `,"columnDefinitions":${columns}` : ''},"rows":[`,
     )
     for (const [i, object] of objects.entries()) {
       if (i > 0) yield comma
@@ -78,7 +80,9 @@ export function tableRepresentation(
       ]),
     bookmark: (revision, annotations) =>
       Buffer.from(
-        `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify({ resourceVersion: String(revision), ...(annotations && { annotations }) })},"columnDefinitions":${columns},"rows":[]}}\n`,
+        `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/${version}",` +
+          `"metadata":${JSON.stringify({ resourceVersion: String(revision), ...(annotations && { annotations }) })},` +
+          `"columnDefinitions":${columns},"rows":[]}}\n`,
       ),
   }
 }

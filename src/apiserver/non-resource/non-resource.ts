@@ -14,7 +14,7 @@ export interface NonResourceOptions {
   readonly checks: Readonly<Record<HealthPath, readonly HealthCheck[]>>
   readonly version: VersionInfo
   readonly metrics: () => string
-  /** Undefined where no tokens are issued, or by nobody who can be found. */
+  /** Undefined if no tokens are issued, or the issuer has no valid URL. */
   readonly issuer: OpenidIssuer | undefined
   readonly serverUrl: () => string
   readonly documents: readonly Documents[]
@@ -22,19 +22,19 @@ export interface NonResourceOptions {
   readonly documentPaths: () => readonly string[]
 }
 
-/** Indented for everybody, as upstream's are. */
+/** Always indented, as upstream's. */
 const page = (value: unknown): Response => ({
   status: 200,
   headers: { 'content-type': 'application/json' },
   body: Buffer.from(indented(value)),
 })
 
-/** Everything here is read. */
-function readOnly(request: Request): void {
+/** Throws 405 for methods that write. */
+function checkReadOnly(request: Request): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
 }
 
-/** Answers paths that are no resources; undefined for a path that it does not know. */
+/** Answers paths that are no resources; undefined for an unknown path. */
 export type NonResourceHandler = (request: Request) => Promise<Response> | undefined
 
 export function nonResource(options: NonResourceOptions): NonResourceHandler {
@@ -79,7 +79,7 @@ async function answer(
   request: Request,
   respond: (request: Request) => Response | Promise<Response>,
 ): Promise<Response> {
-  readOnly(request)
+  checkReadOnly(request)
   const response = await respond(request)
   return request.method === 'HEAD' ? { ...response, body: undefined } : response
 }

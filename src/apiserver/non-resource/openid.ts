@@ -5,7 +5,7 @@ import type { VerificationKey } from '../authentication/service-accounts/signing
 import { json, type Request, type Response } from '../http/exchange.ts'
 import { acceptClauses } from '../negotiation/accept.ts'
 
-/** An issuer whom OpenID's clients can find. */
+/** An issuer with OpenID discovery. */
 export interface OpenidIssuer {
   readonly issuer: string
   readonly jwksUri: string | undefined
@@ -14,16 +14,18 @@ export interface OpenidIssuer {
 
 const jwksPath = '/openid/v1/jwks'
 const jwksType = 'application/jwk-set+json'
-/** How long clients keep both documents, in seconds. */
+/** The cache lifetime of both documents, in seconds. */
 const maxAge = 3600
 const cached = { 'cache-control': `public, max-age=${maxAge}` }
 
-/** Undefined, with a line in the log, where the issuer is no address that OpenID takes. */
-export function openidIssuer(of: ServiceAccountIssuer, log: (line: string) => void): OpenidIssuer | undefined {
-  const issuer = of.issuers[0] ?? ''
+/** Undefined, with a log line, if the issuer is no valid OpenID URL. */
+export function openidIssuer(tokenIssuer: ServiceAccountIssuer, log: (line: string) => void): OpenidIssuer | undefined {
+  const issuer = tokenIssuer.issuers[0] ?? ''
   const fault =
     issuerFault(issuer) ??
-    (of.jwksUri && !isHttps(of.jwksUri) ? `jwksURI requires https scheme, parsed as: ${of.jwksUri}` : undefined)
+    (tokenIssuer.jwksUri && !isHttps(tokenIssuer.jwksUri)
+      ? `jwksURI requires https scheme, parsed as: ${tokenIssuer.jwksUri}`
+      : undefined)
   if (fault) {
     log(
       `service account issuer discovery is off: ${fault}; check --service-account-issuer and ` +
@@ -31,7 +33,7 @@ export function openidIssuer(of: ServiceAccountIssuer, log: (line: string) => vo
     )
     return undefined
   }
-  return { issuer, jwksUri: of.jwksUri, keys: verificationKeysOf(of) }
+  return { issuer, jwksUri: tokenIssuer.jwksUri, keys: verificationKeysOf(tokenIssuer) }
 }
 
 const isHttps = (url: string): boolean => URL.canParse(url) && new URL(url).protocol === 'https:'
@@ -58,7 +60,7 @@ export async function openidConfiguration(
   return { ...answer, headers: { ...headers, ...cached } }
 }
 
-/** `/openid/v1/jwks`: the public keys that tokens are verified with. */
+/** `/openid/v1/jwks`: the public keys that verify tokens. */
 export async function keySet(request: Request, { keys }: OpenidIssuer): Promise<Response> {
   const accept = request.header('accept')
   if (
@@ -71,7 +73,7 @@ export async function keySet(request: Request, { keys }: OpenidIssuer): Promise<
   return { status: 200, headers: { 'content-type': jwksType, ...cached }, body: Buffer.from(body) }
 }
 
-/** RFC 7517, with the members in the order of upstream. */
+/** RFC 7517, with the members in upstream's order. */
 function jsonWebKey({ id, algorithm, key }: VerificationKey): object {
   const { kty, crv, x, y, n, e } = key.export({ format: 'jwk' })
   return { use: 'sig', kty, kid: id, ...(crv && { crv }), alg: algorithm, ...(kty === 'EC' ? { x, y } : { n, e }) }

@@ -5,7 +5,7 @@ import { connectionError } from './connection-error.ts'
 const failed = (code: string, message = code) =>
   connectionError(Object.assign(new Error(message), { code }), '10.0.0.1:443')
 
-test('errors of connections have the words of Go', () => {
+test("connection errors have Go's messages", () => {
   assert.equal(failed('ECONNREFUSED'), 'dial tcp 10.0.0.1:443: connect: connection refused')
   assert.equal(failed('ETIMEDOUT'), 'dial tcp 10.0.0.1:443: i/o timeout')
   assert.equal(failed('ECONNRESET', 'socket hang up'), 'EOF')

@@ -1,6 +1,4 @@
-/**
- * Why a backend could not be reached, in the words that Go's HTTP client has for it: people and scripts look for them.
- */
+/** Translates connection errors to the messages of Go's HTTP client, which people and scripts search for. */
 import { errorCode } from '../../lib/explained-error.ts'
 import { own } from '../../lib/own.ts'
 

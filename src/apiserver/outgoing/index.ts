@@ -1,4 +1,4 @@
-/** Requests to other servers: Services behind their endpoints, forwarded requests, webhooks. */
+/** Requests to other servers: Services by their endpoints, forwarded requests, webhooks. */
 export { connectionError } from './connection-error.ts'
 export { addressOf, type Backend, BackendError, forward, isUpgrade } from './forward/forward.ts'
 export { forwardedHeaders } from './forward/headers.ts'
@@ -6,6 +6,6 @@ export { resolveService, type ServiceReference, type ServiceSources, unavailable
 export {
   type EndpointAddress,
   type EndpointSources,
-  fromRandom,
+  rotateRandomly,
   serviceEndpoints,
 } from './services/service-endpoints.ts'

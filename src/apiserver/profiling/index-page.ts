@@ -1,14 +1,14 @@
-/** The page at `/debug/pprof/`: which profiles there are, and how they are read. */
+/** The page at `/debug/pprof/`: lists the profiles and how to read them. */
 
 const entries: readonly (readonly [name: string, text: string])[] = [
-  ['allocs', 'what was allocated during <code>seconds</code> (10 by default), what is gone by now included'],
+  ['allocs', 'memory allocated during <code>seconds</code> (10 by default), including what has been freed'],
   ['cmdline', 'the command line of this process'],
   [
     'heap',
-    'what was allocated during <code>seconds</code> (10 by default) and is still there; <code>gc=1</code> ' +
+    'memory allocated during <code>seconds</code> (10 by default) and still in use; <code>gc=1</code> ' +
       'collects garbage first',
   ],
-  ['profile', 'where the thread of the server spent its time during <code>seconds</code> (30 by default)'],
+  ['profile', 'CPU time of the main thread during <code>seconds</code> (30 by default)'],
 ]
 
 export const indexPage = `<!DOCTYPE html>
@@ -16,7 +16,7 @@ export const indexPage = `<!DOCTYPE html>
 <head><meta charset="utf-8"><title>/debug/pprof/</title></head>
 <body>
 <h1>/debug/pprof/</h1>
-<p>Profiles of this process. <code>go tool pprof</code> reads them; so do the viewers for its format.</p>
+<p>Profiles of this process. <code>go tool pprof</code> reads them; so do viewers for its format.</p>
 <dl>
 ${entries.map(([name, text]) => `<dt><a href="${name}">${name}</a></dt><dd>${text}</dd>`).join('\n')}
 </dl>

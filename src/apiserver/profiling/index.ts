@@ -1,6 +1,6 @@
 /**
- * `/debug/pprof/`: profiles of the running process for `go tool pprof`, under the paths, parameters and messages of
- * Go's net/http/pprof. What only Go has (goroutines, locks, threads, traces) is an unknown profile here.
+ * `/debug/pprof/`: profiles of the running process for `go tool pprof`, with the paths, parameters and messages of Go's
+ * net/http/pprof. Profiles that only Go has (goroutines, locks, threads, traces) are unknown here.
  */
 import { own } from '../../lib/own.ts'
 import { ProfilingInUseError } from '../../lib/profiling/session.ts'
@@ -8,8 +8,8 @@ import type { Documents } from '../http/documents.ts'
 import { type Request, type Response, text } from '../http/exchange.ts'
 
 const prefix = '/debug/pprof/'
-const usualCpuSeconds = 30
-const usualHeapSeconds = 10
+const defaultCpuSeconds = 30
+const defaultHeapSeconds = 10
 
 /** Answers requests for profiles; undefined for other paths. */
 export const profiles: Documents = (path) => {
@@ -18,15 +18,15 @@ export const profiles: Documents = (path) => {
   return own(pages, path.slice(prefix.length)) ?? unknownProfile
 }
 
-/** Everything that takes profiles is loaded when one is asked for: servers start without it. */
+/** The pages by name. Profiling code is loaded on the first request, to keep the start of servers fast. */
 const pages: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
   '': async () =>
     text(200, (await import('./index-page.ts')).indexPage, { 'content-type': 'text/html; charset=utf-8' }),
   cmdline: () => text(200, process.argv.join('\0')),
-  // Profiles have the names in them.
+  // Profiles contain the names already.
   symbol: () => text(200, 'num_symbols: 0\n'),
   profile: ({ query, signal }) => {
-    const seconds = positiveInteger(query.get('seconds')) ?? usualCpuSeconds
+    const seconds = positiveInteger(query.get('seconds')) ?? defaultCpuSeconds
     return taken('profile', 'CPU', async () =>
       (await import('../../lib/profiling/cpu.ts')).cpuProfile(seconds * 1000, signal),
     )
@@ -39,7 +39,7 @@ const unknownProfile = (): Response => text(404, 'Unknown profile\n', { 'x-go-pp
 
 function ofHeap(name: string, of: 'live' | 'all', { query, signal }: Request): Response | Promise<Response> {
   const given = query.get('seconds')
-  const seconds = given ? positiveInteger(given) : usualHeapSeconds
+  const seconds = given ? positiveInteger(given) : defaultHeapSeconds
   if (seconds === undefined)
     return text(400, 'invalid value for "seconds" - must be a positive integer\n', { 'x-go-pprof': '1' })
   const collect = Number(query.get('gc') ?? 0) > 0
@@ -49,7 +49,7 @@ function ofHeap(name: string, of: 'live' | 'all', { query, signal }: Request): R
   })
 }
 
-/** A profile, or why there is none. */
+/** Responds with a profile, or the reason why there is none. */
 async function taken(name: string, kind: string, take: () => Promise<Buffer>): Promise<Response> {
   try {
     const headers = {
@@ -64,11 +64,9 @@ async function taken(name: string, kind: string, take: () => Promise<Buffer>): P
   }
 }
 
-/** Timers take no more: 24 days. */
-const mostSeconds = 2_147_483
+/** The limit of timers: 24 days. */
+const maxSeconds = 2_147_483
 
 function positiveInteger(given: string | null): number | undefined {
-  return given !== null && /^\+?\d+$/.test(given) && Number(given) > 0
-    ? Math.min(Number(given), mostSeconds)
-    : undefined
+  return given !== null && /^\+?\d+$/.test(given) && Number(given) > 0 ? Math.min(Number(given), maxSeconds) : undefined
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { parseBackendName } from './backend-name.ts'
 
-test('a name may have a port, and before both a scheme', () => {
+test('a name may have a port, and then also a scheme', () => {
   assert.deepEqual(parseBackendName('web'), { scheme: '', name: 'web', port: '' })
   assert.deepEqual(parseBackendName('web:80'), { scheme: '', name: 'web', port: '80' })
   assert.deepEqual(parseBackendName('https:web:'), { scheme: 'https', name: 'web', port: '' })

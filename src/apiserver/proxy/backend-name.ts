@@ -7,7 +7,7 @@ export interface BackendName {
   readonly port: string
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid name. */
 export function parseBackendName(text: string): BackendName | undefined {
   const parts = text.split(':')
   if (parts.length > 3) return undefined

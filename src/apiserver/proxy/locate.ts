@@ -1,7 +1,4 @@
-/**
- * Where a pod, a Service or a node answers, for their `proxy` subresources. Nothing but pods and nodes is reached this
- * way.
- */
+/** Finds the address of a pod, Service or node, for their `proxy` subresources. Only pods and nodes can be reached. */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import type { V1Node, V1Pod, V1Service } from '@kubernetes/client-node'
@@ -11,7 +8,7 @@ import {
   type Backend,
   type EndpointAddress,
   type EndpointSources,
-  fromRandom,
+  rotateRandomly,
   serviceEndpoints,
   unavailable,
 } from '../outgoing/index.ts'
@@ -24,12 +21,12 @@ export interface Places extends EndpointSources {
   readonly pods: ServedResource
   readonly services: ServedResource
   readonly nodes: ServedResource
-  /** How kubelets are spoken to. */
+  /** How to connect to kubelets. */
   readonly kubelets: KubeletOptions | undefined
   readonly random: () => number
 }
 
-/** The places of a cluster; `find` gives a resource by its key. */
+/** The places of a cluster; `find` returns a resource by its key. */
 export const placesIn = (
   registry: Registry,
   find: (key: string) => ServedResource,
@@ -47,12 +44,12 @@ export const placesIn = (
 
 export type Locate = (places: Places, namespace: string, name: string) => Promise<Backend>
 
-/** Certificates of pods are nobody's business but theirs: upstream does not check them either. */
+/** The certificates of pods are not verified, as upstream. */
 const unchecked = { rejectUnauthorized: false } as const
 
 const addressNotAllowed = (): StatusError => badRequest('address not allowed')
 
-/** By a pod's address, and its first port unless the name has one. */
+/** Locates a pod by its address, and its first port unless the name has one. */
 export const locatePod: Locate = async (places, namespace, id) => {
   const { scheme, name, port } = nameOf(id, 'pod')
   const pod = await objectOf<Model<V1Pod>>(places, places.pods, namespace, name)
@@ -62,24 +59,24 @@ export const locatePod: Locate = async (places, namespace, id) => {
   return backendAt(scheme, host, port || (first === undefined ? '' : `${first}`))
 }
 
-/** By the endpoints of a Service: a pod that has the port. */
+/** Locates a Service by its endpoints: a pod that has the port. */
 export const locateService: Locate = async (places, namespace, id) => {
   const { scheme, name, port } = nameOf(id, 'service')
   const portName = /^\d+$/.test(port) ? await namedPort(places, namespace, name, Number(port)) : port
   const subsets = await serviceEndpoints(places, namespace, name)
   if (!subsets) throw notFound({ group: '', name: 'endpoints' }, name)
   if (subsets.length === 0) throw unavailable(`no endpoints available for service ${JSON.stringify(name)}`)
-  for (const { addresses, ports } of fromRandom(subsets, places.random)) {
+  for (const { addresses, ports } of rotateRandomly(subsets, places.random)) {
     const found = ports.find((one) => one.name === portName)
     if (!found) continue
-    for (const address of fromRandom(addresses, places.random)) {
+    for (const address of rotateRandomly(addresses, places.random)) {
       if (await isPod(places, namespace, address)) return backendAt(scheme, address.ip, `${found.port}`)
     }
   }
   throw unavailable(`no endpoints available for service ${JSON.stringify(id)}`)
 }
 
-/** By the address that a node tells: its kubelet, unless another port is named. */
+/** Locates a node by its address: its kubelet, unless another port is named. */
 export const locateNode: Locate = async (places, _namespace, id) => {
   const { scheme, name, port } = nameOf(id, 'node')
   const node = await objectOf<Model<V1Node>>(places, places.nodes, '', name)
@@ -91,8 +88,8 @@ export const locateNode: Locate = async (places, _namespace, id) => {
 }
 
 /**
- * What a node's address leads to: a name may be anybody's, this machine's own among them. Throws 400 for a name that is
- * nobody's.
+ * The addresses of a node's host name, which may resolve to anything, including this machine. Throws 400 if it cannot
+ * be resolved.
  */
 async function addressesOf(host: string): Promise<readonly string[]> {
   if (isIP(host)) return [host]
@@ -126,7 +123,7 @@ async function namedPort(places: Places, namespace: string, name: string, number
   return found.name ?? ''
 }
 
-/** Endpoints are what their writer says: only addresses that a pod of the namespace has are gone to. */
+/** True if a pod of the namespace has the address: endpoints may contain any address, others are not connected to. */
 async function isPod({ registry, pods }: Places, namespace: string, { ip, target }: EndpointAddress): Promise<boolean> {
   if (target?.namespace !== namespace || !target.name) return false
   const pod = (await registry.get(pods, pods.key(namespace, target.name)))?.parse<Model<V1Pod>>()
@@ -140,7 +137,7 @@ function backendAt(scheme: BackendName['scheme'], host: string, port: string): B
   return { scheme: scheme || 'http', host, port: number, ...(scheme === 'https' && { tls: unchecked }) }
 }
 
-/** What belongs to this machine or to one link, or to nobody. */
+/** Addresses of this machine or of one link, multicast, and unspecified ones. */
 const special = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 32],
@@ -158,6 +155,6 @@ for (const [network, prefix] of [
 ] as const)
   special.addSubnet(network, prefix, 'ipv6')
 
-/** Whether an address is one of a host in a network (Go's IsGlobalUnicast). */
+/** Returns true for the address of a host in a network (Go's IsGlobalUnicast). */
 const isProxyable = (address: string): boolean =>
   isIP(address) !== 0 && !special.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')

@@ -1,4 +1,4 @@
-/** `…/pods/NAME/proxy/PATH`, and the same of services and nodes: what stands behind the object answers. */
+/** `…/pods/NAME/proxy/PATH`, and the same for services and nodes: forwards requests to the object's address. */
 import { internal } from '../../machinery/status-error.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import type { WaitGroup } from '../http/wait-group.ts'
@@ -9,7 +9,7 @@ import { type Locate, locateNode, locatePod, locateService, type Places } from '
 
 const locators: Readonly<Record<string, Locate>> = { pods: locatePod, services: locateService, nodes: locateNode }
 
-/** Pods do not decide what a browser lets pages of other sites do with this server. */
+/** Pods must not control cross-origin access to this server. */
 const crossOrigin = [
   'access-control-allow-credentials',
   'access-control-allow-headers',
@@ -20,8 +20,7 @@ const crossOrigin = [
 ]
 
 /**
- * Answers a request for a proxy subresource. Rejects with 404 where the object is missing and 503 where nothing
- * answers.
+ * Answers a request for a proxy subresource. Rejects with 404 if the object is missing and 503 if there is no response.
  */
 export async function proxySubresource(request: Request, places: Places, waitGroup: WaitGroup): Promise<Response> {
   const { resource, namespace, name } = request.info
@@ -52,7 +51,7 @@ export async function proxySubresource(request: Request, places: Places, waitGro
 
 const hostOf = (request: Request): string => request.header('host') ?? request.header(':authority') ?? ''
 
-/** The path up to `/proxy`, and what follows it, as they came. */
+/** The path up to `/proxy`, and the rest, unmodified. */
 function splitPath({ path, info }: Request): { readonly own: string; readonly path: string } {
   const segments = path.split('/')
   const end = info.namespace ? 8 : 6
@@ -60,7 +59,7 @@ function splitPath({ path, info }: Request): { readonly own: string; readonly pa
   return { own: segments.slice(0, end).join('/'), path: rest.length ? `/${rest.join('/')}` : '' }
 }
 
-/** Where a redirect of the backend to itself leads from outside. */
+/** Rewrites a backend's redirect to itself to a path through the proxy. */
 function throughProxy(location: string, own: string, { scheme, host, port }: Backend): string {
   const base = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const url = URL.canParse(location, base) ? new URL(location, base) : undefined

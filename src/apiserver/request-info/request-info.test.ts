@@ -13,7 +13,7 @@ test('a list of one object by its name is authorized as that object', () => {
   assert.equal(nameOf('metadata.name=..'), '')
   assert.equal(nameOf('metadata.name'), '')
   assert.equal(nameOf('metadata.name=a', 'POST'), '')
-  // As upstream: rights that are limited to names are none to delete a collection, or to watch under /watch/.
+  // As upstream: permissions limited to names do not allow to delete a collection, or to watch under /watch/.
   assert.equal(nameOf('metadata.name=a', 'DELETE'), '')
   assert.equal(
     requestInfo(
@@ -25,12 +25,12 @@ test('a list of one object by its name is authorized as that object', () => {
   )
 })
 
-test('what was asked for the old way is told by its verb', () => {
-  const asked = (path: string) => {
+test('old proxy and watch paths have their own verbs', () => {
+  const infoOf = (path: string) => {
     const { verb, namespace, resource, name, subresource } = requestInfo('GET', path, new URLSearchParams())
     return [verb, namespace, resource, name, subresource]
   }
-  assert.deepEqual(asked('/api/v1/proxy/namespaces/n/pods/p/a/b'), ['proxy', 'n', 'pods', 'p', ''])
-  assert.deepEqual(asked('/api/v1/watch/namespaces/n/pods'), ['watch', 'n', 'pods', '', ''])
-  assert.deepEqual(asked('/api/v1/namespaces/n/pods/p/proxy/a'), ['get', 'n', 'pods', 'p', 'proxy'])
+  assert.deepEqual(infoOf('/api/v1/proxy/namespaces/n/pods/p/a/b'), ['proxy', 'n', 'pods', 'p', ''])
+  assert.deepEqual(infoOf('/api/v1/watch/namespaces/n/pods'), ['watch', 'n', 'pods', '', ''])
+  assert.deepEqual(infoOf('/api/v1/namespaces/n/pods/p/proxy/a'), ['get', 'n', 'pods', 'p', 'proxy'])
 })

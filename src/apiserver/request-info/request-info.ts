@@ -1,5 +1,5 @@
 /**
- * What a request is about, read off its method, path and query alone; no registry is asked.
+ * The target of a request, derived from its method, path and query alone.
  * Rules: kubernetes.io/docs/reference/access-authn-authz/authorization/#determine-the-request-verb
  */
 import { own } from '../../lib/own.ts'
@@ -24,7 +24,7 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   readonly name: string
-  /** What comes after the subresource (`/proxy/…`). */
+  /** The path segments after the subresource (`/proxy/…`). */
   readonly rest: readonly string[]
 }
 
@@ -67,19 +67,19 @@ const decode = (segment: string): string => {
   }
 }
 
-/** The name that a field selector asks for; empty if it asks for none, or for what cannot be one. */
+/** The name that a field selector requires; empty if there is none, or it is no valid name. */
 function nameIn(fields: string): string {
   try {
     const name = selectedName(parseFieldSelector(fields)) ?? ''
     return pathSegment(name).length === 0 ? name : ''
   } catch (error) {
-    // The list itself says what is wrong with it.
+    // The list itself reports the error.
     if (error instanceof StatusError) return ''
     throw error
   }
 }
 
-/** Reads a request. Paths that are not under a group version are non-resource requests. */
+/** Parses a request. Paths that are not under a group version are non-resource requests. */
 export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const segments = path.split('/')
   if (segments.at(-1) === '') segments.pop()
@@ -104,19 +104,19 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   let namespace = ''
   if (parts[i] === 'namespaces' && parts.length > i + 1) {
     namespace = parts[i + 1] ?? ''
-    // namespaces/NAME, /NAME/status and /NAME/finalize are about the namespace itself
+    // namespaces/NAME, /NAME/status and /NAME/finalize refer to the namespace itself
     const next = parts[i + 2]
     if (next !== undefined && next !== 'status' && next !== 'finalize') i += 2
   }
   const resource = parts[i] ?? ''
   let name = parts[i + 1] ?? ''
-  // The old way to proxies knows none: what comes behind the name is the other side's.
+  // Old proxy paths have no subresource: the rest of the path belongs to the backend.
   const subresource = verb === 'proxy' ? '' : (parts[i + 2] ?? '')
 
   if (watchPath) verb = 'watch'
   else if (!name && verb === 'get') {
     verb = wantsWatch(query) ? 'watch' : 'list'
-    // A list of the one object with a name is authorized as that object.
+    // A list of a single object by name is authorized as that object.
     const fields = query.get('fieldSelector')
     if (fields?.includes('metadata.name')) name = nameIn(fields)
   } else if (!name && verb === 'delete') verb = 'deletecollection'

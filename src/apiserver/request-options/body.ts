@@ -1,6 +1,4 @@
-/**
- * Reads request bodies: size limit, content types, and the errors of bodies that cannot be read, in upstream's words.
- */
+/** Reads request bodies: size limit, content types, and the errors for unreadable bodies, with upstream's messages. */
 
 import { protobufNumbers } from '../../api/schema/protobuf.ts'
 import { parseWholeJson } from '../../lib/exact-json.ts'
@@ -13,25 +11,25 @@ import { badRequest, StatusError } from '../../machinery/status-error.ts'
 import { parseYaml } from '../../machinery/yaml.ts'
 import type { Request } from '../http/exchange.ts'
 
-/** Upstream's limit: what fits into an etcd request twice. */
+/** Upstream's limit: twice the size of an etcd request. */
 export const maxBodyBytes = 3 * 1024 * 1024
 
 export interface Body {
   /** The text of JSON and YAML; empty for protobuf. */
   readonly text: string
   readonly format: 'json' | 'yaml' | 'protobuf'
-  /** There is no body at all. */
+  /** True if there is no body at all. */
   readonly empty: boolean
   /**
-   * The parsed body; of protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the kind
-   * that was expected.
+   * The parsed body; for protobuf, whose fields have no names, only `apiVersion` and `kind`. Throws 400, naming the
+   * expected kind.
    */
   value(kind: string): unknown
-  /** What a strict reader of YAML says of keys that stand twice; known when `value` was asked for. */
-  readonly repeated: readonly string[]
+  /** Errors of a strict YAML parser about duplicate keys; set by `value`. */
+  readonly duplicateKeys: readonly string[]
   /**
-   * The fields that `value` lacks, read as `type`'s. Throws DecodeError, and 415 if no protobuf form of the type is
-   * known (custom resources).
+   * The fields that `value` lacks, decoded as `type`. Throws DecodeError, and 415 if the type has no known protobuf
+   * form (custom resources).
    */
   readonly fields?: (type: StructType) => Record<string, unknown>
 }
@@ -73,7 +71,7 @@ function protobufBody(bytes: Buffer): Body {
     text: '',
     format: 'protobuf',
     empty: false,
-    repeated: [],
+    duplicateKeys: [],
     value(kind) {
       try {
         envelope ??= openEnvelope(bytes)
@@ -99,7 +97,7 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
     text,
     format,
     empty: text === '',
-    get repeated() {
+    get duplicateKeys() {
       return repeated
     },
     value(kind) {
@@ -133,8 +131,8 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
 }
 
 /**
- * 400: nothing can be made of the body. `bytes` are what came, where the text is not all of it (compressed bodies,
- * above all: nothing decompresses them).
+ * 400 for an unreadable body. `bytes` is the body, if the text does not represent it completely (compressed bodies,
+ * above all: they are not decompressed).
  */
 export const unrecognized = (kind: string, text: string, why: string, bytes: Buffer = Buffer.from(text)): StatusError =>
   badRequest(
@@ -144,7 +142,7 @@ export const unrecognized = (kind: string, text: string, why: string, bytes: Buf
 
 const summaryBytes = 30
 
-/** The start of a body: as text if it looks like JSON, else in hex. */
+/** The start of a body: as text if it looks like JSON, otherwise in hex. */
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>'
   const start = bytes.subarray(0, summaryBytes)

@@ -1,4 +1,4 @@
-/** The options of DELETE, from the body if there is one, else from the query (`meta/v1` DeleteOptions). */
+/** The options of DELETE, from the body if there is one, otherwise from the query (`meta/v1` DeleteOptions). */
 
 import { schemaType } from '../../api/schema/index.ts'
 import { DecodeError, decode } from '../../machinery/decode/index.ts'
@@ -28,16 +28,16 @@ interface DeleteOptionsModel {
   dryRun?: string[]
 }
 
-/** Reads and checks the options. A body makes the query void. Throws 400, 415 and 422. */
+/** Reads and validates the options. A body overrides the query. Throws 400, 415 and 422. */
 export async function deleteOptions(request: Request): Promise<DeleteOptions> {
   const body = await readBody(request)
   if (body.empty) return deleteOptionsOf(fromQuery(request.query))
   const options = fromBody(body)
-  request.audit?.noteBody({ kind: 'DeleteOptions', apiVersion: 'v1', ...options })
+  request.audit?.recordBody({ kind: 'DeleteOptions', apiVersion: 'v1', ...options })
   return deleteOptionsOf(options)
 }
 
-/** Checks options that stand in another object (Eviction). Throws 422. */
+/** Validates options that are embedded in another object (Eviction). Throws 422. */
 export function deleteOptionsOf(wire: DeleteOptionsModel): DeleteOptions {
   const errors = deleteErrors(wire)
   if (errors.length) throw invalid({ group: 'meta.k8s.io', name: 'DeleteOptions' }, '', errors)

@@ -1,9 +1,9 @@
-/** Owner references that stand twice in a body: one is enough, and whoever sent them is warned. */
+/** Removes duplicate owner references from a body, with a warning to the client. */
 import type { ObjectMeta, OwnerReference } from '../../machinery/object.ts'
 
 /**
- * Takes equal references out of `metadata`; a warning, in Kubernetes' words, if there were any. `when` they came in:
- * not with the body.
+ * Removes duplicates from `metadata`; returns a warning, with Kubernetes' text, if there were any. `when` is set for
+ * references that did not come with the body.
  */
 export function removeDuplicateOwners(
   metadata: ObjectMeta,
@@ -11,16 +11,16 @@ export function removeDuplicateOwners(
 ): string | undefined {
   const references = metadata.ownerReferences
   if (!references || references.length < 2) return undefined
-  const kept = new Map<string, OwnerReference>()
+  const unique = new Map<string, OwnerReference>()
   const uids: string[] = []
   for (const reference of references) {
     const { apiVersion, kind, name, uid, controller, blockOwnerDeletion } = reference
     const key = JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
-    if (kept.has(key)) uids.push(uid)
-    else kept.set(key, reference)
+    if (unique.has(key)) uids.push(uid)
+    else unique.set(key, reference)
   }
   if (uids.length === 0) return undefined
-  metadata.ownerReferences = [...kept.values()]
+  metadata.ownerReferences = [...unique.values()]
   return (
     `.metadata.ownerReferences contains duplicate entries${when ? ` ${when}` : ''}; API server dedups owner ` +
     'references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate ' +

@@ -1,4 +1,4 @@
-/** The options of list, watch and deletecollection, as the query has them (`meta/v1` ListOptions). */
+/** The options of list, watch and deletecollection, from the query (`meta/v1` ListOptions). */
 
 import type { FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
@@ -9,7 +9,7 @@ import { type FieldError, forbiddenField, notSupported } from '../../machinery/v
 import { flagParameter, integerParameter } from './parameters.ts'
 
 export interface ListOptions {
-  /** Absent when every object matches. */
+  /** Absent if every object matches. */
   readonly labels?: Selector
   readonly fields?: FieldSelector
   readonly limit: number
@@ -21,13 +21,13 @@ export interface ListOptions {
   readonly sendInitialEvents?: boolean
 }
 
-/** What the options of a list or watch depend on: a `ServedResource` has it. */
+/** The properties of a resource that list options depend on; a `ServedResource` has them. */
 export interface ListedResource {
   readonly definition: Pick<ResourceDefinition, 'selectableFields' | 'unknownFieldLabel'>
   readonly features: FeatureGates
 }
 
-/** Reads and checks the options. Throws 400 for what cannot be read and 422 for what makes no sense. */
+/** Reads and validates the options. Throws 400 for syntax errors and 422 for invalid combinations. */
 export function listOptions(query: URLSearchParams, resource: ListedResource, watch: boolean): ListOptions {
   const labelText = query.get('labelSelector') ?? ''
   const fieldText = query.get('fieldSelector') ?? ''

@@ -12,7 +12,7 @@ const refusal = (read: (text: string) => number, text: string): string => {
   }
 }
 
-test('a version that is no number is a bad request of a list, and an internal error of a get or watch', () => {
+test('a version that is no number is 400 for a list, and 500 for a get or watch', () => {
   const why = 'resourceVersion: Invalid value: "old": strconv.ParseUint: parsing "old": invalid syntax'
   assert.equal(refusal(parseListVersion, 'old'), `400 BadRequest: invalid resource version: ${why}`)
   assert.equal(refusal(parseResourceVersion, 'old'), `500 no reason: ${why}`)
@@ -22,7 +22,7 @@ test('a version that is no number is a bad request of a list, and an internal er
   }
 })
 
-test('integers of 64 bits keep their digits where they are stored', () => {
+test('64-bit integers keep all digits in stored values', () => {
   const query = new URLSearchParams(
     'most=9223372036854775807&least=-9223372036854775808&few=%2B30&more=9223372036854775808&none=',
   )

@@ -1,4 +1,4 @@
-/** Reads query parameters as Go's conversion does, with its errors. */
+/** Parses query parameters as Go's conversion does, with its errors. */
 import { integer, isInt64 } from '../../lib/exact-json.ts'
 import { badRequest, internal, type StatusError } from '../../machinery/status-error.ts'
 
@@ -8,7 +8,7 @@ export function flagParameter(query: URLSearchParams, name: string): boolean | u
   return value === null ? undefined : value !== '0' && value.toLowerCase() !== 'false'
 }
 
-/** A whole number of 64 bits; an empty or absent one is undefined. Throws 400. */
+/** A 64-bit integer; undefined if empty or absent. Throws 400. */
 export function integerParameter(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name)
   if (value === null || value === '') return undefined
@@ -18,7 +18,7 @@ export function integerParameter(query: URLSearchParams, name: string): number |
   return Number(exact)
 }
 
-/** The same with all its digits: a bigint beyond ±2⁵³, for what is stored. */
+/** The same with all digits: a bigint beyond ±2⁵³, for values that are stored. */
 export function int64Parameter(query: URLSearchParams, name: string): number | undefined {
   const number = integerParameter(query, name)
   return number === undefined || Number.isSafeInteger(number)
@@ -47,10 +47,10 @@ function versionOf(text: string, refusal: (why: string) => StatusError): number 
   return Number(text)
 }
 
-/** Whether a write names the version that it is about. */
+/** Returns true if a write names a version. */
 export const namesVersion = (text: string | undefined): boolean => text !== undefined && !/^0*$/.test(text)
 
-/** The resourceVersion of an object that is written; empty and 0 mean none. */
+/** The resourceVersion of an object to write; empty and 0 mean none. */
 export function parseObjectVersion(text: string | undefined): number {
   if (!text) return 0
   const error = parseError(text)

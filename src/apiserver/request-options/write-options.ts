@@ -1,4 +1,4 @@
-/** The options of writes (`meta/v1` CreateOptions, UpdateOptions, PatchOptions), as the query has them. */
+/** The options of writes (`meta/v1` CreateOptions, UpdateOptions, PatchOptions), from the query. */
 
 import { invalid } from '../../machinery/status-error.ts'
 import { type FieldError, forbiddenField, notSupported, required } from '../../machinery/validation/field-error.ts'
@@ -7,20 +7,20 @@ import { flagParameter } from './parameters.ts'
 
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** Empty: the manager is named after the user agent. */
+  /** If empty, the manager is named after the user agent. */
   readonly fieldManager: string
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
-  /** Whether the client said how fields are validated. */
+  /** True if the client has set fieldValidation. */
   readonly validationGiven?: boolean
-  /** Apply takes over fields that others own. */
+  /** Apply takes over fields of other managers. */
   readonly force: boolean
 }
 
-/** What is wrong with a list of dryRun values: only `All` is known. */
+/** Returns errors for dryRun values other than `All`. */
 export const dryRunErrors = (values: readonly string[]): FieldError[] =>
   values.some((value) => value !== 'All') ? [notSupported('dryRun', values, ['All'])] : []
 
-/** Reads and checks the options of a write; `kind` names them in errors. Throws 422. */
+/** Reads and validates the options of a write; `kind` is their kind in errors. Throws 422. */
 export function writeOptions(
   query: URLSearchParams,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',

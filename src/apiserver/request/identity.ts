@@ -1,9 +1,9 @@
-/** Whether an object that a client sent is the one on the URL. */
+/** Checks that an object from a client matches the URL. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { badRequest } from '../../machinery/status-error.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 
-/** Throws 400 if the body says another namespace than the URL. */
+/** Throws 400 if the body has another namespace than the URL. */
 export function checkNamespace({ metadata }: KubeObject, { namespaced }: ServedResource, namespace: string): void {
   if (namespaced && metadata.namespace && metadata.namespace !== namespace)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')

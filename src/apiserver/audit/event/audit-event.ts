@@ -168,7 +168,7 @@ export class AuditEvent implements RequestAudit {
     else all.splice(at, 0, key, value)
   }
 
-  noteObject(object: object): void {
+  recordObject(object: object): void {
     const { metadata } = object as { readonly metadata?: Record<string, unknown> }
     // What is done with the object later is not what was sent.
     if (metadata)
@@ -181,7 +181,7 @@ export class AuditEvent implements RequestAudit {
     if (this.config.keepsRequest) this.#requestObject = objectJson(object, this.config.omitManagedFields)
   }
 
-  noteBody(value: unknown): void {
+  recordBody(value: unknown): void {
     if (this.config.keepsRequest) this.#requestObject = objectJson(value, false)
   }
 

@@ -61,7 +61,7 @@ test('a stage tells what the body of the request has told since the last one', (
   const event = eventOf('/api/v1/namespaces/x/pods')
   lines.tell({ event, stage: 'RequestReceived', ms: undefined })
   const before = lineOf(event, 'RequestReceived')
-  event.noteObject({ metadata: { name: 'made-up' } })
+  event.recordObject({ metadata: { name: 'made-up' } })
   lines.tell({ event, stage: 'ResponseComplete', ms: undefined })
   lines.flush()
   assert.equal(all(), before + lineOf(event, 'ResponseComplete'))

@@ -4,7 +4,7 @@
  */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
-import { connectionClient, patiently, type ReviewVersion } from '../../outgoing/webhooks/index.ts'
+import { connectionClient, type ReviewVersion, withRetries } from '../../outgoing/webhooks/index.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 import type { TokenCacheMetrics } from '../tokens/cache-metrics.ts'
 import { cachedTokens } from '../tokens/cached-tokens.ts'
@@ -47,7 +47,7 @@ export async function tokenWebhook(
       const body = reviewBody(version, token, audiences)
       try {
         return verdictOf(
-          await patiently(async () => reviewStatus(version, await client.post(body)), { signal: stopping.signal }),
+          await withRetries(async () => reviewStatus(version, await client.post(body)), { signal: stopping.signal }),
           audiences,
           own,
         )

@@ -4,7 +4,7 @@
  */
 import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
-import { AnswerCache, connectionClient, patiently, type ReviewVersion } from '../../outgoing/webhooks/index.ts'
+import { AnswerCache, connectionClient, type ReviewVersion, withRetries } from '../../outgoing/webhooks/index.ts'
 import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noOpinion } from '../authorizer.ts'
 import type { EvaluationResult, WebhookMetrics } from './metrics.ts'
 import { type ReviewSpec, type ReviewStatus, reviewBody, reviewSpec, reviewStatus } from './review.ts'
@@ -108,7 +108,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
 
   /** Asks, and asks again if the webhook is only out of breath. */
   function answered(body: Buffer): Promise<ReviewStatus> {
-    return patiently(
+    return withRetries(
       async () => {
         const begun = performance.now()
         const told = (result: EvaluationResult): void =>

@@ -1,23 +1,25 @@
-/** Every request has an audit id: the client's, or one made here. Its answer tells it. */
+/** Gives every request an audit ID: the client's, or a generated one. The response returns it. */
 import { randomBytes } from 'node:crypto'
 import type { Filter } from '../filter.ts'
 
-/** What may be told back: an id of other characters is not taken. */
+/** The audit IDs that are accepted from clients. */
 const printable = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** Six digits: larger numbers than small integers would become text slowly. */
+/** Six hex digits: larger numbers exceed small integers and are slow to convert to text. */
 const sixDigits = 2 ** 24
 
 const digits = (part: number): string => part.toString(16).padStart(6, '0')
 
 /**
- * UUIDs (RFC 9562, version 4 in form) that are cheap: what is random is chosen once, the last twelve digits count on.
+ * Generates UUIDs (in the form of RFC 9562, version 4) cheaply: the random part is chosen once, the last twelve digits
+ * count.
  */
 function uuids(): () => string {
   const bytes = randomBytes(16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x40
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const before = `${bytes.toString('hex', 0, 4)}-${bytes.toString('hex', 4, 6)}-${bytes.toString('hex', 6, 8)}-${bytes.toString('hex', 8, 10)}-`
+  const hex = (start: number, end: number): string => bytes.toString('hex', start, end)
+  const before = `${hex(0, 4)}-${hex(4, 6)}-${hex(6, 8)}-${hex(8, 10)}-`
   let high = bytes.readUIntBE(10, 3)
   let low = bytes.readUIntBE(13, 3)
   const head = (): string => before + digits(high)
@@ -33,11 +35,11 @@ function uuids(): () => string {
 }
 
 export function auditId(): Filter {
-  const made = uuids()
+  const newId = uuids()
   return {
     begin(request) {
       const given = request.header('audit-id')
-      request.auditId = given && printable.test(given) ? given : made()
+      request.auditId = given && printable.test(given) ? given : newId()
     },
     answered(request, response) {
       response.headers['audit-id'] = request.auditId

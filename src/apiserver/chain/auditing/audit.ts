@@ -1,25 +1,25 @@
-/** Audits requests: who asked what, and what came of it. Stands behind authentication, so that the user is known. */
+/** Audits requests: the user, the request and its result. Comes after authentication, so that the user is known. */
 import { after } from '../../../lib/flow/after.ts'
 import { settle } from '../../../lib/flow/settle.ts'
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { StatusError } from '../../../machinery/status-error.ts'
 import { type AuditEvent, type Auditing, answerJson } from '../../audit/index.ts'
 import { type Handler, type Request, type Response, text } from '../../http/exchange.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
 
-/** Tells errors that are answers from those that nobody foresaw. */
-export type Foreseen = (error: unknown) => StatusError | undefined
+/** Returns the StatusError of an expected error; undefined for unexpected ones. */
+export type ExpectedErrors = (error: unknown) => StatusError | undefined
 
 export const audit =
-  (auditing: Auditing, foreseen: Foreseen): Around =>
+  (auditing: Auditing, expected: ExpectedErrors): WrappingFilter =>
   (request, next) => {
     const event = auditing.begin(request, request.auditId)
     if (!event) return next(request)
     annotateIdentity(event, request)
     request.audit = event
-    return after(auditing.stage(event, 'RequestReceived'), (kept) => {
-      if (kept) return audited(auditing, foreseen, event, request, next)
+    return after(auditing.stage(event, 'RequestReceived'), (stored) => {
+      if (stored) return audited(auditing, expected, event, request, next)
       auditing.refused()
       return text(500, `Internal Server Error: ${JSON.stringify(uriOf(request))}: failed to store audit event\n`)
     })
@@ -33,7 +33,7 @@ const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${ra
 
 function audited(
   auditing: Auditing,
-  foreseen: Foreseen,
+  expected: ExpectedErrors,
   event: AuditEvent,
   request: Request,
   next: Handler,
@@ -43,13 +43,13 @@ function audited(
     () => next(request),
     (response) => answered(auditing, event, response, long),
     (error) =>
-      after(threw(auditing, event, error, foreseen(error), long), () => {
+      after(threw(auditing, event, error, expected(error), long), () => {
         throw error
       }),
   )
 }
 
-/** Resolves when the event of what was thrown, a refusal or a panic, is kept as far as requests wait for that. */
+/** Resolves when the event of a thrown error, a StatusError or a panic, is stored as far as requests wait for that. */
 function threw(
   auditing: Auditing,
   event: AuditEvent,
@@ -58,7 +58,7 @@ function threw(
   long: boolean,
 ): boolean | Promise<boolean> {
   if (refusal) {
-    noteRefusal(event, refusal)
+    recordRejection(event, refusal)
     return completed(auditing, event, long)
   }
   event.code = 500
@@ -70,13 +70,13 @@ function threw(
   return auditing.stage(event, 'Panic')
 }
 
-/** The last stages of a request whose answer is known whole. */
+/** The last stages of a request whose response is complete. */
 const completed = (auditing: Auditing, event: AuditEvent, long: boolean): boolean | Promise<boolean> =>
   long
     ? after(auditing.stage(event, 'ResponseStarted'), () => auditing.stage(event, 'ResponseComplete'))
     : auditing.stage(event, 'ResponseComplete')
 
-function noteRefusal(event: AuditEvent, { status, code }: StatusError): void {
+function recordRejection(event: AuditEvent, { status, code }: StatusError): void {
   event.status = status
   event.code = code
   if (event.config.keepsResponse) event.responseObject = goJson(status)
@@ -110,40 +110,37 @@ function answered(
     }
     return long ? after(auditing.stage(event, 'ResponseStarted'), () => streamed) : streamed
   }
-  const told = noteBody(event, response)
-  return after(completed(auditing, event, long), () => told)
+  const shown = recordBody(event, response)
+  return after(completed(auditing, event, long), () => shown)
 }
 
-/** What the answer's body says: a Status, and at the highest level all of it. */
-function noteBody(event: AuditEvent, response: Response): Response {
+/** Records the response's body: a Status, and at the highest level all of it. */
+function recordBody(event: AuditEvent, response: Response): Response {
   event.status = response.outcome
-  // Paths outside of the API answer with no objects.
+  // Paths outside of the API return no objects.
   if (!event.config.keepsResponse || !event.request.info.prefix) return response
-  const { json, response: told } = answerJson(response, event.config.omitManagedFields)
+  const { json, response: shown } = answerJson(response, event.config.omitManagedFields)
   if (json) event.responseObject = json
-  return told
+  return shown
 }
 
-/**
- * Audits requests that are refused before it is known who asks, for their credentials or for a timeout that is none:
- * nobody asked.
- */
-export const earlyRefusalAudit =
-  (auditing: Auditing, foreseen: Foreseen): Around =>
+/** Audits requests that are rejected before their user is known, because of wrong credentials or an invalid timeout. */
+export const earlyRejectionAudit =
+  (auditing: Auditing, expected: ExpectedErrors): WrappingFilter =>
   (request, next) => {
     const refused = async (error: unknown): Promise<never> => {
-      const refusal = request.user || request.audit ? undefined : foreseen(error)
+      const refusal = request.user || request.audit ? undefined : expected(error)
       const event = refusal && auditing.begin(request, request.auditId)
       if (refusal && event) {
         annotateIdentity(event, request)
-        noteRefusal(event, refusal)
+        recordRejection(event, refusal)
         await auditing.stage(event, 'ResponseStarted')
       }
       throw error
     }
     try {
       const answer = next(request)
-      // Most credentials are known at once: then nothing that comes later is about them.
+      // Most credentials are checked synchronously: later errors are not about them then.
       return request.user || !(answer instanceof Promise) ? answer : answer.catch(refused)
     } catch (error) {
       if (request.user) throw error

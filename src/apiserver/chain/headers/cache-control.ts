@@ -1,7 +1,4 @@
-/**
- * Answers depend on who asks: nothing between server and client may keep them. Headers that filters have noted go
- * along.
- */
+/** Marks responses as not cacheable by proxies, as they depend on the user. Adds the headers of flow control. */
 import type { Filter } from '../filter.ts'
 
 export const cacheControl = (): Filter => ({

@@ -1,20 +1,20 @@
-/** Lets pages of some origins use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
+/** Allows pages of some origins to use the API from a browser (fetch.spec.whatwg.org, CORS protocol). */
 import { after } from '../../../lib/flow/after.ts'
 import { linearRegexp } from '../../../lib/linear-regexp/index.ts'
 import type { Response } from '../../http/exchange.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 
 const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH'
 const allowedHeaders =
   'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since'
 
 /** `origins` are regular expressions in Go's syntax. Throws RegexpSyntaxError. */
-export function cors(origins: readonly string[]): Around {
+export function cors(origins: readonly string[]): WrappingFilter {
   const allowed = origins.map((origin) => linearRegexp(origin))
   return (request, next) => {
     const origin = request.header('origin')
     if (!origin || !allowed.some((expression) => expression.test(origin))) return next(request)
-    // The browser asks before it sends.
+    // The browser's preflight request.
     if (request.method === 'OPTIONS') return allowing(origin, { status: 204, headers: {} })
     return after(next(request), (response) => allowing(origin, response))
   }

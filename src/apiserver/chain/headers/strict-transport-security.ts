@@ -1,4 +1,4 @@
-/** Tells browsers to come over TLS only (RFC 6797). */
+/** Asks browsers to use TLS only (RFC 6797). */
 import type { Filter } from '../filter.ts'
 
 export function strictTransportSecurity(directives: readonly string[]): Filter {

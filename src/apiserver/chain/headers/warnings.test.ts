@@ -12,13 +12,13 @@ for (const [what, given, expected] of [
   ['several, in their order', ['mytext2', 'mytext1'], ['299 - "mytext2"', '299 - "mytext1"']],
   ['a text with control characters', ['my\ntext', 'my\u0085text', 'ok'], ['299 - "ok"']],
   ['quotes and backslashes', ['a "b" \\'], ['299 - "a \\"b\\" \\\\"']],
-  ['what is not ASCII', ['Iñtërnâtiô 😀'], ['299 - "Iñtërnâtiô 😀"']],
+  ['text other than ASCII', ['Iñtërnâtiô 😀'], ['299 - "Iñtërnâtiô 😀"']],
 ] as const)
   test(`warnings: ${what}`, () => {
     assert.deepEqual(utf8(warningValues(given)), expected)
   })
 
-test('warnings are cut only where all together are too long', () => {
+test('warnings are truncated only if all together are too long', () => {
   const bounds = { all: 25, each: 5 }
   const few = ['aaaaaaaaaa', 'aaaaaaaaaa', 'bb', 'ccc', 'Iñtërnâtiô']
   assert.deepEqual(utf8(warningValues(few, bounds)), [
@@ -40,7 +40,7 @@ test('warnings are cut only where all together are too long', () => {
   assert.deepEqual(utf8(warningValues(many, bounds)), cut)
 })
 
-test('the text that makes them too long is sent itself', () => {
+test('the text that exceeds the limit is still sent', () => {
   const bounds = { all: 4, each: 2 }
   assert.deepEqual(warningValues(['aa', 'bb', 'cc', 'dd'], bounds), ['299 - "aa"', '299 - "bb"', '299 - "cc"'])
 })

@@ -1,14 +1,14 @@
-/** Sends what was noted on the way as Warning headers (RFC 7234, code 299; KEP-1693). */
+/** Sends the recorded warnings as Warning headers (RFC 7234, code 299; KEP-1693). */
 import type { Request, Response } from '../../http/exchange.ts'
 import type { Filter } from '../filter.ts'
 
-/** In characters: where all warnings together are longer than that, each is cut, and no more are sent than fit. */
+/** In characters: if all warnings together are longer than `all`, each is truncated, and no more are sent than fit. */
 export interface WarningBounds {
   readonly all: number
   readonly each: number
 }
 
-const usualBounds: WarningBounds = { all: 4096, each: 256 }
+const defaultBounds: WarningBounds = { all: 4096, each: 256 }
 
 export const warnings = (): Filter => ({
   answered: (request, response) => (request.warnings.length === 0 ? response : warned(request, response)),
@@ -22,10 +22,10 @@ function warned(request: Request, response: Response): Response {
 }
 
 /**
- * The values of the headers, each text once, as bytes: those that are not ASCII stand there as UTF-8. No text with
- * control characters is sent.
+ * The values of the headers, each text once, as bytes: text other than ASCII is UTF-8. Texts with control characters
+ * are not sent.
  */
-export function warningValues(given: readonly string[], { all, each }: WarningBounds = usualBounds): string[] {
+export function warningValues(given: readonly string[], { all, each }: WarningBounds = defaultBounds): string[] {
   const texts = [...new Set(given)].filter((text) => text !== '' && !/\p{Cc}/u.test(text)).map((text) => [...text])
   let size = 0
   const tooMany = texts.findIndex(({ length }) => (size += length) > all)

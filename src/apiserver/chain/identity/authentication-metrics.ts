@@ -1,17 +1,17 @@
-/** What the server counts about who asks, under upstream's names. */
+/** Metrics of authentication, under upstream's names. */
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
-/** `failure`: nobody was told; `error`: credentials do not hold. */
+/** `failure`: no authenticator knew the user; `error`: the credentials are invalid. */
 export type AuthenticationResult = 'success' | 'failure' | 'error'
 
-/** Counts a request that took `ms` milliseconds to authenticate; `user` is told of those that are. */
+/** Counts a request that took `ms` milliseconds to authenticate; `user` is given on success. */
 export type AuthenticationMetrics = (result: AuthenticationResult, ms: number, user?: string) => void
 
-/** Seconds: 1 ms and fourteen times twice as long. */
+/** In seconds: 1 ms, doubled fourteen times. */
 const durations = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
 
-/** Names that are told as they are: all others could be too many. */
-const known: readonly string[] = [
+/** User names that are used as label values: others could be too many. */
+const knownUsers: readonly string[] = [
   'admin',
   'client',
   'kube_proxy',
@@ -49,7 +49,7 @@ export function authenticationMetrics(metrics: MetricsRegistry, filter: Histogra
     tally.duration.observe(ms / 1000)
     filter.observe(ms / 1000)
     if (user === undefined) return
-    const name = known.includes(user) ? user : user.includes('@') ? 'email_id' : 'other'
+    const name = knownUsers.includes(user) ? user : user.includes('@') ? 'email_id' : 'other'
     ;(byName[name] ??= requests([name])).add()
   }
 }

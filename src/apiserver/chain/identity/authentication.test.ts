@@ -11,7 +11,7 @@ import { authenticationMetrics } from './authentication-metrics.ts'
 const user = (name: string): UserInfo => ({ name, groups: [] })
 const soon = (verdict: Verdict): Promise<Verdict> => Promise.resolve(verdict)
 
-test('the first user counts; without one, whoever shows wrong credentials is refused, and all of it is counted', async () => {
+test('the first user counts; without one, wrong credentials are rejected; all results are counted', async () => {
   const metrics = new MetricsRegistry()
   const count = authenticationMetrics(metrics, filterDurations(metrics).authentication)
   const asked = async (...verdicts: readonly (Verdict | Promise<Verdict>)[]): Promise<string> => {

@@ -1,18 +1,18 @@
-/** Finds out who is asking. Wrong credentials are 401; none at all are `system:anonymous`. */
+/** Authenticates requests. Wrong credentials are 401; none at all are `system:anonymous`. */
 import { after } from '../../../lib/flow/after.ts'
 import { unauthorized } from '../../../machinery/status-error.ts'
 import { type Authenticator, anonymous, type Verdict } from '../../authentication/authenticator.ts'
 import type { Authentication } from '../../authentication/index.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import type { AuthenticationMetrics } from './authentication-metrics.ts'
 
 export const authentication =
   (
     { authenticators, isIdentityHeader }: Pick<Authentication, 'authenticators' | 'isIdentityHeader'>,
     metrics: AuthenticationMetrics,
-  ): Around =>
+  ): WrappingFilter =>
   (request, next) => {
     const started = performance.now()
     return after(verdictOf(authenticators, request), (verdict) => {
@@ -28,7 +28,7 @@ export const authentication =
     })
   }
 
-/** The first user that an authenticator tells; the first refusal if there is none. */
+/** The first user that an authenticator returns; otherwise the first rejection. */
 function verdictOf(authenticators: readonly Authenticator[], request: Request, from = 0): Verdict | Promise<Verdict> {
   let refused: Verdict
   for (let i = from; i < authenticators.length; i++) {

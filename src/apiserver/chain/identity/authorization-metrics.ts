@@ -1,4 +1,4 @@
-/** What the server counts about decisions on requests, under upstream's names. */
+/** Metrics of authorization decisions, under upstream's names. */
 
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { Decision } from '../../authorization/authorizer.ts'
@@ -6,7 +6,7 @@ import type { Decision } from '../../authorization/authorizer.ts'
 /** Counts a decision that took `ms` milliseconds. */
 export type AuthorizationMetrics = (decision: Decision, ms: number) => void
 
-/** Seconds: 1 ms and fourteen times twice as long. */
+/** In seconds: 1 ms, doubled fourteen times. */
 const durations = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
 
 interface Tally {

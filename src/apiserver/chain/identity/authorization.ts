@@ -1,13 +1,13 @@
-/** Refuses what the user may not do: 403, before anything is looked up. */
+/** Rejects requests that the user is not allowed to make: 403, before anything is read. */
 import { after } from '../../../lib/flow/after.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
 import { refused } from '../../authorization/refused.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import type { AuthorizationMetrics } from './authorization-metrics.ts'
 
 export const authorization =
-  (authorizer: Authorizer, metrics: AuthorizationMetrics): Around =>
+  (authorizer: Authorizer, metrics: AuthorizationMetrics): WrappingFilter =>
   (request, next) => {
     const started = performance.now()
     return after(authorizer.authorize(attributesOf(request)), (decision) => {

@@ -1,4 +1,4 @@
-/** Browsers and other HTTP clients send a password only to servers that ask for one with their 401 (RFC 7617). */
+/** Sends a Basic challenge with 401: browsers and other HTTP clients send a password only then (RFC 7617). */
 import type { Filter } from '../filter.ts'
 
 const challenge = 'Basic realm="kubernetes-master"'

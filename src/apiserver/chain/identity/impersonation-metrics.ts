@@ -1,17 +1,17 @@
-/** What the server counts about those who act as others (KEP-5284), under upstream's names. */
+/** Metrics of impersonation (KEP-5284), under upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
-/** `legacy` is the old right. */
+/** `legacy` is the original `impersonate` permission. */
 export type ImpersonationModeName = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy'
 
 export interface ImpersonationMetrics {
-  /** Somebody wanted to be another; no mode if nobody lets them. */
+  /** Counts an attempt to impersonate; no mode if it was denied. */
   attempted(mode: ImpersonationModeName | undefined, ms: number): void
-  /** The authorizer was asked about it. */
-  asked(mode: ImpersonationModeName, isAllowed: boolean, ms: number): void
+  /** Counts a check by the authorizer. */
+  checked(mode: ImpersonationModeName, isAllowed: boolean, ms: number): void
 }
 
-/** Seconds: 1 ms and fourteen times twice as long. */
+/** In seconds: 1 ms, doubled fourteen times. */
 const durations = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
 const labels = ['mode', 'decision'] as const
 const prefix = 'apiserver_impersonation'
@@ -39,6 +39,6 @@ export function impersonationMetrics(metrics: MetricsRegistry): ImpersonationMet
   const checks = pair('authorization_attempts', 'authorization checks made by the impersonation handler')
   return {
     attempted: (mode, ms) => attempts(mode ?? '', mode !== undefined, ms),
-    asked: checks,
+    checked: checks,
   }
 }

@@ -19,30 +19,30 @@ const wanted = (name: string, more: Partial<WantedUser> = {}): WantedUser => ({
 const modesFor = (user: WantedUser, requestor = somebody) =>
   impersonationModes.filter(({ applies }) => applies(user, requestor)).map(({ name }) => name)
 
-test('which modes a user can be impersonated in', () => {
+test('impersonation modes by requested user', () => {
   const extra = (key: string, ...values: string[]) => ({ extra: new Map([[key, values]]) })
   const cases: readonly (readonly [string, readonly string[], WantedUser, UserInfo?])[] = [
     ['a user', ['user-info'], wanted('alice', { uid: 'u', groups: ['dev'], ...extra('acme.io/team', 'blue') })],
     ['a node', ['arbitrary-node'], wanted('system:node:n1')],
     ['a node with groups', [], wanted('system:node:n1', { groups: ['system:nodes'] })],
-    ['what cannot be a node', ['user-info'], wanted('system:node:N_1')],
+    ['an invalid node name', ['user-info'], wanted('system:node:N_1')],
     ['the own node', ['associated-node', 'arbitrary-node'], wanted('system:node:n1'), agent('n1')],
-    ['the node of somebody else', ['arbitrary-node'], wanted('system:node:n1'), agent('n2')],
+    ['the node of another agent', ['arbitrary-node'], wanted('system:node:n1'), agent('n2')],
     [
-      'who says to be on a node, and is no service account',
+      'a user with a node name that is no service account',
       ['arbitrary-node'],
       wanted('system:node:n1'),
       { ...agent('n1'), name: 'jane' },
     ],
     ['a service account', ['serviceaccount'], wanted('system:serviceaccount:ns:robot')],
     ['a service account with groups', [], wanted('system:serviceaccount:ns:robot', { groups: ['dev'] })],
-    ['what cannot be a service account', ['user-info'], wanted('system:serviceaccount:robot')],
+    ['an invalid service account name', ['user-info'], wanted('system:serviceaccount:robot')],
   ]
   for (const [title, expected, user, requestor] of cases)
     assert.deepEqual(modesFor(user, requestor), [...expected, 'legacy'], title)
 })
 
-test('some groups and extra values are for the legacy mode alone', () => {
+test('some groups and extra values are allowed in the legacy mode only', () => {
   assert.equal(groupFault(['dev']), undefined)
   assert.equal(groupFault(['dev', 'system:masters'])?.why, 'impersonating the system:masters group is not allowed')
   assert.equal(groupFault([''])?.why, 'impersonating the empty string group is not allowed')
@@ -62,10 +62,10 @@ test('some groups and extra values are for the legacy mode alone', () => {
   assert.equal(fault('acme.io/team', ''), 'impersonating the empty string value in extra is not allowed')
 })
 
-test('for the own node it does not matter which one that is', () => {
-  const [{ asking, node }] = impersonationModes as readonly [(typeof impersonationModes)[number]]
-  assert.deepEqual(asking?.(agent('n1')), asking?.(agent('n2')))
-  assert.deepEqual(asking?.(agent('n1')).extra, {
+test('the check for the associated node does not depend on its name', () => {
+  const [{ checkAs, node }] = impersonationModes as readonly [(typeof impersonationModes)[number]]
+  assert.deepEqual(checkAs?.(agent('n1')), checkAs?.(agent('n2')))
+  assert.deepEqual(checkAs?.(agent('n1')).extra, {
     'authentication.kubernetes.io/associated-node-keys': ['authentication.kubernetes.io/node-name'],
   })
   assert.equal(node, '*')

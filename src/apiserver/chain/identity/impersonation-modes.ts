@@ -1,7 +1,7 @@
 /**
- * Modes of impersonation (KEP-5284). A constrained mode needs two rights: to be that user (`impersonate:MODE`), and to
- * do what the request asks for as such a user (`impersonate-on:MODE:VERB`). The right `impersonate` of the legacy mode
- * allows all that the other may do.
+ * Modes of impersonation (KEP-5284). A constrained mode needs two permissions: to be that user (`impersonate:MODE`),
+ * and to make the request as such a user (`impersonate-on:MODE:VERB`). The permission `impersonate` of the legacy mode
+ * allows everything that the other user may do.
  */
 import { aggregated } from '../../../lib/go/aggregate.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
@@ -10,7 +10,7 @@ import { accountOf } from '../../authentication/service-accounts/account-name.ts
 import type { UserInfo } from '../../request-info/user-info.ts'
 import type { ImpersonationModeName } from './impersonation-metrics.ts'
 
-/** The user that the headers ask for. */
+/** The user that the headers request. */
 export interface WantedUser {
   readonly name: string
   readonly uid: string
@@ -20,25 +20,25 @@ export interface WantedUser {
 
 export interface ImpersonationMode {
   readonly name: ImpersonationModeName
-  /** True if the mode is about such a user. */
+  /** True if the mode is for such a user. */
   readonly applies: (wanted: WantedUser, requestor: UserInfo) => boolean
-  /** As whom rights are asked for. */
-  readonly asking?: (requestor: UserInfo) => UserInfo
-  /** The name that rights are asked for, in place of the node's. */
+  /** The user whose permissions are checked. Default: the requestor. */
+  readonly checkAs?: (requestor: UserInfo) => UserInfo
+  /** The name for the permission check, in place of the node's. */
   readonly node?: string
 }
 
 const nodePrefix = 'system:node:'
 const nodeNameKey = 'authentication.kubernetes.io/node-name'
 
-/** The name of the node that a user name stands for. */
-export function nodeCalled(user: string): string | undefined {
+/** Returns the node's name if a user name is that of a node. */
+export function nodeNameOf(user: string): string | undefined {
   const name = user.startsWith(nodePrefix) ? user.slice(nodePrefix.length) : ''
   return name !== '' && dnsSubdomain(name).length === 0 ? name : undefined
 }
 
-/** The server knows the rest of nodes and service accounts: it cannot be chosen. */
-const isNameAlone = ({ uid, groups, extra }: WantedUser): boolean =>
+/** True if only a name is requested: the server determines the other attributes of nodes and service accounts. */
+const hasOnlyName = ({ uid, groups, extra }: WantedUser): boolean =>
   uid === '' && groups.length === 0 && extra.size === 0
 
 /** In the order in which upstream tries them. */
@@ -46,33 +46,33 @@ export const impersonationModes: readonly ImpersonationMode[] = [
   {
     name: 'associated-node',
     applies: (wanted, { name, extra }) => {
-      const node = nodeCalled(wanted.name)
+      const node = nodeNameOf(wanted.name)
       const own = extra?.[nodeNameKey]
       return (
         node !== undefined &&
-        isNameAlone(wanted) &&
+        hasOnlyName(wanted) &&
         accountOf(name) !== undefined &&
         own?.length === 1 &&
         own[0] === node
       )
     },
-    // A right for the own node, whichever that is: what differs from node to node is not asked about.
-    asking: ({ extra = {}, ...user }) => ({
+    // One permission for the associated node, whatever its name: leave out what differs from node to node.
+    checkAs: ({ extra = {}, ...user }) => ({
       ...user,
       extra: { 'authentication.kubernetes.io/associated-node-keys': Object.keys(extra).sort() },
     }),
     node: '*',
   },
-  { name: 'arbitrary-node', applies: (wanted) => nodeCalled(wanted.name) !== undefined && isNameAlone(wanted) },
-  { name: 'serviceaccount', applies: (wanted) => accountOf(wanted.name) !== undefined && isNameAlone(wanted) },
+  { name: 'arbitrary-node', applies: (wanted) => nodeNameOf(wanted.name) !== undefined && hasOnlyName(wanted) },
+  { name: 'serviceaccount', applies: (wanted) => accountOf(wanted.name) !== undefined && hasOnlyName(wanted) },
   {
     name: 'user-info',
-    applies: (wanted) => nodeCalled(wanted.name) === undefined && accountOf(wanted.name) === undefined,
+    applies: (wanted) => nodeNameOf(wanted.name) === undefined && accountOf(wanted.name) === undefined,
   },
   { name: 'legacy', applies: () => true },
 ]
 
-/** The reason why groups are refused in every constrained mode, and the group it is about. */
+/** The reason why no constrained mode allows the groups, and the group at fault. */
 export function groupFault(groups: readonly string[]): { readonly name: string; readonly why: string } | undefined {
   if (groups.includes('')) return { name: '', why: 'impersonating the empty string group is not allowed' }
   if (groups.includes(masters)) return { name: masters, why: 'impersonating the system:masters group is not allowed' }
@@ -80,7 +80,7 @@ export function groupFault(groups: readonly string[]): { readonly name: string; 
 
 const masters = 'system:masters'
 
-/** The reason why extra values are refused in every constrained mode. */
+/** The reason why no constrained mode allows the extra values. */
 export function extraFault(extra: WantedUser['extra']): string | undefined {
   for (const [key, values] of extra) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'

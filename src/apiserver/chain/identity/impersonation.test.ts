@@ -14,23 +14,24 @@ type Headers = Readonly<Record<string, readonly string[]>>
 const proxy: UserInfo = { name: 'proxy', groups: ['system:authenticated'] }
 
 /**
- * As whom a request of `proxy` goes on, which may do what `may` says: `verb group resource/subresource namespace/name`.
+ * Impersonates as `proxy`, whose permissions are given by `may`: `group/resource/subresource namespace/name`. Returns
+ * the resulting user and the permissions that were checked.
  */
 async function acting(
   headers: Headers,
   may: (claim: string) => boolean = () => true,
   { metrics = impersonationMetrics(new MetricsRegistry()), again = false } = {},
 ) {
-  const asked: string[] = []
+  const checked: string[] = []
   let isFirst = again
   const authorizer = {
     name: 'test',
     authorize: ({ user, info }: AccessAttributes) => {
       assert.equal(user, proxy)
-      // Modes have a test of their own.
+      // Modes have tests of their own.
       if (info.verb !== 'impersonate') return noOpinion()
       const claim = `${info.group}/${info.resource}/${info.subresource} ${info.namespace}/${info.name}`
-      asked.push(claim)
+      checked.push(claim)
       return isFirst || may(claim) ? allow() : noOpinion('not today')
     },
     rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
@@ -50,10 +51,10 @@ async function acting(
   isFirst = false
   const request = requestOf()
   await filter(request, next)
-  return { asked, user: request.user }
+  return { checked, user: request.user }
 }
 
-/** `again`: the same was allowed before, by the legacy mode. */
+/** `again`: the same request was allowed before, by the legacy mode. */
 const refusal = async (
   headers: Headers,
   may: (claim: string) => boolean,
@@ -67,19 +68,19 @@ const refusal = async (
   return error.message
 }
 
-test('requests without such headers stay who they are', async () => {
+test('requests without impersonation headers keep their user', async () => {
   assert.deepEqual((await acting({ 'x-other': ['a'] })).user, proxy)
-  assert.deepEqual((await acting({ 'impersonate-user': [''] })).asked, [])
+  assert.deepEqual((await acting({ 'impersonate-user': [''] })).checked, [])
 })
 
-test('user, groups, uid and extras are claims of their own, and values with commas stay whole', async () => {
-  const { asked, user } = await acting({
+test('user, groups, uid and extras are checked separately, and values may contain commas', async () => {
+  const { checked, user } = await acting({
     'impersonate-user': ['alice'],
     'impersonate-group': ['a, system:masters', 'b'],
     'impersonate-extra-acme.com%2fproject': ['p 1', '%70'],
     'impersonate-uid': ['u-1'],
   })
-  assert.deepEqual(asked, [
+  assert.deepEqual(checked, [
     '/users/ /alice',
     'authentication.k8s.io/uids/ /u-1',
     '/groups/ /a, system:masters',
@@ -91,19 +92,19 @@ test('user, groups, uid and extras are claims of their own, and values with comm
   assert.deepEqual(user, { name: 'alice', groups, uid: 'u-1', extra: { 'acme.com/project': ['p 1', '%70'] } })
 })
 
-test('service accounts are claimed as such, and bring their groups unless others are given', async () => {
+test('service accounts are checked as such, and have their groups unless others are given', async () => {
   const name = 'system:serviceaccount:ns:robot'
-  const { asked, user } = await acting({ 'impersonate-user': [name] })
-  assert.deepEqual(asked, ['/serviceaccounts/ ns/robot'])
+  const { checked, user } = await acting({ 'impersonate-user': [name] })
+  assert.deepEqual(checked, ['/serviceaccounts/ ns/robot'])
   assert.deepEqual(user?.groups, ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'])
   assert.deepEqual((await acting({ 'impersonate-user': [name], 'impersonate-group': ['dev'] })).user?.groups, [
     'dev',
     'system:authenticated',
   ])
-  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:ns:a:b'] })).asked, [
+  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:ns:a:b'] })).checked, [
     '/users/ /system:serviceaccount:ns:a:b',
   ])
-  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:NS:robot'] })).asked, [
+  assert.deepEqual((await acting({ 'impersonate-user': ['system:serviceaccount:NS:robot'] })).checked, [
     '/users/ /system:serviceaccount:NS:robot',
   ])
 })
@@ -121,7 +122,7 @@ test('the anonymous user is not authenticated', async () => {
   )
 })
 
-test('one claim that is not allowed refuses all of them, in the words of the resource', async () => {
+test('one claim that is denied denies all, with the message for its resource', async () => {
   const headers = {
     'impersonate-user': ['alice'],
     'impersonate-group': ['dev'],
@@ -136,7 +137,10 @@ test('one claim that is not allowed refuses all of them, in the words of the res
   assert.match(await refusal(headers, (claim) => !claim.includes('groups')), /^groups "dev" is forbidden: /)
   assert.match(
     await refusal(headers, (claim) => !claim.endsWith('/edit')),
-    /^userextras\.authentication\.k8s\.io "edit" is forbidden: .* resource "userextras\/scopes" in API group "authentication\.k8s\.io" at the cluster scope: not today$/,
+    new RegExp(
+      '^userextras\\.authentication\\.k8s\\.io "edit" is forbidden: .* resource "userextras/scopes" in API group ' +
+        '"authentication\\.k8s\\.io" at the cluster scope: not today$',
+    ),
   )
   assert.match(
     await refusal(headers, (claim) => !claim.includes('uids')),
@@ -148,7 +152,7 @@ test('one claim that is not allowed refuses all of them, in the words of the res
   )
 })
 
-test('the refusal is of the mode that was tried first: the one that the user had last', async () => {
+test('the error is that of the first mode tried, which is the last one the user had', async () => {
   const headers = { 'impersonate-user': ['alice'] }
   const first = 'forbidden: User "proxy" cannot impersonate-on:user-info:get path "/api"'
   assert.equal(await refusal(headers, () => false, { again: false }), first)
@@ -171,7 +175,7 @@ test('groups, uids and extras without a user are a bad request', async () => {
   )
 })
 
-test('attempts and what the authorizer says of them are counted by mode', async () => {
+test('attempts and authorization checks are counted by mode', async () => {
   const registry = new MetricsRegistry()
   const metrics = impersonationMetrics(registry)
   const headers = { 'impersonate-user': ['alice'], 'impersonate-group': ['dev'] }
@@ -190,7 +194,7 @@ test('attempts and what the authorizer says of them are counted by mode', async 
   ])
 })
 
-test('who may be in all groups is not asked about each, where there are many', async () => {
+test('many groups are checked with one wildcard before each is checked', async () => {
   const mode = (verb: string) => verb === 'impersonate:user-info' || verb === 'impersonate-on:user-info:get'
   const askedOf = async (groups: readonly string[], may: (name: string) => boolean): Promise<readonly string[]> => {
     const asked: string[] = []
@@ -231,7 +235,7 @@ test('who may be in all groups is not asked about each, where there are many', a
   ])
 })
 
-test('without ConstrainedImpersonation the right to impersonate is all that is asked for', async () => {
+test('without ConstrainedImpersonation only the permission to impersonate is checked', async () => {
   const verbsAsked = async (isOn: boolean): Promise<string[]> => {
     const verbs: string[] = []
     const authorizer = {

@@ -13,14 +13,14 @@ import { refused } from '../../authorization/refused.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import type { ImpersonationMetrics } from './impersonation-metrics.ts'
 import {
   extraFault,
   groupFault,
   type ImpersonationMode,
   impersonationModes,
-  nodeCalled,
+  nodeNameOf,
   type WantedUser,
 } from './impersonation-modes.ts'
 
@@ -28,14 +28,14 @@ const headerPrefix = 'impersonate-'
 const extraPrefix = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
 
-/** Users whose last mode is remembered. */
-const mostRemembered = 10_000
+/** Users whose last mode is cached. */
+const maxRemembered = 10_000
 
 export function impersonation(
   authorizer: Authorizer,
   metrics: ImpersonationMetrics,
   features = defaultFeatures,
-): Around {
+): WrappingFilter {
   const modes = new ModeTracker(authorizer, metrics, features)
   return (request, next) => {
     if (!request.hasHeaders(headerPrefix)) return next(request)
@@ -46,7 +46,7 @@ export function impersonation(
 
 const first = (request: Request, name: string): string => request.headerValues(name)[0] ?? ''
 
-/** The user that the headers ask for, if there are any. Throws 400 for groups and the rest without a name. */
+/** The user that the headers request, if any. Throws 400 for groups and other attributes without a name. */
 function wantedUser(request: Request): WantedUser | undefined {
   const name = first(request, 'impersonate-user')
   const uid = first(request, 'impersonate-uid')
@@ -63,7 +63,7 @@ function wantedUser(request: Request): WantedUser | undefined {
     throw badRequest(`requested ${shownUser(wanted)} without impersonating a user name`)
 }
 
-/** Keys are escaped, since headers take fewer characters than keys. */
+/** Keys are percent-encoded, since headers allow fewer characters than keys. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key)
@@ -82,10 +82,11 @@ function shownUser({ uid, groups, extra }: WantedUser): string {
     keys.length > 0
       ? `{${keys.map((key) => `${goQuote(key)}:${shownTexts(extra.get(key) ?? [])}`).join(', ')}}`
       : '(nil)'
-  return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, Groups:${shownGroups}, Extra:map[string][]string${shownExtra}}`
+  const texts = `Groups:${shownGroups}, Extra:map[string][]string${shownExtra}`
+  return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, ${texts}}`
 }
 
-/** A part of the wanted user that the authorizer is asked about. */
+/** An attribute of the requested user that needs a permission. */
 interface Claim {
   readonly group: string
   readonly resource: string
@@ -95,8 +96,7 @@ interface Claim {
 }
 
 /**
- * Tries the modes in order; the one that a user had last comes first, so that its rights cost no more than they have
- * to.
+ * Tries the modes in order; the last one that a user had comes first, so that it needs no more checks than necessary.
  */
 class ModeTracker {
   readonly #authorizer: Authorizer
@@ -112,7 +112,9 @@ class ModeTracker {
     )
   }
 
-  /** Makes the request the wanted user's, if its user may. Rejects with the 403 of the first mode that was tried. */
+  /**
+   * Changes the request's user to the requested one, if allowed. Rejects with the 403 of the first mode that was tried.
+   */
   async impersonate(request: Request, wanted: WantedUser): Promise<void> {
     const started = performance.now()
     const requestor = request.user ?? anonymous
@@ -137,32 +139,33 @@ class ModeTracker {
   #remember(user: string, mode: ImpersonationMode): void {
     this.#last.delete(user)
     this.#last.set(user, mode)
-    if (this.#last.size > mostRemembered) for (const oldest of this.#last.keys()) return void this.#last.delete(oldest)
+    if (this.#last.size > maxRemembered) for (const oldest of this.#last.keys()) return void this.#last.delete(oldest)
   }
 
-  /** The 403 if the mode does not allow it. */
+  /** Returns the 403 if the mode does not allow it. */
   async #check(
     request: Request,
     requestor: UserInfo,
     mode: ImpersonationMode,
     wanted: WantedUser,
   ): Promise<StatusError | undefined> {
-    const user = mode.asking?.(requestor) ?? requestor
+    const user = mode.checkAs?.(requestor) ?? requestor
     const isLegacy = mode.name === 'legacy'
-    const ask = async (attributes: AccessAttributes): Promise<StatusError | undefined> => {
+    const check = async (attributes: AccessAttributes): Promise<StatusError | undefined> => {
       const started = performance.now()
       const { verdict, reason } = await this.#authorizer.authorize(attributes)
-      this.#metrics.asked(mode.name, verdict === 'allow', performance.now() - started)
+      this.#metrics.checked(mode.name, verdict === 'allow', performance.now() - started)
       return verdict === 'allow' ? undefined : refused({ info: attributes.info, user }, reason)
     }
     if (!isLegacy) {
       const { fieldSelector, labelSelector } = attributesOf(request)
       const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
-      const refusal = await ask({ user, info, fieldSelector, labelSelector })
+      const refusal = await check({ user, info, fieldSelector, labelSelector })
       if (refusal) return refusal
     }
     const verb = isLegacy ? 'impersonate' : `impersonate:${mode.name}`
-    const askFor = (claim: Claim): Promise<StatusError | undefined> => ask({ user, info: infoOf(request, claim, verb) })
+    const checkClaim = (claim: Claim): Promise<StatusError | undefined> =>
+      check({ user, info: infoOf(request, claim, verb) })
     for (const claims of claimsOf(wanted, mode)) {
       const fault = isLegacy ? undefined : claims.fault?.()
       if (fault) return refused({ info: infoOf(request, fault.claim, verb), user }, fault.why)
@@ -171,18 +174,18 @@ class ModeTracker {
         !isLegacy &&
         some &&
         claims.list.length >= many &&
-        !(await askFor({ ...some, name: '*', subresource: some.subresource && '*' }))
+        !(await checkClaim({ ...some, name: '*', subresource: some.subresource && '*' }))
       )
         continue
       for (const claim of claims.list) {
-        const refusal = await askFor(claim)
+        const refusal = await checkClaim(claim)
         if (refusal) return refusal
       }
     }
   }
 }
 
-/** Of so many claims of a kind a constrained mode first asks for all at once. */
+/** With this number of claims of a kind, a constrained mode first checks a wildcard. */
 const many = 4
 
 interface Claims {
@@ -191,12 +194,12 @@ interface Claims {
   readonly fault?: () => { readonly claim: Claim; readonly why: string } | undefined
 }
 
-/** In the order in which upstream asks: name, uid, groups, extra values. */
+/** The claims in the order in which upstream checks them: name, uid, groups, extra values. */
 function claimsOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMode): readonly Claims[] {
   const isLegacy = mode.name === 'legacy'
   const group = isLegacy ? '' : authenticationGroup
   const plain = { group, subresource: '', namespace: '' }
-  const node = isLegacy ? undefined : nodeCalled(name)
+  const node = isLegacy ? undefined : nodeNameOf(name)
   const account = accountOf(name)
   const user: Claim =
     node !== undefined
@@ -232,9 +235,9 @@ function claimsOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationM
   ]
 }
 
-/** The user as which the request goes on. A constrained mode knows the groups of nodes. */
+/** The resulting user of the request. A constrained mode knows the groups of nodes. */
 function userOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMode): UserInfo {
-  const isNode = mode.name !== 'legacy' && nodeCalled(name) !== undefined
+  const isNode = mode.name !== 'legacy' && nodeNameOf(name) !== undefined
   return {
     name,
     groups: isNode ? authenticated(['system:nodes']) : groupsOf(name, groups),
@@ -243,7 +246,7 @@ function userOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMod
   }
 }
 
-/** Service accounts bring their groups; everybody but the anonymous user is authenticated. */
+/** Adds the groups of service accounts; all users except the anonymous one are authenticated. */
 function groupsOf(user: string, groups: readonly string[]): readonly string[] {
   if (user === anonymous.name) return [...groups, ...anonymous.groups.filter((group) => !groups.includes(group))]
   const account = accountOf(user)

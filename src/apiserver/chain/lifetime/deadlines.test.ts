@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Deadlines } from './deadlines.ts'
 
-test('who is late expires, in order; who is done does not, wherever it stood', (t) => {
+test('late deadlines expire in order; removed ones do not, wherever they are in the queue', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
   t.mock.method(performance, 'now', () => now)
@@ -25,7 +25,7 @@ test('who is late expires, in order; who is done does not, wherever it stood', (
   assert.deepEqual(expired, [])
   pass(2)
   assert.deepEqual(expired, ['second', 'fourth'])
-  for (const gone of [second, fourth]) deadlines.remove(gone!)
+  for (const expiredOne of [second, fourth]) deadlines.remove(expiredOne!)
   pass(4)
   assert.deepEqual(expired, ['second', 'fourth', 'fifth'])
 })

@@ -1,51 +1,51 @@
 /**
- * What has to be done within a time that is the same for all: who is late expires. One timer looks after all of them,
- * since a timer a request would cost more than most requests do.
+ * Deadlines with one common time limit. A single timer serves all of them, since a timer per request would cost more
+ * than most requests do.
  */
 import { Chain, type Linked } from '../../../lib/chain.ts'
 
-const lookMs = 1000
+const checkMs = 1000
 
 export interface Deadline extends Linked<Deadline> {
   readonly at: number
-  /** Called once, if it has not been removed by then. */
+  /** Called once, unless the deadline was removed before. */
   expire: () => void
 }
 
 export class Deadlines {
   readonly #limitMs: number
   readonly #running = new Chain<Deadline>()
-  #isLooking = false
+  #isScheduled = false
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** `expire` is called when the time is over, at most a second later. */
+  /** Adds a deadline. `expire` is called at the latest a second after the limit. */
   add(expire: () => void): Deadline {
     const deadline: Deadline = { at: performance.now() + this.#limitMs, expire, older: undefined, newer: undefined }
     this.#running.add(deadline)
-    if (!this.#isLooking) this.#lookLater()
+    if (!this.#isScheduled) this.#schedule()
     return deadline
   }
 
-  /** It is done; also if it has expired. */
+  /** Removes a deadline; it may have expired. */
   remove(deadline: Deadline): void {
     this.#running.remove(deadline)
   }
 
-  #lookLater(): void {
-    this.#isLooking = true
-    setTimeout(() => this.#look(), lookMs).unref()
+  #schedule(): void {
+    this.#isScheduled = true
+    setTimeout(() => this.#expireLate(), checkMs).unref()
   }
 
-  #look(): void {
+  #expireLate(): void {
     const now = performance.now()
     for (let deadline = this.#running.oldest; deadline && deadline.at <= now; deadline = this.#running.oldest) {
       this.remove(deadline)
       deadline.expire()
     }
-    this.#isLooking = false
-    if (this.#running.oldest) this.#lookLater()
+    this.#isScheduled = false
+    if (this.#running.oldest) this.#schedule()
   }
 }

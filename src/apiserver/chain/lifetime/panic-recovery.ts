@@ -1,6 +1,5 @@
 /**
- * Turns what was thrown behind it into a Status; errors nobody foresaw are logged with their stack, and their client is
- * told to look there.
+ * Converts errors to Status responses. Unexpected errors are logged with their stack; the response refers to the log.
  */
 import type { Log } from '../../../lib/log/log.ts'
 import { internal, StatusError } from '../../../machinery/status-error.ts'
@@ -10,18 +9,18 @@ import { text } from '../../http/exchange.ts'
 import { errorResponse } from '../../negotiation/error-response.ts'
 import type { Filter } from '../filter.ts'
 
-/** The answer that an error is; undefined of errors that nobody foresaw. */
-export function foreseen(error: unknown, store: StoreHealth): StatusError | undefined {
+/** The StatusError for an expected error; undefined for unexpected ones. */
+export function expectedError(error: unknown, store: StoreHealth): StatusError | undefined {
   if (error instanceof StatusError) return error
   if (error instanceof StoreFailedError) return store.refusal(error)
-  // As upstream passes etcd's refusal on: 500 without a reason.
+  // As upstream passes on etcd's error: 500 without a reason.
   if (error instanceof RequestTooLargeError) return internal(error.message)
   return undefined
 }
 
 export const panicRecovery = (log: Log, store: StoreHealth): Filter => ({
   failed(request, error) {
-    const answer = foreseen(error, store)
+    const answer = expectedError(error, store)
     if (answer) return errorResponse(request, answer)
     const uri = request.rawQuery ? `${request.path}?${request.rawQuery}` : request.path
     log(

@@ -1,16 +1,16 @@
 /**
- * Sends clients away while the server ends: 429, and their connection with it. Probes and scrapers are answered to the
- * end.
+ * Answers 429 while the server shuts down, and closes the client's connection. Probes and scrapers are answered until
+ * the end.
  */
 import { text } from '../../http/exchange.ts'
 import type { WaitGroup } from '../../http/wait-group.ts'
-import type { Around } from '../filter.ts'
-import { isServedToTheEnd } from './served-to-the-end.ts'
+import type { WrappingFilter } from '../filter.ts'
+import { isServedDuringShutdown } from './shutdown-requests.ts'
 
 export const retryAfter =
-  (group: WaitGroup): Around =>
+  (group: WaitGroup): WrappingFilter =>
   (request, next) => {
-    if (!group.stopping || isServedToTheEnd(request)) return next(request)
+    if (!group.stopping || isServedDuringShutdown(request)) return next(request)
     return text(429, 'The apiserver is shutting down, please try again later.\n', {
       'retry-after': '5',
       connection: 'close',

@@ -1,16 +1,13 @@
-/**
- * Answers 504 when a short request takes too long. Watches, streams and what is passed on to pods and services have
- * their own ends.
- */
+/** Answers 504 if a short request takes too long. Watches, streams and proxied requests have other limits. */
 import { goDurationMs } from '../../../lib/go/go-duration.ts'
 import { badRequest, requestTimeout } from '../../../machinery/status-error.ts'
 import type { Request, Response } from '../../http/exchange.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { Deadlines } from './deadlines.ts'
 import { isLongRunning } from './long-running.ts'
 
-/** How long the client wants to wait, in ms; undefined if it does not say. Throws 400. */
+/** The time limit from the client, in ms; undefined if there is none. Throws 400. */
 function wantedMs({ query }: Request): number | undefined {
   const wanted = query.get('timeout')
   if (!wanted) return undefined
@@ -21,13 +18,13 @@ function wantedMs({ query }: Request): number | undefined {
   }
 }
 
-/** Whether an answer is known whole: then there is nothing that could take too long. */
-const isThere = (answer: Response | Promise<Response>): answer is Response =>
+/** Returns true if a response is complete: it cannot time out then. */
+const isComplete = (answer: Response | Promise<Response>): answer is Response =>
   !(answer instanceof Promise) && typeof answer.body !== 'function'
 
-export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminated'>): Around {
-  /** The error of who took too long. */
-  const late = (request: Request): Error => {
+export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminated'>): WrappingFilter {
+  /** Counts a time-out and returns its error. */
+  const timedOut = (request: Request): Error => {
     metrics.terminated(request, 504)
     return requestTimeout()
   }
@@ -37,12 +34,12 @@ export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminat
     const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
     if (wanted !== undefined && wanted > 0 && wanted < limitMs) {
       request.deadline = performance.now() + wanted
-      return within(wanted, next(request), () => late(request))
+      return within(wanted, next(request), () => timedOut(request))
     }
     const answer = next(request)
-    if (isThere(answer)) return answer
+    if (isComplete(answer)) return answer
     return new Promise((resolve, reject) => {
-      const entry = running.add(() => reject(late(request)))
+      const entry = running.add(() => reject(timedOut(request)))
       const done = (): void => running.remove(entry)
       Promise.resolve(answer).then(
         (response) => {
@@ -62,11 +59,11 @@ export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminat
   }
 }
 
-/** As long as the client wants, which seldom differs from what all have. */
-function within(ms: number, answer: Response | Promise<Response>, late: () => Error): Response | Promise<Response> {
-  if (isThere(answer)) return answer
+/** Applies a time limit from the client, which seldom differs from the default. */
+function within(ms: number, answer: Response | Promise<Response>, timedOut: () => Error): Response | Promise<Response> {
+  if (isComplete(answer)) return answer
   return new Promise((resolve, reject) => {
-    let expire = (): void => reject(late())
+    let expire = (): void => reject(timedOut())
     const timer = setTimeout(() => expire(), ms)
     timer.unref()
     const done = (): void => clearTimeout(timer)
@@ -84,8 +81,7 @@ function within(ms: number, answer: Response | Promise<Response>, late: () => Er
 }
 
 /**
- * What is written over time, such as the answer of another server, has to end by then too: its head is out, so it is
- * cut off.
+ * Applies the limit to a streamed response, such as one from another server: as its head has been sent, it is cut off.
  */
 function cutOff(response: Response, done: () => void, onExpiry: (expire: () => void) => void): Response {
   const { body } = response

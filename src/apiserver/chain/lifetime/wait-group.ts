@@ -1,12 +1,12 @@
-/** Counts running requests; a stopping server answers new ones with 503. */
+/** Counts requests in progress; a stopping server answers new ones with 503. */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { WaitGroup } from '../../http/wait-group.ts'
 import type { Filter } from '../filter.ts'
-import { isServedToTheEnd } from './served-to-the-end.ts'
+import { isServedDuringShutdown } from './shutdown-requests.ts'
 
 export const waitGroupFilter = (group: WaitGroup): Filter => ({
   begin(request) {
-    if (group.stopping && !isServedToTheEnd(request)) {
+    if (group.stopping && !isServedDuringShutdown(request)) {
       throw new StatusError(503, 'ServiceUnavailable', 'apiserver is shutting down', { retryAfterSeconds: 1 })
     }
     group.enter()

@@ -9,7 +9,7 @@ const request = (method: string, target: string, groups: readonly string[] = [])
   return { info: requestInfo(method, pathname, searchParams), user: { name: 'u', groups } } as unknown as Request
 }
 
-test('reads and writes have limits of their own; what lasts is not counted, administrators are never refused', async () => {
+test('reads and writes have separate limits; long-running requests and administrators are exempt', async () => {
   const dropped: string[] = []
   const terminated: number[] = []
   const filter = maxInFlight({ readOnly: 1, mutating: 0 }, (kind) => dropped.push(kind), {

@@ -1,10 +1,10 @@
 /**
- * Bounds how many requests are under way, reads and writes apart, where priority and fairness is off. What lasts for as
- * long as its client likes is not counted, and who may do everything is never refused.
+ * Limits the number of requests in progress, reads and writes separately, if priority and fairness is off. Long-running
+ * requests are not counted, and system:masters is never rejected.
  */
 import { settle } from '../../../lib/flow/settle.ts'
 import { isMutating } from '../../flow-control/index.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { tooManyRequests } from './too-many-requests.ts'
@@ -18,12 +18,12 @@ export interface InFlightLimits {
 
 const retryAfterSeconds = 1
 
-/** `dropped` is told of each request that is refused. */
+/** `dropped` is called for each rejected request. */
 export function maxInFlight(
   limits: InFlightLimits,
   dropped: (kind: keyof InFlightLimits) => void,
   metrics: Pick<RequestMetrics, 'terminated'>,
-): Around {
+): WrappingFilter {
   const running = { readOnly: 0, mutating: 0 }
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)

@@ -1,14 +1,14 @@
 /**
- * Priority and fairness: a request executes when its priority level has seats for it, or waits in a queue, or is told
- * to come again later (429). Where there are seats, nothing here waits. What lasts for as long as its client likes is
- * not counted; watches are while they begin.
+ * Priority and fairness: a request executes if its priority level has free seats, or waits in a queue, or is rejected
+ * with 429. If there are free seats, it does not wait. Long-running requests are not counted; watches are until they
+ * are initialised.
  */
 import { after } from '../../../lib/flow/after.ts'
 import { settle } from '../../../lib/flow/settle.ts'
 import type { AdmittedRequest } from '../../flow-control/admitted-request.ts'
 import type { FlowControl } from '../../flow-control/index.ts'
 import type { Handler, Request, Response } from '../../http/exchange.ts'
-import type { Around } from '../filter.ts'
+import type { WrappingFilter } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { tooManyRequests } from './too-many-requests.ts'
@@ -16,14 +16,14 @@ import { tooManyRequests } from './too-many-requests.ts'
 type Terminations = Pick<RequestMetrics, 'terminated'>
 
 export const priorityAndFairness =
-  (control: FlowControl, metrics: Terminations): Around =>
+  (control: FlowControl, metrics: Terminations): WrappingFilter =>
   (request, next) => {
     const isWatch = request.info.verb === 'watch'
     if (!isWatch && isLongRunning(request.info)) return next(request)
     const admitted = control.admit(request)
     request.flow = admitted.flows.uids
     if (admitted.state === 'execute') return execute(control, admitted, request, next)
-    if (admitted.state !== 'wait') return after(control.refusals.hold(), () => refusal(admitted, metrics))
+    if (admitted.state !== 'wait') return after(control.rejections.delay(), () => refusal(admitted, metrics))
     const started = performance.now()
     return control.wait(admitted).then((decision) => {
       request.waitedMs = performance.now() - started
@@ -55,8 +55,8 @@ function execute(
 }
 
 /**
- * A watch has its seats until it has told what was there, or its client has gone. It counts as a watch for as long as
- * it lasts.
+ * Executes a watch. It occupies its seats until it has sent the initial state, or its client has disconnected. It
+ * counts as a watch as long as it lasts.
  */
 async function watch(
   control: FlowControl,

@@ -1,4 +1,4 @@
-/** What clients are told that come when there are too many requests: 429 in plain text, and when to come again. */
+/** The response to a client when there are too many requests: 429 in plain text, with Retry-After. */
 import { type Request, type Response, text } from '../../http/exchange.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 

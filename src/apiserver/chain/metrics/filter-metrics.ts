@@ -1,4 +1,4 @@
-/** How long single filters of the chain take, by upstream's name: those whose time is measured anyway. */
+/** The duration of single filters of the chain, under upstream's name, for those that are measured anyway. */
 import type { HistogramSeries, MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 /** Seconds. */

@@ -1,4 +1,4 @@
-/** What the server counts about requests, under upstream's names. */
+/** Metrics of requests, under upstream's names. */
 import type { ResourceDefinition } from '../../../api/resource.ts'
 import type { CounterSeries, HistogramSeries, MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { Request, Response } from '../../http/exchange.ts'
@@ -7,16 +7,16 @@ import type { RequestInfo } from '../../request-info/request-info.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
 
 const durations = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
-/** Seconds of the server's own work: without webhooks, and without waiting for a turn. */
+/** Seconds of the server's own work: without webhooks and queues. */
 const ownDurations = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
-/** From 50 KB to 3 MB, the largest body. */
+/** From 50 KB to 3 MB, the maximum size of a body. */
 const bodySizes = Array.from({ length: 31 }, (_, at) => 50_000 + at * 100_000)
 const sizes = [1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000]
 
 export interface RequestMetrics {
   begin(request: Request): void
   end(request: Request, response: Response): void
-  /** The server has refused a request, or given it up, to protect itself. */
+  /** Counts a request that the server has rejected or aborted to protect itself. */
   terminated(request: Request, code: number): void
 }
 
@@ -26,7 +26,7 @@ function scopeOf({ info: { isResourceRequest, verb, name, namespace } }: Request
   return namespace ? 'namespace' : 'cluster'
 }
 
-/** What a verb is shown as. */
+/** The label value for each verb. */
 const verbNames: ReadonlyMap<string, string> = new Map([
   ['get', 'GET'],
   ['list', 'LIST'],
@@ -40,7 +40,7 @@ const verbNames: ReadonlyMap<string, string> = new Map([
 /** Subresources that are connections to something else. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
-/** The method, but for what it alone does not tell: lists, watches, applies and connections. */
+/** The method, except for requests that it does not identify: lists, watches, applies and connections. */
 function verbOf(request: Request): string {
   const { verb, isResourceRequest, subresource } = request.info
   if (!isResourceRequest) return request.method
@@ -51,7 +51,7 @@ function verbOf(request: Request): string {
 
 const nothing = { group: '', version: '', plural: '' }
 
-/** What is served under a group, a version and a plural. */
+/** Finds the resource that is served with a group, version and plural. */
 export type FindResource = (group: string, version: string, plural: string) => ResourceDefinition | undefined
 
 const verbs: ReadonlySet<string> = new Set([...verbNames.values(), 'APPLY', 'CONNECT', 'HEAD', 'OPTIONS', 'PROXY'])
@@ -64,29 +64,29 @@ const isSubresource = (
   (name === 'scale' && scale !== undefined) ||
   special.some((one) => one.name === name)
 
-/** What a request was about, as labels tell it. */
-const place = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
+/** Labels for the target of a request. */
+const targetLabels = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
 
-/** What requests of one kind count in. Histograms come into being with what they first observe. */
+/** The metrics of requests of one kind. Histograms are created by their first observation. */
 class Tally {
   readonly total: CounterSeries
-  readonly #make: Readonly<Record<Histogram, () => HistogramSeries>>
-  readonly #made: Partial<Record<Histogram, HistogramSeries>> = {}
+  readonly #histograms: Readonly<Record<Histogram, () => HistogramSeries>>
+  readonly #created: Partial<Record<Histogram, HistogramSeries>> = {}
 
-  constructor(total: CounterSeries, make: Readonly<Record<Histogram, () => HistogramSeries>>) {
+  constructor(total: CounterSeries, histograms: Readonly<Record<Histogram, () => HistogramSeries>>) {
     this.total = total
-    this.#make = make
+    this.#histograms = histograms
   }
 
   observe(histogram: Histogram, value: number): void {
-    ;(this.#made[histogram] ??= this.#make[histogram]()).observe(value)
+    ;(this.#created[histogram] ??= this.#histograms[histogram]()).observe(value)
   }
 }
 
 type Histogram = 'duration' | 'own' | 'size' | 'body'
 
-/** What requests of a resource count in, and which. */
-interface KeptTally {
+/** A cached tally, with the properties of the requests that it counts. */
+interface CachedTally {
   readonly verb: string
   readonly group: string
   readonly version: string
@@ -98,22 +98,22 @@ interface KeptTally {
 }
 
 const isOf = (
-  kept: KeptTally,
+  cached: CachedTally,
   verb: string,
   { group, version, subresource }: RequestInfo,
   scope: string,
   dryRun: string,
   status: number,
 ): boolean =>
-  kept.status === status &&
-  kept.verb === verb &&
-  kept.scope === scope &&
-  kept.dryRun === dryRun &&
-  kept.version === version &&
-  kept.group === group &&
-  kept.subresource === subresource
+  cached.status === status &&
+  cached.verb === verb &&
+  cached.scope === scope &&
+  cached.dryRun === dryRun &&
+  cached.version === version &&
+  cached.group === group &&
+  cached.subresource === subresource
 
-/** How a client may have its fields checked; upstream takes all else for the default. */
+/** Values of fieldValidation; as upstream, all others count as the default. */
 const validations = ['Ignore', 'Warn', 'Strict']
 
 function requestHistograms(metrics: MetricsRegistry) {
@@ -121,15 +121,15 @@ function requestHistograms(metrics: MetricsRegistry) {
     'apiserver_request_duration_seconds',
     'Time to answer, watches left out.',
     durations,
-    ['verb', 'dry_run', ...place],
+    ['verb', 'dry_run', ...targetLabels],
   )
   const own = metrics.histogram(
     'apiserver_request_sli_duration_seconds',
-    'Time to answer without webhooks and without waiting for a turn, watches left out.',
+    'Time to answer without webhooks and without queues, watches left out.',
     ownDurations,
-    ['verb', ...place],
+    ['verb', ...targetLabels],
   )
-  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...place])
+  const size = metrics.histogram('apiserver_response_sizes', 'Bytes of answers.', sizes, ['verb', ...targetLabels])
   const body = metrics.histogram('apiserver_request_body_size_bytes', 'Bytes of the bodies of requests.', bodySizes, [
     'group',
     'resource',
@@ -161,10 +161,10 @@ function requestHistograms(metrics: MetricsRegistry) {
   }
 }
 
-/** Counts watches, and connections through the server, until their clients have gone. */
+/** Counts watches, and connections through the server, until their clients disconnect. */
 function longRunningRequests(metrics: MetricsRegistry): (request: Request, labels: readonly string[]) => void {
   const underWay = new Map<string, { readonly labels: readonly string[]; count: number }>()
-  metrics.gauge('apiserver_longrunning_requests', 'Long-running requests under way.', ['verb', ...place], () =>
+  metrics.gauge('apiserver_longrunning_requests', 'Long-running requests under way.', ['verb', ...targetLabels], () =>
     [...underWay.values()].map(({ labels, count }) => [labels, count] as const),
   )
   return (request, labels) => {
@@ -177,13 +177,14 @@ function longRunningRequests(metrics: MetricsRegistry): (request: Request, label
 }
 
 /**
- * Labels hold only what the server knows: clients could make series without end otherwise. `find` tells what that is.
+ * Labels only have values that the server knows: clients could create any number of series otherwise. `find` decides
+ * that.
  */
 export function requestMetrics(metrics: MetricsRegistry, find: FindResource): RequestMetrics {
   const total = metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', [
     'verb',
     'dry_run',
-    ...place,
+    ...targetLabels,
     'code',
   ])
   const histograms = requestHistograms(metrics)
@@ -191,13 +192,13 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
   const terminations = metrics.counter(
     'apiserver_request_terminations_total',
     'Requests that the server refused or gave up to protect itself.',
-    ['verb', ...place, 'code'],
+    ['verb', ...targetLabels, 'code'],
   )
   const deprecated = new Map<string, readonly string[]>()
   metrics.gauge(
     'apiserver_requested_deprecated_apis',
-    'What is deprecated and has been asked for.',
-    [...place.slice(0, 4), 'removed_release'],
+    'Deprecated APIs that have been requested.',
+    [...targetLabels.slice(0, 4), 'removed_release'],
     () => [...deprecated.values()].map((about) => [about, 1]),
   )
   const running = { mutating: 0, readOnly: 0 }
@@ -223,15 +224,15 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     ]
   }
 
-  function noteDeprecated(request: Request): void {
+  function countDeprecated(request: Request): void {
     const about = aboutOf(request, definitionOf(request)).slice(0, 4)
     if (about[2]) deprecated.set(about.join(' '), [...about, ''])
   }
 
-  /** By resource: a key of all that sets requests apart would be made anew for each. */
-  const tallies = new Map<string, KeptTally[]>()
+  /** By resource: a key of all properties would have to be built for each request. */
+  const tallies = new Map<string, CachedTally[]>()
 
-  function keep(resource: string, tally: KeptTally): void {
+  function cache(resource: string, tally: CachedTally): void {
     const ofResource = tallies.get(resource)
     if (ofResource) ofResource.push(tally)
     else tallies.set(resource, [tally])
@@ -243,7 +244,8 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     const verb = verbOf(request)
     const dryRun = request.rawQuery !== '' && request.query.get('dryRun') === 'All' ? 'All' : ''
     const ofResource = tallies.get(info.resource)
-    if (ofResource) for (const kept of ofResource) if (isOf(kept, verb, info, scope, dryRun, status)) return kept.tally
+    if (ofResource)
+      for (const cached of ofResource) if (isOf(cached, verb, info, scope, dryRun, status)) return cached.tally
     const shown = shownVerb(verb)
     const definition = definitionOf(request)
     const about = aboutOf(request, definition)
@@ -252,9 +254,18 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
       total([shown, dryRun, ...about, String(status)]),
       histograms.of(shown, dryRun, about, info.verb),
     )
-    // Only what the server knows all parts of: there is an end to those.
+    // Cache only tallies of known resources and verbs, which are limited in number.
     if (definition && shown === verb && subresource === info.subresource)
-      keep(info.resource, { verb, group: info.group, version: info.version, subresource, scope, dryRun, status, tally })
+      cache(info.resource, {
+        verb,
+        group: info.group,
+        version: info.version,
+        subresource,
+        scope,
+        dryRun,
+        status,
+        tally,
+      })
     return tally
   }
 
@@ -264,7 +275,7 @@ export function requestMetrics(metrics: MetricsRegistry, find: FindResource): Re
     },
     end(request, { status, body }) {
       running[kindOf(request)]--
-      if (request.isDeprecated) noteDeprecated(request)
+      if (request.isDeprecated) countDeprecated(request)
       const tally = tallyOf(request, status)
       tally.total.add()
       if (typeof body === 'function' && isLongRunning(request.info))

@@ -1,4 +1,4 @@
-/** `pods/NAME/binding` and `bindings`: puts a pod on a node, once. */
+/** `pods/NAME/binding` and `bindings`: binds a pod to a node, once. */
 
 import { bindings } from '../../../api/core/pod/binding.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -10,7 +10,7 @@ import { timestamp } from '../../registry/write/write-context.ts'
 import { decodeObject } from '../../request/bodies/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { writeOptions } from '../../request-options/write-options.ts'
-import { admit, admitted } from '../admitted.ts'
+import { admit, noAdmission } from '../admitted.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
 import { created } from './created.ts'
 
@@ -30,27 +30,27 @@ const bindingResource = new ServedResource(bindings)
 
 export const bindPod: Endpoint = async (target) => bind(target, target.request.info.name)
 
-/** POST to `bindings`: the pod is named in the body. */
+/** POST to `bindings`: the pod's name is in the body. */
 export const createBinding: Endpoint = async (target) => bind(target, undefined)
 
-async function bind(target: Target, onUrl: string | undefined) {
+async function bind(target: Target, nameInUrl: string | undefined) {
   const { services, request } = target
   const options = writeOptions(request.query, 'CreateOptions')
   const binding = (await decodeObject(request, bindingResource, options, services.knowsKind)) as Binding
   checkNamespace(binding, bindingResource, request.info.namespace)
-  const asked = writeContext(target, options)
-  await admit({ ...asked, name: onUrl ?? '' }, 'CREATE', binding, bindings)
-  const name = onUrl ?? binding.metadata.name ?? ''
+  const requested = writeContext(target, options)
+  await admit({ ...requested, name: nameInUrl ?? '' }, 'CREATE', binding, bindings)
+  const name = nameInUrl ?? binding.metadata.name ?? ''
   const node = binding.target?.name
-  if (onUrl && binding.metadata.name && binding.metadata.name !== onUrl)
+  if (nameInUrl && binding.metadata.name && binding.metadata.name !== nameInUrl)
     throw badRequest('name in URL does not match name in Binding object')
-  // Upstream answers these without a reason.
+  // Upstream returns these errors without a reason.
   if (binding.target?.kind && binding.target.kind !== 'Node')
     throw internal(
       `target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`,
     )
   if (!node) throw internal('target.name: Required value')
-  const context = { ...asked, admission: admitted, resource: services.pods, name, subresource: 'binding' }
+  const context = { ...requested, admission: noAdmission, resource: services.pods, name, subresource: 'binding' }
   await updateObject(context, {
     startsFromLive: true,
     change: (live) => {
@@ -84,7 +84,7 @@ async function bind(target: Target, onUrl: string | undefined) {
         ? { ...pod.metadata.annotations, ...binding.metadata.annotations }
         : pod.metadata.annotations
       pod.status ??= {}
-      // Where it was expected matters to nobody any longer.
+      // The nomination is obsolete once the pod is bound.
       pod.status.nominatedNodeName = undefined
       const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
       pod.status.conditions = [

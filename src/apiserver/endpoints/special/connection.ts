@@ -1,5 +1,5 @@
 /**
- * Connections to pods, services and nodes, as admission sees them: `CONNECT`, with the options of the request as the
+ * Admission of connections to pods, services and nodes: the operation `CONNECT`, with the options of the request as the
  * object.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -19,7 +19,7 @@ const text = (query: URLSearchParams, name: string): Fields => {
   return value ? { [name]: value } : {}
 }
 
-/** By subresource: what the options are called, and what they say. */
+/** By subresource: the kind of its options, and how to read them. */
 const options: Readonly<Record<string, { readonly kind: string; readonly read: (query: URLSearchParams) => Fields }>> =
   {
     attach: { kind: 'PodAttachOptions', read: (query) => ({ ...streams(query), ...text(query, 'container') }) },
@@ -46,7 +46,7 @@ const proxyKinds: Readonly<Record<string, string>> = {
   nodes: 'NodeProxyOptions',
 }
 
-/** Asks admission about a connection. Throws a StatusError where it is refused. */
+/** Runs admission for a connection. Throws a StatusError if it is rejected. */
 export async function admitConnection(target: Target): Promise<void> {
   const { query, info } = target.request
   const { subresource, resource } = info

@@ -1,4 +1,4 @@
-/** The answer of subresources that are posted to and give nothing back. */
+/** The response of subresources that are created and return no object. */
 import { type Status, success } from '../../../machinery/status-error.ts'
 
 export const created = (): Status => ({ ...success(), code: 201 })

@@ -1,4 +1,4 @@
-/** `pods/NAME/eviction`: deletes a pod if the disruption budget that covers it has room (KEP-85; policy/v1). */
+/** `pods/NAME/eviction`: deletes a pod if the disruption budget that covers it allows it (KEP-85; policy/v1). */
 import type { V1Pod, V1PodDisruptionBudget } from '@kubernetes/client-node'
 import { type Eviction, evictions } from '../../../api/policy/eviction.ts'
 import type { Model } from '../../../machinery/object.ts'
@@ -13,7 +13,7 @@ import { decodeObject } from '../../request/bodies/decode-object.ts'
 import { checkNamespace } from '../../request/identity.ts'
 import { type DeleteOptions, deleteOptionsOf } from '../../request-options/delete-options.ts'
 import { writeOptions } from '../../request-options/write-options.ts'
-import { admit, admitted } from '../admitted.ts'
+import { admit, noAdmission } from '../admitted.ts'
 import { type Endpoint, type Target, writeContext } from '../endpoint.ts'
 import { created } from './created.ts'
 
@@ -23,9 +23,9 @@ type Budget = Model<V1PodDisruptionBudget>
 const evictionResource = new ServedResource(evictions)
 const retryAfterSeconds = 10
 const budgetResource = { group: 'policy', name: 'poddisruptionbudgets' }
-/** Pods that were allowed to go and of which nobody has said yet that they are gone. */
+/** The maximum number of evicted pods whose deletion the disruption controller has not confirmed. */
 const maxDisruptedPods = 2000
-/** A pod that changes while its budget is looked up is looked at again. */
+/** Retries if a pod changes while its budget is read. */
 const attempts = 20
 
 export const evictPod: Endpoint = async (target) => {
@@ -48,7 +48,7 @@ export const evictPod: Endpoint = async (target) => {
   }
 }
 
-/** Deletes the pod as it is; false if it has changed, so that the budget may matter now. */
+/** Deletes the pod if it is unchanged; returns false if it has changed, so that a budget may apply now. */
 async function evict(
   target: Target,
   context: WriteContext,
@@ -56,24 +56,25 @@ async function evict(
   deletion: DeleteOptions,
   isLast: boolean,
 ): Promise<boolean> {
-  const free = ignoresBudgets(pod)
-  const exempt = free ? undefined : await spendBudget(target, context, pod)
-  // What exempts it may end before it is deleted; how those that end already are does not matter any more.
-  const exact =
-    (exempt !== undefined || (free && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
+  const isFree = ignoresBudgets(pod)
+  const exempt = isFree ? undefined : await spendBudget(target, context, pod)
+  // The reason for the exemption may end before the delete, so the version must match; not for pods that are already
+  // ending.
+  const mustMatch =
+    (exempt !== undefined || (isFree && !isEnding(pod))) && deletion.preconditions?.resourceVersion === undefined
   const preconditions = { ...deletion.preconditions, resourceVersion: pod.metadata.resourceVersion }
   try {
-    await deleteEvicted({ ...context, admission: admitted }, exact ? { ...deletion, preconditions } : deletion)
+    await deleteEvicted({ ...context, admission: noAdmission }, mustMatch ? { ...deletion, preconditions } : deletion)
     return true
   } catch (error) {
-    if (!exact || !(error instanceof StatusError && error.code === 409)) throw error
+    if (!mustMatch || !(error instanceof StatusError && error.code === 409)) throw error
     if (exempt !== undefined) throw beingProcessed(exempt)
     if (isLast) throw error
     return false
   }
 }
 
-/** Deletes the pod; whoever still sees it learns from a condition why it goes. */
+/** Deletes the pod, and first sets a condition with the reason for clients that still see it. */
 async function deleteEvicted(context: WriteContext, deletion: DeleteOptions): Promise<void> {
   if (deletion.dryRun) return void (await deleteObject(context, deletion))
   const { preconditions } = deletion
@@ -121,15 +122,15 @@ function disrupted(pod: Pod, now: string): Pod {
 const isEnding = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
-/** Pods that do not run yet or any more, and those on their way out, disrupt nothing. */
+/** True for pods that are pending, completed or being deleted: their eviction disrupts nothing. */
 const ignoresBudgets = (pod: Pod): boolean => isEnding(pod) || pod.status?.phase === 'Pending'
 
 const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
 
 /**
- * Takes one disruption from the budget that covers the pod. Throws 429 if there is none left, 500 for two budgets.
- * Gives the name of a budget that lets the pod go for nothing, as it is not ready.
+ * Takes one disruption from the budget that covers the pod. Throws 429 if none remains, 500 for two budgets. Returns
+ * the name of a budget that allows the eviction without a charge, as the pod is not ready.
  */
 async function spendBudget(
   { services: { registry, budgets } }: Target,
@@ -146,15 +147,15 @@ async function spendBudget(
     throw internal('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
   const budget = covering[0]!
   const name = budget.metadata.name!
-  if (!isReady(pod) && mayGoUnhealthy(budget)) return name
+  if (!isReady(pod) && allowsUnhealthyEviction(budget)) return name
   await updateObject(
     { ...context, resource: budgets, name, subresource: 'status' },
     { startsFromLive: true, change: (live) => ({ object: spent(live as Budget, pod.metadata.name!, context.now()) }) },
   )
 }
 
-/** Pods that are not ready may go while enough others are healthy, or always if the budget says so. */
-function mayGoUnhealthy({ spec, status }: Budget): boolean {
+/** True if unhealthy pods may be evicted: while enough others are healthy, or always if the budget allows it. */
+function allowsUnhealthyEviction({ spec, status }: Budget): boolean {
   const { desiredHealthy = 0, currentHealthy = 0 } = status ?? {}
   return spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow' || (desiredHealthy > 0 && currentHealthy >= desiredHealthy)
 }
@@ -170,31 +171,34 @@ function spent(budget: Budget, pod: string, now: string): Budget {
       metadata.name!,
       'DisruptedPods map too big - too many evictions not confirmed by PDB controller',
     )
-  if (disruptionsAllowed === 0) throw tooMany(whyNot(budget))
-  const left = {
+  if (disruptionsAllowed === 0) throw tooMany(denialReason(budget))
+  const remaining = {
     ...status!,
     disruptionsAllowed: disruptionsAllowed - 1,
     disruptedPods: { ...disruptedPods, [pod]: now },
   }
-  return { ...budget, status: left.disruptionsAllowed > 0 ? left : { ...left, conditions: usedUp(left, now) } }
+  return {
+    ...budget,
+    status: remaining.disruptionsAllowed > 0 ? remaining : { ...remaining, conditions: usedUp(remaining, now) },
+  }
 }
 
 const disruptionAllowed = 'DisruptionAllowed'
 
-/** A budget whose numbers could not be found out has numbers that say nothing. */
-function whyNot({ metadata, status }: Budget): string {
+/** The reason why a budget denies an eviction. After a failed sync its numbers are meaningless. */
+function denialReason({ metadata, status }: Budget): string {
   const { desiredHealthy = 0, currentHealthy = 0, conditions } = status ?? {}
-  const says = conditions?.find(
+  const condition = conditions?.find(
     ({ type, status, message }) => type === disruptionAllowed && status === 'False' && message,
   )
-  const not = `The disruption budget ${metadata.name} does not allow evicting pods currently`
-  if (says?.reason === 'SyncFailed') return `${not} because it failed sync: ${says.message}`
+  const denial = `The disruption budget ${metadata.name} does not allow evicting pods currently`
+  if (condition?.reason === 'SyncFailed') return `${denial} because it failed sync: ${condition.message}`
   if (currentHealthy <= desiredHealthy)
     return (
       `The disruption budget ${metadata.name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} ` +
       'currently'
     )
-  return says ? `${not} (${says.reason}): ${says.message}` : not
+  return condition ? `${denial} (${condition.reason}): ${condition.message}` : denial
 }
 
 /** The conditions of a budget that allows no more disruptions. */

@@ -1,4 +1,4 @@
-/** Subresources that do something else than write a part of their object, by `plural/subresource` and method. */
+/** Subresources with endpoints of their own, by `plural/subresource` and method. */
 import type { Endpoint } from '../endpoint.ts'
 import { bindPod } from './binding.ts'
 import { evictPod } from './eviction.ts'

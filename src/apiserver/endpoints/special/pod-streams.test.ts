@@ -18,7 +18,7 @@ const rows: readonly (readonly [query: string, wrong: readonly string[]])[] = [
 ]
 
 for (const [query, wrong] of rows)
-  test(`how logs are asked for: ${query}`, () => {
+  test(`log options: ${query}`, () => {
     const errors = logOptionErrors(new URLSearchParams(query))
     assert.deepEqual(
       errors.map(({ field, message }) => `${field}: ${message}`),

@@ -1,6 +1,6 @@
 /**
- * `pods/NAME/log`, `exec`, `attach` and `portforward`: what can be said without the node's kubelet is said here, the
- * rest is the kubelet's answer.
+ * `pods/NAME/log`, `exec`, `attach` and `portforward`: checks what can be checked without the node's kubelet, and
+ * passes the request on to the kubelet.
  */
 import type { V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
@@ -12,7 +12,7 @@ import {
   notSupported,
 } from '../../../machinery/validation/field-error.ts'
 import { refused } from '../../authorization/refused.ts'
-import { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from '../../proxy/streaming/index.ts'
+import { type KubeletRequest, kubeletLog, kubeletPortForward, kubeletStream } from '../../proxy/streaming/index.ts'
 import { integerParameter } from '../../request-options/parameters.ts'
 import type { Endpoint, Target } from '../endpoint.ts'
 import { admitConnection } from './connection.ts'
@@ -25,17 +25,17 @@ export const podLog: Endpoint = async (target) => {
   if (errors.length) throw invalid({ group: '', name: 'PodLogOptions' }, info.name, errors)
   const pod = await podOf(target)
   const container = containerOf(pod, query.get('container') ?? '')
-  return pod.spec?.nodeName ? kubeletLog(askingOf(target), pod, container) : { status: 204, headers: {} }
+  return pod.spec?.nodeName ? kubeletLog(kubeletRequestOf(target), pod, container) : { status: 204, headers: {} }
 }
 
-/** exec and attach are about a container. */
+/** exec and attach, for one container. */
 export const containerStream: Endpoint = async (target) => {
   await admitConnection(target)
   await confirmStream(target)
   const pod = await podOf(target)
   const container = containerOf(pod, target.request.query.get('container') ?? '')
   return kubeletStream(
-    askingOf(target),
+    kubeletRequestOf(target),
     target.request.info.subresource === 'exec' ? 'exec' : 'attach',
     onNode(pod),
     container,
@@ -45,11 +45,11 @@ export const containerStream: Endpoint = async (target) => {
 export const portForward: Endpoint = async (target) => {
   await admitConnection(target)
   await confirmStream(target)
-  return kubeletPortForward(askingOf(target), onNode(await podOf(target)))
+  return kubeletPortForward(kubeletRequestOf(target), onNode(await podOf(target)))
 }
 
 /**
- * A WebSocket begins with GET: who may only read has no stream all the same (KEP-4006,
+ * Requires the permission to create: a WebSocket begins with GET, but read permissions do not allow streams (KEP-4006,
  * AuthorizePodWebsocketUpgradeCreatePermission).
  */
 async function confirmStream({ services: { authorizer }, request: { user, info } }: Target): Promise<void> {
@@ -59,7 +59,7 @@ async function confirmStream({ services: { authorizer }, request: { user, info }
   if (verdict !== 'allow') throw refused({ user, info: asked }, reason)
 }
 
-const askingOf = ({ request, services: { places, waitGroup } }: Target): KubeletAsking => ({
+const kubeletRequestOf = ({ request, services: { places, waitGroup } }: Target): KubeletRequest => ({
   request,
   places,
   waitGroup,
@@ -80,9 +80,7 @@ async function podOf({ services: { registry }, request, resource }: Target): Pro
 const namesOf = (containers: readonly { readonly name: string }[] = []): string =>
   containers.map(({ name }) => name).join(' ')
 
-/**
- * The container that is meant. Throws 400 for one that the pod does not have, and where it is not clear which one is.
- */
+/** The requested container. Throws 400 if the pod does not have it, and if it is ambiguous. */
 function containerOf({ metadata, spec }: Pod, container: string): string {
   const { containers = [], initContainers, ephemeralContainers } = spec ?? {}
   if (container) {
@@ -101,10 +99,10 @@ function containerOf({ metadata, spec }: Pod, container: string): string {
   return only.name
 }
 
-/** Which of a container's streams are shown (KEP-3288). */
+/** Selects the streams of a container's log (KEP-3288). */
 const logStreams = ['All', 'Stderr', 'Stdout']
 
-/** What is wrong with how logs are asked for. */
+/** Returns the errors in the log options of a request. */
 export function logOptionErrors(query: URLSearchParams): readonly FieldError[] {
   const errors: FieldError[] = []
   const atLeast = (name: string, least: number, words: string): void => {

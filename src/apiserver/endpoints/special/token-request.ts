@@ -1,4 +1,4 @@
-/** `serviceaccounts/NAME/token`: a token of the account, for whom and for as long as is asked. */
+/** `serviceaccounts/NAME/token`: issues a token of the account, for the requested audiences and duration. */
 import type { V1BoundObjectReference, V1Pod } from '@kubernetes/client-node'
 import { type TokenRequest, tokenRequests } from '../../../api/authentication/token-request.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
@@ -44,7 +44,7 @@ export const requestToken: Endpoint = async (target) => {
   if (faults.length > 0) throw invalid(groupKind, '', faults)
   await services.admission.validate({ ...attributes(context, 'CREATE', structuredClone(out)), kind: tokenRequests })
   const bound = await boundTo(target, spec.boundObjectRef)
-  shorten(spec, tokens.issuer.maxExpirationSeconds, context.warnings)
+  limitExpiration(spec, tokens.issuer.maxExpirationSeconds, context.warnings)
   const seconds = spec.expirationSeconds ?? 0
   const { token, credentialId } = await issueToken(tokens, {
     namespace,
@@ -61,7 +61,7 @@ export const requestToken: Endpoint = async (target) => {
 
 const referenceTo = ({ name = '', uid = '' }: KubeObject['metadata']): Reference => ({ name, uid })
 
-/** Throws 422 if the body says another account than the URL. */
+/** Throws 422 if the body names another account than the URL. */
 function checkIdentity({ metadata }: TokenRequest, namespace: string, name: string): void {
   if (metadata.name && metadata.name !== name)
     throw invalid(groupKind, name, [
@@ -73,14 +73,16 @@ function checkIdentity({ metadata }: TokenRequest, namespace: string, name: stri
     ])
 }
 
-/** Throws 409 if the body means another account of the same name (`TokenRequestServiceAccountUIDValidation`). */
+/**
+ * Throws 409 if the body has the UID of another account of the same name (`TokenRequestServiceAccountUIDValidation`).
+ */
 function checkUid({ metadata }: TokenRequest, { name = '', uid = '' }: KubeObject['metadata']): void {
   if (!metadata.uid || metadata.uid === uid) return
   const why = `the UID in the token request (${metadata.uid}) does not match the UID of the service account (${uid})`
   throw conflict(groupKind, name, why)
 }
 
-/** An object of the request's namespace, or of none. Throws 404. */
+/** An object of the request's namespace, or a cluster-scoped one. Throws 404. */
 async function read<T extends KubeObject>(
   { services, request }: Target,
   resource: ServedResource,
@@ -94,7 +96,10 @@ async function read<T extends KubeObject>(
   return object.parse<T>()
 }
 
-/** What the token is to end with. Throws 400 for kinds that tokens are not bound to, 404, and 409 for another uid. */
+/**
+ * The object whose deletion invalidates the token. Throws 400 for kinds that tokens cannot be bound to, 404, and 409
+ * for another uid.
+ */
 async function boundTo(
   target: Target,
   ref: V1BoundObjectReference | undefined,
@@ -114,7 +119,7 @@ async function boundTo(
   return bound
 }
 
-/** What cannot be read has neither. */
+/** An invalid apiVersion gives two empty strings. */
 function groupVersionOf(apiVersion: string): readonly [group: string, version: string] {
   const parts = apiVersion.split('/', 3)
   if (parts.length > 2) return ['', '']
@@ -141,13 +146,13 @@ async function boundObjects(
   }
   const pod = referenceTo(metadata)
   if (!spec.nodeName) return { pod }
-  // A node that is not there is told by its name alone.
+  // A node that does not exist is identified by its name alone.
   const node = await services.registry.get(nodes, nodes.key('', spec.nodeName))
   return { pod, node: node ? referenceTo(node.parse().metadata) : { name: spec.nodeName, uid: '' } }
 }
 
-/** Nobody gets more than the server grants (`--service-account-max-token-expiration`). */
-function shorten(spec: { expirationSeconds?: number }, most: number | undefined, warnings: string[]): void {
+/** Limits the expiration to the server's maximum (`--service-account-max-token-expiration`). */
+function limitExpiration(spec: { expirationSeconds?: number }, most: number | undefined, warnings: string[]): void {
   const asked = spec.expirationSeconds ?? 0
   if (!most || asked <= most) return
   warnings.push(`requested expiration of ${asked} seconds shortened to ${most} seconds`)

@@ -1,4 +1,4 @@
-/** What is wrong with access reviews. */
+/** Validation of access reviews. */
 
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import { type FieldError, forbiddenField, invalidValue, required } from '../../../machinery/validation/field-error.ts'
@@ -9,7 +9,7 @@ import type { SelectorRequirement } from '../../authorization/authorizer.ts'
 import type { SelectorAttributes } from '../../authorization/selector-attributes.ts'
 import type { AccessReview, AccessReviewSpec } from './access-reviews.ts'
 
-/** Reviews are questions, not objects: they have no names or labels. `ignored` may be there. */
+/** Reviews have no names or labels. Fields in `ignored` are allowed. */
 export function metadataRules(metadata: ObjectMeta, ignored: readonly string[], detail: string): FieldError[] {
   const rest = Object.entries(metadata).filter(
     ([field, value]) => !ignored.includes(field) && value !== '' && value !== null && value !== undefined,
@@ -17,8 +17,8 @@ export function metadataRules(metadata: ObjectMeta, ignored: readonly string[], 
   return rest.length > 0 ? [invalidValue('metadata', objectMeta(Object.fromEntries(rest)), detail)] : []
 }
 
-/** `aboutSomebody`: the spec names a user or groups. */
-export function specRules(spec: AccessReviewSpec, aboutSomebody: boolean): FieldError[] {
+/** `requiresSubject`: the spec names a user or groups. */
+export function specRules(spec: AccessReviewSpec, requiresSubject: boolean): FieldError[] {
   const { resourceAttributes, nonResourceAttributes, user, groups } = spec
   const errors: FieldError[] = []
   if (resourceAttributes && nonResourceAttributes)
@@ -37,7 +37,7 @@ export function specRules(spec: AccessReviewSpec, aboutSomebody: boolean): Field
         'exactly one of nonResourceAttributes or resourceAttributes must be specified',
       ),
     )
-  if (aboutSomebody && !user && !groups?.length)
+  if (requiresSubject && !user && !groups?.length)
     errors.push(invalidValue('spec.user', '', 'at least one of user or group must be specified'))
   const { fieldSelector, labelSelector } = resourceAttributes ?? {}
   if (fieldSelector) errors.push(...selectorRules(fieldSelector, 'spec.resourceAttributes.fieldSelector'))
@@ -45,7 +45,7 @@ export function specRules(spec: AccessReviewSpec, aboutSomebody: boolean): Field
   return errors
 }
 
-/** A review in a namespace is about that namespace. */
+/** A LocalSubjectAccessReview is restricted to its own namespace. */
 export function localRules({ metadata, spec }: AccessReview): FieldError[] {
   const errors: FieldError[] = []
   const { resourceAttributes, nonResourceAttributes } = spec ?? {}
@@ -62,7 +62,7 @@ export function localRules({ metadata, spec }: AccessReview): FieldError[] {
   return errors
 }
 
-/** In the names of Go's fields, in which messages show it. */
+/** With the names of Go's fields, as messages print it. */
 const shownPath = ({ nonResourceAttributes: { path = '', verb = '' } = {} }: AccessReviewSpec): object => ({
   Path: path,
   Verb: verb,
@@ -82,7 +82,7 @@ function selectorRules({ rawSelector, requirements }: SelectorAttributes, path: 
   ]
 }
 
-/** Operators of later versions pass: they are left out of what is asked. */
+/** Operators of later versions are valid: they are ignored in the check. */
 function requirementRules(
   { key, operator, values }: SelectorRequirement,
   path: string,

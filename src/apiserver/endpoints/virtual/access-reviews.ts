@@ -1,4 +1,4 @@
-/** Access reviews: may this user do that? They ask the authorizer that requests are asked of. */
+/** Access reviews: checks with the authorizer of requests whether a user may do something. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest, StatusError } from '../../../machinery/status-error.ts'
 import type { FieldError } from '../../../machinery/validation/field-error.ts'
@@ -44,8 +44,8 @@ interface RulesReview extends KubeObject {
   status?: unknown
 }
 
-/** 422 without a kind: upstream has lost it by then. */
-function refuse(errors: readonly FieldError[]): void {
+/** Throws 422 without a kind, as upstream, which has lost it by then. */
+function rejectInvalid(errors: readonly FieldError[]): void {
   if (errors.length === 0) return
   const texts = errors.map(({ field, message }) => `${field}: ${message}`)
   const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
@@ -55,13 +55,13 @@ function refuse(errors: readonly FieldError[]): void {
   })
 }
 
-interface Question {
+interface AccessCheck {
   readonly attributes: AccessAttributes
-  /** What was left out of the question. */
+  /** Selectors that were ignored. */
   readonly errors: readonly string[]
 }
 
-function questionOf({ resourceAttributes, nonResourceAttributes }: AccessReviewSpec, user: UserInfo): Question {
+function accessCheckOf({ resourceAttributes, nonResourceAttributes }: AccessReviewSpec, user: UserInfo): AccessCheck {
   const none = { prefix: '', group: '', version: '*', namespace: '', resource: '', subresource: '', name: '', rest: [] }
   if (!resourceAttributes) {
     const { path = '', verb = '' } = nonResourceAttributes ?? {}
@@ -77,18 +77,18 @@ function questionOf({ resourceAttributes, nonResourceAttributes }: AccessReviewS
       ...(fields.requirements && { fieldSelector: fields.requirements }),
       ...(labels.requirements && { labelSelector: labels.requirements }),
     },
-    errors: [...leftOut('fieldSelector', fields), ...leftOut('labelSelector', labels)],
+    errors: [...ignored('fieldSelector', fields), ...ignored('labelSelector', labels)],
   }
 }
 
-const leftOut = (name: string, { faulty, requirements }: ReturnType<typeof fieldRequirements>): string[] =>
+const ignored = (name: string, { faulty, requirements }: ReturnType<typeof fieldRequirements>): string[] =>
   faulty ? [`spec.resourceAttributes.${name} ${requirements ? 'partially ignored' : 'ignored'} due to parse error`] : []
 
-async function answer(question: AccessReview, user: UserInfo, { services }: Target): Promise<void> {
-  const { attributes, errors } = questionOf(question.spec ?? {}, user)
+async function answer(reviewed: AccessReview, user: UserInfo, { services }: Target): Promise<void> {
+  const { attributes, errors } = accessCheckOf(reviewed.spec ?? {}, user)
   const { verdict, reason, evaluationError } = await services.authorizer.authorize(attributes)
   const problems = [...(evaluationError ? [evaluationError] : []), ...errors].join('; ')
-  question.status = {
+  reviewed.status = {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' && { denied: true }),
     ...(reason && { reason }),
@@ -103,17 +103,17 @@ const userOf = ({ user = '', groups = [], uid, extra }: AccessReviewSpec): UserI
   ...(extra && { extra }),
 })
 
-const nameless = ['managedFields']
+const ignoredFields = ['managedFields']
 
 export const subjectAccessReview = review<AccessReview>((question, target) => {
   const { metadata, spec = {} } = question
-  refuse([...specRules(spec, true), ...metadataRules(metadata, nameless, 'must be empty')])
+  rejectInvalid([...specRules(spec, true), ...metadataRules(metadata, ignoredFields, 'must be empty')])
   return answer(question, userOf(spec), target)
 })
 
 export const selfSubjectAccessReview = review<AccessReview>((question, target) => {
   const { metadata, spec = {} } = question
-  refuse([...specRules(spec, false), ...metadataRules(metadata, nameless, 'must be empty')])
+  rejectInvalid([...specRules(spec, false), ...metadataRules(metadata, ignoredFields, 'must be empty')])
   return answer(question, target.request.user!, target)
 })
 
@@ -122,15 +122,15 @@ export const localSubjectAccessReview = review<AccessReview>((question, target) 
   question.metadata.namespace = namespace
   const { metadata, spec = {} } = question
   const empty = 'must be empty except for namespace'
-  refuse([
+  rejectInvalid([
     ...specRules(spec, true),
-    ...metadataRules(metadata, [...nameless, 'namespace'], empty),
+    ...metadataRules(metadata, [...ignoredFields, 'namespace'], empty),
     ...localRules(question),
   ])
   return answer(question, userOf(spec), target)
 })
 
-/** The answer does not repeat the question, as upstream. */
+/** The response does not repeat the spec, as upstream. */
 export const selfSubjectRulesReview = review<RulesReview>(async (question, { request, services }) => {
   const namespace = question.spec?.namespace
   if (!namespace) throw badRequest('no namespace on request')

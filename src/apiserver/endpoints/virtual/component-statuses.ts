@@ -1,7 +1,4 @@
-/**
- * `componentstatuses`: asks the components how they are, now. Deprecated by Kubernetes, and still what `kubectl get cs`
- * shows.
- */
+/** `componentstatuses`: probes the components. Deprecated by Kubernetes, but still what `kubectl get cs` shows. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { notFound } from '../../../machinery/status-error.ts'
 import type { HealthCheck } from '../../health/health.ts'

@@ -1,4 +1,4 @@
-/** TokenReview (whose token is this?) and SelfSubjectReview (who am I?). */
+/** TokenReview (authenticates a token) and SelfSubjectReview (the current user). */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { badRequest } from '../../../machinery/status-error.ts'
 import { bearerToken } from '../../authentication/tokens/request-tokens.ts'
@@ -14,7 +14,7 @@ interface SelfSubjectReview extends KubeObject {
   status?: { userInfo: Record<string, unknown> }
 }
 
-/** A user as the API shows one. */
+/** A user in the format of the API. */
 const shown = ({ name, uid, groups, extra }: UserInfo): Record<string, unknown> => ({
   username: name,
   ...(uid && { uid }),
@@ -25,7 +25,7 @@ const shown = ({ name, uid, groups, extra }: UserInfo): Record<string, unknown> 
 export const tokenReview = review<TokenReview>(async (question, { services: { tokens } }) => {
   const { token, audiences } = question.spec ?? {}
   if (!token) throw badRequest('token is required for TokenReview in authentication')
-  // Upstream asks by an Authorization header: what is no token there is none here.
+  // Upstream uses an Authorization header: a token that is invalid there is rejected here too.
   const bearer = bearerToken(`Bearer ${token}`)
   if (!bearer) {
     question.status = { user: {} }

@@ -1,4 +1,4 @@
-/** Resources that are answers, not objects: by plural and verb. */
+/** Resources that are computed, not stored: by plural and verb. */
 
 import type { Endpoint } from '../endpoint.ts'
 import { createBinding } from '../special/binding.ts'

@@ -1,4 +1,4 @@
-/** Reviews: a client posts a question as an object and gets it back with the answer in its status. */
+/** Reviews: a client posts an object and gets it back with the result in its status. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { representationFor } from '../../negotiation/choose.ts'
 import { unstored } from '../../registry/stored-object.ts'
@@ -9,7 +9,7 @@ import { writeOptions } from '../../request-options/write-options.ts'
 import { admit } from '../admitted.ts'
 import { type Endpoint, objectResponse, type Target, writeContext } from '../endpoint.ts'
 
-/** An endpoint that answers a question; `answer` fills in the status. */
+/** Creates the endpoint of a review; `answer` sets the status. */
 export const review =
   <T extends KubeObject>(answer: (question: T, target: Target) => void | Promise<void>): Endpoint =>
   async (target) => {

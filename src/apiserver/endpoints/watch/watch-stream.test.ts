@@ -10,7 +10,7 @@ import type { ListOptions } from '../../request-options/list-options.ts'
 import type { Services } from '../endpoint.ts'
 import { WatchStream } from './watch-stream.ts'
 
-/** A client that takes nothing. */
+/** A client that reads nothing. */
 class StalledSink implements Sink {
   backlog = 0
   ended = false
@@ -67,17 +67,17 @@ async function start(t: TestContext, version: (newest: number) => number, more: 
   return { sink, put, waitGroup }
 }
 
-test('a watch that begins with what is there waits for its client after each portion', async (t) => {
+test('a watch that begins with the state waits for its client after each portion', async (t) => {
   const { sink } = await start(t, () => 0)
   assert.ok(sink.backlog > 500_000 && sink.backlog < 700_000, `${sink.backlog} bytes`)
 })
 
-test('a watch from the past waits for its client after each portion', async (t) => {
+test('a watch from an old revision waits for its client after each portion', async (t) => {
   const { sink } = await start(t, (newest) => newest - 18)
   assert.ok(sink.backlog > 500_000 && sink.backlog < 700_000, `${sink.backlog} bytes`)
 })
 
-test('a live watch that lets 16 MB pile up is cut off before more than another batch is added', async (t) => {
+test('a live watch with a backlog of 16 MB is cut off before more than another batch is added', async (t) => {
   const { sink, put } = await start(t, (newest) => newest)
   for (let i = 0; i < 300 && !sink.destroyed; i++) {
     await put('large', 'x'.repeat(200_000))
@@ -87,7 +87,7 @@ test('a live watch that lets 16 MB pile up is cut off before more than another b
   assert.ok(sink.backlog < 32 * 1024 * 1024, `${sink.backlog} bytes`)
 })
 
-test('a watch that is over is cut off when its client does not read the rest', async (t) => {
+test('a watch that has ended is cut off if its client does not read the rest', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const { sink } = await start(t, () => 0, { timeoutSeconds: 5 })
   t.mock.timers.tick(5_000)
@@ -96,7 +96,7 @@ test('a watch that is over is cut off when its client does not read the rest', a
   assert.equal(sink.destroyed, true)
 })
 
-test('a watch that may last a negative time is over at once', async (t) => {
+test('a watch with a negative timeout ends immediately', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const setTimer = t.mock.method(globalThis, 'setTimeout')
   await start(t, () => 0, { timeoutSeconds: -5 })
@@ -106,7 +106,7 @@ test('a watch that may last a negative time is over at once', async (t) => {
   )
 })
 
-test('a server that stops ends a watch that is still catching up', async (t) => {
+test('a stopping server ends a watch that is still catching up', async (t) => {
   const { sink, waitGroup } = await start(t, () => 0)
   await waitGroup.stop(0)
   assert.equal(sink.ended, true)

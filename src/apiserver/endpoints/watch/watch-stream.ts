@@ -1,6 +1,6 @@
 /**
- * One watch of one client: first the objects as they are, or the changes since a revision, as fast as the client reads
- * them; then it joins those that are told of each change at once.
+ * One watch of one client: first it sends the current objects, or the changes since a revision, as fast as the client
+ * reads them; then it joins the live watches, which are notified of each change.
  */
 import { timerMs } from '../../../lib/flow/timer-ms.ts'
 import { StatusError, statusOf } from '../../../machinery/status-error.ts'
@@ -16,31 +16,31 @@ import type { ListOptions } from '../../request-options/list-options.ts'
 import type { Services } from '../endpoint.ts'
 
 /** Watches without a timeout end after 30 to 60 minutes, so that clients spread over servers. */
-const usualTimeoutSeconds = 1800
+const defaultTimeoutSeconds = 1800
 
-/** A live watch that lets this much pile up is cut off: it has to list again anyway. */
+/** A live watch with a larger backlog is cut off: its client has to list again anyway. */
 const maxBacklogBytes = 16 * 1024 * 1024
 
-/** A watch that is over has so long to read what it has been told. */
+/** The time that a client has to read the rest of a watch that has ended. */
 const lastReadMs = 10_000
 
-/** Bookmarks come about once a minute, and shortly before a watch ends. */
+/** Bookmarks are sent about once a minute, and shortly before a watch ends. */
 const bookmarkIntervalMs = 60_000
 const lastBookmarkMs = 2_000
 
-/** Objects that are looked through before others get their turn, whether they are selected or not. */
+/** Objects that are checked before other requests get their turn, whether they are selected or not. */
 const objectsPerTurn = 2000
 
 export interface WatchStreamOptions {
   readonly services: Services
   readonly form: WatchForm
-  /** The keys that may be selected. */
+  /** The range of keys that may be selected. */
   readonly range: KeyRange
   readonly options: ListOptions
-  /** 0: from now on. */
+  /** The revision to begin after; 0: the newest. */
   readonly version: number
   readonly sink: Sink
-  /** Called once, when what was there has been told, or the watch has ended. */
+  /** Called once, when the initial state has been sent, or the watch has ended. */
   readonly initialised?: () => void
 }
 
@@ -52,7 +52,7 @@ export class WatchStream implements Watcher {
   readonly #cacher: Cacher
   readonly #sink: Sink
   readonly #initialised: () => void
-  /** Everything up to this revision has been told. Once it has joined, its group knows better. */
+  /** All changes up to this revision have been sent. Obsolete after joining: see the membership. */
   #version: number
   #bookmarked: number
   #sentAny = false
@@ -83,17 +83,17 @@ export class WatchStream implements Watcher {
 
   async #begin(): Promise<void> {
     const { sendInitialEvents } = this.#options
-    if (sendInitialEvents || (sendInitialEvents === undefined && this.#version === 0)) await this.#tellState()
+    if (sendInitialEvents || (sendInitialEvents === undefined && this.#version === 0)) await this.#sendState()
     else if (this.#version === 0) this.#version = (await this.#cacher.ready()).revision
     await this.#follow()
   }
 
-  /** Tells the objects as they are. */
-  async #tellState(): Promise<void> {
+  /** Sends the current objects. */
+  async #sendState(): Promise<void> {
     const started = performance.now()
     const view = await this.#cacher.waitFor(this.#version)
     this.#version = view.revision
-    await this.#tellObjects(view)
+    await this.#sendObjects(view)
     if (this.#ended) return
     const { sendInitialEvents, allowWatchBookmarks } = this.#options
     this.#bookmarked = this.#version
@@ -104,11 +104,8 @@ export class WatchStream implements Watcher {
     resource.watchTraffic.listedIn(isWhole ? 'cluster' : 'namespace', (performance.now() - started) / 1000)
   }
 
-  /**
-   * The array of objects is shared by all watches that begin now; what is made of it for this one is a portion at a
-   * time.
-   */
-  async #tellObjects({ objects }: CacheView): Promise<void> {
+  /** The array of objects is shared by all watches that begin now; events are created one portion at a time. */
+  async #sendObjects({ objects }: CacheView): Promise<void> {
     const { resource, view, selection, representation } = this.#form
     let events: WatchEvent[] = []
     let bytes = 0
@@ -125,7 +122,7 @@ export class WatchStream implements Watcher {
       }
       if (bytes < portionSize.bytes && ++seen < objectsPerTurn) continue
       if (events.length > 0) this.#write(new EncodedBatch(events, representation))
-      await this.#turn()
+      await this.#waitForClient()
       if (this.#ended) return
       events = []
       bytes = 0
@@ -134,7 +131,7 @@ export class WatchStream implements Watcher {
     if (events.length > 0) this.#write(new EncodedBatch(events, representation))
   }
 
-  /** Tells what has happened since, until that is so little that the watch can join the live ones. */
+  /** Sends the changes since, until the rest is small enough for the watch to join the live ones. */
   async #follow(): Promise<void> {
     const { registry } = this.#services
     const hub = registry.hub(this.#form.resource)
@@ -158,19 +155,19 @@ export class WatchStream implements Watcher {
       this.#version = through
       const batch = encodeChanges(changes, this.#form)
       if (batch) this.#write(batch)
-      await this.#turn()
+      await this.#waitForClient()
     }
   }
 
-  /** Waits until the client has read what was written, and lets others have their turn. */
-  async #turn(): Promise<void> {
+  /** Waits until the client has read the events written so far, and yields to other requests. */
+  async #waitForClient(): Promise<void> {
     await this.#sink.ready()
     await new Promise(setImmediate)
   }
 
   #limitTime(): void {
     const { timeoutSeconds, allowWatchBookmarks } = this.#options
-    const { minRequestTimeoutSeconds = usualTimeoutSeconds } = this.#services
+    const { minRequestTimeoutSeconds = defaultTimeoutSeconds } = this.#services
     const seconds = timeoutSeconds || minRequestTimeoutSeconds * (1 + Math.random()) || Number.POSITIVE_INFINITY
     const ms = timerMs(seconds * 1000)
     const end = setTimeout(() => this.#finish(), ms)
@@ -185,7 +182,7 @@ export class WatchStream implements Watcher {
 
   deliver(batch: EncodedBatch): void {
     if (this.#ended) return
-    // A client may ask for what comes after a revision that is yet to come.
+    // A client may request changes after a future revision.
     const news = batch.after(this.#version)
     if (!news) return
     if (this.#sink.backlog <= maxBacklogBytes) this.#write(news)
@@ -202,7 +199,7 @@ export class WatchStream implements Watcher {
     this.#sentAny = true
   }
 
-  /** An error is the last event of a watch; that its resource has changed is none. */
+  /** An error is the last event of a watch. A change of its resource's definition is not reported as an error. */
   end(error: unknown): void {
     if (this.#ended) return
     if (!(error instanceof RetiredError)) {
@@ -212,7 +209,7 @@ export class WatchStream implements Watcher {
     this.#finish()
   }
 
-  /** While it is still catching up there is nothing to mark. */
+  /** Sends a bookmark if there is a new revision. Not while the watch is catching up. */
   #bookmarkIfNew(): void {
     const revision = this.#cacher.live && this.#membership?.revision
     if (!this.#membership || !revision || revision <= this.#bookmarked) return
@@ -221,7 +218,7 @@ export class WatchStream implements Watcher {
     this.#bookmark()
   }
 
-  /** Says that everything up to `#bookmarked` has been told. */
+  /** Announces that everything up to `#bookmarked` has been sent. */
   #bookmark(annotations?: Readonly<Record<string, string>>): void {
     if (this.#ended) return
     this.#sink.write(this.#form.representation.bookmark(this.#bookmarked, annotations))

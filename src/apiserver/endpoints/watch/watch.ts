@@ -1,4 +1,4 @@
-/** Watches: changes of a collection (or of one object of it), streamed as one JSON document a line. */
+/** Watches: changes of a collection (or of one object of it), streamed as one JSON document per line. */
 import type { Request, Response } from '../../http/exchange.ts'
 import { representationFor } from '../../negotiation/choose.ts'
 import { type Selection, selection } from '../../registry/cache/selection.ts'
@@ -37,7 +37,7 @@ export const watch: Endpoint = async ({ request, resource, services }) => {
   } satisfies Response
 }
 
-/** `/api/v1/watch/…/NAME` watches the one object. */
+/** `/api/v1/watch/…/NAME` watches a single object. */
 function selected(request: Request, resource: ServedResource, { labels, fields }: ListOptions): Selection {
   const { namespace, name, path } = request.info
   const range = resource.range(namespace)

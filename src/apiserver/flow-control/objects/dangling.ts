@@ -1,4 +1,4 @@
-/** Tells in the status of each FlowSchema whether its priority level is there: the condition `Dangling`. */
+/** The condition `Dangling` in the status of each FlowSchema: true if its priority level is missing. */
 import type { V1FlowSchemaCondition } from '@kubernetes/client-node'
 import type { FlowSchema } from '../../../api/flowcontrol/bootstrap-objects.ts'
 import type { Wire } from '../../../machinery/object.ts'
@@ -13,7 +13,7 @@ const manager = 'api-priority-and-fairness-config-consumer-v1'
 
 type Condition = Wire<V1FlowSchemaCondition>
 
-/** The condition that a schema should have; undefined if it has it. */
+/** The condition that a schema should have; undefined if it has it already. */
 export function danglingCondition({ spec, status }: FlowSchema, found: boolean, now: string): Condition | undefined {
   const name = JSON.stringify(spec?.priorityLevelConfiguration.name ?? '')
   const about = `This FlowSchema references the PriorityLevelConfiguration object named ${name}`
@@ -25,7 +25,7 @@ export function danglingCondition({ spec, status }: FlowSchema, found: boolean, 
   return { type: 'Dangling', lastTransitionTime: now, ...wanted }
 }
 
-/** Applies the condition; a schema that has gone meanwhile needs none. */
+/** Applies the condition; does nothing if the schema has been deleted in the meantime. */
 export async function writeCondition(
   writer: Writer,
   resource: ServedResource,

@@ -1,6 +1,6 @@
 /**
- * The objects that flow control goes by: followed, kept and told about. A change of any of them takes effect at once;
- * the server's own objects are looked after once a minute.
+ * The objects that configure flow control: reads them, maintains the server's own, and sets their status. A change
+ * takes effect immediately; the server's own objects are checked once a minute.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../api/flowcontrol/bootstrap-objects.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -9,9 +9,9 @@ import type { ServedResource } from '../../registry/served-resource.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
 import type { Levels } from '../levels.ts'
 import { danglingCondition, writeCondition } from './dangling.ts'
-import { keepObjects } from './keep.ts'
+import { maintainObjects } from './maintain.ts'
 
-const keepEveryMs = 60_000
+const maintainEveryMs = 60_000
 
 export interface FlowObjectsOptions {
   readonly registry: Registry
@@ -47,16 +47,16 @@ export class FlowObjects {
     })
   }
 
-  /** Resolves when the server's own objects are there and all take effect. */
+  /** Resolves when the server's own objects exist and all objects have taken effect. */
   async start(): Promise<void> {
     await Promise.all([this.#schemas.start(), this.#levels.start()])
-    await this.#keep()
+    await this.#maintain()
     this.#configure()
     this.#timer = setInterval(() => {
-      this.#keep().catch((error) =>
-        this.#options.log(`flow schemas and priority levels are not as they should be: ${error}`),
+      this.#maintain().catch((error) =>
+        this.#options.log(`flow schemas and priority levels cannot be maintained: ${error}`),
       )
-    }, keepEveryMs).unref()
+    }, maintainEveryMs).unref()
   }
 
   stop(): void {
@@ -66,15 +66,15 @@ export class FlowObjects {
     this.#levels.stop()
   }
 
-  #keep(): Promise<void> {
-    return keepObjects({
+  #maintain(): Promise<void> {
+    return maintainObjects({
       schemas: { resource: this.#schemaResource, followed: this.#schemas },
       levels: { resource: this.#levelResource, followed: this.#levels },
       writer: this.#options.writer,
     })
   }
 
-  /** Changes that come together are taken in together. */
+  /** Applies changes that arrive together in one step. */
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
@@ -87,11 +87,11 @@ export class FlowObjects {
   #configure(): void {
     const { levels } = this.#options
     levels.configure(this.#schemas.all(), this.#levels.all())
-    for (const schema of this.#schemas.all()) this.#tell(schema)
+    for (const schema of this.#schemas.all()) this.#updateStatus(schema)
   }
 
-  /** One write a schema at a time: the change that it makes brings us back. */
-  #tell(schema: FlowSchema): void {
+  /** One write per schema at a time: the resulting change triggers the next. */
+  #updateStatus(schema: FlowSchema): void {
     const { levels, writer, log } = this.#options
     const name = schema.metadata.name!
     if (this.#writing.has(name)) return
@@ -106,7 +106,7 @@ export class FlowObjects {
       .catch((error) => log(`the status of the FlowSchema ${name} cannot be written: ${error}`))
       .finally(() => {
         this.#writing.delete(name)
-        // It may have changed again meanwhile.
+        // It may have changed again in the meantime.
         const now = this.#schemas.get('', name)
         if (now && now !== schema) this.#schedule()
       })

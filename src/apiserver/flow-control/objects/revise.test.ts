@@ -20,7 +20,7 @@ const live = (annotation: string | undefined, generation: number, shares: number
   spec: { ...wanted.spec!, limited: { ...wanted.spec!.limited, nominalConcurrencyShares: shares } },
 })
 
-test('a suggested object is the server’s while its annotation says so, or nobody has changed it', () => {
+test('the server owns a suggested object while its annotation says so, or its spec is unchanged', () => {
   const { spec } = wanted
   const table: readonly (readonly [PriorityLevelConfiguration, ReturnType<typeof revision>])[] = [
     [live('true', 1, 30), undefined],
@@ -34,7 +34,7 @@ test('a suggested object is the server’s while its annotation says so, or nobo
   for (const [object, expected] of table) assert.deepEqual(revision(object, wanted, false), expected)
 })
 
-test('a mandatory object is the server’s always, but for what the exempt level lends', () => {
+test('the server always owns a mandatory object, except for the shares of the exempt level', () => {
   assert.deepEqual(revision(live('false', 3, 7), wanted, true), { annotation: 'true', spec: wanted.spec })
   const exempt = mandatoryPriorityLevels[0]!
   const lending: PriorityLevelConfiguration = {
@@ -44,7 +44,7 @@ test('a mandatory object is the server’s always, but for what the exempt level
   assert.equal(revision(lending, exempt, true), undefined)
 })
 
-test('a condition is written when it says something new', () => {
+test('the condition is only written if it changes', () => {
   const schema = {
     kind: 'FlowSchema',
     apiVersion: 'flowcontrol.apiserver.k8s.io/v1',

@@ -1,18 +1,18 @@
 /**
- * The pace of those who have waited in a queue: a few begin in each turn of the event loop. One write of the store ends
- * many requests together, and all whom they made room for would execute in the same turn, before anybody is read who
- * need not wait at all.
+ * The pace at which queued requests start: a few in each turn of the event loop. One write of the store completes many
+ * requests together, and all those that get their seats would execute in the same turn, before new requests that need
+ * not wait are read.
  */
 
-/** Fewer make shorter turns, and more of them: where the machine is busy with others, each turn waits for a core. */
+/** Fewer make turns shorter but more numerous: on a busy machine each turn waits for a core. */
 const perTurn = 16
 
 export class PacedStarts {
   #begun = 0
   #waiting: (() => void)[] = []
 
-  /** Calls `start` at once or in a later turn, in the order of the calls. */
-  take(start: () => void): void {
+  /** Calls `start` immediately or in a later turn, in the order of the calls. */
+  schedule(start: () => void): void {
     if (this.#begun === perTurn) {
       this.#waiting.push(start)
       return

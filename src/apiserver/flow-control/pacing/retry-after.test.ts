@@ -3,20 +3,20 @@ import { test } from 'node:test'
 import { RetryAfter } from './retry-after.ts'
 
 const refuse = (retry: RetryAfter, second: number, times: number): void => {
-  for (let i = 0; i < times; i++) retry.refused(second)
+  for (let i = 0; i < times; i++) retry.countRejection(second)
 }
 
-test('clients are told to come later and later while much is refused, half a minute at most', () => {
+test('Retry-After doubles while many requests are rejected, up to half a minute', () => {
   const retry = new RetryAfter()
-  const told: number[] = []
+  const values: number[] = []
   for (let second = 100; second < 200; second++) {
     refuse(retry, second, 100)
-    told.push(retry.seconds)
+    values.push(retry.seconds)
   }
-  assert.deepEqual([...new Set(told)], [1, 2, 4, 8, 16, 32])
+  assert.deepEqual([...new Set(values)], [1, 2, 4, 8, 16, 32])
 })
 
-test('a few refusals change nothing, and when they become few it goes back second by second', () => {
+test('a few rejections change nothing, and Retry-After falls second by second once they become few', () => {
   const retry = new RetryAfter()
   refuse(retry, 1000, 2)
   refuse(retry, 1001, 1)
@@ -25,19 +25,19 @@ test('a few refusals change nothing, and when they become few it goes back secon
   refuse(retry, 1003, 50)
   refuse(retry, 1004, 1)
   assert.equal(retry.seconds, 2)
-  const told: number[] = []
+  const values: number[] = []
   for (let second = 1100; second < 1104; second++) {
     refuse(retry, second * 10, 1)
-    told.push(retry.seconds)
+    values.push(retry.seconds)
   }
-  assert.deepEqual(told, [1, 1, 1, 1])
+  assert.deepEqual(values, [1, 1, 1, 1])
 })
 
-test('what is told follows the refusals, second by second', () => {
-  const table: readonly (readonly [second: number, refused: number, told: number])[] = [
+test('Retry-After follows the number of rejections per second', () => {
+  const table: readonly (readonly [second: number, rejected: number, expected: number])[] = [
     [0, 5, 1],
     [1, 11, 2],
-    // Many refusals in a row do not raise it at once.
+    // Many rejections in a row do not raise it immediately.
     [2, 1, 2],
     [3, 11, 4],
     [4, 1, 4],
@@ -50,8 +50,8 @@ test('what is told follows the refusals, second by second', () => {
   ]
   const retry = new RetryAfter()
   const start = 1_000_000
-  for (const [second, refused, told] of table) {
-    refuse(retry, start + second, refused)
-    assert.equal(retry.seconds, told, `second ${second}`)
+  for (const [second, rejected, expected] of table) {
+    refuse(retry, start + second, rejected)
+    assert.equal(retry.seconds, expected, `second ${second}`)
   }
 })

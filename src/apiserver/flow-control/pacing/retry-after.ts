@@ -1,25 +1,25 @@
 /**
- * When a refused client should come again: as long as a level refuses much, later and later, as in TCP's congestion
- * control; when that ends, a second earlier each second.
+ * Computes Retry-After: it doubles as long as a level rejects many requests, as in TCP's congestion control; afterwards
+ * it falls by a second each second.
  */
-const longestSeconds = 32
+const maxSeconds = 32
 
 export class RetryAfter {
   seconds = 1
   #raised = 0
   #second = 0
   #count = 0
-  /** Refusals of seconds that are over, the oldest first. */
+  /** The rejections of past seconds, the oldest first. */
   #history: { readonly second: number; readonly count: number }[] = []
 
-  /** A request is refused in this second (of any clock). */
-  refused(second: number): void {
+  /** Counts a rejection in this second (of any clock). */
+  countRejection(second: number): void {
     if (second === this.#second) {
       this.#count++
       return
     }
     this.#history.push({ second: this.#second, count: this.#count })
-    this.#history = this.#history.filter((past) => this.#second - past.second <= longestSeconds)
+    this.#history = this.#history.filter((past) => this.#second - past.second <= maxSeconds)
     this.#second = second
     this.#count = 1
     this.#adjust(second)
@@ -29,7 +29,7 @@ export class RetryAfter {
     const recent = this.#history.filter(({ second }) => second < now && now - second <= this.seconds)
     const refused = recent.reduce((sum, { count }) => sum + count, 0)
     if (now - this.#raised >= this.seconds && refused >= 3 * this.seconds) {
-      this.seconds = Math.min(2 * this.seconds, longestSeconds)
+      this.seconds = Math.min(2 * this.seconds, maxSeconds)
       this.#raised = now
     } else if (refused < this.seconds && this.seconds > 1) this.seconds--
   }

@@ -1,8 +1,8 @@
-/** The time that flow control goes by; tests bring their own. */
+/** The clock of flow control; tests use their own. */
 export interface Clock {
-  /** Milliseconds that never go back. */
+  /** Monotonic time in ms. */
   now(): number
-  /** Calls back once after `ms`; the returned function takes that back. Keeps no process alive. */
+  /** Calls back once after `ms`; the returned function cancels that. Does not keep the process alive. */
   later(ms: number, callback: () => void): () => void
 }
 

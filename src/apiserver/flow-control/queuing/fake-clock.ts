@@ -1,4 +1,4 @@
-/** Time that goes on when a test says so. */
+/** A clock that tests advance. */
 import type { Clock } from './clock.ts'
 
 export class FakeClock implements Clock {
@@ -15,7 +15,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** Timers that become due fire at their time, in its order. */
+  /** Advances the time; due timers fire in order. */
   advance(ms: number): void {
     const end = this.#now + ms
     for (;;) {

@@ -19,7 +19,7 @@ class TestRequest implements SeatRequest {
   arrivalR = 0
   startedAt = 0
   decision: Decision | undefined
-  /** How often it was its turn in vain. */
+  /** How often its turn came with too few free seats. */
   vainTurns = 0
 
   constructor(flow: string, seats = 1, lingerMs = 0, finalSeats = lingerMs > 0 ? seats : 0) {
@@ -57,7 +57,7 @@ function queueSet(seats: number, limitation: Limitation = { queues: 64, handSize
   return { clock, set, demands }
 }
 
-test('a request executes while there are seats, waits when there are none, and is refused when its queue is full', () => {
+test('a request executes, waits or is rejected depending on free seats and its queue', () => {
   const { set } = queueSet(2, { queues: 1, handSize: 1, queueLengthLimit: 1 })
   const requests = Array.from({ length: 4 }, () => new TestRequest('a'))
   assert.deepEqual(
@@ -71,7 +71,7 @@ test('a request executes while there are seats, waits when there are none, and i
   assert.ok(set.idle)
 })
 
-test('a level that does not queue refuses what finds no seat; an exempt one never does', () => {
+test('a level without queues rejects requests that find no seats; an exempt one never does', () => {
   const { set } = queueSet(1, 'reject')
   assert.deepEqual([set.start(new TestRequest('a')), set.start(new TestRequest('a'))], ['execute', 'concurrency-limit'])
   const exempt = queueSet(0, 'exempt').set
@@ -80,8 +80,8 @@ test('a level that does not queue refuses what finds no seat; an exempt one neve
 })
 
 /**
- * Serves for a while: `perStep` new requests of each flow a step, each of which takes ten steps. How many of each flow
- * were served.
+ * Serves 2,000 steps: `perStep` new requests of each flow per step, each of which takes ten steps. Returns the number
+ * of served requests of each flow.
  */
 function serve(
   flows: Readonly<Record<string, number>>,
@@ -119,12 +119,12 @@ test('a flow that floods does not starve another: both get the same share', () =
   assert.ok(share > 0.4 && share < 0.6, `${share}`)
 })
 
-test('no flow that asks for the same as others gets much less, even where hands share queues', () => {
+test('flows with equal demand get similar shares, even if their hands share queues', () => {
   const served = Object.values(serve({ a: 2, b: 2, c: 2, d: 2 }, 4, { queues: 64, handSize: 4, queueLengthLimit: 20 }))
   assert.ok(Math.min(...served) / Math.max(...served) > 0.5, `${served}`)
 })
 
-test('a queue whose requests take longer than estimated is charged for it', () => {
+test('a queue is charged for requests that take longer than estimated', () => {
   const { set, clock } = queueSet(1)
   const [slow, quick] = [new TestRequest('slow'), new TestRequest('brief')]
   assert.equal(set.start(slow), 'execute')
@@ -135,7 +135,7 @@ test('a queue whose requests take longer than estimated is charged for it', () =
   assert.equal(quick.decision, 'execute')
 })
 
-test('a wide request takes all of its seats together, and one that is wider than its level runs alone', () => {
+test('a wide request takes all of its seats together, and one wider than its level runs alone', () => {
   const { set } = queueSet(3)
   const [narrow, wide, wider] = [new TestRequest('a'), new TestRequest('b', 3), new TestRequest('c', 10)]
   assert.equal(set.start(narrow), 'execute')
@@ -148,22 +148,18 @@ test('a wide request takes all of its seats together, and one that is wider than
   assert.equal(set.start(new TestRequest('a')), 'wait')
 })
 
-test(
-  'one that is wider than its level waits until nothing executes, but not for seats that are only kept a little ' +
-    'longer',
-  () => {
-    const { set } = queueSet(3)
-    const [write, wider] = [new TestRequest('a', 1, 5), new TestRequest('b', 10)]
-    set.start(write)
-    assert.equal(set.start(wider), 'wait')
-    assert.equal(wider.vainTurns, 1)
-    set.finish(write)
-    assert.equal(wider.decision, 'execute')
-    assert.equal(set.seatsInUse, 11)
-  },
-)
+test('a request wider than its level waits until nothing executes, but not for lingering seats of a write', () => {
+  const { set } = queueSet(3)
+  const [write, wider] = [new TestRequest('a', 1, 5), new TestRequest('b', 10)]
+  set.start(write)
+  assert.equal(set.start(wider), 'wait')
+  assert.equal(wider.vainTurns, 1)
+  set.finish(write)
+  assert.equal(wider.decision, 'execute')
+  assert.equal(set.seatsInUse, 11)
+})
 
-test('what a write causes takes no more seats than its level has, for as much longer', () => {
+test('the final seats of a write are limited to its level, and linger longer in return', () => {
   const { set, clock } = queueSet(2)
   const [write, next] = [new TestRequest('a', 1, 5, 4), new TestRequest('b')]
   assert.equal(set.start(write), 'execute')
@@ -176,7 +172,7 @@ test('what a write causes takes no more seats than its level has, for as much lo
   assert.equal(next.decision, 'execute')
 })
 
-test('whose turn it was when too few seats were free has it still when they are', () => {
+test('a request that found too few free seats at its turn is still the next one', () => {
   const { set } = queueSet(3)
   const inQueue = (index: number, seats: number): TestRequest =>
     Object.assign(new TestRequest(`${index}`, seats), { hand: () => [index] })
@@ -187,7 +183,7 @@ test('whose turn it was when too few seats were free has it still when they are'
   assert.deepEqual([first.decision, second.decision], ['execute', undefined])
 })
 
-test('behind a wide request that waits no queue grows beyond its bound', () => {
+test('a queue does not grow beyond its limit behind a waiting wide request', () => {
   const { set } = queueSet(3, { queues: 1, handSize: 1, queueLengthLimit: 2 })
   set.start(new TestRequest('a', 2))
   assert.deepEqual(
@@ -197,7 +193,7 @@ test('behind a wide request that waits no queue grows beyond its bound', () => {
   assert.equal(set.waiting, 2)
 })
 
-test('seats stay taken for the events that a write causes', () => {
+test('seats stay occupied for the events that a write causes', () => {
   const { set, clock } = queueSet(1)
   const [write, next] = [new TestRequest('a', 1, 5), new TestRequest('b')]
   set.start(write)
@@ -209,7 +205,7 @@ test('seats stay taken for the events that a write causes', () => {
   assert.equal(next.decision, 'execute')
 })
 
-test('seats that are kept for a shorter time are free before those of earlier requests', () => {
+test('seats that linger for a shorter time are freed before those of earlier requests', () => {
   const { set, clock } = queueSet(2)
   const [long, short, next] = [new TestRequest('a', 1, 50), new TestRequest('b', 1, 5), new TestRequest('c')]
   for (const request of [long, short, next]) set.start(request)
@@ -222,15 +218,15 @@ test('seats that are kept for a shorter time are free before those of earlier re
   assert.equal(set.seatsInUse, 1)
 })
 
-test('a request that has waited for too long is told so, one that is cancelled makes room', () => {
+test('a request that waits too long times out, and one that is cancelled leaves its queue', () => {
   const { set, clock } = queueSet(1)
   const running = new TestRequest('a')
-  const [old, gone, young] = [new TestRequest('b'), new TestRequest('c'), new TestRequest('d')]
+  const [old, cancelled, young] = [new TestRequest('b'), new TestRequest('c'), new TestRequest('d')]
   set.start(running)
   set.start(old)
-  set.start(gone)
-  assert.equal(set.cancel(gone), true)
-  assert.equal(set.cancel(gone), false)
+  set.start(cancelled)
+  assert.equal(set.cancel(cancelled), true)
+  assert.equal(set.cancel(cancelled), false)
   clock.advance(10_000)
   set.start(young)
   clock.advance(6000)
@@ -240,7 +236,7 @@ test('a request that has waited for too long is told so, one that is cancelled m
   assert.equal(set.cancel(young), false)
 })
 
-test('who has less time than those before it does not wait for them', () => {
+test('a request with a shorter wait limit does not wait for those before it', () => {
   const { set, clock } = queueSet(1)
   set.start(new TestRequest('a'))
   const [patient, hurried] = [new TestRequest('b'), new TestRequest('b')]
@@ -251,7 +247,7 @@ test('who has less time than those before it does not wait for them', () => {
   assert.deepEqual([patient.decision, hurried.decision], [undefined, 'time-out'])
 })
 
-test('what waits stays in its queue when queues are configured anew, and more seats let it go on', () => {
+test('waiting requests stay in their queues on a configuration change, and continue with more seats', () => {
   const { set } = queueSet(1)
   set.start(new TestRequest('a'))
   const waiting = [new TestRequest('b'), new TestRequest('c')]
@@ -264,7 +260,7 @@ test('what waits stays in its queue when queues are configured anew, and more se
   )
 })
 
-test('the demand is what is in use and what is waited for', () => {
+test('the demand is the number of seats in use and waited for', () => {
   const { set, demands } = queueSet(2)
   const requests = [new TestRequest('a'), new TestRequest('b', 2)]
   for (const request of requests) set.start(request)

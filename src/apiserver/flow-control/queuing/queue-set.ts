@@ -1,27 +1,27 @@
 /**
  * The seats of one priority level, and the queues in which requests wait for them: Fair Queuing for Server Requests
  * (KEP-1040). The measure R is the seat-seconds that each active queue has been due since the start; the queue whose
- * oldest request would be done first, had all queues the same share, is served next. Where nobody waits, a request
+ * oldest request would be done first, if all queues had the same share, is served next. If no request waits, a request
  * costs a few additions.
  */
 import type { Clock } from './clock.ts'
 import { Queue, type SeatRequest } from './seat-request.ts'
 
 export interface QueueLimits {
-  /** How many queues there are, of which a flow's hand has some. */
+  /** The number of queues, of which each flow's hand has some. */
   readonly queues: number
   readonly handSize: number
-  /** Requests that may wait in one queue. */
+  /** The maximum number of requests that wait in one queue. */
   readonly queueLengthLimit: number
 }
 
-/** `exempt` never waits; `reject` refuses what finds no seat; others queue. */
+/** `exempt` never waits; `reject` rejects requests that find no seats; others queue. */
 export type Limitation = 'exempt' | 'reject' | QueueLimits
 
-/** Why a request is refused, as metrics name it. */
-export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
+/** The reason of a rejection, as metrics name it. */
+export type Rejection = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
 
-/** What is not known beforehand of a request is how long it takes. In seconds. */
+/** Assumed service time in seconds until the real one is known. */
 export const estimatedServiceSeconds = 0.003
 
 const sweepMs = 250
@@ -29,9 +29,9 @@ const sweepMs = 250
 export interface QueueSetOptions {
   readonly clock: Clock
   readonly limitation: Limitation
-  /** How many seats there are at the moment. */
+  /** The current number of seats. */
   readonly seats: number
-  /** Told whenever the number of seats that could be used has changed. */
+  /** Called when the number of seats that could be used has changed. */
   readonly demand: (seats: number, now: number) => void
 }
 
@@ -41,18 +41,18 @@ export class QueueSet {
   #limitation: Limitation
   #limits: QueueLimits | undefined
   #seats: number
-  /** Queues come into being with their first request. */
+  /** Queues are created by their first request. */
   readonly #queues = new Map<number, Queue>()
   readonly #waitingQueues = new Set<Queue>()
   #activeQueues = 0
   #seatsWaiting = 0
   #dealt = 0
-  /** Whose turn was last. */
+  /** The queue that was served last. */
   #robin = 0
   #currentR = 0
   #syncedAt: number
   #sweeping: (() => void) | undefined
-  /** Requests that are done, whose seats stay taken for what their events cost; the first to go is first. */
+  /** Completed requests whose seats stay occupied for the cost of their events, sorted by the time of release. */
   #lingering: { readonly request: SeatRequest; readonly until: number }[] = []
   #releasing: (() => void) | undefined
   waiting = 0
@@ -60,7 +60,7 @@ export class QueueSet {
   seatsInUse = 0
   /** S of the request that was dispatched last. */
   lastDispatchR = 0
-  /** R when that was. */
+  /** R at the last dispatch. */
   dispatchR = 0
 
   constructor({ clock, limitation, seats, demand }: QueueSetOptions) {
@@ -93,8 +93,8 @@ export class QueueSet {
   }
 
   /**
-   * The least and greatest R at which the oldest requests of queues are due; `discounted`: less what is estimated to be
-   * under way.
+   * The least and greatest R at which the oldest requests of queues are due; `discounted`: less the estimate for
+   * requests in progress.
    */
   dueBounds(discounted: boolean): readonly [number, number] {
     const due = [...this.#waitingQueues].map(
@@ -107,7 +107,7 @@ export class QueueSet {
     return this.#queues.values()
   }
 
-  /** Other rules from now on. Requests that wait stay in their queues. */
+  /** Changes the limits. Waiting requests stay in their queues. */
   configure(limitation: Limitation, seats: number): void {
     this.#sync(this.#clock.now())
     this.#limitation = limitation
@@ -117,10 +117,10 @@ export class QueueSet {
   }
 
   /**
-   * Takes a request in: it executes from now on, or waits until `request.decided` is called, or is refused. Who
-   * executes calls `finish`, who waits may `cancel`.
+   * Adds a request: it executes from now on, or waits until `request.decided` is called, or is rejected. Call `finish`
+   * for a request that executes; one that waits may be cancelled.
    */
-  start(request: SeatRequest): 'execute' | 'wait' | Refusal {
+  start(request: SeatRequest): 'execute' | 'wait' | Rejection {
     const now = this.#clock.now()
     this.#sync(now)
     request.arrivedAt = now
@@ -142,7 +142,7 @@ export class QueueSet {
     return this.#enqueue(request, queue, limits, now)
   }
 
-  #enqueue(request: SeatRequest, queue: Queue, limits: QueueLimits, now: number): 'execute' | 'wait' | Refusal {
+  #enqueue(request: SeatRequest, queue: Queue, limits: QueueLimits, now: number): 'execute' | 'wait' | Rejection {
     if (queue.waiting.size >= limits.queueLengthLimit && this.seatsInUse >= this.#seats) return 'queue-full'
     if (queue.idle) this.#activeQueues++
     request.queue = queue
@@ -153,24 +153,24 @@ export class QueueSet {
     this.#bound(queue)
     this.#dispatch(request)
     if (request.executes) return 'execute'
-    // A wide request at the head may leave seats free that nobody gets: the queue has its bound all the same.
+    // A wide request at the head may leave free seats that nobody gets: the limit of the queue applies nevertheless.
     if (queue.waiting.size > limits.queueLengthLimit) {
       this.#remove(request)
       return 'queue-full'
     }
-    this.#tellDemand(now)
+    this.#reportDemand(now)
     this.#sweeping ??= this.#clock.later(sweepMs, () => this.#sweep())
     return 'wait'
   }
 
-  /** The request is done: its seats are free, at once or when its events have gone out. */
+  /** Called when a request is done: frees its seats, immediately or after the time for its events. */
   finish(request: SeatRequest): void {
     const now = this.#clock.now()
     this.#sync(now)
     const { queue } = request
     this.executing--
     if (queue) {
-      // It was charged for the estimate: what it really took takes its place.
+      // It was charged for the estimate: replace that with the real time.
       queue.nextDispatchR -= request.initialSeats * (estimatedServiceSeconds - (now - request.startedAt) / 1000)
       this.#bound(queue)
       queue.executing--
@@ -178,22 +178,22 @@ export class QueueSet {
     }
     if (request.lingerMs > 0) {
       this.#linger(request, now + request.lingerMs)
-      // Its seats stay taken, but who waits until nothing executes may go on.
+      // Its seats stay occupied, but a request that waits until nothing executes may start.
       if (this.waiting > 0) this.#dispatch()
     } else this.#release(request, now)
   }
 
-  /** A request that waits does not want to any more. False if it does not wait. */
+  /** Cancels a waiting request. Returns false if it does not wait. */
   cancel(request: SeatRequest): boolean {
     if (!request.queue?.waiting.has(request)) return false
     this.#sync(this.#clock.now())
     this.#remove(request)
-    // It may have stood before others.
+    // It may have blocked others.
     this.#dispatch()
     return true
   }
 
-  /** R goes on as fast as seats are used, divided among the queues that have something to do. */
+  /** Advances R by the use of seats, divided by the number of active queues. */
   #sync(now: number): void {
     const elapsed = now - this.#syncedAt
     this.#syncedAt = now
@@ -202,7 +202,7 @@ export class QueueSet {
       (Math.min(this.seatsInUse + this.#seatsWaiting, this.#seats) / this.#activeQueues) * (elapsed / 1000)
   }
 
-  /** The queue of a hand in which least work waits. Where several have none, they take turns. */
+  /** The queue of a hand with the least waiting work. Empty queues are chosen in turn. */
   #choose(hand: readonly number[]): Queue {
     const { length } = hand
     const offset = this.#dealt++ % length
@@ -223,7 +223,7 @@ export class QueueSet {
 
   #accommodates(seats: number): boolean {
     if (this.#limitation === 'exempt') return true
-    // What is wider than the level itself waits until nothing executes.
+    // A request wider than the level waits until nothing executes.
     return seats > this.#seats ? this.executing === 0 : this.seatsInUse + seats <= this.#seats
   }
 
@@ -238,7 +238,7 @@ export class QueueSet {
       queue.executing++
       queue.seatsInUse += request.seats
     }
-    this.#tellDemand(now)
+    this.#reportDemand(now)
   }
 
   #leaveAt(queue: Queue, request: SeatRequest): void {
@@ -249,7 +249,7 @@ export class QueueSet {
     queue.nextDispatchR += request.work
   }
 
-  /** Gives seats to those that wait, for as long as there are some. `arriving` is told by what `start` returns. */
+  /** Gives seats to waiting requests, while there are some. `arriving` is not notified: `start` returns its state. */
   #dispatch(arriving?: SeatRequest): void {
     while (this.waiting > 0 && this.seatsInUse < this.#seats) {
       const next = this.#next()
@@ -263,14 +263,14 @@ export class QueueSet {
       this.#leaveAt(queue, next)
       const now = this.#clock.now()
       this.#execute(next, queue, now)
-      // It counted as active while it waited, and does so now that it executes.
+      // It counted as active while it waited, and again now that it executes.
       if (queue.executing === 1 && queue.waiting.size === 0) this.#activeQueues--
       this.#bound(queue)
       if (next !== arriving) next.decided('execute')
     }
   }
 
-  /** The oldest request of the queue that would be done first; of equal ones, that whose turn was longest ago. */
+  /** The oldest request of the queue that would be done first; of equal ones, that of the queue served longest ago. */
   #next(): SeatRequest | undefined {
     let best: SeatRequest | undefined
     let earliest = Number.POSITIVE_INFINITY
@@ -289,7 +289,7 @@ export class QueueSet {
     return best
   }
 
-  /** Takes a request out of its queue. */
+  /** Removes a request from its queue. */
   #take(request: SeatRequest, queue: Queue): void {
     queue.remove(request)
     if (queue.waiting.size === 0) this.#waitingQueues.delete(queue)
@@ -297,17 +297,17 @@ export class QueueSet {
     this.#seatsWaiting -= request.seats
   }
 
-  /** A request leaves its queue without having been served. */
+  /** Removes a request from its queue without having served it. */
   #remove(request: SeatRequest): void {
     const queue = request.queue!
     this.#take(request, queue)
     request.queue = undefined
     if (queue.idle) this.#activeQueues--
     this.#bound(queue)
-    this.#tellDemand(this.#clock.now())
+    this.#reportDemand(this.#clock.now())
   }
 
-  /** A queue that could not use its share does not save it up: nothing is dispatched, in R, before it came. */
+  /** A queue cannot save up unused share: in R, no request is dispatched before its arrival. */
   #bound(queue: Queue): void {
     const { oldest } = queue
     if (oldest && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR
@@ -316,7 +316,7 @@ export class QueueSet {
   #release(request: SeatRequest, now: number): void {
     this.seatsInUse -= request.seats
     if (request.queue) request.queue.seatsInUse -= request.seats
-    this.#tellDemand(now)
+    this.#reportDemand(now)
     if (this.waiting > 0) this.#dispatch()
   }
 
@@ -325,13 +325,13 @@ export class QueueSet {
     let at = list.length
     while (at > 0 && list[at - 1]!.until > until) at--
     list.splice(at, 0, { request, until })
-    // If others go before it, the timer is theirs.
+    // If others are due before it, the timer is set for them.
     if (at > 0) return
     this.#releasing?.()
     this.#releasing = this.#clock.later(request.lingerMs, () => this.#releaseDue())
   }
 
-  /** One timer frees the seats of all that linger. */
+  /** Frees the seats of completed requests that are due; one timer serves all. */
   #releaseDue(): void {
     this.#releasing = undefined
     const now = this.#clock.now()
@@ -343,7 +343,7 @@ export class QueueSet {
     if (first) this.#releasing ??= this.#clock.later(Math.max(1, first.until - now), () => this.#releaseDue())
   }
 
-  /** Refuses those that have waited too long: one timer for all, while somebody waits. */
+  /** Rejects requests that have waited too long; one timer serves all, while any wait. */
   #sweep(): void {
     this.#sweeping = undefined
     const now = this.#clock.now()
@@ -359,7 +359,7 @@ export class QueueSet {
     if (this.waiting > 0) this.#sweeping ??= this.#clock.later(sweepMs, () => this.#sweep())
   }
 
-  #tellDemand(now: number): void {
+  #reportDemand(now: number): void {
     this.#demand(this.seatsInUse + this.#seatsWaiting, now)
   }
 

@@ -24,12 +24,12 @@ test('seats follow the targets, within bounds, and add up', () => {
   }
 })
 
-test('bounds that leave no solution are told as that', () => {
+test('bounds without a solution return undefined', () => {
   assert.equal(allocateSeats(10, claims([6, 6, 10], [6, 6, 10])), undefined)
   assert.equal(allocateSeats(30, claims([6, 6, 10], [6, 6, 10])), undefined)
 })
 
-/** Numbers from 0 to 1 that are the same in each run. */
+/** Numbers from 0 to 1, the same in each run. */
 function* randoms(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
     state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
@@ -37,7 +37,7 @@ function* randoms(seed: number): Generator<number, never> {
   }
 }
 
-test('whatever the targets and bounds, seats add up, and each is at a bound or at its part', () => {
+test('seats add up for random targets and bounds, and each is at a bound or at its fair share', () => {
   const numbers = randoms(1_234_567_890)
   const random = (): number => numbers.next().value
   for (let round = 0; round < 3000; round++) {

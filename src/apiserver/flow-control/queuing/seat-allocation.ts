@@ -1,6 +1,6 @@
 /**
  * Divides seats among priority levels: each gets its target times one common factor, within its bounds, and all of them
- * together what there is (KEP-1040, "Dispatching").
+ * together the total (KEP-1040, "Dispatching").
  */
 
 export interface Claim {
@@ -15,22 +15,22 @@ export interface Allocation {
   readonly fairFraction: number
 }
 
-/** What a level may have and wants, of what exempt requests leave. */
-export interface Wish {
-  /** What it never lends. */
+/** The bounds and demand of a limited level. */
+export interface LevelDemand {
+  /** Seats that it never lends. */
   readonly least: number
-  /** What it gets before anybody borrows. */
+  /** Seats that it gets before any level borrows. */
   readonly wanted: number
   readonly most: number
   readonly target: number
 }
 
 /**
- * Divides what is left for levels that are limited. Where that is less than all want, each gets what it never lends,
- * and the same part of what it wants beyond that; nobody borrows. Undefined where bounds leave no solution: all stays
- * as it is.
+ * Divides the seats that exempt levels leave. If they are fewer than all levels want, each gets what it never lends,
+ * and the same part of what it wants beyond that; no level borrows. Undefined if the bounds have no solution: nothing
+ * changes then.
  */
-export function divideSeats(total: number, wishes: readonly Wish[]): Allocation | undefined {
+export function divideSeats(total: number, wishes: readonly LevelDemand[]): Allocation | undefined {
   const least = wishes.reduce((all, wish) => all + wish.least, 0)
   const wanted = wishes.reduce((all, wish) => all + wish.wanted, 0)
   if (total > wanted)
@@ -42,13 +42,16 @@ export function divideSeats(total: number, wishes: readonly Wish[]): Allocation 
   return { seats: wishes.map((wish) => wish.least + (wish.wanted - wish.least) * part), fairFraction: 0 }
 }
 
-/** Targets of nothing would divide by zero. */
-const leastTarget = 0.001
+/** Targets of zero would divide by zero. */
+const minTarget = 0.001
 const rounding = 1e-7
 
-/** Undefined where bounds leave no solution: all the least together are more than `total`, or all the most less. */
+/**
+ * Undefined if the bounds have no solution: the sum of all `least` exceeds `total`, or the sum of all `most` is below
+ * it.
+ */
 export function allocateSeats(total: number, claims: readonly Claim[]): Allocation | undefined {
-  const targets = claims.map(({ target }) => Math.max(target, leastTarget))
+  const targets = claims.map(({ target }) => Math.max(target, minTarget))
   const at = (factor: number): number[] =>
     claims.map(({ least, most }, i) => Math.max(least, Math.min(most, factor * targets[i]!)))
   const sum = (seats: readonly number[]): number => seats.reduce((all, one) => all + one, 0)
@@ -58,7 +61,7 @@ export function allocateSeats(total: number, claims: readonly Claim[]): Allocati
   const lowest = factors[0] ?? 0
   const highest = factors.at(-1) ?? 0
   if (sum(at(lowest)) > total + rounding || sum(at(highest)) < total - rounding) return undefined
-  // What is given grows with the factor, and bends at bounds only: between two of them it is a straight line.
+  // The sum grows with the factor, and bends at bounds only: it is linear between two of them.
   let low = lowest
   for (const high of factors) {
     const given = sum(at(high))

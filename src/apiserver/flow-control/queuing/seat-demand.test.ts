@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SeatDemand } from './seat-demand.ts'
 
-test('a demand is told by its average, deviation and maximum over a period', () => {
+test('a demand has an average, a deviation and a maximum per period', () => {
   const demand = new SeatDemand(0)
   demand.set(4, 5000)
   demand.set(0, 10_000)
@@ -10,13 +10,13 @@ test('a demand is told by its average, deviation and maximum over a period', () 
   assert.deepEqual([demand.average, demand.deviation, demand.highWatermark, demand.smoothed], [2, 2, 4, 4])
 })
 
-test('the smoothed demand rises at once and falls slowly', () => {
+test('the smoothed demand rises immediately and falls slowly', () => {
   const demand = new SeatDemand(0)
   demand.set(100, 0)
   demand.endPeriod(10_000)
   assert.equal(demand.smoothed, 100)
   demand.set(0, 10_000)
-  // The maximum of a period is at least what it began with.
+  // The maximum of a period is at least its initial value.
   demand.endPeriod(20_000)
   assert.equal(demand.highWatermark, 100)
   assert.ok(Math.abs(demand.smoothed - 97.7) < 1e-9)

@@ -1,9 +1,9 @@
 /**
- * How many seats a priority level could use, over time: what borrowing between levels goes by (KEP-1040, "Seat
- * Demand").
+ * The number of seats that a priority level could use, over time: the basis of borrowing between levels (KEP-1040,
+ * "Seat Demand").
  */
 
-/** With a period of ten seconds, what has been is half forgotten after five minutes. */
+/** With a period of ten seconds, past values have half their weight after five minutes. */
 const smoothing = 0.977
 
 export class SeatDemand {
@@ -17,7 +17,7 @@ export class SeatDemand {
   average = 0
   deviation = 0
   highWatermark = 0
-  /** Falls slowly, rises at once. */
+  /** Falls slowly, rises immediately. */
   smoothed = 0
 
   constructor(now: number) {
@@ -37,7 +37,7 @@ export class SeatDemand {
     if (value > this.#max) this.#max = value
   }
 
-  /** A period is over: its average, deviation and maximum are told, and the next one begins. */
+  /** Ends a period: sets its average, deviation and maximum, and begins the next one. */
   endPeriod(now: number): void {
     this.set(this.#value, now)
     const duration = now - this.#from

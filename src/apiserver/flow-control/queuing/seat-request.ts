@@ -1,30 +1,30 @@
-/** A request as seats and queues see it, and a queue of such. */
-import type { QueueLimits, Refusal } from './queue-set.ts'
+/** The view of a request that seats and queues have, and a queue of such requests. */
+import type { QueueLimits, Rejection } from './queue-set.ts'
 
-export type Decision = 'execute' | Extract<Refusal, 'time-out'>
+export type Decision = 'execute' | Extract<Rejection, 'time-out'>
 
 export interface SeatRequest {
   /** Seats while it executes. */
   readonly initialSeats: number
-  /** Seats for what it causes, after it was answered. */
+  /** Seats for the events that it causes, after its response. */
   readonly finalSeats: number
-  /** Seats in all of its time: what it takes, and frees together. */
+  /** Seats that it occupies the whole time: taken and freed together. */
   readonly seats: number
-  /** For how long it keeps them after it was answered. */
+  /** The time that the seats stay occupied after the response. */
   readonly lingerMs: number
   /** Estimated, in seat-seconds. */
   readonly work: number
   readonly waitLimitMs: number
   /** The numbers of the queues that its flow may use. */
   hand(limits: QueueLimits): readonly number[]
-  /** What it causes takes `most` seats in the end, for as much longer as they are fewer. */
+  /** Reduces the final seats to `most`, and extends their time in proportion. */
   narrow(most: number): void
-  /** Called when it is its turn, and too few seats are free for it. */
+  /** Called when its turn comes, but too few seats are free. */
   unaccommodated(): void
   /** Called once, for requests that wait. */
   decided(decision: Decision): void
 
-  // Kept by the queue set:
+  // Set by the queue set:
   queue: Queue | undefined
   executes: boolean
   arrivedAt: number
@@ -34,13 +34,13 @@ export interface SeatRequest {
 
 export class Queue {
   readonly index: number
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly waiting = new Set<SeatRequest>()
   executing = 0
   seatsInUse = 0
-  /** Seat-seconds of all that wait. */
+  /** Seat-seconds of all waiting requests. */
   workWaiting = 0
-  /** The R at which the next request leaves. */
+  /** The R at which the next request is dispatched. */
   nextDispatchR = 0
   #oldest: SeatRequest | undefined
 
@@ -64,7 +64,7 @@ export class Queue {
 
   remove(request: SeatRequest): void {
     this.waiting.delete(request)
-    // Nothing is left of the rounding of many additions.
+    // Reset the rounding errors of many additions.
     this.workWaiting = this.waiting.size === 0 ? 0 : this.workWaiting - request.work
     if (this.#oldest === request) this.#oldest = this.waiting.values().next().value
   }

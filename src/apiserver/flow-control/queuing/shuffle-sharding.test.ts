@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dealHand, flowHash } from './shuffle-sharding.ts'
 
-test('a hand has different cards of the deck, as the hash says', () => {
+test('a hand has different cards of the deck, determined by the hash', () => {
   const remainders = (hash: bigint) => dealHand(hash, 128, 4)
-  // 14 + 128·(73 + 127·(118 + 126·(24))): each next card is counted among those that are left.
+  // 14 + 128·(73 + 127·(118 + 126·(24))): each next card is counted among the remaining ones.
   assert.deepEqual(remainders(14n + 128n * (72n + 127n * (117n + 126n * 24n))), [14, 73, 119, 25])
   assert.deepEqual([...dealHand(0n, 4, 4)].sort(), [0, 1, 2, 3])
 })
 
-test('a flow’s hash is upstream’s', () => {
+test("the hash of a flow is the same as upstream's", () => {
   assert.equal(flowHash('service-accounts', 'system:serviceaccount:default:loadtest'), 18_245_108_773_366_159_178n)
   assert.equal(flowHash('s', ''), 708_724_544_354_296_616n)
 })

@@ -1,17 +1,17 @@
 /**
- * Shuffle sharding: each flow gets a hand of a few queues of many, so that a flow that floods its own queues shares
+ * Shuffle sharding: each flow gets a hand of a few of many queues, so that a flow that floods its own queues shares
  * few, and seldom all, of those of another (KEP-1040, "Fair Queuing for Server Requests").
  */
 import { createHash } from 'node:crypto'
 
 /**
- * A flow's hash, as upstream's: the first 64 bits of SHA-256 over the schema's name, a zero byte, and what sets its
- * flows apart.
+ * The hash of a flow, as upstream's: the first 64 bits of SHA-256 over the schema's name, a zero byte, and the
+ * distinguisher.
  */
 export const flowHash = (schema: string, distinguisher: string): bigint =>
   createHash('sha256').update(`${schema}\0${distinguisher}`).digest().readBigUInt64LE(0)
 
-/** `handSize` different numbers below `deckSize` that follow from the hash: as if cards were dealt. */
+/** `handSize` different numbers below `deckSize`, determined by the hash, as if cards were dealt. */
 export function dealHand(hash: bigint, deckSize: number, handSize: number): readonly number[] {
   const hand: number[] = []
   // Cards dealt so far, ascending.

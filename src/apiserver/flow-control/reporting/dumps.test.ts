@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tabulate } from './dumps.ts'
 
-test('tables are laid out as upstream lays them out', () => {
+test("tables have the same layout as upstream's", () => {
   assert.equal(
     tabulate([
       ['PriorityLevelName', 'Index', 'Last'],

@@ -1,5 +1,5 @@
 /**
- * What `/debug/api_priority_and_fairness/…` tells: a row for each priority level, queue or request, in upstream's
+ * The pages `/debug/api_priority_and_fairness/…`: a row for each priority level, queue or request, in upstream's
  * columns.
  */
 
@@ -13,7 +13,7 @@ const folder = '/debug/api_priority_and_fairness/'
 
 type Rows = readonly (readonly string[])[]
 
-/** Cells end in a comma and are as wide as the widest of their column, eight at least. */
+/** Cells end in a comma and are as wide as the widest of their column, at least eight. */
 export function tabulate(rows: Rows): string {
   const cells = rows.map((row) => row.map((cell, i) => (i < row.length - 1 ? `${cell},` : cell)))
   const widths: number[] = []
@@ -64,8 +64,8 @@ function priorityLevels(levels: Iterable<PriorityLevel>): Rows {
   return rows
 }
 
-/** Queues that nobody has used yet have no more to tell than that. */
-const most = 10_000
+/** The maximum number of queues per level in a page. */
+const maxQueues = 10_000
 
 function queueRows(levels: Iterable<PriorityLevel>): Rows {
   const rows = [
@@ -83,7 +83,7 @@ function queueRows(levels: Iterable<PriorityLevel>): Rows {
   ]
   for (const { name, queues } of levels) {
     const known = new Map([...queues.queues].map((queue) => [queue.index, queue]))
-    const count = Math.min(queues.limits?.queues ?? 0, most)
+    const count = Math.min(queues.limits?.queues ?? 0, maxQueues)
     for (let index = 0; index < count; index++) rows.push([name, String(index), ...queueCells(known.get(index))])
   }
   return rows
@@ -127,8 +127,8 @@ const detailColumns: readonly string[] = [
   'SubResource',
 ]
 
-/** Those of queues first, who waits before who executes; then those that found no queue. */
-function requestRows({ levels, waiting, executing }: Dumped, details: boolean): Rows {
+/** Queued requests first, waiting before executing ones; then those without a queue. */
+function requestRows({ levels, waiting, executing }: DumpSource, details: boolean): Rows {
   const rows: (readonly string[])[] = [details ? [...requestColumns, ...detailColumns] : requestColumns]
   const byLevel = Map.groupBy([...waiting(), ...executing()], ({ flows }) => flows.level)
   for (const level of levels()) {
@@ -142,12 +142,12 @@ function requestRows({ levels, waiting, executing }: Dumped, details: boolean): 
   return rows
 }
 
-/** Behind all queues. */
+/** Sorts after all queues. */
 const noQueue = Number.POSITIVE_INFINITY
-/** As Go writes a time that has not come. */
+/** Go's zero time. */
 const never = '0001-01-01T00:00:00Z'
 
-/** A moment of the monotonic clock as Go writes it (`RFC3339Nano`). */
+/** A time of the monotonic clock in Go's format (`RFC3339Nano`). */
 const timeOf = (ms: number): string => new Date(performance.timeOrigin + ms).toISOString().replace(/\.?0*Z$/, 'Z')
 
 function requestCells(request: AdmittedRequest): readonly string[] {
@@ -171,20 +171,20 @@ function detailCells({ request: { info, user } }: AdmittedRequest): readonly str
   return [user?.name ?? '', info.verb, info.path, info.namespace, info.name, version, info.resource, info.subresource]
 }
 
-/** What is told of. */
-export interface Dumped {
+/** The state that the pages show. */
+export interface DumpSource {
   readonly levels: () => Iterable<PriorityLevel>
   readonly waiting: () => Iterable<AdmittedRequest>
   readonly executing: () => Iterable<AdmittedRequest>
 }
 
 /** Answers the three paths; undefined for any other. */
-export function dumps(dumped: Dumped): Documents {
-  const { levels } = dumped
+export function dumps(source: DumpSource): Documents {
+  const { levels } = source
   const tables = new Map<string, (request: Request) => Rows>([
     [`${folder}dump_priority_levels`, () => priorityLevels(levels())],
     [`${folder}dump_queues`, () => queueRows(levels())],
-    [`${folder}dump_requests`, ({ query }) => requestRows(dumped, (query.get('includeRequestDetails') ?? '') !== '')],
+    [`${folder}dump_requests`, ({ query }) => requestRows(source, (query.get('includeRequestDetails') ?? '') !== '')],
   ])
   return (path) => {
     const table = tables.get(path)

@@ -1,7 +1,7 @@
 /** The metrics `apiserver_flowcontrol_…`, under upstream's names. */
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import type { PriorityLevel } from '../priority-level.ts'
-import type { Refusal } from '../queuing/queue-set.ts'
+import type { Rejection } from '../queuing/queue-set.ts'
 import { FlowTally } from './flow-tally.ts'
 import { TimeRatio } from './time-ratio.ts'
 
@@ -18,7 +18,7 @@ const byFlow = ['priority_level', 'flow_schema']
 
 export type RequestKind = 'mutating' | 'readOnly'
 
-/** How much of a level is in use, over time. */
+/** Reports the use of a level over time. */
 export interface LevelUse {
   changed(level: PriorityLevel, demand: number, now: number): void
 }
@@ -30,7 +30,7 @@ export interface FlowMetrics {
   readonly kinds: (phase: 'executing' | 'waiting', kind: RequestKind, now: number) => TimeRatio
 }
 
-/** What gauges read, when somebody asks. */
+/** The state that gauges read on a scrape. */
 export interface FlowState {
   readonly levels: () => Iterable<PriorityLevel>
   readonly fairFraction: () => number
@@ -86,7 +86,7 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
     'Seats that a level could have used, smoothed over time.',
     ({ demand }) => demand.smoothed,
   )
-  levelGauge('target_seats', 'What seats are divided by.', ({ target }) => target)
+  levelGauge('target_seats', 'Target of the division of seats.', ({ target }) => target)
   levelGauge('current_r', 'R, the seat-seconds of each queue, at the last change.', ({ queues }) => queues.currentR)
   levelGauge('dispatch_r', 'R at the last dispatch.', ({ queues }) => queues.dispatchR)
   levelGauge(
@@ -108,7 +108,7 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
   ])
 
   const dispatched = counter('dispatched_requests_total', 'Requests that executed.', byFlow)
-  const refused = counter('rejected_requests_total', 'Requests that were refused.', [...byFlow, 'reason'])
+  const refused = counter('rejected_requests_total', 'Requests that were rejected.', [...byFlow, 'reason'])
   const unaccommodated = counter(
     'request_dispatch_no_accommodation_total',
     'Requests whose turn it was when too few seats were free for them.',
@@ -173,7 +173,7 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
         const flow = [level, schema]
         tally = new FlowTally(level, schema, {
           dispatched: () => dispatched(flow),
-          refused: (reason: Refusal) => refused([...flow, reason]),
+          rejected: (reason: Rejection) => refused([...flow, reason]),
           waited: (executed) => waited([...flow, String(executed)]),
           took: (kind) => took([...flow, kind]),
           unaccommodated: () => unaccommodated(flow),
@@ -192,8 +192,8 @@ export function flowMetrics(metrics: MetricsRegistry, state: FlowState): FlowMet
       const wanted = new TimeRatio(demand([level]), now)
       let size = -1
       return {
-        changed({ queues, fewSeats }, demandNow, at) {
-          const whole = queues.seats > 0 ? queues.seats : fewSeats
+        changed({ queues, fallbackSeats }, demandNow, at) {
+          const whole = queues.seats > 0 ? queues.seats : fallbackSeats
           if (whole !== size) {
             size = whole
             for (const ratio of [executing, seats, wanted]) ratio.of(size, at)

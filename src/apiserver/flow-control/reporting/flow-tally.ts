@@ -1,11 +1,11 @@
-/** What is counted of the requests of one schema at one level. */
+/** Metrics of the requests of one schema at one level. */
 import type { CounterSeries, HistogramSeries } from '../../../lib/metrics/registry.ts'
-import type { Refusal } from '../queuing/queue-set.ts'
+import type { Rejection } from '../queuing/queue-set.ts'
 
-/** Where numbers go that are told as counters and histograms. */
+/** The series of the metrics. */
 export interface TallySeries {
   readonly dispatched: () => CounterSeries
-  readonly refused: (reason: Refusal) => CounterSeries
+  readonly rejected: (reason: Rejection) => CounterSeries
   readonly waited: (executed: boolean) => HistogramSeries
   readonly took: (kind: 'regular' | 'watch') => HistogramSeries
   readonly unaccommodated: () => CounterSeries
@@ -18,7 +18,7 @@ export class FlowTally {
   readonly level: string
   readonly schema: string
   readonly #series: TallySeries
-  /** Series come into being with what they first count. */
+  /** Series are created by their first observation. */
   #dispatched: CounterSeries | undefined
   #waited: HistogramSeries | undefined
   #took: HistogramSeries | undefined
@@ -36,14 +36,14 @@ export class FlowTally {
     this.#series = series
   }
 
-  /** A request begins to execute. */
+  /** Counts a request that begins to execute. */
   begin(seats: number): void {
     ;(this.#dispatched ??= this.#series.dispatched()).add()
     this.executing++
     this.executingSeats += seats
   }
 
-  /** A request has executed for so long. */
+  /** Counts a request that has executed for `seconds`. */
   end(seats: number, seconds: number, isWatch: boolean): void {
     this.executing--
     this.executingSeats -= seats
@@ -60,7 +60,7 @@ export class FlowTally {
     this.waitingSeats += seats
   }
 
-  /** A request stands in a queue with so many, itself among them, if only for a moment. */
+  /** Observes the length of the queue that a request has entered, including itself, if only for a moment. */
   queued(queueLength: number): void {
     ;(this.#queueLengths ??= this.#series.queueLength()).observe(queueLength)
   }
@@ -79,8 +79,8 @@ export class FlowTally {
     this.#series.unaccommodated().add()
   }
 
-  refused(reason: Refusal): void {
-    this.#series.refused(reason).add()
+  rejected(reason: Rejection): void {
+    this.#series.rejected(reason).add()
   }
 
   watched(count: number): void {

@@ -1,4 +1,6 @@
-/** Reads and writes that execute and that wait, as parts of what the server takes: `read_vs_write_current_requests`. */
+/**
+ * Reads and writes that execute and that wait, as fractions of the server's limits: `read_vs_write_current_requests`.
+ */
 import type { FlowMetrics, RequestKind } from './flow-metrics.ts'
 import type { TimeRatio } from './time-ratio.ts'
 
@@ -26,12 +28,12 @@ export class RequestKinds {
     this.#waiting = phase('waiting')
   }
 
-  /** Requests that wait now. */
+  /** The number of waiting requests. */
   inQueue(kind: RequestKind): number {
     return this.#waiting[kind].count
   }
 
-  /** So many requests may execute and wait at all levels together from now on. */
+  /** Sets the limits: the requests that may execute and wait at all levels together. */
   of(executing: number, waiting: number, now: number): void {
     for (const { ratio } of Object.values(this.#executing)) ratio.of(executing, now)
     for (const { ratio } of Object.values(this.#waiting)) ratio.of(waiting, now)

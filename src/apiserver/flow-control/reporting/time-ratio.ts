@@ -1,4 +1,4 @@
-/** A number that changes, as a part of another: for how long it was how large. */
+/** A changing number as a fraction of another, weighted by time. */
 import type { HistogramSeries } from '../../../lib/metrics/registry.ts'
 
 const nanosecondsPerMs = 1e6
@@ -14,7 +14,7 @@ export class TimeRatio {
     this.#since = now
   }
 
-  /** One observation a nanosecond, as upstream counts them; `now` in ms. */
+  /** Sets the value; observes the previous one once per nanosecond, as upstream does. `now` in ms. */
   set(value: number, now: number): void {
     const elapsed = now - this.#since
     if (elapsed > 0) {
@@ -24,7 +24,7 @@ export class TimeRatio {
     this.#value = value
   }
 
-  /** What it is a part of from now on. */
+  /** Sets the denominator. */
   of(whole: number, now: number): void {
     this.set(this.#value, now)
     this.#whole = Math.max(1, whole)

@@ -1,5 +1,6 @@
 /**
- * The one bound on all request bodies under way. Small bodies have a reserve, so that large ones cannot lock them out.
+ * The limit on the total size of all request bodies in progress. Small bodies have a reserve, so that large ones cannot
+ * lock them out.
  */
 import type { ListenerLimits } from './limits.ts'
 
@@ -11,13 +12,16 @@ export class BodyBudget {
     this.#limits = limits
   }
 
-  /** Bytes of all bodies under way. */
+  /** Total bytes of all bodies in progress. */
   get held(): number {
     return this.#held
   }
 
-  /** Whether a body that holds `held` bytes may hold `more` of them; if so they count until they are given back. */
-  take(held: number, more: number): boolean {
+  /**
+   * Reserves `more` bytes for a body that holds `held`; returns false if the limit does not allow it. They count until
+   * `give`.
+   */
+  reserve(held: number, more: number): boolean {
     const { bodyBytes, smallBodyReserve, smallBodyBytes } = this.#limits
     const bound = held + more <= smallBodyBytes ? bodyBytes : bodyBytes - smallBodyReserve
     if (this.#held + more > bound) return false
@@ -25,7 +29,7 @@ export class BodyBudget {
     return true
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#held -= bytes
   }
 }

@@ -5,27 +5,27 @@ import { TurnClock } from './turn-clock.ts'
 
 const turn = (): Promise<void> => new Promise(setImmediate)
 
-test('requests begin in their order: 32 at once, the others in later turns', async () => {
+test('requests start in order: 32 immediately, the others in later turns', async () => {
   const share = new FairShare({ ageMs: 0 })
   const begun: number[] = []
-  for (let i = 0; i < 100; i++) share.take({ start: () => begun.push(i) })
+  for (let i = 0; i < 100; i++) share.schedule({ start: () => begun.push(i) })
   assert.equal(begun.length, 32)
   await turn()
   assert.equal(begun.length, 64)
-  share.take({ start: () => begun.push(100) })
+  share.schedule({ start: () => begun.push(100) })
   for (let i = 0; i < 4; i++) await turn()
   assert.deepEqual(begun, [...begun.keys()])
   assert.equal(begun.length, 101)
-  share.take({ start: () => begun.push(101) })
-  assert.equal(begun.length, 102, 'at once again')
+  share.schedule({ start: () => begun.push(101) })
+  assert.equal(begun.length, 102, 'immediately again')
 })
 
-test('a long turn begins four requests of each connection', async () => {
+test('a long turn starts four requests of each connection', async () => {
   const clock = { ageMs: 11 }
   const [many, one] = [new FairShare(clock), new FairShare(clock)]
   const begun: string[] = []
-  for (let i = 0; i < 12; i++) many.take({ start: () => begun.push('many') })
-  one.take({ start: () => begun.push('one') })
+  for (let i = 0; i < 12; i++) many.schedule({ start: () => begun.push('many') })
+  one.schedule({ start: () => begun.push('one') })
   assert.deepEqual(begun, ['many', 'many', 'many', 'many', 'one'])
   await turn()
   assert.equal(begun.length, 9)
@@ -34,7 +34,7 @@ test('a long turn begins four requests of each connection', async () => {
   assert.equal(begun.length, 13)
 })
 
-test('a turn has an age from when it is first asked on', async () => {
+test('the age of a turn counts from the first call in it', async () => {
   const clock = new TurnClock()
   assert.equal(clock.ageMs, 0)
   const until = performance.now() + 5

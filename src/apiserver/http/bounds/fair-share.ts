@@ -1,15 +1,20 @@
 /**
- * Lets a connection begin some requests in each turn of the event loop; the others wait for the next turn, in which
- * other connections are read too. While turns are short that is many; in one that is long already, only the first few.
- * What is reset while it waits costs nothing.
+ * Lets a connection start a number of requests in each turn of the event loop; the others wait for the next turn, in
+ * which other connections are read too. Short turns start many; a turn that already takes long starts only the first
+ * few. Requests that are reset while they wait cost nothing.
  */
 import type { TurnClock } from './turn-clock.ts'
 
-/** More than connections of well-behaved clients begin at once. */
+/** Requests per connection and turn: more than well-behaved clients start at once. */
 const perTurn = 32
-/** However long the turn: most connections never have so many. */
-const always = 4
-/** Who asks for one thing waits for a turn, and for the answers to all that began in the one before. */
+/**
+ * Requests per connection and turn that are started however long the turn takes: most connections never have so many.
+ */
+const alwaysPerTurn = 4
+/**
+ * In ms. A client with a single request waits for a turn, and for the responses to all requests started in the turn
+ * before.
+ */
 const longTurnMs = 10
 
 export interface Startable {
@@ -21,23 +26,23 @@ export class FairShare {
   #begun = 0
   #waiting: Startable[] = []
 
-  /** The clock is one for all connections. */
+  /** The clock is shared by all connections. */
   constructor(turn: Pick<TurnClock, 'ageMs'>) {
     this.#turn = turn
   }
 
-  /** Starts a request at once or in a later turn, in the order of the calls. */
-  take(request: Startable): void {
+  /** Starts a request immediately or in a later turn, in the order of the calls. */
+  schedule(request: Startable): void {
     if (this.#waiting.length > 0 || !this.#mayBegin()) this.#waiting.push(request)
     else this.#begin(request)
   }
 
   #mayBegin(): boolean {
-    return this.#begun < always || (this.#begun < perTurn && this.#turn.ageMs < longTurnMs)
+    return this.#begun < alwaysPerTurn || (this.#begun < perTurn && this.#turn.ageMs < longTurnMs)
   }
 
   #begin(request: Startable): void {
-    if (++this.#begun === always) setImmediate(this.#nextTurn)
+    if (++this.#begun === alwaysPerTurn) setImmediate(this.#nextTurn)
     request.start()
   }
 

@@ -1,4 +1,4 @@
-/** What all connections of a listener share: its limits, and what is counted against them. */
+/** State that all connections of a listener share: its limits, and the counters for them. */
 import { BodyBudget } from './body-budget.ts'
 import { defaultLimits, type ListenerLimits } from './limits.ts'
 import { TurnClock } from './turn-clock.ts'
@@ -11,7 +11,7 @@ export interface Bounds {
   readonly turn: TurnClock
 }
 
-/** `limits` are those that differ from the defaults. */
+/** `limits` overrides the defaults. */
 export function boundsOf(limits: Partial<ListenerLimits> = {}): Bounds {
   const all = { ...defaultLimits, ...limits }
   return {

@@ -1,30 +1,28 @@
-/**
- * What the listener bears of its clients. Times are upstream's where it has them; all are in ms, all sizes in bytes.
- */
+/** Limits of the listener. Times are upstream's where it has them; all are in ms, all sizes in bytes. */
 
 export interface ListenerLimits {
-  /** TLS handshakes and, after them, headers must be complete within this. */
+  /** The time in which a TLS handshake and, after it, the headers must be complete. */
   readonly headerTimeoutMs: number
-  /** Connections without a request are closed after this; so are answers that nobody reads. */
+  /** Idle time after which connections without a request, and responses that nobody reads, are closed. */
   readonly idleTimeoutMs: number
-  /** An HTTP/2 peer that is silent for so long while it has requests under way is asked whether it is still there… */
+  /** An HTTP/2 peer that is silent for this long while it has requests in progress gets a PING… */
   readonly pingAfterMs: number
-  /** … and has so long to say so. */
+  /** … and must acknowledge it within this time. */
   readonly pingTimeoutMs: number
-  /** How long a client may go on sending after its answer, so that it can read the answer first. */
+  /** The time that a client may go on sending after its response, so that it can read the response first. */
   readonly lingerMs: number
-  /** Requests at once on an HTTP/2 connection. */
+  /** Concurrent requests on an HTTP/2 connection. */
   readonly streams: number
-  /** Larger headers are refused. */
+  /** Larger headers are rejected. */
   readonly headerBytes: number
-  /** All request bodies under way together. */
+  /** The total size of all request bodies in progress. */
   readonly bodyBytes: number
-  /** Bodies up to `smallBodyBytes` have this part of `bodyBytes` for themselves. */
+  /** The part of `bodyBytes` that is reserved for bodies up to `smallBodyBytes`. */
   readonly smallBodyReserve: number
   readonly smallBodyBytes: number
-  /** So many requests of one connection may be reset at once… */
+  /** The number of requests of one connection that may be reset at once… */
   readonly resets: number
-  /** … and so many each second. */
+  /** … and per second. */
   readonly resetsPerSecond: number
 }
 

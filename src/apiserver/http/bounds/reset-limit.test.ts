@@ -4,7 +4,7 @@ import { ResetLimit } from './reset-limit.ts'
 
 const limits = { resets: 10, resetsPerSecond: 1 }
 
-test('so many requests may be reset at once, more as time goes by, and four times as many streams', () => {
+test('a burst of resets is allowed, more as time passes, and four times as many streams', () => {
   const requests = new ResetLimit(limits)
   for (let i = 0; i < 10; i++) assert.ok(requests.count('request', 0))
   assert.equal(requests.count('request', 0), false)
@@ -14,7 +14,7 @@ test('so many requests may be reset at once, more as time goes by, and four time
   assert.equal(streams.count('stream', 0), false)
 })
 
-test('patience does not grow beyond its bound', () => {
+test('the allowance does not grow beyond the burst', () => {
   const limit = new ResetLimit(limits)
   for (let i = 0; i < 10; i++) assert.ok(limit.count('request', 1e9))
   assert.equal(limit.count('request', 1e9), false)

@@ -1,4 +1,4 @@
-/** How long a turn of the event loop has taken, from when that was first asked in it. */
+/** Measures how long the current turn of the event loop takes, from the first call in it. */
 export class TurnClock {
   #beganAt: number | undefined
 
@@ -6,11 +6,11 @@ export class TurnClock {
     const now = performance.now()
     if (this.#beganAt !== undefined) return now - this.#beganAt
     this.#beganAt = now
-    setImmediate(this.#over)
+    setImmediate(this.#endTurn)
     return 0
   }
 
-  readonly #over = (): void => {
+  readonly #endTurn = (): void => {
     this.#beganAt = undefined
   }
 }

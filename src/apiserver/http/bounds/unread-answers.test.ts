@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type UnreadAnswer, UnreadAnswers } from './unread-answers.ts'
 
-test('an answer is cut off when nothing of it was taken for the whole time', () => {
+test('a response is cut off when none of it is read for the whole time', () => {
   const unread = new UnreadAnswers(100)
   const cut: string[] = []
   const answer = (name: string): UnreadAnswer & { unsent: number } => ({ unsent: 50, cut: () => cut.push(name) })

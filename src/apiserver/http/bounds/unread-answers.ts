@@ -1,5 +1,5 @@
 /**
- * Answers that are written and not yet read. One that makes no progress at all for a long time is cut off: it holds
+ * Responses that are written and not yet read. One that makes no progress for a long time is cut off, as it takes
  * memory.
  */
 import { Chain, type Linked } from '../../../lib/chain.ts'
@@ -7,21 +7,21 @@ import { Chain, type Linked } from '../../../lib/chain.ts'
 export interface UnreadAnswer extends Linked<UnreadAnswer> {
   /** Bytes that wait for the client. */
   readonly unsent: number
-  /** Ends the stream or connection at once. */
+  /** Ends the stream or connection immediately. */
   cut(): void
 }
 
 export class UnreadAnswers {
   readonly #limitMs: number
   readonly #followed = new Chain<UnreadAnswer>()
-  /** What was looked at before: most answers are gone by then. */
+  /** The state at the last sweep: most responses are complete by then. */
   #seen = new Map<UnreadAnswer, { readonly unsent: number; readonly since: number }>()
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** From now on the answer must make progress, until it is forgotten. */
+  /** Requires progress from the response from now on, until `forget`. */
   follow(answer: UnreadAnswer): void {
     if (!this.#followed.has(answer)) this.#followed.add(answer)
   }
@@ -30,7 +30,7 @@ export class UnreadAnswers {
     this.#followed.remove(answer)
   }
 
-  /** Cuts off what has stood still since it was looked at `limitMs` ago. */
+  /** Cuts off the responses that have made no progress for `limitMs`. */
   sweep(now: number): void {
     const seen = this.#seen
     this.#seen = new Map()

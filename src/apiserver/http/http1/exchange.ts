@@ -1,4 +1,4 @@
-/** Requests and answers over HTTP/1.1. */
+/** Requests and responses over HTTP/1.1. */
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
@@ -12,19 +12,19 @@ import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
 import {
   type ClientCertificate,
-  failed,
   type Handler,
   type Request,
   type RequestAudit,
   type Response,
   type Sink,
+  unexpectedErrorResponse,
 } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { dropRest, isTooMuchToKeep } from '../request-rest.ts'
 import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
 
-/** Whom the client of a connection showed itself as; null for nobody. Reading it takes longer than most requests. */
+/** Client certificates by connection; null if there is none. Reading one takes longer than most requests. */
 const peers = new WeakMap<Socket, ClientCertificate | null>()
 
 function readPeer(socket: TLSSocket): ClientCertificate | null {
@@ -100,7 +100,7 @@ export class Http1Request implements Request, UnreadAnswer {
   body(limit: number): Promise<Buffer> {
     this.#body = new IncomingBody(this.#message, this.#budget, this.header('content-length'))
     const body = this.#body.read(limit)
-    if (this.#waits && this.#body.wanted) {
+    if (this.#waits && this.#body.isBeingRead) {
       this.#waits = false
       this.#response.writeContinue()
     }
@@ -126,16 +126,16 @@ export class Http1Request implements Request, UnreadAnswer {
     return onceClosed(this.#response, callback)
   }
 
-  /** The answer is known: the body is not needed any more. */
+  /** Called when the response is known: the body is not needed any more. */
   answered(): void {
     if (!this.#body) return
     this.#body.release()
-    // What was not read of it would keep the next request from being read.
+    // Unread parts of it would block the next request.
     this.#message.resume()
   }
 
-  /** Whether the client has not begun to send its body, and will not. */
-  get waits(): boolean {
+  /** True if the client waits for `100 Continue`, so that it will not send its body. */
+  get awaitsContinue(): boolean {
     return this.#waits
   }
 
@@ -183,11 +183,11 @@ class Http1Sink implements Sink {
   }
 }
 
-/** Never at once: whether all of a request has come, the parser says after the event only. */
-const soon = (handler: Handler, request: Request): Promise<Response> =>
+/** Calls a handler, always asynchronously: the parser reports only after the event whether the request is complete. */
+const handleLater = (handler: Handler, request: Request): Promise<Response> =>
   new Promise((resolve) => resolve(handler(request)))
 
-/** Listens to the `request` event of a server; `waits` for `checkContinue`. */
+/** Returns a listener for the `request` event of a server; `waits` for `checkContinue`. */
 export const answerMessages =
   (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds, waits = false) =>
   (message: IncomingMessage, response: ServerResponse): void => {
@@ -198,18 +198,18 @@ export const answerMessages =
       if (response.destroyed || response.headersSent) return
       writeOrCut(response, () =>
         respondHttp1(message, response, answered, {
-          waits: request.waits,
+          waits: request.awaitsContinue,
           lingerMs,
           follow: () => unread.follow(request),
         }),
       )
     }
-    soon(handler, request).then(answer, (error) => answer(failed(error)))
+    handleLater(handler, request).then(answer, (error) => answer(unexpectedErrorResponse(error)))
   }
 
 /**
- * Listens to the `upgrade` event of a server: such requests go the way of all others, and some end with the connection
- * taken over.
+ * Returns a listener for the `upgrade` event of a server: such requests are handled like all others, and some of them
+ * take over the connection.
  */
 export const answerUpgrades =
   (handler: Handler, { limits: { lingerMs }, budget, unread }: Bounds) =>
@@ -235,23 +235,23 @@ export const answerUpgrades =
         respondHttp1(message, response, answered, { waits: true, lingerMs, follow: () => unread.follow(request) }),
       )
     }
-    soon(handler, request).then(answer, (error) => answer(failed(error)))
+    handleLater(handler, request).then(answer, (error) => answer(unexpectedErrorResponse(error)))
   }
 
-interface Circumstances {
-  /** The client waits with its body. */
+interface ResponseOptions {
+  /** The client waits for `100 Continue` before it sends its body. */
   readonly waits: boolean
   readonly lingerMs: number
-  /** Called when the answer is known whole: from then on it only has to be read. */
+  /** Called when the response is completely known: from then on it only has to be read. */
   readonly follow: () => void
 }
 
-/** Writes an answer; bodies of known length carry Content-Length, others are chunked. */
+/** Writes a response; bodies of known length have Content-Length, others are chunked. */
 function respondHttp1(
   message: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: Response,
-  { waits, lingerMs, follow }: Circumstances,
+  { waits, lingerMs, follow }: ResponseOptions,
 ): void {
   if (typeof body === 'function') {
     response.writeHead(status, headers)
@@ -264,7 +264,7 @@ function respondHttp1(
   const size = body === undefined ? 0 : sizeOf(body)
   if (size !== undefined) head['content-length'] = size
   const { complete } = message
-  // The client may be sending still: it reads the answer only if the connection stays open for a while.
+  // The client may still be sending: it reads the response only if the connection stays open for a while.
   if (!complete && (waits || isTooMuchToKeep(message))) head.connection = 'close'
   response.writeHead(status, head)
   const end = (): void => {

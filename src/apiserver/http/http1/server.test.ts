@@ -6,7 +6,7 @@ import { boundsOf } from '../bounds/index.ts'
 import { type Handler, text } from '../exchange.ts'
 import { http1Server } from './server.ts'
 
-/** A server that answers at once, and a way to ask it over connections that are kept. */
+/** A server, and a client that sends requests over persistent connections. */
 async function serve(t: TestContext, handler: Handler) {
   const answering = http1Server(handler, boundsOf())
   let connections = 0
@@ -34,7 +34,7 @@ async function serve(t: TestContext, handler: Handler) {
   return { ask, connections: () => connections }
 }
 
-test('connections outlive requests that are answered at once, whatever they bring along', async (t) => {
+test('connections survive immediate responses, unread bodies and thrown errors', async (t) => {
   const { ask, connections } = await serve(t, ({ method }) => {
     if (method === 'DELETE') throw new Error('no')
     return text(200, 'ok')

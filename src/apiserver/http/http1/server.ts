@@ -1,5 +1,6 @@
 /**
- * The HTTP/1.1 side of the listener: Node's server without a port of its own, with upstream's time-outs and refusals.
+ * The HTTP/1.1 side of the listener: Node's server without a port of its own, with upstream's time-outs and error
+ * responses.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,61 +9,64 @@ import type { Bounds } from '../bounds/index.ts'
 import type { Handler } from '../exchange.ts'
 import { answerMessages, answerUpgrades } from './exchange.ts'
 
-/** Go's server reads so much more than its limit before it refuses. */
+/** The bytes by which headers may exceed the limit before Go's server rejects them. */
 const headerSlopBytes = 4096
 
-const longestCheckMs = 5_000
+const maxCheckMs = 5_000
 
-/** Who offers HTTP/2 is content with what it speaks, and a request with a body is none for another protocol. */
+/**
+ * Returns true for upgrades other than to HTTP/2, which such clients do not need. A request with a body is not
+ * upgraded.
+ */
 const wantsUpgrade = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade !== undefined &&
   headers.upgrade.toLowerCase() !== 'h2c' &&
   !Number(headers['content-length']) &&
   !headers['transfer-encoding']
 
-/** A server that waits for `connection` events. */
+/** A server that takes connections from `connection` events. */
 export function http1Server(handler: Handler, bounds: Bounds): Server {
   const { headerTimeoutMs, idleTimeoutMs, headerBytes, lingerMs } = bounds.limits
   const server = createServer({
     maxHeaderSize: headerBytes + headerSlopBytes,
     headersTimeout: headerTimeoutMs,
     keepAliveTimeout: idleTimeoutMs,
-    // Bodies have the request's time: the chain answers when it is over.
+    // Bodies have the request's time limit: the chain answers when it is exceeded.
     requestTimeout: 0,
-    connectionsCheckingInterval: Math.min(longestCheckMs, headerTimeoutMs / 4),
+    connectionsCheckingInterval: Math.min(maxCheckMs, headerTimeoutMs / 4),
     shouldUpgradeCallback: wantsUpgrade,
   })
-  // Node drops what is above its limit without a word.
+  // Node drops headers above its limit silently.
   server.maxHeadersCount = 0
   server.on('request', answerMessages(handler, bounds))
   server.on('checkContinue', answerMessages(handler, bounds, true))
-  // Connections are handed over, nobody listens: without this event Node would neither time out headers nor know idle
-  // connections.
+  // The server does not listen, it gets its connections from outside: without this event Node would neither time out
+  // headers nor track idle connections.
   server.emit('listening')
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error.code, socket, lingerMs))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => rejectRequest(error.code, socket, lingerMs))
   server.on('upgrade', answerUpgrades(handler, bounds))
   server.on('connection', readThroughStream)
   return server
 }
 
 /**
- * Node's parser takes bytes from the connection itself unless somebody listens for them. It is paused while an earlier
- * answer is not written yet, TLS hands on all the records that it holds, and the second is an error then
- * (`HPE_PAUSED`): a stream waits.
+ * Node's parser reads from the connection directly unless a `data` listener was added. It is paused while an earlier
+ * response is not written yet; TLS then passes on all records that it holds, and the second one is an error
+ * (`HPE_PAUSED`). A stream waits.
  */
 function readThroughStream(socket: Socket): void {
   const listens = (): void => {}
   socket.on('data', listens).off('data', listens)
 }
 
-/** Those that have been told: Node parses on, and fails again, while the rest is read. */
-const refused = new WeakSet<Duplex>()
+/** Sockets that have been answered: Node continues to parse, and fails again, while the rest is read. */
+const rejected = new WeakSet<Duplex>()
 
-/** What Go's server says to what is no request, and how long the client has to read it. */
-function refuse(code: string | undefined, socket: Duplex, lingerMs: number): void {
-  if (refused.has(socket)) return
-  refused.add(socket)
-  // Who does not finish its headers is told nothing.
+/** Answers an invalid request as Go's server does, and gives the client `lingerMs` to read that. */
+function rejectRequest(code: string | undefined, socket: Duplex, lingerMs: number): void {
+  if (rejected.has(socket)) return
+  rejected.add(socket)
+  // A client that does not complete its headers gets no response.
   if (!socket.writable || code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     socket.destroy()
     return

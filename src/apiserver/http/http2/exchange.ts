@@ -1,6 +1,6 @@
 /**
- * Requests and answers over HTTP/2 streams. Node's core stream API, without its HTTP/1 compatibility layer (half the
- * cost).
+ * Requests and responses over HTTP/2 streams. Uses Node's core stream API, without its HTTP/1 compatibility layer, at
+ * half the cost.
  */
 import {
   constants,
@@ -17,20 +17,27 @@ import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
 import { drained } from '../drained.ts'
-import { failed, type Handler, type Request, type RequestAudit, type Response, type Sink } from '../exchange.ts'
+import {
+  type Handler,
+  type Request,
+  type RequestAudit,
+  type Response,
+  type Sink,
+  unexpectedErrorResponse,
+} from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
 
-/** The other end of a session, and where its requests are counted. */
+/** The peer of a session, which counts its requests. */
 export interface Http2Peer {
   readonly clientCertificate: ReturnType<Request['clientCertificate']>
   readonly remoteAddress: string
-  /** A request has come in; it is started when it is its turn. */
+  /** Called when a request has arrived; it is started when it is its turn. */
   begin(request: Startable): void
-  /** Takes no more requests of this client on this connection: those under way go on. */
+  /** Accepts no more requests on this connection; those in progress continue. */
   close(): void
-  /** A request is over. `reset` says what it was if it was reset: a stream that had begun, or another request. */
+  /** Called when a request has ended. `reset` is set if it was reset: a stream that had begun, or another request. */
   end(reset: 'stream' | 'request' | undefined): void
 }
 
@@ -50,7 +57,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   audit: RequestAudit | undefined = undefined
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
-  /** Whether the answer is written over time. */
+  /** True if the response is written over time. */
   #streamed = false
   readonly #stream: ServerHttp2Stream
   readonly #headers: IncomingHttpHeaders
@@ -83,16 +90,16 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   }
 
   start(): void {
-    // A reset may have come meanwhile: nobody waits for an answer then.
+    // It may have been reset in the meantime: nobody waits for a response then.
     if (this.#stream.closed) return
     void settle(
       () => this.#handler(this),
       (response) => this.#answer(response),
-      (error) => this.#answer(failed(error)),
+      (error) => this.#answer(unexpectedErrorResponse(error)),
     )
   }
 
-  /** The stream is closed, whatever has become of it. */
+  /** Called when the stream is closed, for whatever reason. */
   closed(): void {
     this.#bounds.unread.forget(this)
     this.#peer.end(
@@ -117,7 +124,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   }
 
   hasHeaders(prefix: string): boolean {
-    // HTTP/2 knows names in lower case only.
+    // Names are always in lower case in HTTP/2.
     const raw = this.#rawHeaders
     for (let i = 0; i < raw.length; i += 2) if (raw[i]!.startsWith(prefix)) return true
     return false
@@ -149,9 +156,9 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     return onceClosed(this.#stream, callback)
   }
 
-  /** The answer is known: the body is not needed any more, and once it is known whole it only has to be read. */
+  /** Writes the response. The body is not needed any more; once the response is complete it only has to be read. */
   #answer(response: Response): void {
-    // HTTP/2 has no such header: the session is told to go.
+    // HTTP/2 has no such header: close the session instead.
     if (response.headers.connection !== undefined) {
       delete response.headers.connection
       setImmediate(() => this.#peer.close())
@@ -212,36 +219,36 @@ class Http2Sink implements Sink {
   }
 }
 
-/** Listens to the `stream` event of a session. */
+/** Returns a listener for the `stream` event of a session. */
 export const answerStreams =
   (handler: Handler, peer: Http2Peer, bounds: Bounds) =>
   (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void => {
-    stream.on('error', ignored)
+    stream.on('error', ignore)
     let request: Http2Request | undefined = new Http2Request(stream, headers, rawHeaders, handler, peer, bounds)
     stream.on('close', () => {
       request?.closed()
-      // Closed streams stay through young collections (docs/decisions/0049): requests need not stay with them.
+      // Closed streams survive young collections (docs/decisions/0049): requests need not.
       request = undefined
     })
     peer.begin(request)
   }
 
-const ignored = (): void => {}
+const ignore = (): void => {}
 
-const isOver = new Error('the stream is closed')
+const closedError = new Error('the stream is closed')
 
 /**
- * Node's own way to destroy a stream, for answers that are known whole. Their last write is done after the stream is
- * destroyed. Node then makes an error, with its stack (20 µs, a part in thirty of a small write), for whoever waits for
- * the end of the stream; it does not where there is one already. Nobody waits for that of such an answer.
+ * Destroys a stream as Node does, for responses that are completely known. Their last write completes after the stream
+ * is destroyed. Node then creates an error with its stack (20 µs, a thirtieth of a small write) for listeners to the
+ * end of the stream, unless the stream has an error already. Nothing listens to the end of such a response.
  */
 function destroyQuietly(this: Duplex, error: Error | null, callback: (error?: Error | null) => void): void {
   const state = (this as { readonly _writableState?: { errored: Error | null } })._writableState
-  if (state) state.errored ??= isOver
+  if (state) state.errored ??= closedError
   Object.getPrototypeOf(this)._destroy.call(this, error, callback)
 }
 
-/** Writes an answer. `request` is followed once it is known whole: from then on it only has to be read. */
+/** Writes a response. `request` is followed once the response is complete: from then on it only has to be read. */
 function respondHttp2(stream: ServerHttp2Stream, response: Response, method: string, request: Http2Request): void {
   if (stream.destroyed || stream.closed) return
   const { status, headers, body } = response
@@ -270,7 +277,7 @@ function respondHttp2(stream: ServerHttp2Stream, response: Response, method: str
 }
 
 /**
- * Since 24.7 Node takes headers as a list of names and values, which costs it less than an object: that it would copy.
+ * Since 24.7 Node takes headers as a list of names and values, which is cheaper than an object, which it would copy.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const takesLists = major > 24 || (major === 24 && minor >= 7)
@@ -303,7 +310,7 @@ function headList(status: number, headers: Response['headers'], size: number | u
   return list
 }
 
-/** Tells a client that goes on sending after its answer to stop (RFC 9113, 8.1). */
+/** Asks a client that continues to send after its response to stop (RFC 9113, 8.1). */
 function endRequest(stream: ServerHttp2Stream): void {
   if (!stream.endAfterHeaders && !stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR)
 }

@@ -1,6 +1,4 @@
-/**
- * What the listener knows of one HTTP/2 connection: its peer, the requests under way, and whether it is still of use.
- */
+/** The state of one HTTP/2 connection: its peer, the requests in progress, and whether it is still in use. */
 import { constants, type ServerHttp2Session } from 'node:http2'
 import type { PeerCertificate, TLSSocket } from 'node:tls'
 import { FairShare, type Startable } from '../bounds/fair-share.ts'
@@ -17,17 +15,17 @@ export class Http2Session implements Http2Peer {
   readonly #share: FairShare
   #peer: { readonly certificate: PeerCertificate; readonly authorized: boolean } | undefined
   #certificateRead = false
-  #underWay = 0
-  /** Requests so far. */
+  #inProgress = 0
+  /** The total number of requests so far. */
   #requests = 0
   #greeted = false
 
-  /** As last swept: */
+  /** State at the last sweep: */
   #requestsSeen = 0
   #idleSince: number
   #bytesSeen = 0
   #heardAt: number
-  #askedAt = 0
+  #pingedAt = 0
   #closedAt = 0
 
   constructor(session: ServerHttp2Session, socket: TLSSocket, { limits, turn }: Bounds) {
@@ -42,7 +40,7 @@ export class Http2Session implements Http2Peer {
     })
   }
 
-  /** Asked of a session once, not once a request: it costs 35 µs. */
+  /** Read once per session, not per request: it costs 35 µs. */
   get clientCertificate() {
     if (!this.#certificateRead) {
       this.#certificateRead = true
@@ -58,19 +56,19 @@ export class Http2Session implements Http2Peer {
   }
 
   begin(request: Startable): void {
-    this.#underWay++
+    this.#inProgress++
     this.#requests++
-    this.#share.take(request)
+    this.#share.schedule(request)
   }
 
   /** Too many resets end the session. */
   end(reset: 'stream' | 'request' | undefined): void {
-    this.#underWay--
+    this.#inProgress--
     if (reset && !this.#session.destroyed && !this.#resets.count(reset, performance.now()))
       this.#session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM)
   }
 
-  /** Lets requests finish; no new ones. */
+  /** Lets requests finish; accepts no new ones. */
   close(): void {
     this.#session.close()
   }
@@ -79,7 +77,7 @@ export class Http2Session implements Http2Peer {
     this.#session.destroy()
   }
 
-  /** Closes an idle session, asks a silent peer whether it is there, and cuts off one that says nothing. */
+  /** Closes an idle session, pings a silent peer, and cuts off one that does not respond. */
   sweep(now: number): void {
     const { headerTimeoutMs, idleTimeoutMs, pingAfterMs, pingTimeoutMs, lingerMs } = this.#limits
     if (this.#closedAt > 0) {
@@ -90,9 +88,9 @@ export class Http2Session implements Http2Peer {
     if (bytesRead !== this.#bytesSeen) {
       this.#bytesSeen = bytesRead
       this.#heardAt = now
-      this.#askedAt = 0
+      this.#pingedAt = 0
     }
-    if (this.#underWay > 0 || this.#requests !== this.#requestsSeen) {
+    if (this.#inProgress > 0 || this.#requests !== this.#requestsSeen) {
       this.#requestsSeen = this.#requests
       this.#idleSince = now
     }
@@ -100,10 +98,10 @@ export class Http2Session implements Http2Peer {
     else if (now - this.#idleSince >= idleTimeoutMs) {
       this.#closedAt = now
       this.#session.close()
-    } else if (this.#askedAt > 0) {
-      if (now - this.#askedAt >= pingTimeoutMs) this.#socket.destroy()
-    } else if (this.#underWay > 0 && now - this.#heardAt >= pingAfterMs) {
-      this.#askedAt = now
+    } else if (this.#pingedAt > 0) {
+      if (now - this.#pingedAt >= pingTimeoutMs) this.#socket.destroy()
+    } else if (this.#inProgress > 0 && now - this.#heardAt >= pingAfterMs) {
+      this.#pingedAt = now
       this.#session.ping(() => {})
     }
   }

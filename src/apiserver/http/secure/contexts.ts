@@ -1,7 +1,4 @@
-/**
- * The TLS contexts of a listener: made when they are first needed, and anew when certificates or authorities are
- * others.
- */
+/** The TLS contexts of a listener: created when needed, and again when certificates or authorities have changed. */
 import {
   createSecureContext,
   type SecureContext,
@@ -13,13 +10,13 @@ import { type Bundle, bundleText } from '../../certificates/signed-by.ts'
 import { pairFor, pairsByName } from './named-pairs.ts'
 import type { ServingPair, TransportOptions } from './transport.ts'
 
-/** CAs that client certificates are checked against; `changed` is told when they are others. */
+/** CAs that verify client certificates; `changed` is called when they have changed. */
 export interface ClientAuthorities {
   readonly bundle: Bundle
   readonly changed?: () => void
 }
 
-/** They cannot be chosen, and without them in the list there is no TLS 1.3. */
+/** They are not configurable, and without them in the list TLS 1.3 is off. */
 const suitesOf13 = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256']
 
 export class ServingContexts {
@@ -40,7 +37,7 @@ export class ServingContexts {
     this.#pairs = pairsByName(transport.named ?? [])
   }
 
-  /** For the server: what it begins with. */
+  /** The initial options of the server. */
   get options(): TlsOptions {
     const { named = [] } = this.#transport
     return {
@@ -51,7 +48,7 @@ export class ServingContexts {
     }
   }
 
-  /** To be called before each handshake: so what is new counts from the next connection on. */
+  /** Call before each handshake: changes take effect from the next connection on. */
   refresh(server: Server): void {
     const trusted = this.#clientCA && bundleText(this.#clientCA.bundle)
     const state = this.#current()
@@ -65,7 +62,7 @@ export class ServingContexts {
     if (isOtherTrust) this.#clientCA?.changed?.()
   }
 
-  /** All that can change without a word. */
+  /** Certificates and keys, which may change without notice. */
   #current(): readonly (string | Buffer)[] {
     const { named = [] } = this.#transport
     return [this.#pair, ...named.map(({ pair }) => pair)].flatMap(({ cert, key }) => [cert, key])
@@ -74,7 +71,7 @@ export class ServingContexts {
   #contextOf(server: string): SecureContext | undefined {
     const pair = pairFor(this.#pairs, server)
     if (!pair) return undefined
-    // By what was found, not by what was asked for: clients may name what they like.
+    // Keyed by the certificate, not by the requested name: clients may send any names.
     const key = String(pair.cert)
     let known = this.#byServer.get(key)
     if (!known) this.#byServer.set(key, (known = createSecureContext(this.#contextOptions(pair))))

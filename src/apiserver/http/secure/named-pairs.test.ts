@@ -4,7 +4,7 @@ import { pairFor, pairsByName } from './named-pairs.ts'
 
 const named = (...names: string[]) => ({ pair: { cert: names.join(), key: '' }, names })
 
-test('the certificate for a name: whole names before wildcards, the first before the second', () => {
+test('a certificate is chosen by whole names before wildcards, and the first before the second', () => {
   const pairs = pairsByName([named('*.example.com'), named('a.example.com', 'A.example.org'), named('a.example.com')])
   const certificateOf = (name: string) => pairFor(pairs, name)?.cert
   assert.equal(certificateOf('a.example.com'), 'a.example.com,A.example.org')

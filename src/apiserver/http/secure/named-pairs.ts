@@ -1,11 +1,11 @@
-/** Which certificate a client gets that names the server it wants (SNI). */
+/** Chooses a certificate by the server name that the client requests (SNI). */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { NamedPair, ServingPair } from './transport.ts'
 
 /**
- * By name, wildcards among them. Names that somebody has given beat those of certificates, and of two the first one
- * counts.
+ * By name, including wildcards. Configured names take precedence over those in certificates, and the first of two pairs
+ * wins.
  */
 export function pairsByName(named: readonly NamedPair[]): ReadonlyMap<string, ServingPair> {
   const byName = new Map<string, ServingPair>()
@@ -16,13 +16,16 @@ export function pairsByName(named: readonly NamedPair[]): ReadonlyMap<string, Se
   return byName
 }
 
-/** A whole name beats a wildcard, which stands for the first label alone. Undefined: the usual certificate will do. */
+/**
+ * A whole name takes precedence over a wildcard, which matches the first label only. Undefined: use the default
+ * certificate.
+ */
 export function pairFor(byName: ReadonlyMap<string, ServingPair>, server: string): ServingPair | undefined {
   const name = server.toLowerCase().replace(/\.$/, '')
   return byName.get(name) ?? byName.get(name.replace(/^[^.]*/, '*'))
 }
 
-/** Common name and DNS names; addresses are no names. */
+/** Common name and DNS names, without IP addresses. */
 function certificateNames({ cert }: ServingPair): readonly string[] {
   const { subject, subjectAltName = '' } = new X509Certificate(cert)
   const [, common = ''] = /^CN=(.*)$/m.exec(subject ?? '') ?? []

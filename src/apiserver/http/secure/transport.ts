@@ -1,27 +1,27 @@
-/** What the listener's TLS is made of: its certificate, those for some names, and what may be spoken. */
+/** TLS options of the listener: its certificate, those for specific names, and the allowed protocols. */
 
 /**
- * In PEM form; `cert` may be a chain. What has changed since it was last read counts from the next connection on, so
- * members may be getters.
+ * In PEM form; `cert` may be a chain. Read again before each connection, so members may be getters that return new
+ * values.
  */
 export interface ServingPair {
   readonly cert: string | Buffer
   readonly key: string | Buffer
 }
 
-/** A pair for some names only (`--tls-sni-cert-key`). */
+/** A pair for specific names (`--tls-sni-cert-key`). */
 export interface NamedPair {
   readonly pair: ServingPair
-  /** `example.com`, `*.example.com`; without any, those that its certificate names. */
+  /** `example.com`, `*.example.com`; if empty, the names in its certificate. */
   readonly names: readonly string[]
 }
 
 export interface TransportOptions {
   readonly named?: readonly NamedPair[]
-  /** TLS 1.2 unless said. */
+  /** Default: TLS 1.2. */
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
-  /** Suites of TLS 1.2, as OpenSSL names them; Node's unless said. */
+  /** Cipher suites of TLS 1.2, as OpenSSL names them. Default: Node's. */
   readonly ciphers?: readonly string[]
-  /** HTTP/1.1 alone. */
+  /** HTTP/1.1 only. */
   readonly withoutHttp2?: boolean
 }

@@ -9,21 +9,21 @@ import { BackendError, forward } from './forward.ts'
 
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n'
 
-interface Asked {
+interface ForwardedRequest {
   readonly answer: Promise<Response>
-  /** The backend's end of the connection, once a request has come on it. */
+  /** The backend's end of the connection, once it has received a request. */
   readonly backend: Promise<Socket>
-  /** The client leaves. */
+  /** Aborts the request as its client. */
   leave(): void
 }
 
-/** Passes one request on to a backend that answers with these bytes. */
+/** Forwards one request to a backend that answers with these bytes. */
 async function ask(
   t: TestContext,
   head: string,
   headers: Readonly<Record<string, string>> = {},
   protocol: Request['protocol'] = 'HTTP/1.1',
-): Promise<Asked> {
+): Promise<ForwardedRequest> {
   const { promise: backend, resolve } = Promise.withResolvers<Socket>()
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -55,14 +55,14 @@ async function ask(
 
 const chat = { upgrade: 'chat', connection: 'Upgrade' }
 
-test('a connection that a backend has handed over ends with a client that leaves before it is tied to it', async (t) => {
+test("a client that disconnects before it is joined to a backend's connection ends that", async (t) => {
   const { answer, backend, leave } = await ask(t, switching, chat)
   await answer
   leave()
   await once((await backend).resume(), 'close')
 })
 
-test('a backend that resets its connection before it is tied to the client’s ends the client’s', async (t) => {
+test('a backend that resets its connection before it is joined to the client’s ends the client’s', async (t) => {
   const { answer, backend } = await ask(t, switching, chat)
   const { takeOver } = await answer
   const socket = await backend
@@ -75,12 +75,12 @@ test('a backend that resets its connection before it is tied to the client’s e
   await once(client.resume(), 'close')
 })
 
-test('a client that has left before the backend is asked gets no answer', async (t) => {
-  const gone = AbortSignal.abort()
+test('a client that has disconnected before the backend is dialled gets no response', async (t) => {
+  const aborted = AbortSignal.abort()
   const request = {
     method: 'GET',
     protocol: 'HTTP/1.1',
-    signal: gone,
+    signal: aborted,
     header: () => undefined,
     bodyStream: () => undefined,
   }
@@ -99,20 +99,20 @@ test('a client that has left before the backend is asked gets no answer', async 
   await assert.rejects(answer, BackendError)
 })
 
-test('a backend that switches protocols unasked, or whose status is none, is refused', async (t) => {
+test('a backend with an unrequested protocol switch or an invalid status is rejected', async (t) => {
   const unasked = await ask(t, switching)
   await assert.rejects(unasked.answer, { message: 'backend tried to switch protocol "chat" when "" was requested' })
   const odd = await ask(t, 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n')
   await assert.rejects(odd.answer, { message: 'malformed HTTP status code "99"' })
 })
 
-test('a status above 599 is passed on to clients of HTTP/1.1 only, for HTTP/2 cannot be written with it', async (t) => {
+test('a status above 599 is forwarded over HTTP/1.1 only, as HTTP/2 does not support it', async (t) => {
   const head = 'HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n'
   assert.equal((await (await ask(t, head)).answer).status, 999)
   await assert.rejects((await ask(t, head, {}, 'HTTP/2')).answer, { message: 'malformed HTTP status code "999"' })
 })
 
-test('of fields that have one value the first is passed on, and nothing that belongs to the connection', async (t) => {
+test('duplicates of singular headers and connection headers are not forwarded', async (t) => {
   const lines = [
     'Content-Type: a/b',
     'Content-Type: c/d',
@@ -126,7 +126,7 @@ test('of fields that have one value the first is passed on, and nothing that bel
   assert.deepEqual({ ...headers }, { 'content-type': 'a/b', 'x-two': ['1', '2'], 'content-length': '0' })
 })
 
-test('a request with a body asks for no other protocol', async (t) => {
+test('a request with a body is not upgraded', async (t) => {
   const { answer } = await ask(t, 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', { ...chat, 'content-length': '5' })
   assert.equal((await answer).status, 200)
 })

@@ -1,6 +1,6 @@
 /**
- * Passes a request on to a backend and its answer back, both as they come: a side that reads slowly holds the other up,
- * nothing is gathered, and when one of them goes, the other is told.
+ * Forwards a request to a backend and its response back, both as streams: a slow reader slows down the other side,
+ * nothing is buffered, and when one side disconnects, the other connection is closed too.
  */
 import {
   type Agent,
@@ -19,38 +19,38 @@ import { connectionError } from '../connection-error.ts'
 import { answerHeaders } from './headers.ts'
 import { takeOver } from './take-over.ts'
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Backend {
   readonly scheme: 'http' | 'https'
   readonly host: string
   readonly port: number
-  /** What the backend is checked against, and shown. */
+  /** TLS options: the CA for the backend's certificate, and the client certificate. */
   readonly tls?: ConnectionOptions
-  /** Keeps connections for requests to come. */
+  /** Reuses connections for later requests. */
   readonly agent?: Agent
 }
 
 export interface Forwarding {
   readonly request: Request
   readonly backend: Backend
-  /** Path and query as the backend sees them. */
+  /** Path and query as the backend gets them. */
   readonly target: string
   readonly headers: OutgoingHttpHeaders
-  /** Whether the server's end ends it, as it does watches. */
+  /** True if the shutdown of the server ends it, as it does watches. */
   readonly longRunning: boolean
   readonly waitGroup: WaitGroup
-  /** For a client that speaks another protocol than the backend; the client has to ask for an upgrade. */
+  /** For a client that speaks another protocol than the backend; the client must request an upgrade. */
   readonly translation?: Translation
-  /** The backend gets a plain request even if the client asked for an upgrade. */
+  /** The backend gets a plain request even if the client has requested an upgrade. */
   readonly plain?: boolean
 }
 
-/** What the backend is asked to speak, and who carries that to the client. */
+/** The protocol that the backend is asked for, and its translation for the client. */
 export interface Translation {
   readonly method: string
-  /** As in `Upgrade`. */
+  /** The value of `Upgrade`. */
   readonly protocol: string
-  /** When the backend has agreed. Gives what takes the client's connection over. */
+  /** Called when the backend has agreed. Returns the function that takes over the client's connection. */
   readonly takeOver: (
     incoming: IncomingMessage,
     backend: Duplex,
@@ -58,9 +58,9 @@ export interface Translation {
   ) => NonNullable<Response['takeOver']>
 }
 
-/** The backend could not be reached, or is not what it should be. The message is Go's. */
+/** The backend could not be reached, or its response is invalid. The message is Go's. */
 export class BackendError extends Error {
-  /** Whether the backend was asked to speak another protocol. */
+  /** True if the request to the backend was an upgrade. */
   readonly upgrading: boolean
 
   constructor(message: string, upgrading = false) {
@@ -70,7 +70,7 @@ export class BackendError extends Error {
   }
 }
 
-/** In the form of Node's own errors, which have codes. */
+/** Has a code, as Node's own errors. */
 class DialTimeout extends Error {
   readonly code = 'ETIMEDOUT'
 }
@@ -78,21 +78,21 @@ class DialTimeout extends Error {
 /** As upstream's dialler. */
 const dialTimeoutMs = 30_000
 
-/** Lower ones are interim answers, or none at all. */
-const leastStatus = 200
-/** Node's HTTP/2 server writes no higher ones. */
-const mostStatus = 599
+/** Lower ones are interim responses, or invalid. */
+const minStatus = 200
+/** Node's HTTP/2 server supports no higher ones. */
+const maxStatus = 599
 
 const canPassOn = (status: number, { protocol }: Request): boolean =>
-  status >= leastStatus && (status <= mostStatus || protocol.startsWith('HTTP/1'))
+  status >= minStatus && (status <= maxStatus || protocol.startsWith('HTTP/1'))
 
-/** Bytes that wait for a slow client before the backend has to. */
-const mostWaiting = 256 * 1024
+/** The backlog in bytes of a slow client at which reading from the backend pauses. */
+const maxBacklog = 256 * 1024
 
 export const addressOf = ({ host, port }: Pick<Backend, 'host' | 'port'>): string =>
   isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
 
-/** True if the client asks to speak another protocol over this connection. A request with a body cannot. */
+/** True if the client requests an upgrade of this connection. A request with a body cannot be one. */
 export const isUpgrade = (request: Request): boolean =>
   request.protocol === 'HTTP/1.1' &&
   request.header('upgrade') !== undefined &&
@@ -100,7 +100,7 @@ export const isUpgrade = (request: Request): boolean =>
   !Number(request.header('content-length')) &&
   (request.header('connection') ?? '').split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
 
-/** The backend's answer, of which the head has come. Rejects with a BackendError. */
+/** The backend's response, once its head has been received. Rejects with a BackendError. */
 export function forward(forwarding: Forwarding): Promise<Response> {
   const { request, backend, headers, translation, waitGroup, plain = false } = forwarding
   const upgrading = !plain && isUpgrade(request)
@@ -111,23 +111,21 @@ export function forward(forwarding: Forwarding): Promise<Response> {
     const outgoing = dial(forwarding, sent, upgrading)
     limitDialling(outgoing)
     outgoing.on('error', (error) => reject(new BackendError(connectionError(error, addressOf(backend)), upgrading)))
-    const refuse = (why: string): void => {
+    const fail = (why: string): void => {
       reject(new BackendError(why, upgrading))
       outgoing.destroy()
     }
     outgoing.on('response', (incoming) => {
       const { statusCode = 0 } = incoming
-      if (upgrading && statusCode < 400) refuse(`invalid upgrade response: status code ${statusCode}`)
-      else if (!canPassOn(statusCode, request)) refuse(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
+      if (upgrading && statusCode < 400) fail(`invalid upgrade response: status code ${statusCode}`)
+      else if (!canPassOn(statusCode, request)) fail(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
       else resolve(answer(incoming, forwarding))
     })
     outgoing.on('upgrade', (incoming, socket, head) => {
-      const take = heldFor(request, socket)
+      const take = holdConnection(request, socket)
       if (!upgrading) {
         socket.destroy()
-        refuse(
-          `backend tried to switch protocol ${JSON.stringify(incoming.headers.upgrade ?? '')} when "" was requested`,
-        )
+        fail(`backend tried to switch protocol ${JSON.stringify(incoming.headers.upgrade ?? '')} when "" was requested`)
         return
       }
       const takenOver = translation
@@ -146,10 +144,10 @@ export function forward(forwarding: Forwarding): Promise<Response> {
 }
 
 /**
- * Keeps a backend's connection until the client's is tied to it: it may fail in between, and the client may leave. The
- * returned function says whether there is still something to tie; the client's connection ends where there is not.
+ * Holds a backend's connection until it is joined to the client's: it may fail in between, and the client may
+ * disconnect. The returned function returns true if the connection is still open; otherwise it ends the client's.
  */
-function heldFor({ signal }: Request, backend: Duplex): (client: Duplex) => boolean {
+function holdConnection({ signal }: Request, backend: Duplex): (client: Duplex) => boolean {
   const end = (): void => void backend.destroy()
   backend.on('error', end)
   if (signal.aborted) end()
@@ -179,7 +177,9 @@ function dial(
   return scheme === 'https' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
 }
 
-/** A connection that does not come about ends the request; one that is silent does not. */
+/**
+ * Ends a request whose connection cannot be established in time. An established but silent connection is not limited.
+ */
 function limitDialling(outgoing: ClientRequest): void {
   outgoing.on('socket', (socket) => {
     if (!socket.connecting) return
@@ -199,7 +199,7 @@ function send(request: Request, outgoing: ClientRequest): void {
   }
   body.on('error', () => outgoing.destroy())
   body.on('aborted', () => outgoing.destroy())
-  // A backend that answers before it has read everything does not read the rest: it is dropped.
+  // A backend that responds early does not read the rest of the body: drop it.
   outgoing.on('close', () => {
     body.unpipe(outgoing)
     body.resume()
@@ -217,7 +217,7 @@ function answer(incoming: IncomingMessage, { request, longRunning, waitGroup }: 
     sink.onClose(() => incoming.destroy())
     incoming.on('data', (chunk: Buffer) => {
       if (request.method !== 'HEAD') sink.write(chunk)
-      if (sink.backlog < mostWaiting) return
+      if (sink.backlog < maxBacklog) return
       incoming.pause()
       void sink.ready().then(() => incoming.resume())
     })

@@ -1,13 +1,10 @@
-/**
- * Headers on their way through the server: what belongs to one connection stays there, and the client's credentials
- * stay here.
- */
+/** Headers of forwarded requests: headers of one connection are not forwarded, nor are the client's credentials. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Request } from '../../http/exchange.ts'
 import { tokenProtocol } from '../../http/websocket-token.ts'
 
-/** About one connection (RFC 9110, 7.6.1), and what each side sets itself. */
-const ofConnections: ReadonlySet<string> = new Set([
+/** Headers of one connection (RFC 9110, 7.6.1), and those that each side sets itself. */
+const connectionHeaders: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -20,8 +17,8 @@ const ofConnections: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
-/** Fields that have one value (RFC 9110). Node refuses to write more of them over HTTP/2. */
-const singular: ReadonlySet<string> = new Set([
+/** Headers with a single value (RFC 9110). Node does not write more values of them over HTTP/2. */
+const singularHeaders: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-max-age',
   'access-control-request-method',
@@ -58,9 +55,12 @@ const singular: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ])
 
-const ofThisServer: ReadonlySet<string> = new Set(['host', 'expect', 'authorization'])
+const localHeaders: ReadonlySet<string> = new Set(['host', 'expect', 'authorization'])
 
-/** Who says who somebody is: the server alone. Some backends take `_` for `-` (CGI, RFC 3875, 4.1.18). */
+/**
+ * True for headers that state an identity, which only the server may set. Some backends take `_` for `-` (CGI, RFC
+ * 3875, 4.1.18).
+ */
 const isIdentity = (name: string): boolean => /^(x[-_]remote|impersonate)[-_]/.test(name)
 
 /** The headers of a request for its backend, without the client's credentials. */
@@ -70,9 +70,9 @@ export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
   for (const name of request.headerNames()) {
     if (
       name.startsWith(':') ||
-      ofConnections.has(name) ||
+      connectionHeaders.has(name) ||
       named.has(name) ||
-      ofThisServer.has(name) ||
+      localHeaders.has(name) ||
       isIdentity(name) ||
       request.isIdentityHeader?.(name)
     )
@@ -94,13 +94,13 @@ const withoutTokens = (values: readonly string[]): string =>
     .filter((protocol) => !protocol.startsWith(tokenProtocol))
     .join(', ')
 
-/** The headers of a backend's answer for the client. Of fields that have one value, the first counts. */
+/** The headers of a backend's response for the client. Of headers with a single value, the first is used. */
 export function answerHeaders({ headersDistinct, headers }: IncomingMessage): Record<string, string | string[]> {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
-  const kept: Record<string, string | string[]> = {}
+  const forwarded: Record<string, string | string[]> = {}
   for (const [name, values] of Object.entries(headersDistinct)) {
-    if (!values || ofConnections.has(name) || named.has(name)) continue
-    kept[name] = values.length === 1 || singular.has(name) ? values[0]! : values
+    if (!values || connectionHeaders.has(name) || named.has(name)) continue
+    forwarded[name] = values.length === 1 || singularHeaders.has(name) ? values[0]! : values
   }
-  return kept
+  return forwarded
 }

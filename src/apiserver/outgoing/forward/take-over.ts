@@ -1,5 +1,5 @@
 /**
- * Two connections that speak a protocol of their own (WebSocket, SPDY) from now on: what comes on one goes out on the
+ * Joins two connections that speak another protocol (WebSocket, SPDY) from now on: bytes from one are written to the
  * other.
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
@@ -7,8 +7,8 @@ import type { Duplex } from 'node:stream'
 import type { WaitGroup } from '../../http/wait-group.ts'
 
 /**
- * For the connection of the client, when the backend has said `101 Switching Protocols`. It ends with the server at the
- * latest.
+ * Takes over the connection of the client after the backend's `101 Switching Protocols`. It ends at the latest with the
+ * server.
  */
 export const takeOver =
   (incoming: IncomingMessage, backend: Duplex, backendHead: Buffer, waitGroup: WaitGroup) =>
@@ -33,7 +33,7 @@ export const takeOver =
     if (waitGroup.stopping) end()
   }
 
-/** The backend's own head: the client checks parts of it (`Sec-WebSocket-Accept`). */
+/** The backend's own head, as the client validates parts of it (`Sec-WebSocket-Accept`). */
 function headOf({ statusCode = 101, rawHeaders }: IncomingMessage): string {
   const lines = [`HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}`]
   for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)

@@ -1,12 +1,12 @@
 /**
- * Where the Service of an APIService answers: at one of its endpoints, so that no cluster network is needed, or at its
+ * Resolves the Service of an APIService: to one of its endpoints, so that no cluster network is needed, or to its
  * external name.
  */
 import type { V1Service } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { notFound, StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
-import { type EndpointSources, fromRandom, serviceEndpoints } from './service-endpoints.ts'
+import { type EndpointSources, rotateRandomly, serviceEndpoints } from './service-endpoints.ts'
 
 export interface ServiceReference {
   readonly namespace: string
@@ -30,7 +30,7 @@ export async function findService(
   return (await registry.get(services, services.key(namespace, name)))?.parse<Service>()
 }
 
-/** Throws a StatusError when nothing answers there. */
+/** Throws a StatusError if there is no address. */
 export async function resolveService(
   sources: ServiceSources,
   reference: ServiceReference,
@@ -44,9 +44,9 @@ export async function resolveService(
   if (!found) throw unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
   const portName = found.name ?? ''
   const subsets = (await serviceEndpoints(sources, namespace, name)) ?? []
-  for (const { addresses, ports } of fromRandom(subsets, sources.random)) {
+  for (const { addresses, ports } of rotateRandomly(subsets, sources.random)) {
     const endpointPort = ports.find((one) => one.name === portName)
-    const address = fromRandom(addresses, sources.random)[0]
+    const address = rotateRandomly(addresses, sources.random)[0]
     if (endpointPort && address) return { host: address.ip, port: endpointPort.port }
   }
   throw noEndpoints(name)

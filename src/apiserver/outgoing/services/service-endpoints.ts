@@ -1,10 +1,10 @@
-/** The addresses behind a Service: of its EndpointSlices or, where nobody makes these, of its Endpoints. */
+/** The addresses of a Service: from its EndpointSlices or, if there are none, from its Endpoints. */
 import type { V1EndpointSlice, V1Endpoints } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 
-/** Addresses that are ready, with the ports that all of them have. */
+/** Ready addresses, with their common ports. */
 export interface Subset {
   readonly addresses: readonly EndpointAddress[]
   readonly ports: readonly { readonly name: string; readonly port: number }[]
@@ -12,7 +12,7 @@ export interface Subset {
 
 export interface EndpointAddress {
   readonly ip: string
-  /** The object that has the address: a pod, or nothing. */
+  /** The object with this address: a pod, or undefined. */
   readonly target?: { readonly kind?: string; readonly namespace?: string; readonly name?: string }
 }
 
@@ -53,8 +53,8 @@ const ofEndpoints = ({ subsets }: Model<V1Endpoints>): Subset[] =>
     ports: (ports ?? []).map(({ name = '', port }) => ({ name, port })),
   }))
 
-/** The items from a random one on, so that load spreads. */
-export function fromRandom<T>(items: readonly T[], random: () => number): readonly T[] {
+/** The items, beginning at a random one, to spread load. */
+export function rotateRandomly<T>(items: readonly T[], random: () => number): readonly T[] {
   const start = Math.floor(random() * items.length)
   return [...items.slice(start), ...items.slice(0, start)]
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AnswerCache } from './answer-cache.ts'
 
-describe('answers that are kept', () => {
-  test('hold for their time, and not a moment longer', () => {
+describe('cached responses', () => {
+  test('expire exactly after their time', () => {
     let now = 0
     const cache = new AnswerCache<string>(10, () => now)
     cache.set('a', 'yes', 100)
-    cache.set('b', 'never kept', 0)
+    cache.set('b', 'never cached', 0)
     now = 99
     assert.equal(cache.get('a'), 'yes')
     assert.equal(cache.get('b'), undefined)
@@ -16,7 +16,7 @@ describe('answers that are kept', () => {
     assert.equal(cache.size, 0)
   })
 
-  test('are bounded: what was not asked for the longest goes', () => {
+  test('are limited in number: the least recently used one is dropped', () => {
     const cache = new AnswerCache<number>(2)
     cache.set('a', 1, 1000)
     cache.set('b', 2, 1000)

@@ -1,42 +1,42 @@
-/** Answers that hold for some time. Of too many, those that were not asked for the longest go first. */
+/** Responses that are cached for some time. If there are too many, the least recently used are dropped first. */
 
-interface Kept<T> {
+interface CachedAnswer<T> {
   readonly value: T
-  /** On the clock that was given, ms. */
+  /** In ms of the given clock. */
   readonly until: number
 }
 
 export class AnswerCache<T> {
-  readonly #kept = new Map<string, Kept<T>>()
-  readonly #most: number
+  readonly #answers = new Map<string, CachedAnswer<T>>()
+  readonly #maxSize: number
   readonly #now: () => number
 
-  constructor(most: number, now: () => number = () => performance.now()) {
-    this.#most = most
+  constructor(maxSize: number, now: () => number = () => performance.now()) {
+    this.#maxSize = maxSize
     this.#now = now
   }
 
   get size(): number {
-    return this.#kept.size
+    return this.#answers.size
   }
 
   get(key: string): T | undefined {
-    const kept = this.#kept.get(key)
-    if (!kept) return undefined
-    this.#kept.delete(key)
-    if (kept.until <= this.#now()) return undefined
-    this.#kept.set(key, kept)
-    return kept.value
+    const cached = this.#answers.get(key)
+    if (!cached) return undefined
+    this.#answers.delete(key)
+    if (cached.until <= this.#now()) return undefined
+    this.#answers.set(key, cached)
+    return cached.value
   }
 
-  /** `forMs` 0: it is not kept. */
+  /** Caches a value; `forMs` 0: does not. */
   set(key: string, value: T, forMs: number): void {
-    this.#kept.delete(key)
+    this.#answers.delete(key)
     if (forMs <= 0) return
-    if (this.#kept.size >= this.#most) {
-      const [oldest] = this.#kept.keys()
-      if (oldest !== undefined) this.#kept.delete(oldest)
+    if (this.#answers.size >= this.#maxSize) {
+      const [oldest] = this.#answers.keys()
+      if (oldest !== undefined) this.#answers.delete(oldest)
     }
-    this.#kept.set(key, { value, until: this.#now() + forMs })
+    this.#answers.set(key, { value, until: this.#now() + forMs })
   }
 }

@@ -1,4 +1,4 @@
-/** What an answer with a bad status means, in the words of Go's client of the API. */
+/** The error message for a response with an error status, with the texts of Go's API client. */
 import { goQuote } from '../../../lib/go/go-quote.ts'
 
 const reasons: Readonly<Record<number, string>> = {
@@ -13,14 +13,14 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 
-/** As much of a body is told. */
+/** The maximum length of a body in a message. */
 const shownLength = 2048
 
-/** A body that is no text, by what the answer says it is, is not told. */
+/** Returns the message. A body whose content type is not text is omitted. */
 export function answerError(status: number, body: Buffer, contentType = ''): string {
   const content = body.toString().trim()
-  const told = statusMessage(content)
-  if (told) return told
+  const message = statusMessage(content)
+  if (message) return message
   const text = contentType === '' || /^text\//i.test(contentType) ? content.slice(0, shownLength) : unknown
   if (status === 403 || status === 415) return text
   if (status === 406)
@@ -36,7 +36,7 @@ export function answerError(status: number, body: Buffer, contentType = ''): str
 
 const unknown = 'unknown'
 
-/** Servers of the API say what is wrong in a Status. */
+/** Returns the message of a Status, if the body is one. */
 function statusMessage(text: string): string | undefined {
   if (!text.startsWith('{')) return undefined
   try {

@@ -1,4 +1,4 @@
-/** A client of the webhook that a kubeconfig names. */
+/** A client of the webhook in a kubeconfig. */
 import { authorizationOf, type Connection } from '../../../kubeconfig/connection.ts'
 import { WebhookClient, type WebhookClientOptions } from './webhook-client.ts'
 

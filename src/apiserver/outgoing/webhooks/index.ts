@@ -1,7 +1,7 @@
-/** Webhooks: servers of others that are asked while a request is under way. */
+/** Webhooks: other servers that are called while a request is processed. */
 export { AnswerCache } from './answer-cache.ts'
 export { connectionClient } from './connection-client.ts'
-export { patiently } from './patience.ts'
+export { withRetries } from './retry.ts'
 export { fieldsOf, reviewIn } from './review-answer.ts'
 export { type ReviewVersion, reviewVersion, reviewVersions } from './review-version.ts'
 export type { WebhookConfig } from './webhook-address.ts'

@@ -1,15 +1,15 @@
-/** What webhooks answer that are asked with a review, taken apart: nobody knows what it holds. */
+/** Parses and checks the responses of webhooks to reviews. */
 import { isObject, type JsonObject } from '../../../machinery/fields/json.ts'
 
 /**
- * The members of an answer. One that does not say what it is, is what was asked for. Throws an Error for one of another
- * kind or version.
+ * The members of a response. Without kind and version it has the expected ones. Throws an Error for another kind or
+ * version.
  */
 export function reviewIn(answer: Buffer, kind: string, apiVersion: string): JsonObject {
   const review = fieldsOf(parsed(answer), kind)
-  const [saidKind, saidVersion] = [review.kind || kind, review.apiVersion || apiVersion]
-  if (saidKind !== kind || saidVersion !== apiVersion) {
-    const [otherKind, otherVersion] = [saidKind, saidVersion].map((text) => JSON.stringify(text))
+  const [actualKind, actualVersion] = [review.kind || kind, review.apiVersion || apiVersion]
+  if (actualKind !== kind || actualVersion !== apiVersion) {
+    const [otherKind, otherVersion] = [actualKind, actualVersion].map((text) => JSON.stringify(text))
     throw new Error(
       `the webhook answered with kind ${otherKind} of ${otherVersion}, not with ${article(kind)} ${kind} of ` +
         `${apiVersion}`,
@@ -19,8 +19,7 @@ export function reviewIn(answer: Buffer, kind: string, apiVersion: string): Json
 }
 
 /**
- * The members of a part of an answer, without those that are null; `type` is what it is called in the Error for what
- * has none.
+ * The members of a part of a response, without null members; throws an Error that contains `type` if it is no object.
  */
 export function fieldsOf(value: unknown, type: string): JsonObject {
   if (!isObject(value)) throw new Error(`the webhook's answer is no ${type}`)

@@ -1,4 +1,4 @@
-/** Where a webhook is: at a URL, or at one of the endpoints of a Service, so that no cluster network is needed. */
+/** The address of a webhook: a URL, or one of the endpoints of a Service, so that no cluster network is needed. */
 import type { ApiextensionsV1WebhookClientConfig } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
@@ -13,17 +13,17 @@ export interface Place {
 }
 
 export interface WebhookAddress {
-  /** As errors tell it. */
+  /** The URL in error messages. */
   readonly url: URL
-  /** Whom the certificate has to name. */
+  /** The name that the certificate must have. */
   readonly serverName: string
-  /** What is connected to. Rejects with an Error when nothing answers there. */
+  /** Resolves the address to connect to. Rejects with an Error if there is none. */
   dial(): Promise<Place>
 }
 
 const httpsPort = 443
 
-/** Throws a TypeError for a URL that is none. */
+/** Throws a TypeError for an invalid URL. */
 export function webhookAddress({ url, service }: WebhookConfig, sources: ServiceSources): WebhookAddress {
   if (service) {
     const { namespace, name, path = '/', port = httpsPort } = service
@@ -44,6 +44,6 @@ export function webhookAddress({ url, service }: WebhookConfig, sources: Service
   }
 }
 
-/** Services are called by their kind here, not by their resource. */
+/** These messages contain the kind of the Service, not its resource. */
 const serviceError = (error: unknown, name: string): unknown =>
   error instanceof StatusError && error.code === 404 ? new Error(`service ${JSON.stringify(name)} not found`) : error

@@ -1,6 +1,6 @@
 /**
- * Calls one webhook: a JSON document is sent, another one comes back. Nothing of the client whose request it is for is
- * passed on. What goes wrong is told in the words of Go's client, which people search for.
+ * Calls one webhook: sends a JSON document and returns the JSON document of the response. Nothing from the original
+ * client's request is passed on. Errors have the messages of Go's client, which people search for.
  */
 import { X509Certificate } from 'node:crypto'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -17,31 +17,31 @@ import { type Place, type WebhookAddress, type WebhookConfig, webhookAddress } f
 
 export interface WebhookClientOptions {
   readonly sources: ServiceSources
-  /** How long a call may take as a whole, ms. */
+  /** The time limit for a whole call, in ms. */
   readonly timeoutMs: number
-  /** Larger answers are not taken. Bytes. */
+  /** The maximum size of a response, in bytes. */
   readonly mostBytes?: number
-  /** Who the server is to the webhook, and what else is said about the connection. */
+  /** The client certificate, and other TLS options of the connection. */
   readonly tls?: ConnectionOptions
-  /** The header `authorization` of a call. */
+  /** Returns the header `authorization` of a call. */
   readonly authorization?: () => Promise<string>
 }
 
-/** Who waits for what comes of a call. */
-interface Waiting {
-  /** Aborted when nobody waits any more. */
+/** The caller's limits for a call. */
+interface CallerLimits {
+  /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal
-  /** When that will be, on the clock of `performance`, if it is known. */
+  /** The time until which the caller waits, on the clock of `performance`, if known. */
   readonly deadline?: number
 }
 
-/** What is said about the webhook is not enough to ask it. */
+/** The webhook's configuration is invalid. */
 export class WebhookClientError extends Error {}
 
-/** An answer that is none: the webhook, or what stands before it, has said no. */
+/** The webhook, or a proxy in front of it, has responded with an error status. */
 export class WebhookAnswerError extends Error {
   readonly status: number
-  /** After how long it has asked to be called again; undefined if it has not. */
+  /** The Retry-After in ms; undefined if there is none. */
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, status: number, retryAfterMs?: number) {
@@ -51,11 +51,11 @@ export class WebhookAnswerError extends Error {
   }
 }
 
-/** Connections that rest are closed after this, so that none is used when the other side has given it up. */
+/** In ms. Idle connections are closed after this, to avoid using one that the other side has just closed. */
 const idleMs = 30_000
-const defaultMostBytes = 64 * 1024 * 1024
-/** Calls beyond these wait for one another. */
-const mostConnections = 64
+const defaultMaxBytes = 64 * 1024 * 1024
+/** More calls wait for a free connection. */
+const maxConnections = 64
 
 interface Call {
   readonly place: Place
@@ -63,7 +63,7 @@ interface Call {
   readonly url: URL
   readonly body: Buffer
   readonly authorization?: string
-  /** When it is to be over, on the clock of `performance`. */
+  /** The end of the time limit, on the clock of `performance`. */
   readonly deadline: number
   readonly signal?: AbortSignal
   readonly fail: (why: string) => Error
@@ -72,7 +72,7 @@ interface Call {
 export class WebhookClient {
   readonly #options: WebhookClientOptions
   readonly #config: WebhookConfig
-  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxSockets: mostConnections, maxFreeSockets: 16 })
+  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxSockets: maxConnections, maxFreeSockets: 16 })
   #prepared: { readonly address: WebhookAddress; readonly tls: ConnectionOptions } | undefined
 
   constructor(config: WebhookConfig, options: WebhookClientOptions) {
@@ -81,36 +81,36 @@ export class WebhookClient {
   }
 
   /**
-   * Resolves with the body of a good answer. Rejects with an Error that says why there is none; with a
-   * WebhookClientError where none was asked for.
+   * Resolves with the body of a successful response. Rejects with an Error with the reason; with a WebhookClientError
+   * if the webhook could not be called at all.
    */
-  async post(body: Buffer, waiting?: Waiting): Promise<Buffer> {
+  async post(body: Buffer, caller?: CallerLimits): Promise<Buffer> {
     const { timeoutMs } = this.#options
     const now = performance.now()
     const deadline = now + timeoutMs
     const { address, tls } = this.#prepare()
     const url = new URL(address.url)
-    const left = (waiting?.deadline ?? deadline) - now
+    const remaining = (caller?.deadline ?? deadline) - now
     url.searchParams.set(
       'timeout',
-      goDuration(left < timeoutMs ? Math.max(1, Math.ceil(left / 1000)) * 1000 : timeoutMs),
+      goDuration(remaining < timeoutMs ? Math.max(1, Math.ceil(remaining / 1000)) * 1000 : timeoutMs),
     )
     const fail = (why: string): Error => new Error(`Post ${JSON.stringify(shown(address, url))}: ${why}`)
     const place = await address
       .dial()
       .catch((error) => Promise.reject(fail(error instanceof Error ? error.message : String(error))))
     const authorization = await this.#options.authorization?.()
-    return this.#send({ place, tls, url, body, authorization, fail, deadline, signal: waiting?.signal })
+    return this.#send({ place, tls, url, body, authorization, fail, deadline, signal: caller?.signal })
   }
 
-  /** Keeps no connections any more. Calls under way go on. */
+  /** Closes idle connections and reuses none. Calls in progress continue. */
   retire(): void {
     const agent = this.#agent
     agent.maxFreeSockets = 0
     for (const socket of Object.values(agent.freeSockets).flatMap((sockets) => sockets ?? [])) socket.destroy()
   }
 
-  /** Ends all connections, and what is under way on them. */
+  /** Ends all connections, and the calls on them. */
   stop(): void {
     this.#agent.destroy()
   }
@@ -121,14 +121,14 @@ export class WebhookClient {
     const ca = caBundle ? Buffer.from(caBundle, 'base64') : undefined
     if (ca) checkBundle(ca)
     const address = webhookAddress(this.#config, this.#options.sources)
-    // An address is no name that could be asked for; it is checked all the same.
+    // An IP address cannot be sent as server name; it is verified nevertheless.
     const servername = isIP(address.serverName) ? '' : address.serverName
     return (this.#prepared = { address, tls: { servername, ...(ca && { ca }), ...this.#options.tls } })
   }
 
   #send(call: Call, isRepeated = false): Promise<Buffer> {
     const { place, url, body, fail, signal } = call
-    const { mostBytes = defaultMostBytes } = this.#options
+    const { mostBytes = defaultMaxBytes } = this.#options
     const dialled = addressOf(place)
     return new Promise((resolve, reject) => {
       const sent = httpsRequest({
@@ -160,9 +160,8 @@ export class WebhookClient {
         if (!answered) reject(fail('EOF'))
       })
       sent.on('error', (error) => {
-        // The other side has given up a connection that rested, in the same moment.
-        // A call whose time is up fails with the same code: it has been rejected, and a repeated one would have no
-        // caller.
+        // The other side may close an idle connection at the same moment.
+        // A call that has timed out fails with the same code: it has been rejected, and a retry would have no caller.
         const wasGivenUp =
           !isLate && sent.reusedSocket && !answered && !isRepeated && givenUp.has(errorCode(error) ?? '')
         if (wasGivenUp) resolve(this.#send(call, true))
@@ -199,13 +198,13 @@ export class WebhookClient {
   }
 }
 
-/** What a connection that was given up fails with. */
+/** Error codes of a connection that the other side has closed. */
 const givenUp: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
 
-/** Only seconds are understood (RFC 9110 knows dates too), as Go's client does. */
+/** Supports seconds only (RFC 9110 also has dates), as Go's client. */
 const retryAfterMs = (header = ''): number | undefined => (/^\d+$/.test(header) ? Number(header) * 1000 : undefined)
 
-/** Services have their port in what is told of them, always. */
+/** The URL in error messages, which always includes the port of a Service. */
 const shown = ({ url: { port } }: WebhookAddress, { hostname, pathname, search, host }: URL): string =>
   `https://${hostname.endsWith('.svc') && !port ? `${hostname}:443` : host}${pathname}${search}`
 

@@ -1,5 +1,5 @@
 /**
- * A streamed answer as messages of a WebSocket, for browsers, which cannot read a plain stream as it comes.
+ * A streamed response as messages of a WebSocket, for browsers, which cannot read a plain stream incrementally.
  * Sub-protocols as upstream (k8s.io/streaming, wsstream): none or `binary.k8s.io` sends bytes, `base64.binary.k8s.io`
  * sends them as text.
  */
@@ -9,17 +9,14 @@ import type { Request, Response, Sink } from '../../http/exchange.ts'
 import { isUpgrade } from '../../outgoing/forward/forward.ts'
 
 const base64 = 'base64.binary.k8s.io'
-const known: readonly string[] = ['binary.k8s.io', base64]
+const knownProtocols: readonly string[] = ['binary.k8s.io', base64]
 const keyBytes = 16
 
-/** True if the client asked for a WebSocket. */
+/** True if the client requests a WebSocket. */
 export const wantsWebSocket = (request: Request): boolean =>
   isUpgrade(request) && request.header('upgrade')?.toLowerCase() === 'websocket'
 
-/**
- * `response` over a WebSocket; 400 or 403 for a handshake that is malformed or names only sub-protocols that are not
- * known.
- */
+/** `response` over a WebSocket; 400 or 403 for a malformed handshake or unknown sub-protocols. */
 export function webSocketAnswer(request: Request, response: Response): Response {
   const { body } = response
   if (typeof body !== 'function') return response
@@ -29,7 +26,7 @@ export function webSocketAnswer(request: Request, response: Response): Response 
     body(droppedSink())
     return refusal
   }
-  const protocol = offered(request).find((one) => known.includes(one))
+  const protocol = offered(request).find((one) => knownProtocols.includes(one))
   return {
     status: 101,
     headers: {},
@@ -40,13 +37,13 @@ export function webSocketAnswer(request: Request, response: Response): Response 
   }
 }
 
-/** golang.org/x/net/websocket answers so. */
+/** Errors as golang.org/x/net/websocket returns them. */
 function refusalOf(request: Request, key: string): Response | undefined {
   if (Buffer.from(key, 'base64').length !== keyBytes) return refused(400, 'missing or bad WebSocket-Key')
   if (request.header('sec-websocket-version') !== '13')
     return refused(400, 'missing or bad WebSocket Version', { 'sec-websocket-version': '13' })
   const protocols = offered(request)
-  return protocols.length > 0 && !protocols.some((one) => known.includes(one)) ? refused(403, '') : undefined
+  return protocols.length > 0 && !protocols.some((one) => knownProtocols.includes(one)) ? refused(403, '') : undefined
 }
 
 const refused = (status: number, message: string, headers: Record<string, string> = {}): Response => ({
@@ -62,7 +59,7 @@ const offered = (request: Request): readonly string[] =>
     .map((protocol) => protocol.trim())
     .filter((protocol) => protocol !== '')
 
-/** Writes messages to the client. What the client sends is ignored; its leaving ends the answer. */
+/** Writes messages to the client. Messages from the client are ignored; a disconnect ends the response. */
 function sinkOf(client: Duplex, head: Buffer, asText: boolean): Sink {
   const connection = new WebSocketConnection(client, head, () => {})
   // The first message is empty, as upstream's: it shows the client that the stream is open.
@@ -89,7 +86,7 @@ function drained(client: Duplex): Promise<void> {
   })
 }
 
-/** For an answer that is not wanted: its source is closed at once. */
+/** For a response that is not wanted: closes its source immediately. */
 const droppedSink = (): Sink => ({
   backlog: 0,
   write: () => {},

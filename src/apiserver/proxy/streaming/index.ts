@@ -1,3 +1,3 @@
-/** What kubelets answer for their pods. */
-export { type KubeletAsking, kubeletLog, kubeletPortForward, kubeletStream } from './kubelet-answer.ts'
+/** Requests about pods that their kubelets answer. */
+export { type KubeletRequest, kubeletLog, kubeletPortForward, kubeletStream } from './kubelet-answer.ts'
 export type { KubeletOptions } from './kubelet-backend.ts'

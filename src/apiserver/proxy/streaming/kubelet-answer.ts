@@ -1,6 +1,6 @@
 /**
- * Passes requests about pods on to the kubelets of their nodes: logs as an answer, exec, attach and port-forward as a
- * connection taken over.
+ * Forwards requests about pods to the kubelets of their nodes: logs as a response; exec, attach and port-forward by
+ * taking over the connection.
  */
 import type { V1Node, V1Pod } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
@@ -23,27 +23,27 @@ import { tunnel, wantsTunnel } from './port-forward-tunnel.ts'
 
 type Pod = Model<V1Pod>
 
-export interface KubeletAsking {
+export interface KubeletRequest {
   readonly request: Request
   readonly places: Places
   readonly waitGroup: WaitGroup
 }
 
-/** More of an error's text is not read. */
-const mostErrorBytes = 50_000
+/** The maximum number of bytes that are read of an error. */
+const maxErrorBytes = 50_000
 
-/** Query parameters of the API, and what kubelets call them. */
+/** Query parameters of the API, and their names in the kubelet's API. */
 const streamNames: Readonly<Record<string, string>> = { stdin: 'input', stdout: 'output', stderr: 'error', tty: 'tty' }
 const logNames = ['follow', 'previous', 'timestamps', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes', 'stream']
 
-/** `path` of the kubelet's API about a pod, with what may follow its name. */
+/** A path of the kubelet's API for a pod, with an optional container. */
 const kubeletPath = (what: string, { metadata: { namespace = '', name = '' } }: Pod, container?: string): string =>
   `/${[what, namespace, name, ...(container === undefined ? [] : [container])].map(encodeURIComponent).join('/')}`
 
 const pair = (name: string, value: string): [string, string] => [name, value]
 
-/** The log of a container, as it comes. Rejects with the kubelet's own words where it has none. */
-export async function kubeletLog(asking: KubeletAsking, pod: Pod, container: string): Promise<Response> {
+/** The log of a container, as a stream. Rejects with the kubelet's own message if there is none. */
+export async function kubeletLog(asking: KubeletRequest, pod: Pod, container: string): Promise<Response> {
   const { request } = asking
   const query = new URLSearchParams(
     logNames.flatMap((name) => (request.query.has(name) ? [pair(name, request.query.get(name) ?? '')] : [])),
@@ -61,7 +61,7 @@ export async function kubeletLog(asking: KubeletAsking, pod: Pod, container: str
 
 /** exec and attach. */
 export function kubeletStream(
-  asking: KubeletAsking,
+  asking: KubeletRequest,
   what: 'exec' | 'attach',
   pod: Pod,
   container: string,
@@ -76,7 +76,7 @@ export function kubeletStream(
   })
 }
 
-export function kubeletPortForward(asking: KubeletAsking, pod: Pod): Promise<Response> {
+export function kubeletPortForward(asking: KubeletRequest, pod: Pod): Promise<Response> {
   const { request, waitGroup } = asking
   const ports = request.query.getAll('ports').map((port) => pair('port', port))
   const target = `${kubeletPath('portForward', pod)}${ports.length > 0 ? `?${new URLSearchParams(ports)}` : ''}`
@@ -84,9 +84,9 @@ export function kubeletPortForward(asking: KubeletAsking, pod: Pod): Promise<Res
   return upgraded(asking, pod, target, wantsTunnel(request) ? tunnel(request, headers, waitGroup) : { headers })
 }
 
-/** The protocol that is spoken from now on is the client's affair and the kubelet's, unless it is translated. */
+/** Forwards an upgrade: client and kubelet speak the new protocol directly, unless it is translated. */
 async function upgraded(
-  asking: KubeletAsking,
+  asking: KubeletRequest,
   pod: Pod,
   target: string,
   wanted: Pick<Forwarding, 'headers' | 'translation'>,
@@ -100,7 +100,7 @@ async function upgraded(
   return response
 }
 
-async function kubeletOf({ places }: KubeletAsking, { spec }: Pod): Promise<Backend> {
+async function kubeletOf({ places }: KubeletRequest, { spec }: Pod): Promise<Backend> {
   const { registry, nodes, kubelets } = places
   const name = spec?.nodeName ?? ''
   const node = await registry.get(nodes, nodes.key('', name))
@@ -109,13 +109,13 @@ async function kubeletOf({ places }: KubeletAsking, { spec }: Pod): Promise<Back
 }
 
 const passOn = (
-  { request, waitGroup }: KubeletAsking,
+  { request, waitGroup }: KubeletRequest,
   backend: Backend,
   target: string,
   wanted: Pick<Forwarding, 'headers' | 'translation' | 'plain'>,
 ): Promise<Response> => forward({ request, backend, target, ...wanted, longRunning: true, waitGroup })
 
-/** What a kubelet says against a request: its text is the message. */
+/** The error for a kubelet's error response: its text is the message. */
 async function refusalOf(response: Response): Promise<Error> {
   const text = (await textOf(response)).trim()
   if (response.status === 400) return badRequest(text)
@@ -133,7 +133,7 @@ function textOf({ body }: Response): Promise<string> {
   const sink: Sink = {
     backlog: 0,
     write(chunk) {
-      if (size < mostErrorBytes) chunks.push(chunk)
+      if (size < maxErrorBytes) chunks.push(chunk)
       size += chunk.length
     },
     ready: async () => {},

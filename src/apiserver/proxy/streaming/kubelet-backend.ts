@@ -1,31 +1,28 @@
-/**
- * Where a node's kubelet answers, and how it is spoken to: over TLS, with the certificate by which it knows this
- * server.
- */
+/** The address of a node's kubelet and the TLS options for it, with the certificate that identifies this server. */
 import type { V1Node } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import type { Backend } from '../../outgoing/forward/forward.ts'
 
 export interface KubeletOptions {
-  /** What is shown to kubelets (`--kubelet-client-certificate`, `--kubelet-client-key`). */
+  /** The client certificate (`--kubelet-client-certificate`, `--kubelet-client-key`). */
   readonly client?: { readonly cert: string; readonly key: string }
-  /** PEM bundle that their certificates are checked by; unless said they are not, as upstream. */
+  /** PEM bundle that verifies their certificates. Default: no verification, as upstream. */
   readonly ca?: string
   /**
-   * The order in which types of a node's addresses are preferred (`--kubelet-preferred-address-types`); a function
-   * where nodes differ.
+   * The order in which types of a node's addresses are preferred (`--kubelet-preferred-address-types`); a function if
+   * nodes differ.
    */
   readonly addressTypes?: readonly string[] | ((node: Model<V1Node>) => readonly string[])
 }
 
-const usualAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
-const usualPort = 10_250
+const defaultAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
+const defaultPort = 10_250
 
-/** Throws a StatusError for a node that has no address. */
+/** Throws a StatusError for a node without an address. */
 export function kubeletBackend(
   node: Model<V1Node>,
-  { client, ca, addressTypes = usualAddressTypes }: KubeletOptions = {},
+  { client, ca, addressTypes = defaultAddressTypes }: KubeletOptions = {},
 ): Backend {
   const { status } = node
   const addresses = status?.addresses ?? []
@@ -36,6 +33,6 @@ export function kubeletBackend(
       'no preferred addresses found; known addresses: ' +
         `[${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`,
     )
-  const port = status?.daemonEndpoints?.kubeletEndpoint?.Port || usualPort
+  const port = status?.daemonEndpoints?.kubeletEndpoint?.Port || defaultPort
   return { scheme: 'https', host, port, tls: { ...client, ...(ca ? { ca } : { rejectUnauthorized: false }) } }
 }

@@ -7,25 +7,25 @@ import type { Request } from '../../http/exchange.ts'
 import { WaitGroup } from '../../http/wait-group.ts'
 import { tunnel, wantsTunnel } from './port-forward-tunnel.ts'
 
-/** What the tunnel reads of a request. */
+/** A request with the members that the tunnel reads. */
 const requestWith = (headers: Readonly<Record<string, string>>): Request =>
   ({
     header: (name: string) => headers[name],
     headerValues: (name: string) => (headers[name] === undefined ? [] : [headers[name]]),
   }) as Pick<Request, 'header' | 'headerValues'> as Request
 
-const asked = {
+const tunnelHeaders = {
   upgrade: 'websocket',
   'sec-websocket-key': 'a2V5',
   'sec-websocket-protocol': 'SPDY/3.1+portforward.k8s.io',
 }
 
-test('a tunnel is what clients ask for by the name of the protocol inside', () => {
-  assert.ok(wantsTunnel(requestWith(asked)))
-  assert.ok(!wantsTunnel(requestWith({ ...asked, 'sec-websocket-protocol': 'v4.channel.k8s.io' })))
+test('clients request a tunnel by the name of the inner protocol', () => {
+  assert.ok(wantsTunnel(requestWith(tunnelHeaders)))
+  assert.ok(!wantsTunnel(requestWith({ ...tunnelHeaders, 'sec-websocket-protocol': 'v4.channel.k8s.io' })))
   assert.ok(!wantsTunnel(requestWith({ upgrade: 'SPDY/3.1' })))
-  const headers = { 'user-agent': 'kubectl', ...asked, 'sec-websocket-version': '13' }
-  const { headers: sent, translation } = tunnel(requestWith(asked), headers, new WaitGroup())
+  const headers = { 'user-agent': 'kubectl', ...tunnelHeaders, 'sec-websocket-version': '13' }
+  const { headers: sent, translation } = tunnel(requestWith(tunnelHeaders), headers, new WaitGroup())
   assert.deepEqual(sent, {
     'user-agent': 'kubectl',
     upgrade: 'websocket',
@@ -33,12 +33,12 @@ test('a tunnel is what clients ask for by the name of the protocol inside', () =
   })
   assert.deepEqual([translation.method, translation.protocol], ['POST', 'SPDY/3.1'])
   assert.throws(
-    () => tunnel(requestWith({ ...asked, 'sec-websocket-protocol': 'SPDY/3.1+x' }), {}, new WaitGroup()),
+    () => tunnel(requestWith({ ...tunnelHeaders, 'sec-websocket-protocol': 'SPDY/3.1+x' }), {}, new WaitGroup()),
     /forwards ports/,
   )
 })
 
-/** A server whose connections are tunnelled to a kubelet that sends back what it gets. */
+/** A server whose connections are tunnelled to a kubelet that echoes them. */
 async function tunnelToEcho(t: TestContext, waitGroup: WaitGroup): Promise<number> {
   const kubelet = createEcho((socket) => socket.on('error', () => {}).pipe(socket)).listen(0, '127.0.0.1')
   await once(kubelet, 'listening')
@@ -56,32 +56,32 @@ async function tunnelToEcho(t: TestContext, waitGroup: WaitGroup): Promise<numbe
   return (server.address() as AddressInfo).port
 }
 
-/** The client's end of a WebSocket, by hand: Node's own takes no protocol with a slash in its name. */
+/** The client's end of a WebSocket, written by hand: Node's own does not accept a protocol with a slash. */
 async function connectTo(port: number): Promise<{ readonly socket: Socket; readonly protocol: string | undefined }> {
   const headers = {
     connection: 'Upgrade',
     upgrade: 'websocket',
     'sec-websocket-version': '13',
-    'sec-websocket-key': asked['sec-websocket-key'],
+    'sec-websocket-key': tunnelHeaders['sec-websocket-key'],
   }
   const sent = request({
     port,
     host: '127.0.0.1',
-    headers: { ...headers, 'sec-websocket-protocol': asked['sec-websocket-protocol'] },
+    headers: { ...headers, 'sec-websocket-protocol': tunnelHeaders['sec-websocket-protocol'] },
   }).end()
   const [response, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket]
   socket.on('error', () => {})
   return { socket, protocol: response.headers['sec-websocket-protocol'] as string | undefined }
 }
 
-/** A binary message of up to 65,535 bytes; its mask is 0, which leaves it as it is. */
+/** A binary message of up to 65,535 bytes; its mask is 0, which does not change the data. */
 function message(data: Buffer): Buffer {
   const head = Buffer.from([0x82, 0xfe, 0, 0, 0, 0, 0, 0])
   head.writeUInt16BE(data.length, 2)
   return Buffer.concat([head, data])
 }
 
-/** The contents of all messages in `bytes`, the last of which may be cut off. */
+/** The contents of all messages in `bytes`, the last of which may be truncated. */
 function contentsOf(bytes: Buffer): Buffer {
   const contents: Buffer[] = []
   for (let at = 0; at + 10 <= bytes.length; ) {
@@ -98,12 +98,12 @@ function contentsOf(bytes: Buffer): Buffer {
   return Buffer.concat(contents)
 }
 
-test('what goes through the tunnel comes out of it, however much it is', { timeout: 60_000 }, async (t) => {
+test('a tunnel transports any amount of data unchanged', { timeout: 60_000 }, async (t) => {
   const { socket, protocol } = await connectTo(await tunnelToEcho(t, new WaitGroup()))
   assert.equal(protocol, 'SPDY/3.1+portforward.k8s.io')
   const sent = Buffer.alloc(8 * 1024 * 1024)
   for (let i = 0; i < sent.length; i += 4) sent.writeUInt32LE(i, i)
-  // Nobody reads for a while: the tunnel holds the kubelet up, and the client in turn.
+  // Nothing is read for a while: the tunnel slows down the kubelet, and the client in turn.
   for (let at = 0; at < sent.length; at += 50_000) socket.write(message(sent.subarray(at, at + 50_000)))
   const got: Buffer[] = []
   let size = 0

@@ -1,6 +1,6 @@
 /**
- * Port-forwarding over a WebSocket (KEP-4006): the client's SPDY comes in WebSocket messages, the kubelet gets it as it
- * is, and takes the client for one that speaks SPDY.
+ * Port-forwarding over a WebSocket (KEP-4006): the client sends SPDY in WebSocket messages, the kubelet gets plain
+ * SPDY, as from a client that speaks SPDY.
  */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -10,7 +10,7 @@ import type { Request } from '../../http/exchange.ts'
 import type { WaitGroup } from '../../http/wait-group.ts'
 import type { Translation } from '../../outgoing/forward/forward.ts'
 
-/** What clients put before the protocol that is inside. */
+/** The prefix of the inner protocol. */
 const prefix = 'SPDY/3.1+'
 const forwarding = 'portforward.k8s.io'
 
@@ -20,15 +20,12 @@ const protocolsOf = (request: Request): readonly string[] =>
     .flatMap((value) => value.split(','))
     .map((protocol) => protocol.trim())
 
-/** Whether the client wants a tunnel. */
+/** True if the client requests a tunnel. */
 export const wantsTunnel = (request: Request): boolean =>
   request.header('upgrade')?.toLowerCase() === 'websocket' &&
   protocolsOf(request).some((protocol) => protocol.startsWith(prefix))
 
-/**
- * How the kubelet is asked, and what becomes of both connections when it agrees. Throws 400 for a tunnel that leads
- * nowhere.
- */
+/** The request to the kubelet, and the translation between both connections. Throws 400 for another inner protocol. */
 export function tunnel(
   request: Request,
   headers: OutgoingHttpHeaders,
@@ -37,9 +34,9 @@ export function tunnel(
   const key = request.header('sec-websocket-key')
   if (!key || !protocolsOf(request).includes(prefix + forwarding))
     throw badRequest(`unable to upgrade: of WebSocket protocols only ${prefix}${forwarding} forwards ports`)
-  const kept = Object.entries(headers).filter(([name]) => !name.startsWith('sec-websocket-'))
+  const others = Object.entries(headers).filter(([name]) => !name.startsWith('sec-websocket-'))
   return {
-    headers: { ...Object.fromEntries(kept), 'x-stream-protocol-version': forwarding },
+    headers: { ...Object.fromEntries(others), 'x-stream-protocol-version': forwarding },
     translation: {
       method: 'POST',
       protocol: 'SPDY/3.1',
@@ -48,7 +45,7 @@ export function tunnel(
   }
 }
 
-/** For the connection of the client. It ends with the server at the latest. */
+/** Takes over the connection of the client. It ends at the latest with the server. */
 function joined(
   key: string,
   kubelet: Duplex,

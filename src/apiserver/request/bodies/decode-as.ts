@@ -1,5 +1,6 @@
 /**
- * Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by the one that a definition brings.
+ * Decodes a parsed value as an object of a resource: by Kubernetes' own schema, or by that of a
+ * CustomResourceDefinition.
  */
 import { schemaType } from '../../../api/schema/index.ts'
 import { type Decoded, DecodeError, type DecodeOptions, decode } from '../../../machinery/decode/index.ts'
@@ -7,7 +8,7 @@ import type { Field, FieldType, StructType } from '../../../machinery/schema.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 
 /**
- * Throws DecodeError, also for an object within it that is none. What the resource's schema does not know is left out.
+ * Throws DecodeError, also for an invalid embedded object. Fields that are not in the resource's schema are dropped.
  */
 export function decodeAs(resource: ServedResource, value: unknown, options: DecodeOptions = {}): Decoded {
   const { custom } = resource.definition
@@ -28,7 +29,7 @@ const field = (type: FieldType): Field => ({ type, keepsEmpty: false })
 
 let anyCustomObject: StructType | undefined
 
-/** All custom objects have kind, version and metadata; the rest is looked at when it is pruned and validated. */
+/** All custom objects have kind, version and metadata; the rest is checked when it is pruned and validated. */
 const customObject = (): StructType =>
   (anyCustomObject ??= {
     kind: 'struct',

@@ -1,4 +1,4 @@
-/** Makes an object of a resource's kind out of a request body: type check, decoding, field validation, defaults. */
+/** Turns a request body into an object of a resource's kind: type check, decoding, field validation, defaults. */
 import { pauses } from '../../../lib/flow/pauses.ts'
 import { goJsonType } from '../../../machinery/decode/go-json.ts'
 import { type Decoded, DecodeError } from '../../../machinery/decode/index.ts'
@@ -13,11 +13,11 @@ import { removeDuplicateOwners } from '../../request-options/duplicate-owners.ts
 import type { WriteOptions } from '../../request-options/write-options.ts'
 import { decodeAs } from './decode-as.ts'
 
-/** A kind that a body may be of. */
+/** The kind that a body must have. */
 export interface ExpectedKind {
   readonly kind: string
   readonly groupVersion: string
-  /** Other group versions that will do. */
+  /** Other group versions that are accepted. */
   readonly otherVersions?: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export const kindOf = ({ definition: { kind, acceptedBodyVersions }, groupVersio
   otherVersions: acceptedBodyVersions,
 })
 
-/** `knowsKind` tells known kinds in the wrong place from unknown ones, for the words of the error. */
+/** Returns true for a known kind. Used to choose the error message for a body of the wrong kind. */
 export type KnowsKind = (groupVersion: string, kind: string) => boolean
 
 /** Reads the body of POST or PUT. Throws 400, 413, 415; warnings go to the request. */
@@ -47,28 +47,28 @@ export async function decodeObject(
   const object = objectOf(resource, decodeBody(resource, body, value, request, options))
   await pause()
   resource.applyDefaults(object)
-  request.audit?.noteObject(object)
+  request.audit?.recordObject(object)
   const duplicates = removeDuplicateOwners(object.metadata)
   if (duplicates) request.warnings.push(duplicates)
   return object
 }
 
-/** Makes an object of what was decoded: kind, version and metadata first, which is how it is stored. */
+/** Turns a decoded value into an object: kind, version and metadata first, as it is stored. */
 export function objectOf({ definition, groupVersion }: ServedResource, decoded: Decoded['object']): KubeObject {
-  // Members keep the places where they are named first.
+  // The order of members is that of their first definition.
   const object = { kind: '', apiVersion: '', metadata: {}, ...decoded }
   object.kind = definition.kind
   object.apiVersion = groupVersion
   return object
 }
 
-/** `v1` of `apps/v1`. */
+/** `v1` for `apps/v1`. */
 const versionOf = (groupVersion: string): string => groupVersion.slice(groupVersion.indexOf('/') + 1)
 /** The package of upstream's internal types: `core`, `apps`, `rbac`. */
 const internalPackage = (groupVersion: string): string =>
   groupVersion.includes('/') ? groupVersion.split(/[./]/, 1)[0]! : 'core'
 
-/** A body that is of another kind is 400; kind and version may be left out. */
+/** Throws 400 for a body of another kind; kind and version may be omitted. */
 export function checkKind(
   value: Record<string, unknown>,
   { kind, groupVersion, otherVersions }: ExpectedKind,
@@ -103,7 +103,7 @@ export function checkKind(
   throw notHandled(actualKind, actualVersion, kind, why)
 }
 
-/** As above, for custom resources, whose kind is checked as a field. */
+/** The same for custom resources, whose kind is validated as a field. */
 function checkCustomKind(
   value: Record<string, unknown>,
   { definition: { group, kind }, groupVersion }: ServedResource,
@@ -120,16 +120,16 @@ function checkCustomKind(
   ])
 }
 
-/** 400: the body is of a known form, and not of this endpoint's kind. */
+/** 400 for a body of a known format, but not of this endpoint's kind. */
 const notHandled = (actualKind: string, actualVersion: string, kind: string, why: string): StatusError =>
   badRequest(
     `${actualKind} in version ${JSON.stringify(versionOf(actualVersion))} cannot be handled as a ${kind}: ${why}`,
   )
 
-/** Decodes a parsed body strictly, as the options say. */
+/** Decodes a parsed body, strictly if the options demand it. */
 function decodeBody(
   resource: ServedResource,
-  { text, format, fields, repeated }: Body,
+  { text, format, fields, duplicateKeys }: Body,
   value: unknown,
   request: Request,
   { fieldValidation }: WriteOptions,
@@ -137,7 +137,7 @@ function decodeBody(
   const { kind } = resource.definition
   let decoded: Decoded
   try {
-    // Parts of YAML may stand in several places.
+    // A value of YAML may be referenced from several places.
     const owned = format !== 'yaml'
     decoded = decodeAs(
       resource,
@@ -148,14 +148,14 @@ function decodeBody(
     if (error instanceof DecodeError) throw notHandled(kind, resource.groupVersion, kind, error.message)
     throw error
   }
-  if (fieldValidation === 'Strict' && repeated.length + decoded.strict.length > 0) {
+  if (fieldValidation === 'Strict' && duplicateKeys.length + decoded.strict.length > 0) {
     throw notHandled(
       kind,
       resource.groupVersion,
       kind,
-      `strict decoding error: ${[...repeated, ...decoded.strict].join(', ')}`,
+      `strict decoding error: ${[...duplicateKeys, ...decoded.strict].join(', ')}`,
     )
   }
-  if (fieldValidation === 'Warn') request.warnings.push(...strictWarnings(repeated), ...decoded.strict)
+  if (fieldValidation === 'Warn') request.warnings.push(...strictWarnings(duplicateKeys), ...decoded.strict)
   return decoded.object
 }

@@ -1,6 +1,6 @@
 /**
- * Which kinds Kubernetes has anywhere: a body of one of them in the wrong place is told in other words than one of no
- * known kind.
+ * The kinds that Kubernetes has: a body of one of them at the wrong endpoint gets another error message than one of an
+ * unknown kind.
  */
 import type { ResourceDefinition } from '../../../api/resource.ts'
 import type { KnowsKind } from './decode-object.ts'

@@ -1,4 +1,4 @@
-/** Reads the body of a server-side apply, and decodes what applying made of it. */
+/** Reads the body of a server-side apply, and decodes the result of applying it. */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { DecodeError } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -15,29 +15,29 @@ import { objectOf } from './decode-object.ts'
 /** The content type of server-side apply. */
 export const applyType = 'application/apply-patch+yaml'
 
-/** What the body of an apply says. */
+/** The body of an apply. */
 export interface AppliedBody {
-  /** What the write depends on. */
+  /** Preconditions of the write. */
   readonly uid: string | undefined
   readonly resourceVersion: string | undefined
   /**
-   * The parsed body, for one attempt: another one has it parsed again, so that nobody holds it while the first is
-   * committed.
+   * The parsed body, for one attempt. Each further attempt parses it again, so that the value is not held in memory
+   * while the write is committed.
    */
   value(): unknown
   /**
-   * Throws 400 for keys that stand twice, if `fieldValidation=Strict`. To be called when the body could be applied:
-   * what applying says comes first.
+   * Throws 400 for duplicate keys, if `fieldValidation=Strict`. Call it after the body has been applied: errors of
+   * applying take precedence.
    */
   checkStrictly(): void
 }
 
-/** Reads the body of an apply: YAML, of which JSON is a part. Throws 400. */
+/** Reads the body of an apply: YAML, which includes JSON. Throws 400. */
 export async function readApplied(request: Request, { fieldValidation }: WriteOptions): Promise<AppliedBody> {
   const bytes = await request.body(maxBodyBytes)
   request.bodyBytes = bytes.length
   let parsed: ParsedYaml | undefined = parseApplied(bytes)
-  request.audit?.noteBody(parsed.value)
+  request.audit?.recordBody(parsed.value)
   const { strict } = parsed
   if (fieldValidation !== 'Ignore' && fieldValidation !== 'Strict') request.warnings.push(...strictWarnings(strict))
   const { uid, resourceVersion } = (parsed.value as Partial<KubeObject> | null)?.metadata ?? {}
@@ -65,10 +65,10 @@ function parseApplied(bytes: Buffer): ParsedYaml {
   }
 }
 
-/** Makes an object of the kind of what applying gave. Throws 422. */
+/** Turns the result of applying into an object of the kind. Throws 422. */
 export function decodeApplied(resource: ServedResource, applied: KubeObject): KubeObject {
   try {
-    // Applying made the managedFields itself: there is nothing to decode in them.
+    // The managedFields were created by applying: do not decode them.
     const { managedFields, ...metadata } = applied.metadata
     const object = objectOf(resource, decodeAs(resource, { ...applied, metadata }).object)
     if (managedFields) object.metadata.managedFields = managedFields

@@ -1,4 +1,4 @@
-/** Reads the body of a PATCH (all kinds but apply) and makes a function of it that patches an object. */
+/** Reads the body of a PATCH (all types except apply) and returns a function that patches an object. */
 
 import { floatTexts, parseWholeJson, writeJson } from '../../../lib/exact-json.ts'
 import { pauses } from '../../../lib/flow/pauses.ts'
@@ -36,23 +36,20 @@ const types = {
 
 type PatchType = (typeof types)[keyof typeof types]
 
-/** Strategic merge goes by patch strategies, which only Kubernetes' own schemas have. */
+/** Strategic merge needs patch strategies, which only Kubernetes' own schemas have. */
 const customTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 
 export interface ReadPatch {
   /**
-   * Patches a live object: the result is decoded, checked and has its defaults. Called again when a write is tried
-   * again.
+   * Patches a live object and returns the result, decoded, validated and with defaults. Called again on each retry of a
+   * write.
    */
   readonly patched: (live: KubeObject) => Promise<KubeObject>
-  /** Whether the patch names a resourceVersion. */
+  /** True if the patch contains a resourceVersion. */
   readonly conditional: boolean
 }
 
-/**
- * Throws 400, 413, 415; what the patch makes of an object may be 422. `custom`: it is about a custom resource, or a
- * part of one.
- */
+/** Throws 400, 413, 415; `patched` may throw 422. `custom`: the target is a custom resource, or a part of one. */
 export async function readPatch(
   request: Request,
   resource: ServedResource,
@@ -68,7 +65,7 @@ export async function readPatch(
   const text = bytes.toString()
   const pause = pauses()
   const body = parse(text)
-  request.audit?.noteBody(body)
+  request.audit?.recordBody(body)
   const patch = patchOf(type, body, resource)
   const withFloats = floatsPatch(type, text, resource)
   await pause()
@@ -88,7 +85,7 @@ export async function readPatch(
     const object = decodePatched(resource, patched, type, shown)
     const strict = [...duplicates, ...object.strict]
     if (strict.length && options.fieldValidation === 'Strict')
-      throw refused(shown(), `strict decoding error: ${strict.join(', ')}`)
+      throw invalidPatch(shown(), `strict decoding error: ${strict.join(', ')}`)
     if (!warned && options.fieldValidation === 'Warn') request.warnings.push(...strict)
     warned = true
     await pause()
@@ -133,13 +130,13 @@ function patchOf(type: PatchType, body: unknown, resource: ServedResource): Patc
   return (object) => strategicMergePatch(object, body as Record<string, unknown>, resource.type)
 }
 
-/** True if operations copy values, which such numbers cannot be. */
+/** True if operations copy values, which does not work with numbers as text. */
 const copies = (operations: unknown): boolean =>
   Array.isArray(operations) && operations.some((operation) => operation?.op === 'copy')
 
 /**
- * The patch of a text with 1.0 or 1e3 in it, which stay apart from integers: what it makes is only for the decoder to
- * refuse. Strategic merge takes them for integers, as Go's converter does.
+ * A patch from a text that contains 1.0 or 1e3, in which these differ from integers: its result is only used to let the
+ * decoder reject them. Strategic merge treats them as integers, as Go's converter does.
  */
 function floatsPatch(type: PatchType, text: string, resource: ServedResource): Patch | undefined {
   const floats = hasFloats(text) ? floatTexts(text) : undefined
@@ -159,7 +156,7 @@ function decodePatched(
   try {
     const { object, strict } = decodeAs(resource, patched)
     if (definition.custom) checkPatchedKind(resource, object)
-    // A strategic merge patch is about the object whatever it calls it: clients send the kind of the whole to `scale`.
+    // A strategic merge patch ignores the kind: clients send the kind of the parent object to `scale`.
     else if (type !== 'strategic' && (object.kind !== definition.kind || object.apiVersion !== groupVersion)) {
       throw new DecodeError(
         `no kind ${JSON.stringify(object.kind ?? '')} is registered for version ` +
@@ -168,12 +165,13 @@ function decodePatched(
     }
     return { object: objectOf(resource, object), strict }
   } catch (error) {
-    if (error instanceof DecodeError) throw refused(shown(), type === 'strategic' ? error.conversion : error.message)
+    if (error instanceof DecodeError)
+      throw invalidPatch(shown(), type === 'strategic' ? error.conversion : error.message)
     throw error
   }
 }
 
-/** Kind and version of custom resources are fields as others are. */
+/** Validates kind and version of custom resources as ordinary fields. */
 function checkPatchedKind(
   { definition, groupVersion, groupKind }: ServedResource,
   { kind, apiVersion, metadata }: Record<string, unknown>,
@@ -185,11 +183,11 @@ function checkPatchedKind(
   if (wrong.length) throw invalid(groupKind, (metadata as KubeObject['metadata'] | undefined)?.name ?? '', wrong)
 }
 
-/** 422 without a kind: what the patch makes is no object of the kind. */
-const refused = (shown: string, why: string): StatusError =>
+/** 422 without a kind: the result of the patch is not an object of the kind. */
+const invalidPatch = (shown: string, why: string): StatusError =>
   invalid({ group: '', name: '' }, '', [invalidValue('patch', shown, why)])
 
-/** A value as Go's `%+v` prints it: upstream shows strategic merge patches so. */
+/** A value as Go's `%+v` prints it: upstream shows strategic merge patches in this form. */
 function goValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`
   if (typeof value === 'object' && value !== null)

@@ -2,7 +2,7 @@
  * ImagePolicyWebhook: an external server decides which images may run. It is called with ImageReviews
  * (imagepolicy.k8s.io/v1alpha1).
  */
-import { AnswerCache, connectionClient, patiently, type WebhookClient } from '../../../outgoing/webhooks/index.ts'
+import { AnswerCache, connectionClient, type WebhookClient, withRetries } from '../../../outgoing/webhooks/index.ts'
 import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
@@ -57,7 +57,7 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
   async function review(attributes: AdmissionAttributes, pod: PodWithSpec, body: string): Promise<void> {
     let status: ReviewStatus
     try {
-      status = await patiently(() => postReview(body), { signal: stopping.signal, backoffMs: options.backoffMs })
+      status = await withRetries(() => postReview(body), { signal: stopping.signal, backoffMs: options.backoffMs })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log(`error contacting webhook backend: ${message}`)

@@ -1,6 +1,6 @@
 /**
- * Keeps the FlowSchemas and PriorityLevelConfigurations that every cluster has: creates those that are missing, and
- * puts right those that are the server's to say.
+ * Maintains the FlowSchemas and PriorityLevelConfigurations that every cluster has: creates missing ones, and restores
+ * those that the server owns.
  */
 import {
   autoUpdateAnnotation,
@@ -23,43 +23,43 @@ import { isTrue, revision } from './revise.ts'
 
 const manager = 'api-priority-and-fairness-config-producer-v1'
 
-export interface KeptKind<T extends KubeObject> {
+export interface MaintainedKind<T extends KubeObject> {
   readonly resource: ServedResource
   readonly followed: FollowedObjects<T>
 }
 
-export interface KeepOptions {
-  readonly schemas: KeptKind<FlowSchema>
-  readonly levels: KeptKind<PriorityLevelConfiguration>
+export interface MaintainOptions {
+  readonly schemas: MaintainedKind<FlowSchema>
+  readonly levels: MaintainedKind<PriorityLevelConfiguration>
   readonly writer: Writer
 }
 
-/** Resolves when all are as they should be. What is written is written at once, so that it shares few commits. */
-export async function keepObjects({ schemas, levels, writer }: KeepOptions): Promise<void> {
+/** Resolves when all objects are up to date. Writes in parallel, so that few commits are needed. */
+export async function maintainObjects({ schemas, levels, writer }: MaintainOptions): Promise<void> {
   const context = { ...writer, manager }
   await Promise.all([
-    ...keep(context, levels, mandatoryPriorityLevels, true),
-    ...keep(context, levels, suggestedPriorityLevels, false),
-    ...keep(context, schemas, mandatoryFlowSchemas, true),
-    ...keep(context, schemas, suggestedFlowSchemas, false),
+    ...maintain(context, levels, mandatoryPriorityLevels, true),
+    ...maintain(context, levels, suggestedPriorityLevels, false),
+    ...maintain(context, schemas, mandatoryFlowSchemas, true),
+    ...maintain(context, schemas, suggestedFlowSchemas, false),
     ...removeOld(context, schemas, [...mandatoryFlowSchemas, ...suggestedFlowSchemas]),
     ...removeOld(context, levels, [...mandatoryPriorityLevels, ...suggestedPriorityLevels]),
   ])
 }
 
-/** Another server was faster, or somebody changes it just now: the next time will tell. */
+/** True if another writer was faster; the next round checks again. */
 const isOutrun = (error: unknown): boolean => error instanceof StatusError && (error.code === 409 || error.code === 404)
 
-const keep = <T extends FlowSchema | PriorityLevelConfiguration>(
+const maintain = <T extends FlowSchema | PriorityLevelConfiguration>(
   context: Writer,
-  kind: KeptKind<T>,
+  kind: MaintainedKind<T>,
   objects: readonly T[],
   mandatory: boolean,
-) => objects.map((wanted) => keepOne(context, kind, wanted, mandatory))
+) => objects.map((wanted) => maintainOne(context, kind, wanted, mandatory))
 
-async function keepOne<T extends FlowSchema | PriorityLevelConfiguration>(
+async function maintainOne<T extends FlowSchema | PriorityLevelConfiguration>(
   context: Writer,
-  { resource, followed }: KeptKind<T>,
+  { resource, followed }: MaintainedKind<T>,
   wanted: T,
   mandatory: boolean,
 ): Promise<void> {
@@ -94,10 +94,10 @@ function revised<T extends FlowSchema | PriorityLevelConfiguration>(object: T, w
   }
 }
 
-/** What the server shipped once and does not any more goes, if its annotation says that it is the server's. */
+/** Deletes objects that earlier versions of the server created, if their annotation says that the server owns them. */
 function removeOld<T extends KubeObject>(
   context: Writer,
-  { resource, followed }: KeptKind<T>,
+  { resource, followed }: MaintainedKind<T>,
   shipped: readonly T[],
 ): Promise<void>[] {
   const names = new Set(shipped.map(({ metadata }) => metadata.name))

@@ -1,6 +1,6 @@
 /**
- * The chain as requests of the warm-up pass it: the same filters, but nobody counts or audits them, they take nobody's
- * seats, and they come from the server itself, which may do everything.
+ * The chain for warm-up requests: the same filters, but separate metrics, seats and no audit log. Requests come from
+ * the server itself, which may do everything.
  */
 import { suggestedFlowSchemas, suggestedPriorityLevels } from '../../api/flowcontrol/bootstrap-objects.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -15,11 +15,11 @@ import type { ChainOptions } from './index.ts'
 import { filterDurations } from './metrics/filter-metrics.ts'
 import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
 
-/** Somebody as most are: who belongs to system:masters passes by what others wait at. */
+/** An ordinary user: members of system:masters bypass flow control. */
 const itself = { name: 'system:apiserver', groups: ['system:authenticated'] }
 
-/** `auditing` keeps nothing. */
-export function uncounted(chain: ChainOptions, find: FindResource, auditing: Auditing | undefined): ChainOptions {
+/** `auditing` stores nothing. */
+export function warmUpChain(chain: ChainOptions, find: FindResource, auditing: Auditing | undefined): ChainOptions {
   const metrics = new MetricsRegistry()
   const filters = filterDurations(metrics)
   const { authentication, flow, requestTimeoutMs } = chain
@@ -33,11 +33,12 @@ export function uncounted(chain: ChainOptions, find: FindResource, auditing: Aud
     decisions: authorizationMetrics(metrics, filters.authorization),
     waitGroup: new WaitGroup(),
     authentication: { ...authentication, authenticators: [() => itself] },
-    flow: 'admit' in flow ? usualFlows(requestTimeoutMs, metrics) : { readOnly: 0, mutating: 0, dropped: () => {} },
+    flow:
+      'admit' in flow ? defaultFlowControl(requestTimeoutMs, metrics) : { readOnly: 0, mutating: 0, dropped: () => {} },
   }
 }
 
-function usualFlows(requestTimeoutMs: number, metrics: MetricsRegistry): FlowControl {
+function defaultFlowControl(requestTimeoutMs: number, metrics: MetricsRegistry): FlowControl {
   const seats = defaultMaxRequests + defaultMaxMutatingRequests
   const control = new FlowControl({ seats, requestTimeoutMs, size: () => undefined, metrics })
   control.levels.configure(suggestedFlowSchemas, suggestedPriorityLevels)

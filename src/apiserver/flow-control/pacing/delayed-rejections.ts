@@ -1,40 +1,40 @@
 /**
- * The pace of refusals. Clients that come again at once, whatever they are told, would take most of the server's time
- * just to be refused; so where many are, most of them wait for their refusal a moment. They are told one after the
- * other: told together, they would come again together, and everybody else would wait behind them. Those who keep to
- * Retry-After notice nothing of it.
+ * The pace of rejections. Clients that retry immediately, despite Retry-After, would take most of the server's time
+ * just to be rejected; so if there are many, most rejections are delayed for a moment. They are sent one after the
+ * other: sent together, their clients would return together and delay everybody else. Clients that respect Retry-After
+ * are not affected.
  */
 
-/** In a period so many are told at once. */
+/** The number of rejections per period that are sent immediately. */
 const atOnce = 10
 const periodMs = 50
 const holdMs = 250
 const tickMs = 10
-/** More do not wait: each keeps its connection and its request in memory. */
-const mostHeld = 10_000
+/** The maximum number of delayed rejections: each retains its connection and request in memory. */
+const maxDelayed = 10_000
 
-interface Held {
+interface Delayed {
   readonly due: number
   readonly release: () => void
 }
 
-export class HeldRefusals {
+export class DelayedRejections {
   #periodEnd = 0
-  #told = 0
-  #held: Held[] = []
-  /** So many are told in a tick: as many as it takes for the most that have waited together. */
+  #sent = 0
+  #held: Delayed[] = []
+  /** The number of rejections per tick: enough for the largest number that has waited together. */
   #perTick = 0
   #ticking: NodeJS.Timeout | undefined
 
-  /** Resolves when a client is to be told; undefined is at once. */
-  hold(): Promise<void> | undefined {
+  /** Resolves when the rejection is to be sent; undefined if that is now. */
+  delay(): Promise<void> | undefined {
     const now = performance.now()
     if (now >= this.#periodEnd) {
       this.#periodEnd = now + periodMs
-      this.#told = 0
+      this.#sent = 0
     }
-    if (this.#told < atOnce || this.#held.length >= mostHeld) {
-      this.#told++
+    if (this.#sent < atOnce || this.#held.length >= maxDelayed) {
+      this.#sent++
       return undefined
     }
     return new Promise((release) => {
