@@ -1,4 +1,4 @@
-/** What filters do to requests and answers, and in which order: seen from the client. */
+/** The effects of filters on requests and responses, and their order, as seen by clients. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:http2'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const origins = ['--cors-allowed-origins=^https://(www\\.)?example\\.com$,//othe
 const origin = 'https://www.example.com'
 const path = '/api/v1/namespaces/default/configmaps'
 
-test('every answer has an audit id and must not be kept, whoever gave it', async (t) => {
+test('every response has an audit id and is not cacheable', async (t) => {
   const cluster = await testCluster(t, {
     tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }],
   })
@@ -28,12 +28,12 @@ test('every answer has an audit id and must not be kept, whoever gave it', async
   }
 })
 
-test('pages of allowed origins may use the API, and ask before without credentials', async (t) => {
+test('pages of allowed origins may use the API, with preflight requests without credentials', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: [...origins, '--anonymous-auth=false'] })
-  const asked = await ask(cluster, 'OPTIONS', path, { origin, 'access-control-request-method': 'POST' })
-  assert.equal(asked.status, 204)
+  const preflight = await ask(cluster, 'OPTIONS', path, { origin, 'access-control-request-method': 'POST' })
+  assert.equal(preflight.status, 204)
   const allowed = Object.fromEntries(
-    Object.entries(asked.headers).filter(([name]) => name.startsWith('access-control-')),
+    Object.entries(preflight.headers).filter(([name]) => name.startsWith('access-control-')),
   )
   assert.deepEqual(allowed, {
     'access-control-allow-origin': origin,
@@ -55,11 +55,13 @@ test('pages of allowed origins may use the API, and ask before without credentia
   }
 })
 
-test('an origin whose expression says not where the host ends is refused at the start', async (t) => {
+test('an origin expression without the end of the host is rejected at the start', async (t) => {
   const start = (...apiServerFlags: string[]): Promise<unknown> => testCluster(t, { apiServerFlags })
   await assert.rejects(start('--cors-allowed-origins=example.com'), {
-    message:
-      /^--cors-allowed-origins has an invalid regular expression: regular expression does not pin to start\/end of host in the origin header, help: /,
+    message: new RegExp(
+      '^--cors-allowed-origins has an invalid regular expression: regular expression does not pin to ' +
+        'start/end of host in the origin header, help: ',
+    ),
   })
   await assert.rejects(start('--cors-allowed-origins=^(a$'), { message: /error parsing regexp: missing closing \)/ })
   await assert.rejects(start('--goaway-chance=0.03'), {
@@ -73,7 +75,7 @@ test('an origin whose expression says not where the host ends is refused at the 
   })
 })
 
-test('browsers are told to come over TLS, if that is wanted', async (t) => {
+test('--strict-transport-security-directives sends the header with every response', async (t) => {
   const cluster = await testCluster(t, {
     apiServerFlags: ['--strict-transport-security-directives=max-age=31536000,includeSubDomains'],
   })
@@ -85,15 +87,15 @@ test('browsers are told to come over TLS, if that is wanted', async (t) => {
   }
 })
 
-test('some clients are sent to another connection; what they have under way goes on', async (t) => {
+test('--goaway-chance closes connections, while open watches continue', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--goaway-chance=0.02'] })
   const { ca, cert, key } = cluster.client
   const session = connect(cluster.url, { ca, cert, key })
   session.on('error', () => {})
   t.after(() => session.destroy())
-  let gone: number | undefined
+  let goawayCode: number | undefined
   session.on('goaway', (code) => {
-    gone = code
+    goawayCode = code
   })
   const watch = session.request({ ':path': `${path}?watch=1` })
   let events = ''
@@ -102,7 +104,7 @@ test('some clients are sent to another connection; what they have under way goes
   })
   await new Promise((resolve) => watch.once('response', resolve))
   const failures: number[] = []
-  while (gone === undefined) {
+  while (goawayCode === undefined) {
     const stream = session.request({ ':path': '/version' })
     let status = 0
     stream.on('response', (headers) => {
@@ -112,13 +114,13 @@ test('some clients are sent to another connection; what they have under way goes
     await new Promise((resolve) => stream.resume().on('close', resolve))
     if (status !== 200 && !session.closed) failures.push(status)
   }
-  assert.equal(gone, 0)
+  assert.equal(goawayCode, 0)
   assert.deepEqual(failures, [])
   await cluster.call('POST', path, { metadata: { name: 'after' } })
-  await waitFor('the watch still tells', () => events.includes('"after"'))
+  await waitFor('the watch still sends events', () => events.includes('"after"'))
 })
 
-test('requests at once on a connection are bounded as the flag says', async (t) => {
+test('concurrent requests per connection are limited by the flag', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--http2-max-streams-per-connection=7'] })
   const { ca, cert, key } = cluster.client
   const session = connect(cluster.url, { ca, cert, key })
@@ -127,12 +129,12 @@ test('requests at once on a connection are bounded as the flag says', async (t) 
   assert.equal(session.remoteSettings.maxConcurrentStreams, 7)
 })
 
-test('a client that says how long it waits has its answer by then', async (t) => {
+test('a request with a timeout parameter is answered within that time', async (t) => {
   const cluster = await testCluster(t, {
     tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }],
   })
   const headers = { authorization: 'Bearer jane', 'content-type': 'application/json' }
-  // A version that is yet to come is waited for, longer than this client wants to.
+  // A future version is waited for, longer than this client wants to.
   const { status, text } = await ask(cluster, 'GET', `${path}?resourceVersion=1000000&timeout=100ms`, headers)
   assert.equal(status, 504)
   assert.equal(
@@ -146,7 +148,7 @@ test('a client that says how long it waits has its answer by then', async (t) =>
   )
 })
 
-test('watches that name no time end after --min-request-timeout', async (t) => {
+test('watches without a timeout end after --min-request-timeout', async (t) => {
   const cluster = await testCluster(t, {
     apiServerFlags: ['--min-request-timeout=1'],
     tokens: [{ token: 'jane', user: { name: 'jane', groups: ['system:masters'] } }],

@@ -1,6 +1,6 @@
 /**
- * A server that is told to end under load: what it has acknowledged is there afterwards, what it has begun it finishes,
- * and it ends in time.
+ * A server that shuts down under load: acknowledged writes persist, requests in progress are finished, and it ends in
+ * time.
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { type Running, stop, temporaryFolder, up } from '../up/t8s-process.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
-/** Large ones, for slow readers. */
+/** Large objects, for slow readers. */
 const elsewhere = '/api/v1/namespaces/kube-public/configmaps'
 
 async function running(t: TestContext, folder: string, flags: readonly string[] = []): Promise<Running> {
@@ -76,7 +76,7 @@ function client(t: TestContext, { url, kubeconfig }: Running): Client {
 
 const configMap = (name: string, text = 'x'): string => JSON.stringify({ metadata: { name }, data: { text } })
 
-test('SIGTERM under watches, slow lists and writes loses nothing that was acknowledged', async (t) => {
+test('SIGTERM during watches, slow lists and writes loses nothing that was acknowledged', async (t) => {
   const folder = temporaryFolder(t)
   const server = await running(t, folder, ['--shutdown-delay-duration=3s'])
   const one = client(t, server)
@@ -90,8 +90,8 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
     watch.on('response', () => begun++).resume()
     ends.push(new Promise((resolve) => watch.on('close', () => resolve(watch.rstCode))))
   }
-  // Those who read slowly have connections of their own: others are not held up by them. Later they read as fast as
-  // they can: the server does not wait for them for ever.
+  // Slow readers have connections of their own, so that they do not slow down others. Later they read as fast as they
+  // can: the server does not wait for them for ever.
   let isSlow = true
   const lists = Array.from({ length: 10 }, () => {
     const list = client(t, server).open(elsewhere)
@@ -105,7 +105,7 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
     list.on('response', () => begun++)
     return new Promise<string>((resolve) => list.on('close', () => resolve(text)))
   })
-  await waitFor('all have begun', () => begun === 60)
+  await waitFor('all watches and lists to begin', () => begun === 60)
 
   const acknowledged = new Set<string>()
   const writers = Array.from({ length: 4 }, async (_, w) => {
@@ -116,16 +116,16 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
       else return status
     }
   })
-  await waitFor('writes', () => acknowledged.size > 20)
+  await waitFor('acknowledged writes', () => acknowledged.size > 20)
 
-  const told = performance.now()
+  const stopped = performance.now()
   server.process.kill('SIGTERM')
   const before = acknowledged.size
-  await waitFor('readiness goes', async () => (await one.ask('/readyz')).status === 500)
-  await waitFor('writes go on', () => acknowledged.size > before)
+  await waitFor('readyz to fail', async () => (await one.ask('/readyz')).status === 500)
+  await waitFor('more writes', () => acknowledged.size > before)
   isSlow = false
   const { code } = await server.exited
-  const tookMs = performance.now() - told
+  const tookMs = performance.now() - stopped
   assert.equal(code, 0)
   assert.ok(tookMs < 25_000, `ended after ${tookMs} ms`)
   assert.deepEqual(await Promise.all(ends), Array(50).fill(0), 'watches end, they are not cut off')
@@ -134,24 +134,24 @@ test('SIGTERM under watches, slow lists and writes loses nothing that was acknow
   for (const status of await Promise.all(writers))
     assert.ok(status === 0 || status === 503, `a write was answered ${status}`)
 
-  const again = await running(t, folder)
-  const { text } = await client(t, again).ask(configMaps)
-  const there = new Set(
+  const restarted = await running(t, folder)
+  const { text } = await client(t, restarted).ask(configMaps)
+  const stored = new Set(
     (JSON.parse(text) as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name),
   )
   assert.deepEqual(
-    [...acknowledged].filter((name) => !there.has(name)),
+    [...acknowledged].filter((name) => !stored.has(name)),
     [],
   )
-  await stop(again)
+  await stop(restarted)
 })
 
-test('with --shutdown-send-retry-after, who comes late is sent away and what is under way is finished', async (t) => {
+test('--shutdown-send-retry-after rejects new requests and finishes those in progress', async (t) => {
   const server = await running(t, temporaryFolder(t), ['--shutdown-send-retry-after'])
   const slow = client(t, server)
   const other = client(t, server)
   assert.equal((await other.ask('/version')).status, 200)
-  // A write whose body is not complete is under way.
+  // A write with an incomplete body is in progress.
   const write = slow.open(configMaps, 'POST', undefined)
   write.destroy()
   const body = configMap('late')
@@ -169,7 +169,7 @@ test('with --shutdown-send-retry-after, who comes late is sent away and what is 
   late.on('error', () => {})
   late.write(body.slice(0, 5))
   await waitFor(
-    'it is counted',
+    'the write to be counted',
     async () =>
       Number(
         /^apiserver_current_inflight_requests\{request_kind="mutating"\} (\d+)$/m.exec(
@@ -178,7 +178,7 @@ test('with --shutdown-send-retry-after, who comes late is sent away and what is 
       ) > 0,
   )
   server.process.kill('SIGTERM')
-  const refused = await waitFor('a refusal', async () => {
+  const refused = await waitFor('a rejection', async () => {
     const answer = await client(t, server).ask('/version')
     return answer.status === 429 && answer
   })
@@ -190,7 +190,7 @@ test('with --shutdown-send-retry-after, who comes late is sent away and what is 
   const probe = await client(t, server).ask('/livez')
   assert.equal(probe.status, 200)
   late.end(body.slice(5))
-  await waitFor('its answer', () => status !== 0)
+  await waitFor('the response', () => status !== 0)
   assert.equal(status, 201)
   assert.equal((await server.exited).code, 0)
 })

@@ -1,4 +1,4 @@
-/** What the listener's TLS is told by flags, as openssl sees it. */
+/** TLS settings of the listener by flags, as openssl sees them. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { renameSync, writeFileSync } from 'node:fs'
@@ -14,15 +14,15 @@ import { waitFor } from '../support/wait-for.ts'
 
 const run = promisify(execFile)
 
-/** What `openssl s_client` says of a connection; it ends by itself. */
+/** The output of `openssl s_client` for a connection; it ends by itself. */
 async function connection(port: number, ...more: string[]): Promise<string> {
-  const asked = run('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, ...more], { timeout: 20_000 })
-  asked.child.stdin?.end()
-  const { stdout, stderr } = await asked.catch((error: { stdout: string; stderr: string }) => error)
+  const client = run('openssl', ['s_client', '-connect', `127.0.0.1:${port}`, ...more], { timeout: 20_000 })
+  client.child.stdin?.end()
+  const { stdout, stderr } = await client.catch((error: { stdout: string; stderr: string }) => error)
   return stdout + stderr
 }
 
-/** A serving certificate for a name, in files that are put there at once. */
+/** A serving certificate for a name, in files that are replaced atomically. */
 function filesOf(folder: string, authority: Authority, commonName: string, name = commonName): [string, string] {
   const pair = authority.issue(`/CN=${commonName}`, { usage: 'serverAuth' })
   const put = (ending: string, text: string): string => {
@@ -56,7 +56,7 @@ test('versions and suites are those of the flags', async (t) => {
   assert.match(await connection(chosen.port), /New, TLSv1\.3/)
 })
 
-test('who names a server gets its certificate, and is known by an own one all the same', async (t) => {
+test('a client gets the certificate for its server name, and may use a client certificate', async (t) => {
   const { folder, authority } = opensslFolder(t)
   const [servers, users] = [authority('servers'), authority('users')]
   const flags = [
@@ -78,7 +78,7 @@ test('who names a server gets its certificate, and is known by an own one all th
   )
 })
 
-test('a certificate that has been renewed is shown to those who come then; half of a pair changes nothing', async (t) => {
+test('a renewed certificate is used for new connections; half of a pair is ignored', async (t) => {
   const { folder, authority } = opensslFolder(t)
   const servers = authority('servers')
   const logged: string[] = []

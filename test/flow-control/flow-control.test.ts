@@ -1,4 +1,4 @@
-/** Priority and fairness as clients see it: a real server with few seats, and real kubectls. */
+/** Priority and fairness as seen by clients: a real server with few seats, and real kubectls. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts'
 const group = '/apis/flowcontrol.apiserver.k8s.io/v1'
 const tenants = ['tenant', 'other']
 
-/** Tenants may do everything: how much at a time is another question. */
+/** Tenants may do everything, but only so much at a time. */
 async function cluster(t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> {
   const tokens = tenants.map((name) => ({ token: name, user: { name, groups: ['system:authenticated', 'tenants'] } }))
   const server = await testCluster(t, { controllers: apiControllers, tokens, ...options })
@@ -25,13 +25,13 @@ async function cluster(t: TestContext, options: ClusterOptions = {}): Promise<Te
   return server
 }
 
-interface Told {
+interface Answer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly text: string
 }
 
-/** A request of a tenant: sent as far as `body` goes. */
+/** Sends a request of a tenant, without a body. */
 function send(
   { client: { url, ca } }: TestCluster,
   user: string,
@@ -49,7 +49,7 @@ function send(
   return sent
 }
 
-async function answerTo(sent: ClientRequest): Promise<Told> {
+async function answerTo(sent: ClientRequest): Promise<Answer> {
   const [response]: IncomingMessage[] = await once(sent, 'response')
   return {
     status: response!.statusCode!,
@@ -58,17 +58,17 @@ async function answerTo(sent: ClientRequest): Promise<Told> {
   }
 }
 
-const get = (server: TestCluster, user: string, path: string): Promise<Told> =>
+const get = (server: TestCluster, user: string, path: string): Promise<Answer> =>
   answerTo(send(server, user, 'GET', path).end())
 
 const configMap = JSON.stringify({ metadata: { name: 'held' } })
 
-/** A write that executes for as long as the client keeps its body back. */
+/** A write that executes as long as the client holds back its body. */
 function held(
   t: TestContext,
   server: TestCluster,
   user = 'tenant',
-): { release: () => Promise<Told>; drop: () => void } {
+): { release: () => Promise<Answer>; drop: () => void } {
   const sent = send(server, user, 'POST', '/api/v1/namespaces/default/configmaps?dryRun=All', {
     'content-type': 'application/json',
     'content-length': String(configMap.length),
@@ -78,7 +78,7 @@ function held(
   return { release: () => answerTo(sent.end(configMap.slice(1))), drop: () => sent.destroy() }
 }
 
-/** A level with one seat for all tenants. */
+/** Creates a level with one seat for all tenants. */
 async function oneSeat(server: TestCluster, limitResponse: object): Promise<void> {
   await server.call('POST', `${group}/prioritylevelconfigurations`, {
     metadata: { name: 'tenants' },
@@ -127,7 +127,7 @@ const rows = (table: string, name: string): string[][] =>
 
 const row = (table: string, name: string): string[] => rows(table, name)[0] ?? []
 
-test('what finds no seat at a level that does not queue is told to come again, others go on', async (t) => {
+test('a level without queues rejects requests that find no seat; other levels are not affected', async (t) => {
   const server = await cluster(t, small)
   await oneSeat(server, { type: 'Reject' })
   const write = held(t, server)
@@ -143,18 +143,26 @@ test('what finds no seat at a level that does not queue is told to come again, o
     refused.headers['x-kubernetes-pf-prioritylevel-uid'],
     await uid(`${group}/prioritylevelconfigurations/tenants`),
   )
-  // Other paths are another schema's.
+  // Other paths belong to another schema.
   assert.equal((await get(server, 'other', '/version')).status, 200)
   assert.equal((await write.release()).status, 201)
   assert.equal((await get(server, 'other', '/api/v1/namespaces/default/configmaps')).status, 200)
   const metrics = await get(server, 'other', '/metrics')
   assert.match(
     metrics.text,
-    /^apiserver_flowcontrol_rejected_requests_total\{priority_level="tenants",flow_schema="tenants",reason="concurrency-limit"\} 1$/m,
+    new RegExp(
+      '^apiserver_flowcontrol_rejected_requests_total\\{priority_level="tenants",flow_schema="tenants",' +
+        'reason="concurrency-limit"\\} 1$',
+      'm',
+    ),
   )
   assert.match(
     metrics.text,
-    /^apiserver_flowcontrol_request_wait_duration_seconds_count\{priority_level="tenants",flow_schema="tenants",execute="false"\} 1$/m,
+    new RegExp(
+      '^apiserver_flowcontrol_request_wait_duration_seconds_count\\{priority_level="tenants",' +
+        'flow_schema="tenants",execute="false"\\} 1$',
+      'm',
+    ),
   )
   assert.match(
     metrics.text,
@@ -177,12 +185,16 @@ test('what finds no seat at a level that does not queue is told to come again, o
   assert.deepEqual([dispatched, rejected, timedOut, cancelled], ['2', '1', '0', '0'])
   assert.match(
     metrics.text,
-    /^apiserver_request_terminations_total\{verb="LIST",group="",version="v1",resource="configmaps",.*scope="namespace",component="apiserver",code="429"\} 1$/m,
+    new RegExp(
+      '^apiserver_request_terminations_total\\{verb="LIST",group="",version="v1",resource="configmaps",.*' +
+        'scope="namespace",component="apiserver",code="429"\\} 1$',
+      'm',
+    ),
   )
   assert.match(metrics.text, /^apiserver_dropped_requests_total\{request_kind="readOnly"\} 1$/m)
 })
 
-test('what finds no seat waits in a queue, is shown there, and goes on in its turn; who leaves, leaves the queue', async (t) => {
+test('requests wait in a queue for a seat, are listed there, and leave it if their client disconnects', async (t) => {
   const server = await cluster(t, small)
   await oneSeat(server, { type: 'Queue', queuing: { queues: 4, handSize: 1, queueLengthLimit: 10 } })
   const write = held(t, server)
@@ -206,8 +218,8 @@ test('what finds no seat waits in a queue, is shown there, and goes on in its tu
     [executes![1], executes![4], executes![10], executes![11]],
     ['tenants', 'tenant', 'tenant', 'create'],
   )
-  assert.ok(executes![9]! >= executes![5]!, 'it began after it had come')
-  // Who asks executes too, at a level without queues.
+  assert.ok(executes![9]! >= executes![5]!, 'it started after its arrival')
+  // The request for the dump executes too, at a level without queues.
   assert.deepEqual(row(requests, 'exempt').slice(1, 5), ['exempt', '-1', '-1', ''])
   const queues = (await dump(server, 'dump_queues')).split('\n').filter((line) => line.startsWith('tenants,'))
   assert.equal(queues.length, 4)
@@ -220,7 +232,7 @@ test('what finds no seat waits in a queue, is shown there, and goes on in its tu
   await waitFor('the level idle', async () => row(await executing(), 'tenants')[2] === 'true')
 })
 
-test('a watch has its seat only while it begins, and a client that goes away frees its own', async (t) => {
+test('a watch has its seat only while it begins, and a disconnected client frees its own', async (t) => {
   const server = await cluster(t, small)
   await oneSeat(server, { type: 'Reject' })
   const level = async () => row(await dump(server, 'dump_priority_levels'), 'tenants')
@@ -236,7 +248,7 @@ test('a watch has its seat only while it begins, and a client that goes away fre
   await waitFor('the seat free', async () => (await level())[5] === '0')
 })
 
-test('refusals of what stands behind carry the headers too, and free their seat', async (t) => {
+test('errors of the endpoint have the headers too, and free their seat', async (t) => {
   const server = await cluster(t, small)
   const { status, headers } = await get(server, 'tenant', '/api/v1/namespaces/default/configmaps/none')
   assert.equal(status, 404)
@@ -244,7 +256,7 @@ test('refusals of what stands behind carry the headers too, and free their seat'
   assert.equal(row(await dump(server, 'dump_priority_levels'), 'global-default')[5], '0')
 })
 
-test('a schema dangles until its level is there', async (t) => {
+test('a schema dangles until its level exists', async (t) => {
   const server = await cluster(t)
   const own = { metadata: { name: 'own' }, spec: { priorityLevelConfiguration: { name: 'own' }, rules: [] } }
   await server.call('POST', `${group}/flowschemas`, own)
@@ -268,7 +280,7 @@ test('a schema dangles until its level is there', async (t) => {
   await waitFor('dangling again', is('True'))
 })
 
-test('mandatory objects are what they are', async (t) => {
+test('mandatory objects cannot be changed', async (t) => {
   const server = await cluster(t)
   const patch = (path: string, spec: object) =>
     server.call('PATCH', `${group}/${path}`, { spec }, 'application/merge-patch+json')
@@ -284,7 +296,7 @@ test('mandatory objects are what they are', async (t) => {
   await patch('prioritylevelconfigurations/system', { limited: { nominalConcurrencyShares: 31 } })
 })
 
-test('without priority and fairness, reads and writes are counted', async (t) => {
+test('without priority and fairness, reads and writes are limited in number', async (t) => {
   const flags = [
     '--enable-priority-and-fairness=false',
     '--max-requests-inflight=0',
@@ -295,9 +307,9 @@ test('without priority and fairness, reads and writes are counted', async (t) =>
   const path = '/api/v1/namespaces/default/configmaps?dryRun=All'
   const second = () =>
     answerTo(send(server, 'other', 'POST', path, { 'content-type': 'application/json' }).end(configMap))
-  const refused = await waitFor('a refusal', async () => {
-    const told = await second()
-    return told.status === 429 && told
+  const refused = await waitFor('a rejection', async () => {
+    const answer = await second()
+    return answer.status === 429 && answer
   })
   assert.deepEqual(
     [refused.text, refused.headers['retry-after']],
@@ -311,7 +323,7 @@ test('without priority and fairness, reads and writes are counted', async (t) =>
   assert.equal((await get(server, 'other', '/debug/api_priority_and_fairness/dump_queues')).status, 404)
 })
 
-test('limits that cannot be are refused in upstream’s words', async (t) => {
+test('invalid limits are rejected with upstream’s messages', async (t) => {
   const refused = (apiServerFlags: string[], words: RegExp) => assert.rejects(cluster(t, { apiServerFlags }), words)
   await refused(['--max-requests-inflight=-1'], /^ExplainedError: --max-requests-inflight can not be negative value$/)
   await refused(
@@ -320,7 +332,7 @@ test('limits that cannot be are refused in upstream’s words', async (t) => {
   )
 })
 
-test('kubectl shows schemas and levels, and what goes on at them', async (t) => {
+test('kubectl shows schemas, levels and the dump of priority levels', async (t) => {
   const server = await cluster(t)
   await waitFor('conditions', async () => {
     const { items } = (await server.call('GET', `${group}/flowschemas`)) as unknown as {
@@ -341,7 +353,11 @@ test('kubectl shows schemas and levels, and what goes on at them', async (t) => 
     const raw = await kubectl.run('get --raw /debug/api_priority_and_fairness/dump_priority_levels')
     assert.match(
       raw.stdout,
-      /^PriorityLevelName, +ActiveQueues, +IsIdle, +IsQuiescing, +WaitingRequests, +ExecutingRequests, +DispatchedRequests, +RejectedRequests, +TimedoutRequests, +CancelledRequests$/m,
+      new RegExp(
+        '^PriorityLevelName, +ActiveQueues, +IsIdle, +IsQuiescing, +WaitingRequests, +ExecutingRequests, ' +
+          '+DispatchedRequests, +RejectedRequests, +TimedoutRequests, +CancelledRequests$',
+        'm',
+      ),
     )
     assert.match(raw.stdout, /^exempt, +0, +false, +false, +0, +1, +[1-9]\d*, +0, +0, +0$/m)
   }

@@ -1,6 +1,6 @@
 /**
- * What stands behind pods and Services in tests: a small HTTP server on this machine's address, and the objects that
- * lead to it.
+ * The backend of pods and Services in tests: a small HTTP server on this machine's address, and the objects that refer
+ * to it.
  */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -10,14 +10,14 @@ import { networkInterfaces } from 'node:os'
 import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import type { Lifetime, TestCluster } from '../support/test-cluster.ts'
 
-/** An address that pods may have: not of this machine alone. */
+/** An address that pods may have: not a loopback address. */
 export const podAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address
 
 export const needsAddress = { skip: !podAddress && 'this machine has no address that pods may have' } as const
 
-/** Listens until the test is over; gives the server and its port. */
+/** Listens until the test is over; returns the server and its port. */
 export async function backend(
   t: Lifetime,
   listener: RequestListener,
@@ -38,7 +38,7 @@ async function certificate() {
   return issueCertificate(await makeAuthority('nobody', now), { commonName: 'pod', usage: 'server' }, now)
 }
 
-/** A pod that runs at the address and tells the port. */
+/** A pod with the address and the container port. */
 export async function pod(
   cluster: TestCluster,
   name: string,

@@ -12,13 +12,13 @@ import { backend, needsAddress, pod, podAddress, serviceOf } from './backend.ts'
 
 const base = '/api/v1/namespaces/default'
 
-interface Asked {
+interface RequestOptions {
   readonly method?: string
   readonly headers?: Record<string, string>
   readonly body?: string
 }
 
-async function ask({ client }: TestCluster, path: string, { method, headers, body }: Asked = {}) {
+async function ask({ client }: TestCluster, path: string, { method, headers, body }: RequestOptions = {}) {
   const { ca, cert, key, url } = client
   const sent = request(new URL(path, url), { ca, cert, key, agent: false, method, headers })
   const [response]: IncomingMessage[] = await once(sent.end(body), 'response')
@@ -31,7 +31,7 @@ async function ask({ client }: TestCluster, path: string, { method, headers, bod
   }
 }
 
-test('what is missing behind a proxy subresource is told in upstream words', async (t) => {
+test('missing targets of proxy subresources have upstream’s error messages', async (t) => {
   const cluster = await testCluster(t)
   const refused = async (path: string) => {
     const { status, message } = await ask(cluster, path)
@@ -70,7 +70,7 @@ test('what is missing behind a proxy subresource is told in upstream words', asy
 })
 
 test(
-  'a pod answers at its first port, at a port by number, over TLS, and with what was sent',
+  'a pod is reached at its first port, at a port by number, and over TLS, with the request unchanged',
   needsAddress,
   async (t) => {
     const cluster = await testCluster(t)
@@ -108,7 +108,7 @@ test(
 )
 
 test(
-  'a path without a slash is sent to one with it, and redirects of a pod to itself stay behind the proxy',
+  'a path without a slash is redirected, and redirects of a pod to itself stay behind the proxy',
   needsAddress,
   async (t) => {
     const cluster = await testCluster(t)
@@ -136,7 +136,7 @@ test('kubectl get --raw reaches a Service by the number and by the name of its p
   await kubectl.ok(`get --raw ${base}/services/http:web:http/proxy/there?a=b`, 'served /there?a=b')
 })
 
-test('a Service whose endpoints are no pods of its namespace is not gone to', needsAddress, async (t) => {
+test('a Service whose endpoints are no pods of its namespace is not connected to', needsAddress, async (t) => {
   const cluster = await testCluster(t)
   const { port } = await backend(t, (_message, response) => response.end('never'))
   await serviceOf(cluster, 'web', undefined, port)
@@ -144,7 +144,7 @@ test('a Service whose endpoints are no pods of its namespace is not gone to', ne
   assert.deepEqual([status, message()], [503, 'no endpoints available for service "web:80"'])
 })
 
-test('a node answers at the port that is asked for', needsAddress, async (t) => {
+test('a node is reached at the requested port', needsAddress, async (t) => {
   const cluster = await testCluster(t)
   const { port } = await backend(t, (message, response) => response.end(`node ${message.url}`))
   await cluster.call('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'one' } })
@@ -153,7 +153,7 @@ test('a node answers at the port that is asked for', needsAddress, async (t) => 
   assert.equal((await ask(cluster, `/api/v1/nodes/http:one:${port}/proxy/stats`)).text, 'node /stats')
 })
 
-test('a pod that does not answer is 503 with the reason', needsAddress, async (t) => {
+test('a pod that does not respond is 503 with the reason', needsAddress, async (t) => {
   const cluster = await testCluster(t)
   await pod(cluster, 'web', 1)
   const { status, message } = await ask(cluster, `${base}/pods/web/proxy/`)
@@ -164,7 +164,7 @@ test('a pod that does not answer is 503 with the reason', needsAddress, async (t
 })
 
 test(
-  'an answer comes as it is written, over HTTP/2 too, and its pod is told when the client goes',
+  'a response is streamed, over HTTP/2 too, and its pod’s connection closes when the client disconnects',
   needsAddress,
   async (t) => {
     const cluster = await testCluster(t)
@@ -183,11 +183,11 @@ test(
     const [piece] = await once(stream, 'data')
     assert.equal(String(piece), 'one')
     stream.close()
-    await waitFor('the pod knows', () => closed)
+    await waitFor('the connection of the pod to close', () => closed)
   },
 )
 
-test('a client that does not read holds the pod up: nothing is gathered for it', needsAddress, async (t) => {
+test('a client that does not read pauses the pod: nothing is buffered for it', needsAddress, async (t) => {
   const cluster = await testCluster(t)
   let written = 0
   let waits = false
@@ -213,7 +213,7 @@ test('a client that does not read holds the pod up: nothing is gathered for it',
   t.after(() => response!.destroy())
   let before = -1
   await waitFor(
-    'the pod waits',
+    'the pod to wait',
     () => {
       const still = waits && written === before
       before = written
@@ -224,45 +224,41 @@ test('a client that does not read holds the pod up: nothing is gathered for it',
   assert.ok(written < 64 * 1024 * 1024, `${written} bytes were written`)
 })
 
-test(
-  'a WebSocket through a pod proxy speaks with the pod; the token in its protocols does not reach it',
-  needsAddress,
-  async (t) => {
-    const cluster = await testCluster(t)
-    const { server, port } = await backend(t, (_message, response) => response.writeHead(200).end())
-    server.on('upgrade', (message, socket) => {
-      socket.on('error', () => socket.destroy())
-      socket.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Protocols: ' +
-          `${message.headers['sec-websocket-protocol']}\r\n\r\nwelcome`,
-      )
-      socket.pipe(socket)
-    })
-    await pod(cluster, 'web', port)
-    const { ca, cert, key, url } = cluster.client
-    const headers = {
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-protocol': 'chat, base64url.bearer.authorization.k8s.io.c2VjcmV0',
-    }
-    const [response, socket, head] = await once(
-      request(new URL(`${base}/pods/web/proxy/ws`, url), { ca, cert, key, agent: false, headers }).end(),
-      'upgrade',
+test('a WebSocket through a pod proxy reaches the pod, without the token in its protocols', needsAddress, async (t) => {
+  const cluster = await testCluster(t)
+  const { server, port } = await backend(t, (_message, response) => response.writeHead(200).end())
+  server.on('upgrade', (message, socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX-Protocols: ' +
+        `${message.headers['sec-websocket-protocol']}\r\n\r\nwelcome`,
     )
-    assert.equal(response.headers['x-protocols'], 'chat')
-    let seen = String(head)
-    socket.on('data', (data: Buffer) => {
-      seen += data
-    })
-    socket.write('hello')
-    await waitFor('both texts came', () => seen === 'welcomehello')
-    const closed = once(socket, 'close')
-    socket.destroy()
-    await closed
-  },
-)
+    socket.pipe(socket)
+  })
+  await pod(cluster, 'web', port)
+  const { ca, cert, key, url } = cluster.client
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-protocol': 'chat, base64url.bearer.authorization.k8s.io.c2VjcmV0',
+  }
+  const [response, socket, head] = await once(
+    request(new URL(`${base}/pods/web/proxy/ws`, url), { ca, cert, key, agent: false, headers }).end(),
+    'upgrade',
+  )
+  assert.equal(response.headers['x-protocols'], 'chat')
+  let seen = String(head)
+  socket.on('data', (data: Buffer) => {
+    seen += data
+  })
+  socket.write('hello')
+  await waitFor('both texts', () => seen === 'welcomehello')
+  const closed = once(socket, 'close')
+  socket.destroy()
+  await closed
+})
 
-test('a pod that does not want to upgrade is an error of its own', needsAddress, async (t) => {
+test('a pod that rejects an upgrade gives an error of its own', needsAddress, async (t) => {
   const cluster = await testCluster(t)
   const { port } = await backend(t, (_message, response) => response.end('plain'))
   await pod(cluster, 'web', port)

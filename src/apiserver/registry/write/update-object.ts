@@ -134,7 +134,7 @@ async function commitChange(
   const { registry, admission, resource, options: write } = context
   resource.withFeatures(() => prepareUpdate(context, object, old))
   await context.pause()
-  const restAsLive = shareUnchanged(object as Unstructured, old as Unstructured)
+  const onlyMetadataChanged = shareUnchanged(object as Unstructured, old as Unstructured)
   await context.pause()
   const isSpecKnown = live.validSpec && (object as Unstructured).spec === (old as Unstructured).spec
   validateUpdate(context, object, old, isSpecKnown)
@@ -147,7 +147,7 @@ async function commitChange(
     if (typeof removed === 'string' && (await registry.newest(resource, key))) return removed
     return unstored(resource, object)
   }
-  if (restAsLive && isUnchanged(object, old)) {
+  if (onlyMetadataChanged && isUnchanged(object, old)) {
     // The stored form counts: an outdated one is written again; with a webhook the stored forms are compared.
     if (
       write.dryRun ||
@@ -163,7 +163,7 @@ async function commitChange(
   await context.pause()
   if (write.dryRun) return unstored(resource, object)
   return registry.put(resource, key, object, live, {
-    onlyMetadataChanged: restAsLive,
+    onlyMetadataChanged,
     validSpec: isSpecKnown || needsFullValidation(context.subresource),
   })
 }
