@@ -181,7 +181,7 @@ export class StoreClosedError extends Error {
 
 /**
  * The disk rejected a write, or another process has taken over the store. The transaction was not written.
- * `Store.problem` tells whether writes can resume.
+ * `Store.problem` is set while writes fail.
  */
 export class StoreFailedError extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -181,11 +181,11 @@ test('a configuration with a KMS plugin takes effect once the plugin is healthy;
     cluster.folder,
   ).run('get --raw /metrics')
   for (const line of [
-    /^apiserver_encryption_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:\w+",status="success"\} 1$/m,
+    /^apiserver_encryption_config_controller_automatic_reloads_total\{.*="sha256:\w+",status="success"\} 1$/m,
     /^apiserver_encryption_config_controller_last_config_info\{apiserver_id_hash="sha256:\w+",hash="sha256:\w+"\} 1$/m,
-    /^apiserver_storage_transformation_operations_total\{status="OK",transformation_type="to_storage",transformer_prefix="k8s:enc:kms:v2:keys:"\} [1-9]/m,
-    /^apiserver_envelope_encryption_kms_operations_latency_seconds_count\{grpc_status_code="OK",method_name="\/v2.KeyManagementService\/Encrypt",provider_name="keys"\} 1$/m,
-    /^apiserver_envelope_encryption_key_id_hash_total\{.*provider_name="keys",transformation_type="to_storage"\} [1-9]/m,
+    /^apiserver_storage_transformation_operations_total\{status="OK",.*"to_storage",.*"k8s:enc:kms:v2:keys:"\} [1-9]/m,
+    /^apiserver_envelope_encryption_kms_operations_latency_seconds_count\{.*"OK",.*\/Encrypt",.*"keys"\} 1$/m,
+    /^apiserver_envelope_encryption_key_id_hash_total\{.*"keys",transformation_type="to_storage"\} [1-9]/m,
     /^apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds\{.*provider_name="keys"\} /m,
     /^apiserver_envelope_encryption_dek_source_cache_size\{provider_name="keys"\} 1$/m,
   ])

@@ -78,10 +78,12 @@ test('a file is explained with source lines and arguments', async (t) => {
     stdout,
     `panic: runtime error: invalid memory address or nil pointer dereference
 
-  A field of a nil pointer was accessed, at offset 40 (0x28) of its struct; or an element of a nil slice or array pointer, 40 bytes from its start.
+  A field of a nil pointer was accessed, at offset 40 (0x28) of its struct; or an element of a nil slice or array \
+pointer, 40 bytes from its start.
   Next: Find out on the line below which pointer may be nil and why it was not set: often an error that was not checked.
 
-  signal       SIGSEGV (segmentation violation), code 1 (SEGV_MAPERR): nothing is mapped at the address, address 0x28, at instruction 0x483a40
+  signal       SIGSEGV (segmentation violation), code 1 (SEGV_MAPERR): nothing is mapped at the address, address 0x28, \
+at instruction 0x483a40
   goroutine    7 [running]
   created by   main.main in goroutine 1
                /build/main.go:8
@@ -100,7 +102,8 @@ test('a file is explained with source lines and arguments', async (t) => {
                           length   0x5       5
     count         int              0x2       2
     (result)      error            ?
-    No word is marked as stale, but Go 1.17 does not mark stale words. A build without optimisation and inlining (-gcflags="all=-N -l") has reliable words.
+    No word is marked as stale, but Go 1.17 does not mark stale words. A build without optimisation and inlining \
+(-gcflags="all=-N -l") has reliable words.
     Results are not printed since Go 1.17.
 
   Stack
@@ -108,14 +111,20 @@ test('a file is explained with source lines and arguments', async (t) => {
         /build/cart/cart.go:5 +0x1d  (0x0, {0x4b1c1e, 0x5}, 0x2)
     main: main, closure func1
         /build/main.go:9 +0x2b
-    +0x1d after line 5: the instruction is 29 bytes after the start of the function. In a caller it is the return address of the call. \`go tool objdump -s '^example\\.com/shop/cart\\.\\(\\*Cart\\)\\.Add$' PROGRAM\` lists the instructions.
+    +0x1d after line 5: the instruction is 29 bytes after the start of the function. In a caller it is the return \
+address of the call. \`go tool objdump -s '^example\\.com/shop/cart\\.\\(\\*Cart\\)\\.Add$' PROGRAM\` lists the \
+instructions.
 
   Phases of the panic
-    panic    The runtime called panic, as it does for every runtime error, and goroutine 7 stopped there. Each goroutine has a list of its panics. It has this one.
+    panic    The runtime called panic, as it does for every runtime error, and goroutine 7 stopped there. Each \
+goroutine has a list of its panics. It has this one.
     defers   Its deferred functions ran, newest first, on top of the stack of the panic.
-    recover  None of them recovered: recover() has an effect only if a deferred function of this goroutine calls it directly, during the panic; in a nested function, or in another goroutine, it returns nil.
-    output   The runtime printed to stderr: the panic, the signal, the stack of the goroutine, then the other goroutines.
-    exit     The process ended with exit code 2. No other goroutine was notified, and none of their deferred functions ran.
+    recover  None of them recovered: recover() has an effect only if a deferred function of this goroutine calls it \
+directly, during the panic; in a nested function, or in another goroutine, it returns nil.
+    output   The runtime printed to stderr: the panic, the signal, the stack of the goroutine, then the other \
+goroutines.
+    exit     The process ended with exit code 2. No other goroutine was notified, and none of their deferred functions \
+ran.
 
   All 2 goroutines, 2 different stacks
 
@@ -180,10 +189,10 @@ test('an invalid invocation is an error of one sentence with the remedy', async 
       /there is no call of other in the standard input: it has calls of Add, main; check the name/,
     ],
     [['--previous'], /-c and --previous need a pod: add --pod NAME/],
-    [['crash.log', '--pod', 'web'], /both the file crash\.log and the pod web are named/],
+    [['crash.log', '--pod', 'web'], /both the file crash\.log and the pod web are given: omit one/],
     [
       ['--pod', 'web', '--kubeconfig', join(folder, 'none')],
-      /there is no kubeconfig at .*none: name one by --kubeconfig/,
+      /there is no kubeconfig at .*none: use --kubeconfig or KUBECONFIG/,
     ],
     [['--abi', 'none'], /--abi.*Allowed choices are stack, register/],
   ]
@@ -265,7 +274,7 @@ test('the log of a pod is read through the API', async (t) => {
   assert.equal(calm.code, 1)
   assert.match(
     calm.stderr,
-    /no crash of a Go program in the log of pod web: if the container was restarted since, use --previous to read the earlier log/,
+    /no crash of a Go program in the log of pod web: if the container was restarted since, use --previous/,
   )
   assert.deepEqual(asked, [
     '/api/v1/namespaces/shop/pods/web/log?container=app&previous=true',

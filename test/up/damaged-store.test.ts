@@ -66,7 +66,7 @@ test('--accept-data-loss serves the rest and saves the dropped bytes', { skip: w
   const first = await up(t, [...quiet, '--data-dir', data, '--accept-data-loss'])
   assert.match(
     first.output(),
-    /^changes that had been acknowledged are lost \(0+1\.log: .*\): the store goes on .*; they are kept in .*\.cut-\d+$/m,
+    /^changes that had been acknowledged are lost \(0+1\.log: .*\): .*; they are kept in .*\.cut-\d+$/m,
   )
   assert.equal(objectsOf(first.kubeconfig).length, 19)
   const aside = readdirSync(store).find((name) => name.includes('.cut-'))!

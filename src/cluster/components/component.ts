@@ -1,4 +1,4 @@
-/** What the components of a cluster give each other. */
+/** The interface of the components of a cluster. */
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/issuer.ts'
 import type { ApiServer } from '../../apiserver/server.ts'
 import type { ControllerPlan } from '../../controllers/index.ts'

@@ -10,8 +10,16 @@ export interface Token {
   readonly spaced: boolean
 }
 
-const pattern =
-  /[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?<name>[\p{L}_][\p{L}\p{Nd}_]*)|(?<number>\d[\w.]*)|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)+')|(?<sign>\.\.\.|<-|[\s\S])/uy
+const pattern = new RegExp(
+  [
+    /[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\//,
+    /(?<name>[\p{L}_][\p{L}\p{Nd}_]*)|(?<number>\d[\w.]*)/u,
+    /(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`|'(?:[^'\\\n]|\\.)+')|(?<sign>\.\.\.|<-|[\s\S])/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'uy',
+)
 
 export function tokensOf(source: string): readonly Token[] {
   const tokens: Token[] = []

@@ -29,7 +29,7 @@ export function crashReason(crash: Crash): Reason {
     return {
       kind: 'logged error',
       explanation: 'An error was logged with the stack of the logging call: the program continued.',
-      advice: 'The message tells what failed; the stack only shows the logging call.',
+      advice: 'The message shows what failed; the stack only shows the logging call.',
     }
   return {
     kind: 'goroutines',

@@ -163,7 +163,7 @@ export const panicMessages: readonly KnownMessage[] = [
   {
     pattern: /^nil$/,
     kind: 'panic(nil)',
-    explain: () => 'panic(nil) was called; before Go 1.21, recover() cannot tell it from no panic.',
+    explain: () => 'panic(nil) was called; before Go 1.21, recover() returns nil as without a panic.',
     advice: 'Panic with an error that gives the reason.',
   },
   {

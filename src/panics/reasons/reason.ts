@@ -3,9 +3,9 @@
 export interface Reason {
   /** Stable, for programs: `nil dereference`, `index out of range`, `deadlock`, … */
   readonly kind: string
-  /** What happened. One or more sentences. */
+  /** The cause, in one or more sentences. */
   readonly explanation: string
-  /** What to check next. A sentence. */
+  /** The next step, in a sentence. */
   readonly advice: string
 }
 

@@ -24,7 +24,7 @@ export const ownerFileName = 'owner'
 
 interface OwnerRecord {
   readonly pid: number
-  /** Start time of the process. Tells the owner from another process with a reused pid. */
+  /** Start time of the process. Distinguishes the owner from another process with a reused pid. */
   readonly started: string
   /** Boot id of the machine. Processes of an earlier boot are dead. */
   readonly boot: string

@@ -1,6 +1,6 @@
 /**
  * The commit mark: the end of the acknowledged part of the log, in a file beside the segments. Truncated data looks
- * like an unfinished write; the mark tells the two apart. It is written after a batch is durable and before its
+ * like an unfinished write; the mark distinguishes the two. It is written after a batch is durable and before its
  * transactions are acknowledged, and is not flushed: after a power loss it may be older than the log, which is
  * harmless. It is never newer than what the disk has confirmed as durable.
  */

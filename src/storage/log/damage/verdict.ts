@@ -1,6 +1,6 @@
 /**
- * Compares the end of the newest segment with the commit mark, to tell an unfinished write from the loss of
- * acknowledged changes.
+ * Compares the end of the newest segment with the commit mark, to distinguish an unfinished write from the
+ * loss of acknowledged changes.
  */
 import type { ScanEnd } from '../segments/scan.ts'
 import type { CommitMark } from './commit-mark.ts'

@@ -4,11 +4,11 @@ import { showScope } from '../scope.ts'
 import { type Change, type Fault, type History, type ObjectKey, showKey, showWrite, type Write } from './history.ts'
 import type { RevisionClock } from './revision-clock.ts'
 
-/** A state of an object. It existed before `gone`, and certainly before `sure`. */
+/** A state of an object. It existed before `end`, and certainly before `sure`. */
 interface Life {
   readonly put: Write
   sure: number
-  gone: number
+  end: number
 }
 
 export function checkReads(
@@ -39,9 +39,9 @@ function livesOf(changes: readonly Change[]): Map<ObjectKey, Life[]> {
     const last = own.at(-1)
     if (last && previous === last.put) {
       last.sure = after === undefined ? revision : after + 1
-      last.gone = revision
+      last.end = revision
     }
-    if (put) own.push({ put, sure: Number.POSITIVE_INFINITY, gone: Number.POSITIVE_INFINITY })
+    if (put) own.push({ put, sure: Number.POSITIVE_INFINITY, end: Number.POSITIVE_INFINITY })
   }
   return lives
 }
@@ -55,11 +55,11 @@ function readFault(read: ReadSeen, lives: readonly Life[], clock: RevisionClock)
   if (typeof found !== 'string') {
     const life = lives.find(({ put }) => put.count === found.count)
     if (!life || life.put.revision !== found.revision) return undefined // `learn` has reported it.
-    if (life.gone <= earliest)
+    if (life.end <= earliest)
       return {
         promise,
         evidence:
-          `${label} of ${showKey(key)} shows revision ${found.revision}, which ended at ${life.gone}; it was ` +
+          `${label} of ${showKey(key)} shows revision ${found.revision}, which ended at ${life.end}; it was ` +
           `read ${between}`,
       }
     if (found.revision > latest)
@@ -69,7 +69,7 @@ function readFault(read: ReadSeen, lives: readonly Life[], clock: RevisionClock)
       }
     return undefined
   }
-  const meanwhile = lives.filter(({ put, gone }) => put.revision <= latest && gone > earliest)
+  const meanwhile = lives.filter(({ put, end }) => put.revision <= latest && end > earliest)
   if (found === 'present')
     return meanwhile.length > 0
       ? undefined
