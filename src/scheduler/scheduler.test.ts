@@ -328,7 +328,10 @@ test('an error of a plug-in ends the attempt with its message', async () => {
   const answering = pluginFactory({ name: 'Answering', make: () => ({ filter: () => failed('out of order') }) })
   const early = pluginFactory({ name: 'Early', make: () => ({ preFilter: () => failed('out of order') }) })
   const late = pluginFactory({ name: 'Late', make: () => ({ reserve: () => failed('out of order') }) })
-  const rejecting = pluginFactory({ name: 'Rejecting', make: () => ({ events: [], filter: () => unschedulable('no') }) })
+  const rejecting = pluginFactory({
+    name: 'Rejecting',
+    make: () => ({ events: [], filter: () => unschedulable('no') }),
+  })
   const profiles = [
     { schedulerName: 'failing', plugins: { filter: { enabled: [{ name: 'Failing' }] } } },
     { schedulerName: 'rejecting', plugins: { filter: { enabled: [{ name: 'Rejecting' }] } } },

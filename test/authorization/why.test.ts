@@ -56,7 +56,10 @@ test('t8s why can-i tells the bindings that allow it, or the nearest and what th
   assert.match(verb.stdout, /to grant it: kubectl create rolebinding NAME -n shop --clusterrole=edit --user=jane\n/)
   assert.match((await why(cluster, 'jane', 'get', 'pods/log', '-n', 'shop')).stdout, /lacks: the resource pods\/log\n/)
   const elsewhere = await why(cluster, 'jane', 'list', 'pods', '-n', 'other')
-  assert.match(elsewhere.stdout, /RoleBinding "lost\/other" of Role "gone" to User "jane"\n {4}the role does not exist\n/)
+  assert.match(
+    elsewhere.stdout,
+    /RoleBinding "lost\/other" of Role "gone" to User "jane"\n {4}the role does not exist\n/,
+  )
   assert.match(elsewhere.stdout, /applies only in the namespace shop\n/)
   assert.match((await why(cluster, 'jane', 'list', 'nodes', '-n', 'shop')).stdout, /^note: nodes are cluster-scoped/m)
   assert.match(

@@ -33,7 +33,10 @@ test('t8s up has as many nodes as requested, or as before the restart', async (t
   await waitFor('a node that failed', () => nodesOf(running.kubeconfig).join() === 'node-1', { deadlineMs: 30_000 })
   assert.equal(t8s(['node', 'recover', 'gpu-1'], { env }).code, 0)
   await waitFor('a node that recovered', () => nodesOf(running.kubeconfig).length === 2, { deadlineMs: 30_000 })
-  assert.match(t8s(['node', 'fail', 'node-9'], { env }).stderr, /there is no node node-9: list the nodes with kubectl get nodes/)
+  assert.match(
+    t8s(['node', 'fail', 'node-9'], { env }).stderr,
+    /there is no node node-9: list the nodes with kubectl get nodes/,
+  )
   assert.equal(t8s(['scale', 'nodes', '1'], { env }).stdout, 'scaled from 2 to 1 nodes\n')
   await waitFor('one node', () => nodesOf(running.kubeconfig).join() === 'node-1', { deadlineMs: 30_000 })
   await stop(running)
