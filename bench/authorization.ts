@@ -4,7 +4,7 @@
  */
 import { allResources } from '../src/api/registry.ts'
 import { resourceKey } from '../src/api/resource.ts'
-import { inTurn } from '../src/apiserver/authorization/authorizer.ts'
+import { unionAuthorizer } from '../src/apiserver/authorization/authorizer.ts'
 import { systemMasters } from '../src/apiserver/authorization/fixed-authorizers.ts'
 import { RolePolicy, rbacAuthorizer } from '../src/apiserver/authorization/rbac/index.ts'
 import { Registry } from '../src/apiserver/registry/registry.ts'
@@ -38,7 +38,7 @@ export async function benchAuthorization(): Promise<void> {
   const registry = new Registry(store, allResources, console.error)
   const find = (key: string) => registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const roles = new RolePolicy({ registry, find, log: console.error })
-  const authorizer = inTurn([systemMasters, rbacAuthorizer(roles)])
+  const authorizer = unionAuthorizer([systemMasters, rbacAuthorizer(roles)])
   const put = async (plural: string, object: KubeObject): Promise<void> => {
     const resource = find(`${group}/v1/${plural}`)
     await registry.put(

@@ -1,4 +1,4 @@
-/** What webhooks and policies leave in audit events. */
+/** Audit annotations of webhooks and policies. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { auditedCluster } from '../audit/audited-cluster.ts'
@@ -6,7 +6,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { constraints, enforce } from './policies/policy.ts'
 import { admissionWebhooks, configMap, configMaps, configure, hook } from './webhooks/webhook.ts'
 
-test('audit events tell what webhooks did and said, and what policies have found', async (t) => {
+test('audit events have annotations of webhook calls, patches and policy failures', async (t) => {
   const [cluster, webhooks] = await Promise.all([
     auditedCluster(t, '[{level: RequestResponse, omitStages: [RequestReceived]}]'),
     admissionWebhooks(t),
@@ -42,11 +42,11 @@ test('audit events tell what webhooks did and said, and what policies have found
     cluster.events().find(({ objectRef, verb }) => objectRef?.name === 'a' && verb === 'create'),
   )
   const { annotations = {} } = event
-  const told = Object.fromEntries(
+  const found = Object.fromEntries(
     Object.entries(annotations).filter(([key]) => !key.startsWith('authorization.k8s.io/')),
   )
   const mutation = (webhook: string, more: object) => JSON.stringify({ configuration: 'm', webhook, ...more })
-  assert.deepEqual(told, {
+  assert.deepEqual(found, {
     'mutation.webhook.admission.k8s.io/round_0_index_0': mutation('changes.example.com', { mutated: true }),
     'patch.webhook.admission.k8s.io/round_0_index_0': mutation('changes.example.com', {
       patch,
@@ -63,7 +63,7 @@ test('audit events tell what webhooks did and said, and what policies have found
   })
 })
 
-test('events that hold no objects hold no patches of them', async (t) => {
+test('an event without objects has no patch annotations', async (t) => {
   const [cluster, webhooks] = await Promise.all([
     auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]'),
     admissionWebhooks(t),

@@ -1,6 +1,6 @@
 /**
- * Certificates: who asks is noted, nobody asks for system:masters, and approving and signing take rights on the signer.
- * Requests are openssl's.
+ * Certificates: the requester is recorded, system:masters is rejected, and approving and signing need permissions for
+ * the signer. Requests are created with openssl.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -15,7 +15,7 @@ const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests'
 const roles = '/apis/rbac.authorization.k8s.io/v1'
 const clientSigner = 'kubernetes.io/kube-apiserver-client'
 
-/** A PKCS #10 request for this subject, in base64. */
+/** Returns a PKCS #10 request for this subject, in base64. */
 function signingRequest(subject: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-csr-'))
   try {
@@ -65,7 +65,7 @@ describe('certificate signing requests', () => {
     ])
   })
 
-  test('nobody owns what a request says, as none of it can be changed; labels have owners', async () => {
+  test('the spec of a request has no field owners, since it is immutable; labels have owners', async () => {
     const managed = ({ body }: Reply) =>
       (body as { metadata: { managedFields?: { fieldsV1: object }[] } }).metadata.managedFields
     const plain = body('plain', '/O=dev/CN=jane')
@@ -77,7 +77,7 @@ describe('certificate signing requests', () => {
     assert.deepEqual(managed(labelled)?.[0]?.fieldsV1, { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } })
   })
 
-  test('nobody asks for membership of system:masters', async () => {
+  test('a request for the group system:masters is rejected', async () => {
     const refused = await as(cluster, jane, 'POST', requests, body('masters', '/O=dev/O=system:masters/CN=jane'))
     assert.equal(refused.status, 403)
     assert.equal(
@@ -98,7 +98,7 @@ describe('certificate signing requests', () => {
     )
   })
 
-  test('who asks is noted, whatever the request says', async () => {
+  test('the server sets the requester, overwriting the request’s own fields', async () => {
     const { body: made } = await as(
       cluster,
       jane,
@@ -110,7 +110,7 @@ describe('certificate signing requests', () => {
     assert.deepEqual([username, groups], ['jane', ['dev', 'system:authenticated']])
   })
 
-  test('approving and signing take rights on the signer, by its name or its domain', async () => {
+  test('approving and signing need permissions for the signer’s name or domain', async () => {
     await as(cluster, jane, 'POST', requests, body('wanted', '/CN=jane'))
     const approve = () => as(cluster, jane, 'PATCH', `${requests}/wanted/approval`, approved, mergePatch)
     const refused = await approve()
@@ -141,7 +141,7 @@ describe('certificate signing requests', () => {
     assert.equal((await sign()).status, 200)
   })
 
-  test('a node asks for certificates of its own name', async () => {
+  test('a node may request certificates only for its own name', async () => {
     const kubelet = {
       signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
       usages: ['digital signature', 'client auth'],
@@ -153,7 +153,7 @@ describe('certificate signing requests', () => {
   })
 })
 
-test('trust bundles of a signer take the right to attest for it', async (t) => {
+test('a trust bundle of a signer needs the permission to attest for it', async (t) => {
   const cluster = await testCluster(t, { runtimeConfig: ['certificates.k8s.io/v1beta1=true'] })
   const bundles = '/apis/certificates.k8s.io/v1beta1/clustertrustbundles'
   const bundle = (name: string, signerName?: string) => ({

@@ -1,4 +1,4 @@
-/** ImagePolicyWebhook against a real HTTPS server that knows its client by its certificate. */
+/** ImagePolicyWebhook with a real HTTPS server that authenticates its client by certificate. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ interface Review {
   readonly spec: { readonly containers: readonly { readonly image: string }[]; readonly namespace: string }
 }
 
-/** A webhook that refuses images called `bad`, is out of order for `broken` and out of breath, once, for `tired`. */
+/** A webhook that rejects the image `bad`, fails for `broken`, and fails once with a temporary error for `tired`. */
 async function imageWebhook(t: TestContext, more: object) {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
@@ -90,7 +90,7 @@ async function imageWebhook(t: TestContext, more: object) {
   return { ...cluster, run, seen, server }
 }
 
-test('images are run as the webhook says, and it is asked once for a while', async (t) => {
+test('the webhook decides on images, and its answers are cached', async (t) => {
   const { run, seen, refused } = await imageWebhook(t, {})
   await run('good')
   await run('good')
@@ -107,12 +107,12 @@ test('images are run as the webhook says, and it is asked once for a while', asy
   assert.deepEqual(seen, ['good', 'bad', 'tired', 'tired'])
 })
 
-test('while it is out of order nothing new runs', async (t) => {
+test('pods are rejected while the webhook fails', async (t) => {
   const { run } = await imageWebhook(t, {})
   await assert.rejects(run('broken'), /403 .*is forbidden: the server could not find the requested resource/)
 })
 
-test('with defaultAllow everything runs while it is out of order, and policies see that nobody was asked', async (t) => {
+test('with defaultAllow pods are admitted while the webhook fails, with an annotation for policies', async (t) => {
   const { run, server, ...cluster } = await imageWebhook(t, { defaultAllow: true })
   server.close().closeAllConnections()
   assert.equal((await run('any')).metadata.annotations, undefined)

@@ -1,4 +1,4 @@
-/** Admission as kubectl's users see it: configurations applied, refusals and warnings printed, policies described. */
+/** Admission in kubectl: configurations are applied, rejections and warnings printed, policies described. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -51,7 +51,7 @@ metadata: { name: careful-binding }
 spec: { policyName: careful, validationActions: [Warn, Audit] }
 `
 
-test('kubectl applies policies and webhooks, shows what they say, and describes them', async (t) => {
+test('kubectl applies policies and webhooks, prints their messages, and describes them', async (t) => {
   const program = installedKubectls().at(-1)!
   const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
   const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
@@ -62,18 +62,29 @@ test('kubectl applies policies and webhooks, shows what they say, and describes 
   )
   await kubectl.fails(
     'create deployment big --image=i --replicas=3',
-    /deployments.apps "big" is forbidden: ValidatingAdmissionPolicy 'replicas' with binding 'replicas-binding' denied request: at most 2 replicas/,
+    new RegExp(
+      `deployments.apps "big" is forbidden: ValidatingAdmissionPolicy 'replic` +
+        "as' with binding 'replicas-binding' " +
+        'denied request: at most 2 replicas',
+    ),
   )
   const { code, stderr } = await kubectl.run('create deployment small --image=i --replicas=2')
   assert.equal(code, 0)
   assert.equal(stderr, '')
   const bare =
-    '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"bare"},"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}'
+    '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"bare"},"spec":{"replicas":1,' +
+    '"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},' +
+    '"spec":{"containers":[{"name":"c","image":"i"}]}}}}'
   const warned = await kubectl.run('create -f -', { input: bare })
   assert.equal(warned.code, 0)
   assert.match(
     warned.stderr,
-    /^Warning: Validation failed for ValidatingAdmissionPolicy 'careful' with binding 'careful-binding': say whose it is$/m,
+    new RegExp(
+      "^Warning: Validation failed for ValidatingAdmissionPolicy 'careful' wi" +
+        "th binding 'careful-binding': " +
+        'say whose it is$',
+      'm',
+    ),
   )
   await waitFor('the policy has a status', async () =>
     /Observed Generation: +1/.test(await kubectl.ok('describe validatingadmissionpolicy replicas')),

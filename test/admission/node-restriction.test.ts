@@ -1,4 +1,4 @@
-/** NodeRestriction: nodes write what is theirs. On by default in clusters. */
+/** NodeRestriction: nodes may write only their own objects. On by default in clusters. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { as, mergePatch, nodeUser } from '../authorization/as-user.ts'
@@ -8,7 +8,7 @@ const nodes = '/api/v1/nodes'
 const pods = '/api/v1/namespaces/default/pods'
 const n1 = nodeUser('n1')
 
-test('a node registers itself, without labels and later taints that would draw pods to it', async (t) => {
+test('a node registers itself, but cannot set labels or change taints to attract pods', async (t) => {
   const cluster = await testCluster(t)
   const post = (name: string, labels = {}) =>
     as(cluster, n1, 'POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } })
@@ -41,12 +41,12 @@ test('a node registers itself, without labels and later taints that would draw p
     (await patch('n2', { metadata: { annotations: { a: 'b' } } })).message,
     /not allowed to modify node "n2"$/,
   )
-  // Others may do all that.
+  // Other users may do all that.
   await cluster.call('PATCH', `${nodes}/n1`, refused[0]![0], mergePatch)
 })
 
-test('a node makes mirror pods that refer to nothing, and touches no pods of others', async (t) => {
-  // ServiceAccount looks at mirror pods before.
+test('a node creates mirror pods without references, and cannot change pods of others', async (t) => {
+  // The ServiceAccount plug-in checks mirror pods first.
   const cluster = await testCluster(t, { apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] })
   const { metadata } = await cluster.call('POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: metadata.uid, controller: true }
@@ -123,7 +123,7 @@ test('a node makes mirror pods that refer to nothing, and touches no pods of oth
   assert.equal((await eviction('m')).status, 201)
 })
 
-test('leases, CSI nodes and slices carry the name of the node', async (t) => {
+test('leases, CSINodes and ResourceSlices must have the node’s name', async (t) => {
   const cluster = await testCluster(t)
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
   const slices = '/apis/resource.k8s.io/v1/resourceslices'
@@ -150,7 +150,7 @@ test('leases, CSI nodes and slices carry the name of the node', async (t) => {
   )
 })
 
-test('the plug-in can be turned off', async (t) => {
+test('the plug-in can be disabled', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--disable-admission-plugins=NodeRestriction'] })
   assert.equal(
     (await as(cluster, n1, 'POST', nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } })).status,

@@ -1,6 +1,5 @@
 /**
- * Rules mean objects, whatever the version of the request: webhooks and policies see them in the version that they
- * name.
+ * Rules match objects in any version of the request. Webhooks and policies receive them in the version that they name.
  */
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -21,7 +20,7 @@ const rules = [
   }),
 ]
 
-test('a webhook that names another version gets objects in it, and its changes come back', async (t) => {
+test('a webhook with a rule for another version gets converted objects, and its patch is converted back', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t), admissionWebhooks(t)])
   await configure(cluster, 'Mutating', 'm', [
     hook(webhooks, '/equivalent', { rules, objectSelector: {} }),
@@ -65,7 +64,7 @@ test('a webhook that names another version gets objects in it, and its changes c
   assert.equal((object as { apiVersion: string }).apiVersion, 'autoscaling/v1')
 })
 
-test('custom resources are converted by their own webhook on the way', async (t) => {
+test('custom resources are converted by their conversion webhook', async (t) => {
   const [cluster, webhooks, conversion] = await Promise.all([
     testCluster(t),
     admissionWebhooks(t),
@@ -81,7 +80,7 @@ test('custom resources are converted by their own webhook on the way', async (t)
   assert.deepEqual(made.spec, { hostPort: 'a:7' })
   const [asked] = await webhooks.asked()
   assert.deepEqual((asked!.review.request.object as { spec: unknown }).spec, { host: 'a', port: 1 })
-  // What cannot be converted cannot be admitted.
+  // An object that cannot be converted is rejected.
   await conversion.setBehavior('failure')
   assert.match(
     (await refusal(cluster.call('POST', widgetsPath('v1'), widget('v1', 'b', { hostPort: 'b:1' })))).message,
@@ -89,7 +88,7 @@ test('custom resources are converted by their own webhook on the way', async (t)
   )
 })
 
-test('a policy that names another version sees it, too', async (t) => {
+test('a policy with a rule for another version gets converted objects', async (t) => {
   const cluster = await testCluster(t)
   await enforce(cluster, 'p', {
     matchConstraints: { resourceRules: rules },

@@ -1,4 +1,4 @@
-/** OwnerReferencesPermissionEnforcement and DenyServiceExternalIPs: off by default. */
+/** OwnerReferencesPermissionEnforcement and DenyServiceExternalIPs, which are off by default. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { as, mergePatch } from '../authorization/as-user.ts'
@@ -8,7 +8,7 @@ import { waitFor } from '../support/wait-for.ts'
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const jane = { name: 'jane' }
 
-test('who makes others owners may delete the object, and set finalizers of owners that it holds up', async (t) => {
+test('changing owners needs delete permission, and blockOwnerDeletion the owner’s finalizers', async (t) => {
   const cluster = await testCluster(t, {
     controllers: apiControllers,
     apiServerFlags: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'],
@@ -57,7 +57,11 @@ test('who makes others owners may delete the object, and set finalizers of owner
   )
   assert.match(
     (await post('b', [yacht])).message,
-    /cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion example\.com\/v1 Kind Yacht: no matches for kind "Yacht" in version "example\.com\/v1"$/,
+    new RegExp(
+      'cannot set blockOwnerDeletion in this case because cannot find RESTMap' +
+        String.raw`ping for APIVersion example\.com/v1 ` +
+        String.raw`Kind Yacht: no matches for kind "Yacht" in version "example\.com/v1"$`,
+    ),
   )
   await cluster.call('POST', configMaps, { metadata: { name: 'c', ownerReferences: [yacht] } })
   assert.match(
@@ -77,7 +81,7 @@ test('who makes others owners may delete the object, and set finalizers of owner
   assert.equal((await patch([boat])).status, 200)
 })
 
-test('Services get no external addresses beyond those they have', async (t) => {
+test('new external addresses of Services are rejected', async (t) => {
   const cluster = await testCluster(t, {
     controllers: apiControllers,
     apiServerFlags: ['--enable-admission-plugins=DenyServiceExternalIPs'],

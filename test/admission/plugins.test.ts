@@ -1,4 +1,4 @@
-/** Admission plug-ins as flags turn them on and configure them. */
+/** Flags that enable, disable and configure admission plug-ins. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
 import { repository } from '../up/t8s-process.ts'
 
-/** What `t8s apiserver` says when it does not start. */
+/** Returns the error of `t8s apiserver` when it does not start. */
 function refusal(...flags: readonly string[]): string {
   const { status, stderr } = spawnSync(
     join(repository, 't8s'),
@@ -47,17 +47,21 @@ const event = (name: string) => ({
   type: 'Normal',
 })
 
-test('a plug-in that Kubernetes dropped is refused with what does its work now', () => {
+test('the error for a removed plug-in names its replacement', () => {
   const said = refusal('--enable-admission-plugins=PodSecurityPolicy,InitialResources,Nonsense')
   assert.match(
     said,
-    /enable-admission-plugins plugin "PodSecurityPolicy" is unknown: Kubernetes has dropped it in 1\.25: leave it out; PodSecurity \(on by default\)/,
+    new RegExp(
+      'enable-admission-plugins plugin "PodSecurityPolicy" is unknown: Kubern' +
+        String.raw`etes has dropped it in 1\.25: ` +
+        String.raw`leave it out; PodSecurity \(on by default\)`,
+    ),
   )
   assert.match(said, /"InitialResources" is unknown: Kubernetes has dropped it in 1\.10: leave it out; LimitRanger/)
   assert.match(said, /"Nonsense" is unknown\]/)
 })
 
-test('a configuration that makes no sense keeps the server from starting', (t) => {
+test('a server with an invalid plug-in configuration does not start', (t) => {
   const file = fileOf(
     t,
     configurationOf('EventRateLimit', {
@@ -76,7 +80,7 @@ test('a configuration that makes no sense keeps the server from starting', (t) =
   )
 })
 
-test('the file configures plug-ins', async (t) => {
+test('the configuration file configures plug-ins', async (t) => {
   const limits = [{ type: 'Namespace', qps: 1, burst: 2 }]
   const file = fileOf(
     t,
@@ -96,7 +100,7 @@ test('the file configures plug-ins', async (t) => {
   )
 })
 
-test('plug-ins that are off are off, and those that are on are on', async (t) => {
+test('flags enable and disable plug-ins', async (t) => {
   const logged: string[] = []
   const cluster = await testCluster(t, {
     log: (line) => logged.push(line),
@@ -120,7 +124,7 @@ test('plug-ins that are off are off, and those that are on are on', async (t) =>
   )
 })
 
-test('AlwaysDeny refuses all writes but the server’s own', async (t) => {
+test('AlwaysDeny rejects all writes except the server’s own', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--enable-admission-plugins=AlwaysDeny'] })
   const write = cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
     apiVersion: 'v1',

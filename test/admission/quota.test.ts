@@ -1,6 +1,5 @@
 /**
- * Quotas on a real server: no overshoot however many create at once, usage that follows what goes, and what kubectl
- * shows.
+ * Quotas on a real server: no overshoot by concurrent creates, usage that follows deletes, and the output of kubectl.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,7 +41,7 @@ async function limit(client: Client, hard: Readonly<Record<string, string>>, spe
   )
 }
 
-/** How many of so many creates at once were let in; the others were refused by the quota. */
+/** Returns how many of the concurrent creates were admitted. The others must be rejected by the quota. */
 async function crowd(clients: readonly Client[], count: number): Promise<number> {
   const answers = await Promise.all(
     Array.from({ length: count }, (_, i) => configMap(clients[i % clients.length]!, `c${i}`)),
@@ -51,13 +50,17 @@ async function crowd(clients: readonly Client[], count: number): Promise<number>
     if (status !== 201)
       assert.match(
         `${status} ${message}`,
-        /^403 configmaps "c\d+" is forbidden: exceeded quota: q, requested: configmaps=1, used: configmaps=10, limited: configmaps=10$/,
+        new RegExp(
+          String.raw`^403 configmaps "c\d+" is forbidden: exceeded quota: q, requested: con` +
+            'figmaps=1, used: configmaps=10, ' +
+            'limited: configmaps=10$',
+        ),
       )
   }
   return answers.filter(({ status }) => status === 201).length
 }
 
-test('of 100 creates at once, a quota of 10 lets 10 in', async (t) => {
+test('a quota of 10 admits 10 of 100 concurrent creates', async (t) => {
   const server = await startTestServer(t)
   const clients = [clientOf(t, 'HTTP/2', server), clientOf(t, 'HTTP/1.1', server)]
   await limit(clients[0]!, { configmaps: '10' })
@@ -66,7 +69,7 @@ test('of 100 creates at once, a quota of 10 lets 10 in', async (t) => {
   assert.deepEqual(server.logLines, [])
 })
 
-test('two servers on one store let no more in than one', async (t) => {
+test('two servers on one store admit no more than one', async (t) => {
   const store = memoryStore()
   const servers = [await serve(t, store), await serve(t, store)]
   t.after(() => store.close())
@@ -80,12 +83,12 @@ test('two servers on one store let no more in than one', async (t) => {
   await uses(clients[1]!, 'configmaps', '10')
 })
 
-test('what goes, ends or was never made is counted no more', async (t) => {
+test('deleted, finished and rejected objects are not counted', async (t) => {
   const server = await startTestServer(t)
   const client = clientOf(t, 'HTTP/2', server)
   await limit(client, { configmaps: '2', pods: '1', 'count/pods': '5' })
   assert.equal((await configMap(client, 'one')).status, 201)
-  // The name is taken: what was reserved for it is given back.
+  // The name is taken: the reservation is released.
   assert.equal((await configMap(client, 'one')).status, 409)
   await uses(client, 'configmaps', '1')
   await client.request('DELETE', `${base}/configmaps/one`)
@@ -107,7 +110,7 @@ test('what goes, ends or was never made is counted no more', async (t) => {
   assert.equal((await pod('two')).status, 201)
 })
 
-test('a dry run is refused as the real thing, and uses nothing', async (t) => {
+test('a dry run is checked but not charged', async (t) => {
   const client = clientOf(t, 'HTTP/2', await startTestServer(t))
   await limit(client, { configmaps: '1' })
   assert.equal((await configMap(client, 'dry', '?dryRun=All')).status, 201)
@@ -116,7 +119,7 @@ test('a dry run is refused as the real thing, and uses nothing', async (t) => {
   assert.equal((await configMap(client, 'dry', '?dryRun=All')).status, 403)
 })
 
-test('what was there before a quota is counted, and other limits take effect', async (t) => {
+test('objects older than the quota are counted, and changed limits take effect', async (t) => {
   const client = clientOf(t, 'HTTP/2', await startTestServer(t))
   for (const name of ['one', 'two']) await configMap(client, name)
   await limit(client, { configmaps: '1' })
@@ -167,7 +170,7 @@ test('custom resources are counted', async (t) => {
   await uses(client, 'count/widgets.example.com', '1')
 })
 
-test('devices are counted with extended resources, whoever asks for them', async (t) => {
+test('devices count together with extended resources', async (t) => {
   const client = clientOf(t, 'HTTP/2', await startTestServer(t))
   const requests = (name: string) => `requests.${name}`
   const [explicit, implicit] = ['example.com/gpu', 'deviceclass.resource.kubernetes.io/gpu']
@@ -199,7 +202,11 @@ test('devices are counted with extended resources, whoever asks for them', async
   assert.deepEqual(await usedOf(client), { [requests(explicit)]: '3', [requests(implicit)]: '1' })
   assert.match(
     String(json(await claim('two', 1)).message),
-    /^resourceclaims\.resource\.k8s\.io "two" is forbidden: exceeded quota: q, requested: requests\.example\.com\/gpu=1, used: requests\.example\.com\/gpu=3, limited: requests\.example\.com\/gpu=3$/,
+    new RegExp(
+      String.raw`^resourceclaims\.resource\.k8s\.io "two" is forbidden: exceeded quota: ` +
+        String.raw`q, requested: requests\.example\.com/gp` +
+        String.raw`u=1, used: requests\.example\.com/gpu=3, limited: requests\.example\.com/gpu=3$`,
+    ),
   )
   await client.request('DELETE', `${base}/pods/p?gracePeriodSeconds=0`)
   await uses(client, requests(explicit), '1')
@@ -207,7 +214,7 @@ test('devices are counted with extended resources, whoever asks for them', async
   await uses(client, requests(implicit), '2')
 })
 
-test('kubectl shows what is used', async (t) => {
+test('kubectl shows the usage', async (t) => {
   const cluster = await testCluster(t)
   for (const program of installedKubectls()) {
     const namespace = `quota-${program.minor}`

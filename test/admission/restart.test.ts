@@ -1,4 +1,4 @@
-/** A cluster whose webhooks all fail starts again, and can be freed of them. */
+/** A cluster can be restarted when all its webhooks fail, and their configurations can be deleted. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { startCluster } from '../../src/cluster/start-cluster.ts'
 import { reachable } from '../support/reachable-cluster.ts'
 import { admissionWebhooks, configMap, configMaps, configure, group, hook, refusal, rule } from './webhooks/webhook.ts'
 
-test('a server whose webhooks refuse everything starts again, and their configuration can be deleted', async (t) => {
+test('a server whose webhooks reject everything restarts, and their configuration can be deleted', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'typernetes-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const start = async () => reachable(t, await startCluster({ storage: { directory } }))
@@ -21,7 +21,7 @@ test('a server whose webhooks refuse everything starts again, and their configur
     sideEffects: 'None',
     admissionReviewVersions: ['v1'],
   }
-  // It has something to make at the next start.
+  // The next start has to create an object.
   await first.call('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterroles/view')
   await configure(first, 'Mutating', 'm', [unreachable])
   await configure(first, 'Validating', 'v', [unreachable])
@@ -35,7 +35,7 @@ test('a server whose webhooks refuse everything starts again, and their configur
   await second.call('POST', configMaps, configMap('a'))
 })
 
-test('a server that warms itself up does not show webhooks what it makes up', async (t) => {
+test('the warm-up of a server does not call webhooks', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'typernetes-test-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const start = async () => reachable(t, await startCluster({ storage: { directory }, warmUp: true }))

@@ -1,11 +1,11 @@
-/** Clusters that audit, and what they have written. */
+/** Clusters with auditing, and their events. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 
-/** An event as tests look at it. */
+/** The fields of an event that tests check. */
 export interface AuditEvent {
   readonly auditID: string
   readonly stage: string
@@ -20,7 +20,7 @@ export interface AuditEvent {
 
 export interface AuditedCluster extends TestCluster {
   readonly logFile: string
-  /** The lines of the log, without how long requests took: on a busy machine any may take long. */
+  /** The lines of the log without latency annotations: on a busy machine any request may get one. */
   lines(): readonly string[]
   events(): readonly AuditEvent[]
 }
@@ -31,14 +31,14 @@ export function temporaryFolder(t: Lifetime): string {
   return folder
 }
 
-/** `rules` are those of a policy, as YAML on one line. */
+/** `rules` are the rules of a policy, as YAML on one line. */
 export function policyFile(folder: string, rules: string, more = ''): string {
   const file = join(folder, 'policy.yaml')
   writeFileSync(file, `apiVersion: audit.k8s.io/v1\nkind: Policy\n${more}rules: ${rules}\n`)
   return file
 }
 
-/** Starts a cluster that writes events to a file; in it everybody may do everything, unless `mode` says otherwise. */
+/** Starts a cluster that writes events to a file. By default everybody may do everything in it. */
 export async function auditedCluster(
   t: Lifetime,
   rules: string,

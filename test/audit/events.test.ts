@@ -1,4 +1,4 @@
-/** What the audit log tells of requests, at each level, member for member as upstream writes it. */
+/** Audit events of requests at each level, field for field as upstream writes them. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 const about = (events: readonly AuditEvent[], id: unknown): readonly AuditEvent[] =>
   events.filter(({ auditID }) => auditID === id)
 
-test('an event at Metadata, member for member', async (t) => {
+test('an event at Metadata has upstream’s fields in order', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata}]')
   const headers = {
     ...jane,
@@ -37,7 +37,10 @@ test('an event at Metadata, member for member', async (t) => {
     return found.length === 2 && found
   })
   const about =
-    `"requestURI":"${configMaps}?limit=5\\u0026fieldSelector=metadata.name%3D%3Ca%3E","verb":"list","user":{"username":"jane","groups":["dev","system:authenticated"],"extra":{"example.com/\\u003cteam\\u003e":["a","b"]}},"sourceIPs":["10.1.2.3","10.0.0.7","2001:db8::1","127.0.0.1"],"userAgent":"browser ` +
+    `"requestURI":"${configMaps}?limit=5\\u0026fieldSelector=metadata.name%3D%3Ca%3E","verb":"list",` +
+    '"user":{"username":"jane","groups":["dev","system:authenticated"],' +
+    '"extra":{"example.com/\\u003cteam\\u003e":["a","b"]}},' +
+    '"sourceIPs":["10.1.2.3","10.0.0.7","2001:db8::1","127.0.0.1"],"userAgent":"browser ' +
     '\\"x\\"","objectRef":{"resource":"configmaps","namespace":"default","name":"\\u003ca\\u003e","apiVersion":"v1"}'
   const times = lines.map((line) => {
     const { requestReceivedTimestamp, stageTimestamp } = JSON.parse(line) as Record<string, string>
@@ -51,18 +54,19 @@ test('an event at Metadata, member for member', async (t) => {
     `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"${id}","stage":"${stage}",`
   assert.deepEqual(lines, [
     `${start('RequestReceived')}${about},${stamps(0)}}`,
-    `${start('ResponseComplete')}${about},"responseStatus":{"metadata":{},"code":200},${stamps(1)},"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}}`,
+    `${start('ResponseComplete')}${about},"responseStatus":{"metadata":{},"code":200},${stamps(1)},` +
+      '"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}}',
   ])
 })
 
-test("an audit id is the client's if it has one", async (t) => {
+test('the audit id is the client’s if it sends one', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata}]')
   const { headers } = await ask(cluster, 'GET', configMaps, { ...jane, 'audit-id': 'my request' })
   assert.equal(headers['audit-id'], 'my request')
   await waitFor('its events', () => about(cluster.events(), 'my request').length === 2)
 })
 
-test('who is refused before it is known who asks leaves one event of nobody', async (t) => {
+test('a request that is rejected before authentication leaves one event without a user', async (t) => {
   const cluster = await auditedCluster(t, '[{level: RequestResponse}]')
   const asked = [
     {
@@ -106,7 +110,7 @@ test('who is refused before it is known who asks leaves one event of nobody', as
   }
 })
 
-test('refusals and failures tell their Status, impersonation both users', async (t) => {
+test('failures have their Status, and impersonation both users', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]')
   const missing = await ask(cluster, 'GET', `${configMaps}/none`, {
     ...jane,
@@ -133,7 +137,7 @@ test('refusals and failures tell their Status, impersonation both users', async 
   assert.deepEqual(event?.impersonatedUser, { username: 'ann', groups: ['ops', 'system:authenticated'] })
 })
 
-test('who may not do something is told so, and the event says forbid', async (t) => {
+test('a forbidden request is annotated with forbid', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]', [], 'AlwaysDeny')
   const { headers, status } = await ask(cluster, 'GET', configMaps, jane)
   assert.equal(status, 403)
@@ -148,7 +152,7 @@ test('who may not do something is told so, and the event says forbid', async (t)
   })
 })
 
-test('the event of a request for something deprecated says so', async (t) => {
+test('a request for a deprecated API is annotated', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata, omitStages: [RequestReceived]}]')
   const { headers } = await ask(cluster, 'GET', '/api/v1/endpoints', jane)
   const [event] = await waitFor('the event', () => {
@@ -158,7 +162,7 @@ test('the event of a request for something deprecated says so', async (t) => {
   assert.equal(event?.annotations?.['k8s.io/deprecated'], 'true')
 })
 
-test('what took longer than half a second tells how long', async (t) => {
+test('a request slower than half a second is annotated with its duration', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata}]')
   const { headers } = await ask(cluster, 'GET', `${configMaps}?watch=1&timeoutSeconds=1`, jane)
   const line = await waitFor('the end of the watch', () =>
@@ -169,7 +173,7 @@ test('what took longer than half a second tells how long', async (t) => {
   assert.match(line, /"annotations":\{"apiserver.latency.k8s.io\/total":"\d+(\.\d+)?s","authorization/)
 })
 
-test('a watch starts and completes; bodies are none of its events', async (t) => {
+test('a watch has a start and a completion event without bodies', async (t) => {
   const cluster = await auditedCluster(t, '[{level: RequestResponse}]')
   const { ca, url } = cluster.client
   const watch = request(`${url}${configMaps}?watch=1`, {
@@ -192,7 +196,7 @@ test('a watch starts and completes; bodies are none of its events', async (t) =>
   )
 })
 
-test('levels by rule: bodies of requests and answers, without managed fields where they are not wanted', async (t) => {
+test('levels apply by rule, with bodies and without managed fields where configured', async (t) => {
   const cluster = await auditedCluster(
     t,
     '[{level: None, verbs: [get], resources: [{resources: [configmaps]}]}, {level: Metadata, resources: ' +
@@ -255,7 +259,7 @@ test('levels by rule: bodies of requests and answers, without managed fields whe
   assert.equal(last('version')?.objectRef, undefined)
 })
 
-test('the format legacy is a line of words', async (t) => {
+test('the format legacy writes one text line per event', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata}]', ['--audit-log-format=legacy'])
   await ask(cluster, 'GET', `${configMaps}/none`, { ...jane, 'audit-id': 'one', 'user-agent': 'me' })
   const lines = await waitFor('two lines', () => {
@@ -274,7 +278,7 @@ test('the format legacy is a line of words', async (t) => {
   )
 })
 
-test('events that are too large lose their objects, and go if that is not enough', async (t) => {
+test('a large event loses its objects, or is dropped if still too large', async (t) => {
   const cluster = await auditedCluster(t, '[{level: RequestResponse, omitStages: [RequestReceived]}]', [
     '--audit-log-truncate-enabled',
     '--audit-log-truncate-max-event-size=2000',
@@ -296,7 +300,7 @@ test('events that are too large lose their objects, and go if that is not enough
   assert.match(metrics.text, /^apiserver_audit_event_total [1-9]\d*$/m)
 })
 
-test("kubectl's doings, as the log tells them", async (t) => {
+test('kubectl commands appear in the log', async (t) => {
   const cluster = await auditedCluster(
     t,
     '[{level: Metadata, resources: [{resources: ["configmaps", "pods/*"]}], omitStages: [RequestReceived]}]',
@@ -310,19 +314,19 @@ test("kubectl's doings, as the log tells them", async (t) => {
   await kubectl.ok('label configmap a k=v')
   await kubectl.ok('delete configmap a --wait=false')
   await waitFor('the last event', () => events().some(({ verb }) => verb === 'delete'))
-  const told = events().map(
+  const requests = events().map(
     ({ verb, objectRef, responseStatus }) =>
       `${verb} ${objectRef?.resource}/${objectRef?.name} ${responseStatus?.code}`,
   )
   assert.deepEqual(
     ['create configmaps/a 201', 'get configmaps/a 200', 'patch configmaps/a 200', 'delete configmaps/a 200'].filter(
-      (one) => !told.includes(one),
+      (one) => !requests.includes(one),
     ),
     [],
   )
 })
 
-test('where an event cannot be kept, a strict server does nothing', async (t) => {
+test('in blocking-strict mode a request fails if its event cannot be written', async (t) => {
   const cluster = await auditedCluster(t, '[{level: Metadata, users: [jane], verbs: [create]}]', [
     '--audit-log-mode=blocking-strict',
     '--audit-log-truncate-enabled',

@@ -1,4 +1,4 @@
-/** Requests with any headers, of whomever: what the audit log tells of them is the matter. */
+/** Requests with arbitrary headers, for tests of their audit events. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'

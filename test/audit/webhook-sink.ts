@@ -1,4 +1,4 @@
-/** A server that takes lists of events over HTTPS, and how it can be at fault. */
+/** A server that receives lists of events over HTTPS, and can simulate failures. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -12,13 +12,13 @@ export type Manner = 'well' | 'failing' | 'hanging' | 'endless'
 
 export interface WebhookSink {
   readonly kubeconfig: string
-  /** What it has taken, a list a call. */
+  /** The received events, one list per call. */
   readonly lists: readonly {
     readonly kind: string
     readonly apiVersion: string
     readonly items: readonly AuditEvent[]
   }[]
-  /** Calls, also those that it did not take. */
+  /** The number of calls, failed ones included. */
   calls(): number
   /** Headers and URL of the last call. */
   last(): {
@@ -31,7 +31,7 @@ export interface WebhookSink {
 
 const endless = Buffer.alloc(64 * 1024, 'x')
 
-/** Starts it; `folder` is where its kubeconfig is written. */
+/** Starts the server. Its kubeconfig is written to `folder`. */
 export async function webhookSink(t: Lifetime, folder: string, first: Manner = 'well'): Promise<WebhookSink> {
   const now = new Date()
   const authority = await makeAuthority('sink-ca', now)

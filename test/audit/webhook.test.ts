@@ -1,4 +1,4 @@
-/** Events that are sent to a webhook, and webhooks that do not take them: requests hardly notice. */
+/** Audit webhooks, and webhooks that fail: requests are hardly affected. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Lifetime } from '../support/reachable-cluster.ts'
@@ -33,7 +33,7 @@ async function sending(
 const gets = (cluster: TestCluster, count: number): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(cluster, 'GET', `${configMaps}/none-${i}`, jane)))
 
-/** A number of the server's metrics. */
+/** Returns a metric of the server. */
 async function metric(cluster: TestCluster, name: string): Promise<number> {
   const { text } = await ask(cluster, 'GET', '/metrics', { authorization: 'Bearer jane' })
   return Number(
@@ -44,7 +44,7 @@ async function metric(cluster: TestCluster, name: string): Promise<number> {
   )
 }
 
-test('events are sent in lists of at most so many, all of them', async (t) => {
+test('events are sent in lists of limited size, and none is lost', async (t) => {
   const { cluster, sink } = await sending(t, [
     '--audit-webhook-batch-max-size=4',
     '--audit-webhook-batch-max-wait=50ms',
@@ -60,7 +60,7 @@ test('events are sent in lists of at most so many, all of them', async (t) => {
       (list) => list.kind === 'EventList' && list.apiVersion === 'audit.k8s.io/v1' && list.items.length <= 4,
     ),
   )
-  // As upstream encodes items of lists.
+  // Items of lists in upstream's encoding.
   assert.ok(items.every((item) => !('kind' in item) && item.level === 'Metadata' && item.stage === 'ResponseComplete'))
   assert.deepEqual(sink.last(), {
     url: '/events?x=1&timeout=30s',
@@ -69,7 +69,7 @@ test('events are sent in lists of at most so many, all of them', async (t) => {
   })
 })
 
-test('a webhook that fails is asked again, and nothing is lost', async (t) => {
+test('a failed webhook call is retried, and no event is lost', async (t) => {
   const { cluster, sink } = await sending(t, ['--audit-webhook-batch-max-wait=10ms'], 'failing')
   await gets(cluster, 3)
   await waitFor('a call in vain', () => sink.calls() > 0)
@@ -80,7 +80,7 @@ test('a webhook that fails is asked again, and nothing is lost', async (t) => {
   )
 })
 
-test('a webhook that goes on failing costs its events, which are counted', async (t) => {
+test('events are lost and counted while a webhook keeps failing', async (t) => {
   const { cluster, sink } = await sending(
     t,
     ['--audit-webhook-batch-max-wait=1ms', '--audit-webhook-batch-max-size=1', '--audit-webhook-initial-backoff=1ms'],
@@ -88,14 +88,14 @@ test('a webhook that goes on failing costs its events, which are counted', async
   )
   await gets(cluster, 2)
   await waitFor(
-    'they are given up',
+    'the events are lost',
     async () => (await metric(cluster, 'apiserver_audit_error_total{plugin="webhook"}')) >= 2,
   )
   assert.ok(sink.calls() >= 10, 'each is tried five times')
 })
 
 for (const manner of ['hanging', 'endless'] as const) {
-  test(`a webhook that is ${manner} delays nothing; what cannot wait any more is counted`, async (t) => {
+  test(`a webhook that is ${manner} does not delay requests, and excess events are counted`, async (t) => {
     const { cluster, sink } = await sending(
       t,
       [
@@ -117,7 +117,7 @@ for (const manner of ['hanging', 'endless'] as const) {
   })
 }
 
-test('a blocking webhook has the event before the client has its answer', async (t) => {
+test('a blocking webhook gets the event before the client gets its response', async (t) => {
   const { cluster, sink } = await sending(t, ['--audit-webhook-mode=blocking'])
   const { headers } = await ask(cluster, 'GET', `${configMaps}/none`, jane)
   assert.deepEqual(
@@ -126,7 +126,7 @@ test('a blocking webhook has the event before the client has its answer', async 
   )
 })
 
-test('a kubeconfig that names no server is told so at the start', async (t) => {
+test('a kubeconfig without a server is an error at the start', async (t) => {
   const folder = temporaryFolder(t)
   await assert.rejects(
     testCluster(t, {
@@ -142,7 +142,7 @@ test('a kubeconfig that names no server is told so at the start', async (t) => {
   )
 })
 
-test('a policy that is none is told at the start', async (t) => {
+test('an invalid policy is an error at the start', async (t) => {
   const folder = temporaryFolder(t)
   await assert.rejects(
     testCluster(t, { apiServerFlags: [`--audit-policy-file=${policyFile(folder, '[]')}`, '--audit-log-path=-'] }),
@@ -153,7 +153,7 @@ test('a policy that is none is told at the start', async (t) => {
   )
 })
 
-test('flags that do not fit are told in upstream’s words', async (t) => {
+test('invalid combinations of flags are errors with upstream’s messages', async (t) => {
   const start = (...apiServerFlags: string[]): Promise<unknown> => testCluster(t, { apiServerFlags })
   await assert.rejects(start('--audit-log-path=x', '--audit-log-mode=never'), {
     message: 'invalid audit log mode never, allowed modes are "batch,blocking,blocking-strict"',

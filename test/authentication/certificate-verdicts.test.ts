@@ -1,4 +1,4 @@
-/** What authenticators make of certificates, without a server around them. */
+/** Client certificate authenticators without a server. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import test from 'node:test'
@@ -10,7 +10,7 @@ import { opensslFolder } from './openssl.ts'
 
 const authority = await makeAuthority('ours', new Date())
 
-/** A request with a certificate if it has a name, and a user in its headers; nobody unless said. */
+/** A request with a certificate, if it has a name, and with a user in its headers, if given. */
 async function asked(commonName: string | undefined, user?: string, from = authority): Promise<Request> {
   const pair = commonName !== undefined && (await issueCertificate(from, { commonName, usage: 'client' }, new Date()))
   const certificate = pair && { ...new X509Certificate(pair.cert).toLegacyObject(), issuerCertificate: undefined }
@@ -22,13 +22,13 @@ async function asked(commonName: string | undefined, user?: string, from = autho
   return request as unknown as Request
 }
 
-test('a certificate without a name is as good as none, if it holds', async () => {
+test('a valid certificate without a name is ignored', async () => {
   const verdict = clientCertificate(authority.cert)
   assert.deepEqual(verdict(await asked('')), undefined)
   assert.deepEqual(verdict(await asked('', undefined, await makeAuthority('ours', new Date()))), 'invalid')
 })
 
-test('where there is no authority yet, certificates say nothing', async () => {
+test('without a CA, certificates are ignored', async () => {
   let bundle = ''
   const verdict = clientCertificate(() => bundle)
   const anna = await asked('anna')
@@ -38,15 +38,15 @@ test('where there is no authority yet, certificates say nothing', async () => {
   assert.equal(typeof user === 'object' && 'name' in user && user.name, 'anna')
 })
 
-test('of every certificate is told how long it holds, also of those that are refused', async () => {
-  const told: number[] = []
-  const verdict = clientCertificate(authority.cert, (seconds) => void told.push(seconds))
+test('the remaining lifetime of every certificate is observed, rejected ones included', async () => {
+  const lifetimes: number[] = []
+  const verdict = clientCertificate(authority.cert, (seconds) => void lifetimes.push(seconds))
   assert.equal(verdict(await asked('anna', undefined, await makeAuthority('ours', new Date()))), 'invalid')
-  assert.equal(told.length, 1)
-  assert.ok(told[0]! > 3600)
+  assert.equal(lifetimes.length, 1)
+  assert.ok(lifetimes[0]! > 3600)
 })
 
-test('whose certificate makes no front proxy is refused, not taken for one who showed none', async () => {
+test('a certificate that is no front proxy’s is rejected, not treated as anonymous', async () => {
   const verdict = requestHeader({ ...defaultHeaders, clientCA: authority.cert, allowedNames: ['proxy'] })
   assert.deepEqual(verdict(await asked('proxy', 'anna')), { name: 'anna', groups: ['system:authenticated'] })
   assert.equal(verdict(await asked('proxy')), undefined)
@@ -56,17 +56,17 @@ test('whose certificate makes no front proxy is refused, not taken for one who s
   assert.equal(verdict(await asked('proxy', 'anna', await makeAuthority('ours', new Date()))), 'invalid')
 })
 
-test('without names that are allowed, all are', async () => {
+test('without allowed names, all names are allowed', async () => {
   const verdict = requestHeader({ ...defaultHeaders, clientCA: authority.cert, allowedNames: [] })
   assert.deepEqual(verdict(await asked('somebody', 'anna')), { name: 'anna', groups: ['system:authenticated'] })
 })
 
-test('where there is no authority for front proxies yet, certificates say nothing', async () => {
+test('without a front-proxy CA, certificates are ignored', async () => {
   const verdict = requestHeader({ ...defaultHeaders, clientCA: () => '', allowedNames: [] })
   assert.equal(verdict(await asked('proxy', 'anna')), undefined)
 })
 
-test('the UID of a certificate counts while AllowParsingUserUIDFromCertAuth is on', (t) => {
+test('the UID of a certificate is used if AllowParsingUserUIDFromCertAuth is on', (t) => {
   const authority = opensslFolder(t).authority('uids')
   const certificate = new X509Certificate(authority.issue('/CN=anna/kubernetesUid=u1').cert).toLegacyObject()
   const request = { clientCertificate: () => ({ certificate, authorized: true }) } as unknown as Request

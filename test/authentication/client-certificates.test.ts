@@ -1,4 +1,4 @@
-/** Client certificates that openssl made: who is let in by one, and who is not. */
+/** Client certificates created with openssl: accepted and rejected ones. */
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { opensslFolder } from './openssl.ts'
 import { ask, isAnonymous } from './whoami.ts'
 
-test('a certificate of the authority is its user, groups and credential', async (t) => {
+test('a certificate of the CA gives user, groups and credential id', async (t) => {
   const { authority } = opensslFolder(t)
   const users = authority('users')
   const cluster = await testCluster(t, { apiServerFlags: [`--client-ca-file=${users.file}`] })
@@ -30,14 +30,14 @@ test('a certificate of the authority is its user, groups and credential', async 
   assert.match(metrics, /^apiserver_client_certificate_expiration_seconds_count [1-9]/m)
 })
 
-test('a certificate may name one UID of its user', async (t) => {
+test('a certificate may have one UID', async (t) => {
   const users = opensslFolder(t).authority('users')
   const cluster = await testCluster(t, { apiServerFlags: [`--client-ca-file=${users.file}`] })
   assert.equal((await ask(cluster, users.issue('/CN=anna/kubernetesUid=u-1'))).user?.uid, 'u-1')
   assert.equal((await ask(cluster, users.issue('/CN=anna/kubernetesUid=u-1/kubernetesUid=u-2'))).code, 401)
 })
 
-test('certificates of another authority, expired, without client usage or without a name let nobody in', async (t) => {
+test('certificates of another CA, expired, without client usage or without a name are rejected', async (t) => {
   const { authority } = opensslFolder(t)
   const users = authority('users')
   const cluster = await testCluster(t, { apiServerFlags: [`--client-ca-file=${users.file}`] })
@@ -46,7 +46,7 @@ test('certificates of another authority, expired, without client usage or withou
   assert.equal(await code(users.issue('/CN=late', { days: -1 })), 401)
   assert.equal(await code(users.issue('/CN=server', { usage: 'serverAuth' })), 401)
   assert.equal(await code(users.issue('/O=dev')), 401)
-  // One of the front proxy's names no user, and says nothing about who one is.
+  // A certificate of the front-proxy CA gives no user.
   const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }
   assert.equal(
     (await ask(cluster, { ...users.issue('/CN=front-proxy-client'), headers })).user?.username,
@@ -55,7 +55,7 @@ test('certificates of another authority, expired, without client usage or withou
   assert.ok(isAnonymous(await ask(cluster, { headers })))
 })
 
-test('authorities are followed on disk, for users and front proxies', async (t) => {
+test('the CA files of users and front proxies are reloaded', async (t) => {
   const { folder, authority } = opensslFolder(t)
   const [first, second, proxies, others] = [
     authority('first'),
@@ -102,7 +102,7 @@ test('authorities are followed on disk, for users and front proxies', async (t) 
   assert.equal((await ask(cluster, bob)).user?.username, 'bob')
 })
 
-test('front proxies of the same authority as users have to be named', async (t) => {
+test('front proxies of the same CA as users need allowed names', async (t) => {
   const { file } = opensslFolder(t).authority('both')
   const flags = [`--client-ca-file=${file}`, `--requestheader-client-ca-file=${file}`]
   await assert.rejects(

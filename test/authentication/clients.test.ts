@@ -1,4 +1,4 @@
-/** Tokens in the hands of real clients: kubectl, and the official clients as they run in a pod. */
+/** Tokens used by real clients: kubectl, and the official clients as in a pod. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -21,11 +21,11 @@ async function robotToken(cluster: TestCluster): Promise<string> {
   return (status as { token: string }).token
 }
 
-/** The newest one that is there. */
+/** kubectl of the newest version available. */
 const kubectl = (cluster: TestCluster, kubeconfigFile = cluster.kubeconfigFile): Kubectl =>
   new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, cluster.folder)
 
-test('kubectl makes tokens, is who they say, and is refused when they end', async (t) => {
+test('kubectl creates tokens, uses them, and is rejected when they expire', async (t) => {
   const cluster = await testCluster(t)
   const admin = kubectl(cluster)
   await admin.ok('create serviceaccount robot')
@@ -36,7 +36,7 @@ test('kubectl makes tokens, is who they say, and is refused when they end', asyn
     () => assert.fail('a minute is too short'),
     (error: Error) => assert.match(error.message, /may not specify a duration less than 10 minutes/),
   )
-  // A kubeconfig without the administrator's certificate, which would count more than the token.
+  // A kubeconfig without the administrator's certificate, which would take precedence over the token.
   const file = join(cluster.folder, 'robot.kubeconfig')
   const bare = {
     apiVersion: 'v1',
@@ -61,10 +61,10 @@ test('kubectl makes tokens, is who they say, and is refused when they end', asyn
     }),
   )
   const robot = kubectl(cluster, file)
-  const told = await robot.ok('auth whoami')
-  assert.match(told, /^Username +system:serviceaccount:default:robot$/m)
-  assert.match(told, /^Groups +\[system:serviceaccounts system:serviceaccounts:default system:authenticated\]$/m)
-  assert.match(told, /^Extra: authentication\.kubernetes\.io\/credential-id +\[JTI=[0-9a-f-]{36}\]$/m)
+  const output = await robot.ok('auth whoami')
+  assert.match(output, /^Username +system:serviceaccount:default:robot$/m)
+  assert.match(output, /^Groups +\[system:serviceaccounts system:serviceaccounts:default system:authenticated\]$/m)
+  assert.match(output, /^Extra: authentication\.kubernetes\.io\/credential-id +\[JTI=[0-9a-f-]{36}\]$/m)
   assert.match((await robot.run('auth whoami --token=nonsense')).stderr, /Unauthorized|You must be logged in/)
   assert.match(
     await admin.ok('auth whoami'),
@@ -104,7 +104,7 @@ const python = '/usr/bin/python3'
 const missing = spawnSync(python, ['-c', 'import kubernetes']).status !== 0
 const skip = missing && `the Python client is missing: apt-get install python3-kubernetes (for ${python})`
 
-/** Its files lie where the test puts them, as nobody mounts any here. */
+/** Its files are created by the test, since there is no kubelet to mount them. */
 const script = `
 import os, sys
 from kubernetes import client
@@ -117,7 +117,7 @@ review = client.ApiClient().call_api('/apis/authentication.k8s.io/v1/selfsubject
 print(review[0]['status']['userInfo']['username'])
 `
 
-test('the Python client in a pod is the account of its token', { skip }, async (t) => {
+test('the Python client in a pod authenticates with the token of its account', { skip }, async (t) => {
   const cluster = await testCluster(t)
   const folder = join(cluster.folder, 'serviceaccount')
   mkdirSync(folder)

@@ -1,7 +1,4 @@
-/**
- * `--authentication-config` on a running cluster: several issuers, expressions, requests without credentials, and
- * changes while it runs.
- */
+/** `--authentication-config` on a running cluster: several issuers, expressions, anonymous requests, and reloads. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,7 +54,7 @@ async function anonymously({ client, url }: TestCluster, path: string): Promise<
   return response!.statusCode
 }
 
-test('issuers side by side, each with its own mappings; expressions make user, groups, uid and extra', async (t) => {
+test('several issuers have their own mappings, and expressions set user, groups, uid and extra', async (t) => {
   const [plain, expressed] = [await openIdProvider(t), await openIdProvider(t)]
   const { as } = await configured(
     t,
@@ -104,7 +101,7 @@ test('issuers side by side, each with its own mappings; expressions make user, g
   assert.equal((await as(expressed.token(claims))).status, 201)
 })
 
-test('requests without credentials are let in where the file says', async (t) => {
+test('the file decides on the paths of anonymous requests', async (t) => {
   const { cluster } = await configured(
     t,
     configuration({ anonymous: { enabled: true, conditions: [{ path: '/livez' }, { path: '/version' }] } }),
@@ -121,7 +118,7 @@ test('requests without credentials are let in where the file says', async (t) =>
   assert.equal(await anonymously(silent, '/livez'), 200)
 })
 
-test('a changed file counts while the server runs; one that is not right is told and changes nothing', async (t) => {
+test('a changed file is reloaded, and an invalid one is logged and ignored', async (t) => {
   const provider = await openIdProvider(t)
   const jwt = (prefix: string) => [
     { issuer: issuerOf(provider), claimMappings: { username: { claim: 'sub', prefix } } },
@@ -130,8 +127,8 @@ test('a changed file counts while the server runs; one that is not right is told
   await waitFor('the provider is known', async () => (await as(provider.token())).user?.username === 'a:jane')
   write(configuration({ jwt: jwt('b:') }))
   await waitFor('the change counts', async () => (await as(provider.token())).user?.username === 'b:jane')
-  const told = (why: RegExp) => waitFor(`the log tells ${why}`, () => logged.find((line) => why.test(line)))
-  await told(/^reloaded authentication config$/)
+  const logs = (why: RegExp) => waitFor(`the log line ${why}`, () => logged.find((line) => why.test(line)))
+  await logs(/^reloaded authentication config$/)
   const other = await openIdProvider(t)
   other.behave('status 500')
   write(
@@ -139,7 +136,7 @@ test('a changed file counts while the server runs; one that is not right is told
       jwt: [{ issuer: issuerOf(other), claimMappings: { username: { claim: 'sub', prefix: 'other:' } } }],
     }),
   )
-  await told(/initializing plugin: 500/)
+  await logs(/initializing plugin: 500/)
   assert.equal(
     (await as(provider.token({ sub: 'old' }))).user?.username,
     'b:old',
@@ -165,30 +162,34 @@ test('a changed file counts while the server runs; one that is not right is told
       ],
     }),
   )
-  await told(
-    /^failed to validate authentication config: jwt\[0\]\.issuer\.url: Invalid value: "http:\/\/x": URL scheme must be https$/,
+  await logs(
+    new RegExp(
+      String.raw`^failed to validate authentication config: jwt\[0\]\.issuer\.url: Invalid value: "http://x": URL ` +
+        'scheme must be https$',
+    ),
   )
   write(configuration({ jwt: jwt('c:'), anonymous: { enabled: false } }))
-  await told(/anonymous: Forbidden: changed from initial configuration file$/)
+  await logs(/anonymous: Forbidden: changed from initial configuration file$/)
   write('nonsense: [')
-  await told(/^failed to load authentication config: .*(yaml|YAML|flow)/s)
+  await logs(/^failed to load authentication config: .*(yaml|YAML|flow)/s)
   assert.equal((await as(provider.token({ sub: 'joe' }))).user?.username, 'b:joe')
   write(configuration({}))
   await waitFor('nobody is believed any more', async () => (await as(provider.token())).status === 401)
   const metrics = await metricsOf(cluster)
   const count = (status: string) =>
     new RegExp(
-      `apiserver_authentication_config_controller_automatic_reloads_total\\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} ` +
+      `apiserver_authentication_config_controller_automatic_reloads_total\\{` +
+        `apiserver_id_hash="sha256:[0-9a-f]{64}",status="${status}"\\} ` +
         '(\\d+)',
     ).exec(metrics)?.[1]
   assert.deepEqual([count('success'), count('failure')], ['4', '3'])
   assert.match(
     metrics,
-    /apiserver_authentication_config_controller_last_config_info\{apiserver_id_hash="[^"]+",hash="sha256:[0-9a-f]{64}"\} 1/,
+    /apiserver_authentication_config_controller_last_config_info\{.*,hash="sha256:[0-9a-f]{64}"\} 1/,
   )
 })
 
-test('issuers that stay out of reach are tried again later, as long as the file names them', async (t) => {
+test('unreachable issuers are retried while the file names them', async (t) => {
   const provider = await openIdProvider(t)
   provider.behave('status 500')
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-authn-'))
@@ -202,7 +203,7 @@ test('issuers that stay out of reach are tried again later, as long as the file 
   const authentication = new ConfiguredAuthentication({
     file,
     anonymousFlag: false,
-    patienceMs: 200,
+    readyTimeoutMs: 200,
     retryMs: 50,
     ...sources,
   })
@@ -226,7 +227,7 @@ test('issuers that stay out of reach are tried again later, as long as the file 
   assert.ok(await authentication.authenticate(provider.token({ sub: 'still' }), []), 'what was read last counts')
 })
 
-test('what cannot be is told before the server starts', async (t) => {
+test('a server with an invalid configuration does not start', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-authn-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const file = (text: string): string => {
@@ -241,7 +242,10 @@ test('what cannot be is told before the server starts', async (t) => {
   })
   await assert.rejects(
     start(config, '--anonymous-auth=true'),
-    /anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in authentication configuration file/,
+    new RegExp(
+      'anonymous: Forbidden: --anonymous-auth flag cannot be set when anonymous field is configured in ' +
+        'authentication configuration file',
+    ),
   )
   await assert.rejects(start('--oidc-issuer-url=https://x'), {
     message: 'oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set',

@@ -1,6 +1,4 @@
-/**
- * An OpenID provider over HTTPS on this machine: it issues tokens, changes its keys, and misbehaves when it is told to.
- */
+/** An OpenID provider over HTTPS on localhost: it issues tokens, rotates its keys, and fails on request. */
 import { constants, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -40,7 +38,7 @@ export function signingKey(algorithm: Algorithm = 'RS256', id: string = randomUU
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** A token of these claims. */
+/** Returns a token with these claims. */
 export function signed({ id, algorithm, privateKey }: SigningKey, claims: object, header: object = {}): string {
   const text = `${base64url({ alg: algorithm, kid: id, ...header })}.${base64url(claims)}`
   const pss = algorithm.startsWith('PS')
@@ -56,24 +54,24 @@ export function signed({ id, algorithm, privateKey }: SigningKey, claims: object
 
 export interface Provider {
   readonly issuer: string
-  /** The authority of its certificate, PEM. */
+  /** The CA of its certificate, PEM. */
   readonly ca: string
-  /** Those that its key set has. */
+  /** The keys of its key set. */
   keys: SigningKey[]
-  /** How it answers; by path, or everywhere. */
+  /** Sets its behaviour, at one path or all. */
   behave(manner: Manner, path?: string): void
   /** Serves a document, such as a distributed claim. */
   serve(path: string, text: string): void
-  /** A token of its first key, with what every token has, and these claims. */
+  /** Returns a token signed with its first key, with the default claims and these. */
   token(claims?: object, key?: SigningKey): string
-  /** Paths that were asked for since this was last called. */
+  /** Returns the requested paths since the last call. */
   asked(): readonly { readonly path: string; readonly authorization?: string }[]
 }
 
 export const audience = 'my-client'
 export const discoveryPath = '/.well-known/openid-configuration'
 
-/** Starts it at the address, any free one unless said; it ends with the test. */
+/** Starts the provider on a port. Default: any free one. It ends with the test. */
 export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
   const now = new Date()
   const authority = await makeAuthority('openid-ca', now)
@@ -135,9 +133,9 @@ export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
       })
     },
     asked() {
-      const told = asked
+      const paths = asked
       asked = []
-      return told
+      return paths
     },
   }
   return provider
@@ -145,7 +143,7 @@ export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
 
 const chunk = Buffer.alloc(1024 * 1024, ' ')
 
-/** Whether that was all. */
+/** Returns true if the request was handled. */
 function misbehaved(manner: Manner, path: string, response: ServerResponse): boolean {
   if (manner === 'never') return true
   if (manner === 'status 500') response.writeHead(500).end('out of order')

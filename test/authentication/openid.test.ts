@@ -1,5 +1,5 @@
 /**
- * Tokens of OpenID providers on a running cluster, by flags: who they make, how keys change, what is refused, with a
+ * Tokens of OpenID providers on a running cluster, configured by flags: users, key rotation, rejected tokens, with a
  * real kubectl.
  */
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { waitFor } from '../support/wait-for.ts'
 import { audience, discoveryPath, openIdProvider, type Provider, signed, signingKey } from './oidc-provider.ts'
 import { tokenUser } from './token-user.ts'
 
-/** A cluster that believes the provider. */
+/** A cluster that trusts the provider. */
 async function clusterFor(t: Lifetime, provider: Provider, more: readonly string[] = []) {
   const logged: string[] = []
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-openid-'))
@@ -39,7 +39,7 @@ async function clusterFor(t: Lifetime, provider: Provider, more: readonly string
   }
 }
 
-test('a token of the provider makes a user: name, groups, rights that a binding gives', async (t) => {
+test('a token of the provider gives a user with name, groups and the permissions of a binding', async (t) => {
   const provider = await openIdProvider(t)
   const { as, cluster } = await clusterFor(t, provider, [
     '--oidc-groups-claim=groups',
@@ -66,7 +66,7 @@ test('a token of the provider makes a user: name, groups, rights that a binding 
   assert.equal(reviewed.authenticated, true)
 })
 
-test('who is not the provider, or not meant for us, or late, is nobody, and the log says why', async (t) => {
+test('tokens of other issuers, for other audiences or expired are rejected, and the reason is logged', async (t) => {
   const provider = await openIdProvider(t)
   const stranger = await openIdProvider(t)
   const { as, ready, logged } = await clusterFor(t, provider, ['--oidc-username-prefix=-'])
@@ -75,8 +75,9 @@ test('who is not the provider, or not meant for us, or late, is nobody, and the 
   const key = provider.keys[0]!
   const seconds = Math.floor(Date.now() / 1000)
   const claims = { iss: provider.issuer, aud: audience, sub: 'jane', exp: seconds + 600 }
-  const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`
-  const text = `${Buffer.from(JSON.stringify({ alg: 'HS256', kid: key.id })).toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const unsigned = `${encoded({ alg: 'none' })}.${encoded(claims)}.`
+  const text = `${encoded({ alg: 'HS256', kid: key.id })}.${encoded(claims)}`
   const hmac = createHmac('sha256', key.publicKey.export({ type: 'spki', format: 'pem' }))
     .update(text)
     .digest('base64url')
@@ -119,7 +120,7 @@ test('who is not the provider, or not meant for us, or late, is nobody, and the 
   assert.equal((await as(provider.token({ aud: ['a', audience] }))).status, 201)
 })
 
-test('keys change without a restart', async (t) => {
+test('keys rotate without a restart', async (t) => {
   const provider = await openIdProvider(t)
   const { as, ready, cluster } = await clusterFor(t, provider, ['--oidc-signing-algs=RS256,ES256,PS256'])
   await ready()
@@ -133,7 +134,7 @@ test('keys change without a restart', async (t) => {
   const metrics = await metricsOf(cluster)
   assert.match(
     metrics,
-    /apiserver_authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:[0-9a-f]{64}",result="success"\} [1-9]/,
+    /apiserver_authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:\w+",result="success"\} [1-9]/,
   )
   assert.match(
     metrics,
@@ -141,7 +142,7 @@ test('keys change without a restart', async (t) => {
   )
 })
 
-test('many tokens of unknown keys do not make us ask the provider as often', async (t) => {
+test('tokens with unknown keys trigger few fetches', async (t) => {
   const provider = await openIdProvider(t)
   const { as, ready } = await clusterFor(t, provider)
   await ready()
@@ -153,7 +154,7 @@ test('many tokens of unknown keys do not make us ask the provider as often', asy
   assert.equal((await as(provider.token())).status, 201)
 })
 
-test('a provider that is out of reach at the start is asked again; others are served meanwhile', async (t) => {
+test('an unreachable provider is retried after the start, and other users are served meanwhile', async (t) => {
   const port = await freePort()
   const issuer = `https://127.0.0.1:${port}`
   const provider = { issuer, ca: (await openIdProvider(t)).ca } as Provider
@@ -169,12 +170,12 @@ test('a provider that is out of reach at the start is asked again; others are se
   assert.equal((await cluster.call('GET', '/api/v1/namespaces/default')).kind, 'Namespace')
 })
 
-test('a provider that misbehaves harms nobody else', async (t) => {
+test('a misbehaving provider does not affect other users', async (t) => {
   for (const [manner, why] of [
     ['huge', /the answer is larger than 65536 bytes/],
     ['slowly without end', undefined],
     ['never', undefined],
-    ['redirects elsewhere', /redirects to another server, "https:\/\/localhost:1\//],
+    ['redirects elsewhere', /redirect to another server is not allowed: "https:\/\/localhost:1\//],
     ['another issuer', /issuer did not match the issuer returned by provider/],
     ['status 500', /initializing plugin: 500 Internal Server Error: out of order/],
   ] as const) {
@@ -182,12 +183,12 @@ test('a provider that misbehaves harms nobody else', async (t) => {
     provider.behave(manner, discoveryPath)
     const { as, logged, cluster } = await clusterFor(t, provider)
     assert.equal((await as(provider.token())).status, 401, manner)
-    if (why) await waitFor(`the log tells of ${manner}`, () => why.test(logged.join('\n')))
+    if (why) await waitFor(`the log line of ${manner}`, () => why.test(logged.join('\n')))
     assert.equal((await cluster.call('GET', '/api/v1/namespaces/default')).kind, 'Namespace')
   }
 })
 
-test('keys that are huge are not taken; redirects within the provider are followed', async (t) => {
+test('huge keys are rejected, and redirects within the provider are followed', async (t) => {
   const provider = await openIdProvider(t)
   provider.behave('redirects', discoveryPath)
   const { as, ready, logged } = await clusterFor(t, provider)
@@ -201,7 +202,7 @@ test('keys that are huge are not taken; redirects within the provider are follow
   assert.equal((await as(provider.token({ sub: 'other' }))).status, 201)
 })
 
-test('groups may be somewhere else: distributed claims', async (t) => {
+test('groups may be distributed claims', async (t) => {
   const provider = await openIdProvider(t)
   const { as, logged } = await clusterFor(t, provider, ['--oidc-groups-claim=groups', '--oidc-username-prefix=-'])
   await waitFor('the provider is known', async () => (await as(provider.token())).status === 201)
@@ -224,7 +225,7 @@ test('groups may be somewhere else: distributed claims', async (t) => {
   )
 })
 
-test('kubectl comes with an ID token, or with a plug-in that has one', async (t) => {
+test('kubectl uses an ID token, or a plug-in that provides one', async (t) => {
   const provider = await openIdProvider(t)
   const { cluster } = await clusterFor(t, provider, [
     '--oidc-username-claim=email',

@@ -1,4 +1,4 @@
-/** Certificates as people make them: with openssl, in a folder of the test. */
+/** Certificates created with openssl, in a folder of the test. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,18 +14,18 @@ export interface Authority {
   /** PEM. */
   readonly cert: string
   readonly file: string
-  /** `days` may be negative. Of no extended usage where `usage` is empty. */
+  /** `days` may be negative. An empty `usage` means no extended key usage. */
   readonly issue: (subject: string, options?: { readonly usage?: string; readonly days?: number }) => Pair
 }
 
-/** Authorities that are gone after the test. */
+/** Certificate authorities that are deleted after the test. */
 export function opensslFolder(t: Lifetime) {
   const folder = mkdtempSync(join(tmpdir(), 'openssl-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const openssl = (...args: readonly string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  // Attributes that openssl has no name for.
+  // Object identifiers for which openssl has no name.
   const config = ['-config', join(folder, 'openssl.cnf')]
   writeFileSync(
     join(folder, 'openssl.cnf'),

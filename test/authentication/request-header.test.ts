@@ -11,7 +11,7 @@ import type { Lifetime } from '../support/test-cluster.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** A cluster with an authority for front proxies of the test's own, which may be called `proxy`. */
+/** A cluster with a front-proxy CA of the test, and the allowed name `proxy`. */
 async function proxied(
   t: Lifetime,
   headerNames: Omit<RequestHeaderOptions, 'clientCA' | 'allowedNames'> = defaultHeaders,
@@ -40,7 +40,7 @@ async function proxied(
   return { cluster, authority, certificate, ask, path, review }
 }
 
-test('a front proxy says who a user is: name, uid, groups and extra', async (t) => {
+test('a front proxy sets name, uid, groups and extra of a user', async (t) => {
   const { certificate, ask } = await proxied(t)
   const headers = {
     'x-remote-user': 'anna',
@@ -58,7 +58,7 @@ test('a front proxy says who a user is: name, uid, groups and extra', async (t) 
   })
 })
 
-test('of several headers for the same, all groups and extras count, and the first name; what is empty is nothing', async (t) => {
+test('all group and extra headers count, only the first user header, and empty values are ignored', async (t) => {
   const headerNames = {
     usernameHeaders: ['X-A', 'X-B'],
     uidHeaders: [],
@@ -75,7 +75,7 @@ test('of several headers for the same, all groups and extras count, and the firs
   })
 })
 
-test('groups with commas stay whole over HTTP/2', async (t) => {
+test('groups with commas are not split over HTTP/2', async (t) => {
   const { cluster, certificate, path, review } = await proxied(t)
   const session = connect(cluster.url, { ca: cluster.client.ca, ...(await certificate('proxy')) })
   t.after(() => session.destroy())
@@ -91,7 +91,7 @@ test('groups with commas stay whole over HTTP/2', async (t) => {
   assert.deepEqual(status.userInfo.groups, ['a, system:masters', 'c', 'system:authenticated'])
 })
 
-test('headers of others than a front proxy are nothing', async (t) => {
+test('the headers of other clients are ignored', async (t) => {
   const { cluster, certificate, ask } = await proxied(t)
   const anna = { 'x-remote-user': 'anna' }
   assert.equal((await ask(cluster.client, anna)).user.username, 'kubernetes-admin')
@@ -104,13 +104,13 @@ test('headers of others than a front proxy are nothing', async (t) => {
   assert.equal((await ask(stranger, anna)).code, 401)
 })
 
-test('a front proxy is nobody itself: its authority makes no users, whatever its certificates say', async (t) => {
+test('a front proxy is no user itself', async (t) => {
   const { certificate, ask } = await proxied(t)
   assert.equal((await ask(await certificate('proxy'), {})).code, 401)
   assert.equal((await ask(await certificate('admin', ['system:masters']), {})).code, 401)
 })
 
-test('the ConfigMap extension-apiserver-authentication publishes how to know front proxy and users, and is kept right', async (t) => {
+test('the ConfigMap extension-apiserver-authentication has the CAs and headers, and is restored', async (t) => {
   const { cluster, authority } = await proxied(t)
   const path = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication'
   const read = async () => (await cluster.call('GET', path)).data as Record<string, string>

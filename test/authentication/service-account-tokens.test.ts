@@ -1,6 +1,6 @@
 /**
- * Tokens of service accounts at a running server: asked for, used, reviewed, and refused when what they were made for
- * has gone.
+ * Service account tokens on a running server: created, used, reviewed, and rejected after their bound object is
+ * deleted.
  */
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:crypto'
@@ -45,7 +45,7 @@ async function review(cluster: TestCluster, token: string, audiences?: readonly 
 
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString())
 
-test('a token of an account is its user, and is reviewed for its audiences', async (t) => {
+test('a token authenticates its account, and is reviewed for its audiences', async (t) => {
   const cluster = await testCluster(t)
   const { metadata } = await make(cluster, accounts, 'robot')
   const token = await tokenOf(cluster, 'robot')
@@ -74,7 +74,7 @@ test('a token of an account is its user, and is reviewed for its audiences', asy
   assert.deepEqual(await review(cluster, 'nonsense'), { user: {}, error: 'invalid bearer token' })
 })
 
-test('a token ends at once with its account, pod or secret, and its successor does not revive it', async (t) => {
+test('a token ends immediately with its account, pod or secret, and a new object does not restore it', async (t) => {
   const cluster = await testCluster(t)
   const pod = { spec: { serviceAccountName: 'robot', containers: [{ name: 'c', image: 'i' }] } }
   await make(cluster, accounts, 'robot')
@@ -104,7 +104,7 @@ test('a token ends at once with its account, pod or secret, and its successor do
   assert.match(String((await review(cluster, plain)).error), /^service account UID \(.*\) does not match claim \(.*\)$/)
 })
 
-test('a token of a pod on a node tells both', async (t) => {
+test('a pod token carries pod and node', async (t) => {
   const cluster = await testCluster(t)
   await make(cluster, accounts, 'robot')
   const { metadata: node } = await make(cluster, '/api/v1/nodes', 'n')
@@ -128,7 +128,7 @@ test('a token of a pod on a node tells both', async (t) => {
   assert.equal((await ask(cluster, bearer(ofNode))).code, 401)
 })
 
-test('a request for a token may say which account it means; another one of the name gets none', async (t) => {
+test('a TokenRequest may name the account’s uid, and another uid is rejected', async (t) => {
   const cluster = await testCluster(t)
   const { metadata } = await make(cluster, accounts, 'robot')
   const request = (said: object) =>
@@ -164,7 +164,7 @@ test('a request for a token may say which account it means; another one of the n
   )
 })
 
-/** A cluster whose keys the test has. */
+/** A cluster whose signing keys the test knows. */
 async function keyed(t: Lifetime, ...flags: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'keys-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -179,84 +179,80 @@ async function keyed(t: Lifetime, ...flags: readonly string[]) {
   }
 }
 
-test(
-  'a token that lives in a secret holds as long as the secret has it; its use is noted, and it can be marked ' +
-    'invalid',
-  async (t) => {
-    const { cluster, key } = await keyed(t)
-    const { metadata } = await make(cluster, accounts, 'robot')
-    const claim = 'kubernetes.io/serviceaccount/'
-    const claims = {
-      iss: 'kubernetes/serviceaccount',
-      [`${claim}namespace`]: 'default',
-      [`${claim}secret.name`]: 's',
-      [`${claim}service-account.name`]: 'robot',
-      [`${claim}service-account.uid`]: metadata.uid,
-      sub: 'system:serviceaccount:default:robot',
-    }
-    const token = signedToken(key, claims)
-    const errorOf = async (text: string) => (await review(cluster, text)).error
-    assert.equal(await errorOf(token), 'Token has been invalidated')
-    await make(cluster, secrets, 's', {
-      metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'robot' } },
-      type: 'kubernetes.io/service-account-token',
-      data: { token: Buffer.from(token).toString('base64') },
-    })
-    const { user, headers } = await ask(cluster, bearer(token))
-    assert.deepEqual(
-      [user?.username, user?.uid, user?.extra, headers.warning],
-      [claims.sub, metadata.uid, undefined, undefined],
-    )
-    const labels = async () =>
-      ((await cluster.call('GET', `${secrets}/s`)).metadata.labels ?? {}) as Record<string, string>
-    await waitFor('its use is noted', async () =>
-      /^\d{4}-\d\d-\d\d$/.test((await labels())['kubernetes.io/legacy-token-last-used'] ?? ''),
-    )
-    // Secrets that the account lists were made by a controller of old.
-    const merge = 'application/merge-patch+json'
-    await cluster.call('PATCH', `${accounts}/robot`, { secrets: [{ name: 's' }] }, merge)
-    assert.match(
-      (await ask(cluster, bearer(token))).headers.warning ?? '',
-      /Use tokens from the TokenRequest API or manually created secret-based tokens/,
-    )
-    await cluster.call(
-      'PATCH',
-      `${secrets}/s`,
-      { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } },
-      merge,
-    )
-    assert.match(
-      String(await errorOf(token)),
-      /^the token in secret default\/s for service account default\/robot has been marked invalid\. /,
-    )
-    await cluster.call(
-      'PATCH',
-      `${secrets}/s`,
-      { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': null } } },
-      merge,
-    )
-    assert.equal((await ask(cluster, bearer(token))).code, 201)
-    const metrics = (await metricsOf(cluster)).split('\n')
-    const usesOf = (what: string): number =>
-      Number(metrics.find((line) => line.startsWith(`serviceaccount_${what}_total `))?.split(' ')[1])
-    for (const what of [
-      'legacy_tokens',
-      'legacy_manual_token_uses',
-      'legacy_auto_token_uses',
-      'invalid_legacy_auto_token_uses',
-    ])
-      assert.ok(usesOf(what) > 0, what)
-    assert.equal(await errorOf(signedToken(key, { ...claims, other: 1 })), "Token does not match server's copy")
-    assert.equal(
-      await errorOf(signedToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:robot' })),
-      'sub claim is invalid',
-    )
-    await cluster.call('PATCH', `${secrets}/s`, { data: { token: null } }, merge)
-    assert.equal(await errorOf(token), "Token does not match server's copy")
-  },
-)
+test('a token of a Secret is valid while the Secret has it, its use is labelled, and it can be revoked', async (t) => {
+  const { cluster, key } = await keyed(t)
+  const { metadata } = await make(cluster, accounts, 'robot')
+  const claim = 'kubernetes.io/serviceaccount/'
+  const claims = {
+    iss: 'kubernetes/serviceaccount',
+    [`${claim}namespace`]: 'default',
+    [`${claim}secret.name`]: 's',
+    [`${claim}service-account.name`]: 'robot',
+    [`${claim}service-account.uid`]: metadata.uid,
+    sub: 'system:serviceaccount:default:robot',
+  }
+  const token = signedToken(key, claims)
+  const errorOf = async (text: string) => (await review(cluster, text)).error
+  assert.equal(await errorOf(token), 'Token has been invalidated')
+  await make(cluster, secrets, 's', {
+    metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'robot' } },
+    type: 'kubernetes.io/service-account-token',
+    data: { token: Buffer.from(token).toString('base64') },
+  })
+  const { user, headers } = await ask(cluster, bearer(token))
+  assert.deepEqual(
+    [user?.username, user?.uid, user?.extra, headers.warning],
+    [claims.sub, metadata.uid, undefined, undefined],
+  )
+  const labels = async () =>
+    ((await cluster.call('GET', `${secrets}/s`)).metadata.labels ?? {}) as Record<string, string>
+  await waitFor('its use is noted', async () =>
+    /^\d{4}-\d\d-\d\d$/.test((await labels())['kubernetes.io/legacy-token-last-used'] ?? ''),
+  )
+  // The Secrets that an account lists were created by the former token controller.
+  const merge = 'application/merge-patch+json'
+  await cluster.call('PATCH', `${accounts}/robot`, { secrets: [{ name: 's' }] }, merge)
+  assert.match(
+    (await ask(cluster, bearer(token))).headers.warning ?? '',
+    /Use tokens from the TokenRequest API or manually created secret-based tokens/,
+  )
+  await cluster.call(
+    'PATCH',
+    `${secrets}/s`,
+    { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': '2026-01-01' } } },
+    merge,
+  )
+  assert.match(
+    String(await errorOf(token)),
+    /^the token in secret default\/s for service account default\/robot has been marked invalid\. /,
+  )
+  await cluster.call(
+    'PATCH',
+    `${secrets}/s`,
+    { metadata: { labels: { 'kubernetes.io/legacy-token-invalid-since': null } } },
+    merge,
+  )
+  assert.equal((await ask(cluster, bearer(token))).code, 201)
+  const metrics = (await metricsOf(cluster)).split('\n')
+  const usesOf = (what: string): number =>
+    Number(metrics.find((line) => line.startsWith(`serviceaccount_${what}_total `))?.split(' ')[1])
+  for (const what of [
+    'legacy_tokens',
+    'legacy_manual_token_uses',
+    'legacy_auto_token_uses',
+    'invalid_legacy_auto_token_uses',
+  ])
+    assert.ok(usesOf(what) > 0, what)
+  assert.equal(await errorOf(signedToken(key, { ...claims, other: 1 })), "Token does not match server's copy")
+  assert.equal(
+    await errorOf(signedToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:robot' })),
+    'sub claim is invalid',
+  )
+  await cluster.call('PATCH', `${secrets}/s`, { data: { token: null } }, merge)
+  assert.equal(await errorOf(token), "Token does not match server's copy")
+})
 
-test('several issuers: the first one signs, all are taken, and discovery names the keys', async (t) => {
+test('the first issuer signs, all are accepted, and discovery lists the keys', async (t) => {
   const flags = [
     '--service-account-issuer=https://new.example',
     '--service-account-issuer=https://old.example',
@@ -291,7 +287,7 @@ test('several issuers: the first one signs, all are taken, and discovery names t
   )
 })
 
-test('no token lives longer than the server grants', async (t) => {
+test('the lifetime of tokens has a maximum', async (t) => {
   const { cluster } = await keyed(t, '--service-account-max-token-expiration=2h')
   await make(cluster, accounts, 'robot')
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } }
@@ -307,7 +303,7 @@ test('no token lives longer than the server grants', async (t) => {
   )
 })
 
-test('key files are read again when they change', async (t) => {
+test('changed key files are reloaded', async (t) => {
   const { folder, file, cluster, key } = await keyed(t)
   const another = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const bundle = join(folder, 'keys.pem')
@@ -325,7 +321,7 @@ test('key files are read again when they change', async (t) => {
   await waitFor('the other key counts', async () => (await codes()).join() === '401,201')
 })
 
-test('audit events tell which tokens are of old, and which were issued', async (t) => {
+test('audit events mark legacy tokens and issued tokens', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'audit-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const [policy, file] = [join(folder, 'policy.yaml'), join(folder, 'audit.log')]
@@ -354,7 +350,7 @@ test('audit events tell which tokens are of old, and which were issued', async (
     (await ask(cluster, bearer(signedToken(key, { iss: 'kubernetes/serviceaccount', sub, ...claims })))).code,
     201,
   )
-  await waitFor('both are told', () => {
+  await waitFor('both events', () => {
     const log = readFileSync(file, 'utf8')
     return (
       log.includes(`"authentication.k8s.io/legacy-token":"${sub}"`) &&

@@ -1,10 +1,10 @@
-/** Whom a cluster takes the bearer of a token for. */
+/** The user of a token on a cluster. */
 import type { Reach } from '../support/reachable-cluster.ts'
-import { ask, bearer, type Told } from './whoami.ts'
+import { type AuthenticatedAs, ask, bearer } from './whoami.ts'
 
 export interface TokenUser {
   readonly status: number | undefined
-  readonly user?: Told['user']
+  readonly user?: AuthenticatedAs['user']
 }
 
 export async function tokenUser(cluster: Reach, token: string): Promise<TokenUser> {

@@ -1,10 +1,10 @@
-/** A webhook that knows tokens, over HTTPS, in a process of its own. What it answers is told to it while it runs. */
+/** A token webhook over HTTPS, in a separate process. The test controls its answers at runtime. */
 import { createServer } from 'node:https'
 import { answerMessages, listening } from '../support/answering-process.ts'
 
 export interface Behaviour {
   readonly manner?: 'well' | 'by hanging up' | 'status 500' | 'no JSON' | 'another kind' | 'huge'
-  /** How many times it misbehaves before it answers well; always unless said. */
+  /** The number of failures before it answers correctly. Default: unlimited. */
   readonly times?: number
   readonly delayMs?: number
   readonly status?: Readonly<Record<string, unknown>>
@@ -60,8 +60,8 @@ answerMessages<Messages>({
     return {}
   },
   asked() {
-    const told = asked
+    const tokens = asked
     asked = []
-    return { asked: told }
+    return { asked: tokens }
   },
 })

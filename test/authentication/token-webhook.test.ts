@@ -1,4 +1,7 @@
-/** `--authentication-token-webhook-config-file` on a running cluster, with a webhook that is slow, fails and lies. */
+/**
+ * `--authentication-token-webhook-config-file` on a running cluster, with a webhook that is slow, fails or sends
+ * invalid answers.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +14,7 @@ import { type Lifetime, testCluster } from '../support/test-cluster.ts'
 import { tokenUser } from './token-user.ts'
 import type { Asked, Behaviour } from './token-webhook-process.ts'
 
-/** A cluster that asks the webhook. */
+/** A cluster that uses the webhook. */
 async function clusterWithWebhook(t: Lifetime, more: readonly string[] = []) {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
@@ -48,7 +51,7 @@ const jane = {
   user: { username: 'jane', uid: '7', groups: ['dev'], extra: { 'example.com/team': ['x'] } },
 }
 
-test('the webhook says who a token is; its answer holds for some time, a no as well', async (t) => {
+test('the webhook authenticates tokens, and its positive and negative answers are cached', async (t) => {
   const { as, behave, asked } = await clusterWithWebhook(t, ['--authentication-token-webhook-version=v1'])
   await behave({ status: jane })
   const user = {
@@ -70,7 +73,7 @@ test('the webhook says who a token is; its answer holds for some time, a no as w
   assert.equal((await asked()).length, 1)
 })
 
-test('one call answers many who ask for the same at once', async (t) => {
+test('concurrent requests with one token share one call', async (t) => {
   const { as, behave, asked } = await clusterWithWebhook(t)
   await behave({ status: jane, delayMs: 300 })
   const answers = await Promise.all(Array.from({ length: 10 }, () => as('secret')))
@@ -80,7 +83,7 @@ test('one call answers many who ask for the same at once', async (t) => {
   assert.equal(reviews[0]?.apiVersion, 'authentication.k8s.io/v1beta1')
 })
 
-test('tokens that are meant for others are nobody’s; reviews ask for the audiences that they name', async (t) => {
+test('tokens for other audiences are rejected, and TokenReviews may list audiences', async (t) => {
   const { as, behave, cluster, asked } = await clusterWithWebhook(t, ['--api-audiences=us,them'])
   await behave({ status: { ...jane, audiences: ['others'] } })
   assert.equal((await as('a')).status, 401)
@@ -97,45 +100,41 @@ test('tokens that are meant for others are nobody’s; reviews ask for the audie
   assert.deepEqual((await asked())[0]?.spec.audiences, ['others', 'nobody'])
 })
 
-test(
-  'a webhook that is out of breath is asked again; one that fails or lies is a 401 that the log explains, and is ' +
-    'not remembered',
-  async (t) => {
-    const { as, behave, logged, asked } = await clusterWithWebhook(t)
-    for (const manner of ['status 500', 'by hanging up'] as const) {
-      await behave({ manner, times: 1, status: jane })
-      assert.equal((await as(manner)).status, 201)
-      assert.equal((await asked()).length, 2)
-    }
-    for (const [manner, why] of [
-      ['no JSON', /Failed to make webhook authenticator request: the webhook's answer is no JSON/],
-      [
-        'another kind',
-        /answered with kind "SubjectAccessReview" of "authentication.k8s.io\/v1beta1", not with a TokenReview/,
-      ],
-      ['huge', /the answer is larger than 1048576 bytes/],
-    ] as const) {
-      await behave({ manner, status: jane })
-      assert.equal((await as(manner)).status, 401, manner)
-      assert.match(logged.join('\n'), why)
-      await behave({ status: jane })
-      assert.equal((await as(manner)).status, 201, manner)
-    }
-    for (const status of [
-      { ...jane, user: { username: 7 } },
-      { ...jane, authenticated: 'true' },
-      { ...jane, user: { username: 'a', groups: 'system:masters' } },
-    ]) {
-      await behave({ status })
-      assert.equal((await as(JSON.stringify(status).replaceAll(/\W/g, ''))).status, 401)
-    }
-    await behave({ status: { authenticated: false, error: 'token revoked' } })
-    assert.equal((await as('revoked')).status, 401)
-    assert.match(logged.join('\n'), /Unable to authenticate the request: token revoked/)
-  },
-)
+test('temporary errors are retried; other failures give a 401, are logged and not cached', async (t) => {
+  const { as, behave, logged, asked } = await clusterWithWebhook(t)
+  for (const manner of ['status 500', 'by hanging up'] as const) {
+    await behave({ manner, times: 1, status: jane })
+    assert.equal((await as(manner)).status, 201)
+    assert.equal((await asked()).length, 2)
+  }
+  for (const [manner, why] of [
+    ['no JSON', /Failed to make webhook authenticator request: the webhook's answer is no JSON/],
+    [
+      'another kind',
+      /answered with kind "SubjectAccessReview" of "authentication.k8s.io\/v1beta1", not with a TokenReview/,
+    ],
+    ['huge', /the answer is larger than 1048576 bytes/],
+  ] as const) {
+    await behave({ manner, status: jane })
+    assert.equal((await as(manner)).status, 401, manner)
+    assert.match(logged.join('\n'), why)
+    await behave({ status: jane })
+    assert.equal((await as(manner)).status, 201, manner)
+  }
+  for (const status of [
+    { ...jane, user: { username: 7 } },
+    { ...jane, authenticated: 'true' },
+    { ...jane, user: { username: 'a', groups: 'system:masters' } },
+  ]) {
+    await behave({ status })
+    assert.equal((await as(JSON.stringify(status).replaceAll(/\W/g, ''))).status, 401)
+  }
+  await behave({ status: { authenticated: false, error: 'token revoked' } })
+  assert.equal((await as('revoked')).status, 401)
+  assert.match(logged.join('\n'), /Unable to authenticate the request: token revoked/)
+})
 
-test('others come before the webhook: it is not asked about tokens that they know', async (t) => {
+test('other authenticators come first: the webhook is not called for their tokens', async (t) => {
   const { cluster, as, asked, behave } = await clusterWithWebhook(t)
   await behave({ status: jane })
   const account = '/api/v1/namespaces/default/serviceaccounts'
@@ -146,7 +145,7 @@ test('others come before the webhook: it is not asked about tokens that they kno
   assert.deepEqual(await asked(), [])
 })
 
-test('what cannot be is told before the server starts', async () => {
+test('a server with invalid flags does not start', async () => {
   const start = (...apiServerFlags: string[]) => startCluster({ storage: 'memory', apiServerFlags })
   const file = '--authentication-token-webhook-config-file=/nowhere/kubeconfig'
   await assert.rejects(start(file, '--authentication-token-webhook-version=v2'), {

@@ -1,4 +1,4 @@
-/** Bootstrap tokens, passwords, nobody at all, and tokens that come with a WebSocket. */
+/** Bootstrap tokens, passwords, anonymous requests, and WebSocket tokens. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const bootstrapSecret = (id: string, more: object = {}) => ({
   stringData: { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true', ...more },
 })
 
-test('a bootstrap token is its user and groups until it ends, and its secret with it', async (t) => {
+test('a bootstrap token gives user and groups until it expires or its secret is deleted', async (t) => {
   const cluster = await testCluster(t, { controllers: apiControllers })
   const token = bearer(`aaaaa1.${secret}`)
   assert.equal((await ask(cluster, token)).code, 401)
@@ -51,7 +51,7 @@ test('a bootstrap token is its user and groups until it ends, and its secret wit
   assert.equal((await ask(without, token)).code, 401)
 })
 
-/** A cluster with a file of its own for a flag. */
+/** A cluster with a file for a flag. */
 async function withFile(
   t: Lifetime,
   flag: string,
@@ -73,7 +73,7 @@ async function withFile(
 
 const basic = (text: string) => ({ headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` } })
 
-test('passwords are taken where a file lists them, with a warning at the start; elsewhere they are nothing', async (t) => {
+test('passwords need --basic-auth-file, which logs a warning at the start', async (t) => {
   const cluster = await withFile(t, 'basic-auth-file', 'pa:ss,anna,7,"dev,ops"\nother,bob,8\n')
   assert.ok(cluster.lines.some((line) => line.startsWith('--basic-auth-file: Kubernetes dropped passwords in 1.19')))
   assert.deepEqual((await ask(cluster, basic('anna:pa:ss'))).user, {
@@ -89,7 +89,7 @@ test('passwords are taken where a file lists them, with a warning at the start; 
   assert.equal((await ask(plain, bearer('wrong'))).headers['www-authenticate'], undefined)
 })
 
-test('a token in the file is its user; a second space makes it no token, with a warning', async (t) => {
+test('a token of the file gives its user, and a token after two spaces is ignored with a warning', async (t) => {
   const cluster = await withFile(t, 'token-auth-file', 't0ken,anna,7,"dev"\n')
   assert.deepEqual((await ask(cluster, bearer('t0ken'))).user, {
     username: 'anna',
@@ -106,13 +106,13 @@ test('a token in the file is its user; a second space makes it no token, with a 
   )
 })
 
-test('with --anonymous-auth=false who shows nothing is refused', async (t) => {
+test('with --anonymous-auth=false requests without credentials are rejected', async (t) => {
   const cluster = await testCluster(t, { controllers: apiControllers, apiServerFlags: ['--anonymous-auth=false'] })
   assert.equal((await ask(cluster, {})).code, 401)
   assert.equal((await ask(cluster, { method: 'GET', path: '/healthz' })).code, 401)
 })
 
-test('a WebSocket may bring its token as a sub-protocol, beside one that can be chosen; an empty one is none', async (t) => {
+test('a WebSocket may send its token as a sub-protocol beside another one', async (t) => {
   const cluster = await withFile(t, 'token-auth-file', 't0ken,anna,7,"system:masters"\n')
   const carrier = (token: string) => `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString('base64url')}`
   const upgrade = {
@@ -137,6 +137,6 @@ test('a WebSocket may bring its token as a sub-protocol, beside one that can be 
   }
   for (const none of ['v5.channel.k8s.io', carrier(''), `v5.channel.k8s.io, ${carrier('')}`])
     assert.equal(await code(none), 403, none)
-  // Only WebSockets cannot set headers.
+  // Other requests can set headers, and must.
   assert.equal(await code(`v5.channel.k8s.io, ${carrier('t0ken')}`, {}), 403)
 })

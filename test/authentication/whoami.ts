@@ -1,4 +1,4 @@
-/** Who a cluster takes somebody for, over plain HTTPS. */
+/** Requests over plain HTTPS that return the authenticated user. */
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { request } from 'node:https'
@@ -8,7 +8,7 @@ export interface Asked {
   readonly headers?: OutgoingHttpHeaders
   readonly cert?: string
   readonly key?: string
-  /** The authority to trust, and the server to name, where those are others than the cluster's. */
+  /** The CA and the server name, if they differ from the cluster's. */
   readonly ca?: string
   readonly servername?: string
   readonly method?: string
@@ -16,21 +16,21 @@ export interface Asked {
   readonly body?: object
 }
 
-export interface Told {
+export interface AuthenticatedAs {
   readonly code: number | undefined
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Undefined where nobody was let in. */
+  /** Undefined if the request was rejected. */
   readonly user: { username: string; uid?: string; groups: string[]; extra?: Record<string, string[]> } | undefined
 }
 
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
 
-/** A request without credentials but those given; who asks, unless another path is asked for. */
+/** Sends a request without the default credentials. Default: a SelfSubjectReview. */
 export async function ask(
   cluster: Reach,
   { headers = {}, cert, key, servername, method = 'POST', path, body, ...other }: Asked,
-): Promise<Told> {
+): Promise<AuthenticatedAs> {
   const { url } = cluster.client
   const sent = request(new URL(path ?? '/apis/authentication.k8s.io/v1/selfsubjectreviews', url), {
     ca: other.ca ?? cluster.client.ca,
@@ -46,12 +46,12 @@ export async function ask(
     'response',
   )
   const text = Buffer.concat(await response!.toArray()).toString()
-  const told = text.startsWith('{') ? JSON.parse(text) : {}
-  return { code: response!.statusCode, headers: response!.headers, text, user: told.status?.userInfo }
+  const answer = text.startsWith('{') ? JSON.parse(text) : {}
+  return { code: response!.statusCode, headers: response!.headers, text, user: answer.status?.userInfo }
 }
 
 export const bearer = (token: string): Asked => ({ headers: { authorization: `Bearer ${token}` } })
 
-/** Anonymous users may not even ask who they are. */
-export const isAnonymous = ({ code, text }: Told): boolean =>
+/** Anonymous users may not create SelfSubjectReviews. */
+export const isAnonymous = ({ code, text }: AuthenticatedAs): boolean =>
   code === 403 && text.includes('User \\"system:anonymous\\" cannot create')

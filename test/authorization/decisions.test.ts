@@ -1,11 +1,11 @@
-/** What users may do by their roles, on a running cluster with the modes that it has unless told otherwise. */
+/** RBAC decisions on a running cluster with the default modes. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { binding, clusterWithUsers, rbac, userSubject } from './users.ts'
 
 const pods = '/api/v1/namespaces/default/pods'
 
-test('who has no role may do what everybody may, and no more', async (t) => {
+test('a user without roles has only the default permissions', async (t) => {
   const { as } = await clusterWithUsers(t, { jane: [] })
   assert.equal((await as('jane', 'GET', '/version')).status, 200)
   assert.equal((await as('jane', 'GET', '/apis')).status, 200)
@@ -20,7 +20,7 @@ test('who has no role may do what everybody may, and no more', async (t) => {
   assert.equal((await as('jane', 'GET', '/metrics')).body.message, 'forbidden: User "jane" cannot get path "/metrics"')
 })
 
-test('decisions are counted by their results', async (t) => {
+test('decisions are counted by result', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [], root: ['system:masters'] })
   const count = async (result: string): Promise<number> => {
     const { body } = await as('root', 'GET', '/metrics')
@@ -38,7 +38,7 @@ test('decisions are counted by their results', async (t) => {
   assert.equal((await as('root', 'GET', '/readyz/poststarthook/rbac/bootstrap-roles')).status, 200)
 })
 
-test('roles and bindings count from the next request on, and end with the role, the rule or the binding', async (t) => {
+test('roles and bindings take effect with the next request, and end with a role, rule or binding', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   const role = {
     metadata: { name: 'pod-reader' },
@@ -69,7 +69,7 @@ test('roles and bindings count from the next request on, and end with the role, 
   assert.equal((await as('jane', 'GET', pods)).status, 403)
 })
 
-test('admin, edit and view are of use at once, without a controller', async (t) => {
+test('admin, edit and view work immediately, without a controller', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { viewer: [], editor: [], owner: [] })
   for (const [user, role] of [
     ['viewer', 'view'],
@@ -91,7 +91,7 @@ test('admin, edit and view are of use at once, without a controller', async (t) 
   assert.deepEqual(await codes('GET', `${rbac}/namespaces/default/roles`), [403, 403, 200])
 })
 
-test('PUT and apply of what is not there need the right to create it', async (t) => {
+test('PUT and apply of a missing object need the permission to create it', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   const rules = [{ apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['patch', 'update'] }]
   await cluster.call('POST', `${rbac}/namespaces/default/roles`, { metadata: { name: 'change' }, rules })
@@ -116,7 +116,7 @@ test('PUT and apply of what is not there need the right to create it', async (t)
   )
 })
 
-test('the same path is authorized and served, however it is written', async (t) => {
+test('a path is authorized and served in the same way in every spelling', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   await cluster.call('POST', '/api/v1/namespaces/default/configmaps', {
     metadata: { name: 'open' },
@@ -182,7 +182,7 @@ test('the same path is authorized and served, however it is written', async (t) 
   }
 })
 
-test('a verb in upper case is a method of its own', async (t) => {
+test('an upper-case method is a verb of its own', async (t) => {
   const { as, cluster } = await clusterWithUsers(t, { jane: [] })
   await cluster.call('POST', `${rbac}/clusterroles`, {
     metadata: { name: 'shout' },

@@ -1,4 +1,4 @@
-/** Nobody comes by rights that nobody gave them: attempts to hand them to oneself must fail. */
+/** Privilege escalation: all attempts to grant oneself permissions must fail. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { apiGroup, binding, clusterWithUsers, rbac, type Users, userSubject } from './users.ts'
@@ -7,7 +7,7 @@ const merge = { 'content-type': 'application/merge-patch+json' }
 const apply = { 'content-type': 'application/apply-patch+yaml' }
 const all = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
 
-/** mallory may write roles and bindings of every kind, and read pods. */
+/** The user mallory may write roles and bindings of every kind, and read pods. */
 async function withMallory(t: Parameters<typeof clusterWithUsers>[0]): Promise<Users> {
   const users = await clusterWithUsers(t, { mallory: [] })
   const write = ['get', 'list', 'create', 'update', 'patch', 'delete', 'deletecollection']
@@ -28,7 +28,7 @@ async function withMallory(t: Parameters<typeof clusterWithUsers>[0]): Promise<U
   return users
 }
 
-test('roles: created, replaced, patched or applied, they give no more than their writer has', async (t) => {
+test('a role that is created, replaced, patched or applied needs its writer’s permissions', async (t) => {
   const { as, cluster } = await withMallory(t)
   const here = `${rbac}/namespaces/default/roles`
   const object = (rules: unknown, kind = 'Role') => ({
@@ -61,14 +61,14 @@ test('roles: created, replaced, patched or applied, they give no more than their
       .status,
     403,
   )
-  // Fewer rights are no danger.
+  // Fewer permissions are allowed.
   assert.equal((await as('mallory', 'PATCH', `${rbac}/clusterroles/cluster-admin`, { rules: [] }, merge)).status, 200)
   assert.deepEqual((await cluster.call('GET', `${here}/mine`)).rules, [
     { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
   ])
 })
 
-test('bindings: nobody binds a role that holds more than they have, themselves least of all', async (t) => {
+test('a binding of a role needs all permissions of the role', async (t) => {
   const { as, cluster } = await withMallory(t)
   const everywhere = `${rbac}/clusterrolebindings`
   const here = `${rbac}/namespaces/default/rolebindings`
@@ -84,14 +84,14 @@ test('bindings: nobody binds a role that holds more than they have, themselves l
   assert.equal((await as('mallory', 'PUT', `${here}/me`, binding('me', 'ClusterRole', 'edit', me))).status, 403)
   assert.equal((await as('mallory', 'PATCH', `${everywhere}/cluster-admin`, { subjects: [me] }, merge)).status, 403)
   assert.equal((await as('mallory', 'POST', here, binding('me', 'Role', 'to-come', me))).status, 404)
-  // A binding's role cannot be changed, even where both are within reach.
+  // The role of a binding is immutable, even if the user has the permissions of both.
   await cluster.call('POST', here, binding('fixed', 'ClusterRole', 'writer', me))
   const other = { roleRef: { apiGroup, kind: 'ClusterRole', name: 'cluster-admin' } }
   assert.ok([403, 422].includes((await as('mallory', 'PATCH', `${here}/fixed`, other, merge)).status))
   assert.equal((await as('mallory', 'GET', '/api/v1/secrets')).status, 403)
 })
 
-test('aggregation: who is no administrator lets no role gather what others write', async (t) => {
+test('an aggregated role needs all permissions', async (t) => {
   const { as, cluster } = await withMallory(t)
   const rule = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { grab: 'all' } }] } }
   const path = `${rbac}/clusterroles`
@@ -99,7 +99,7 @@ test('aggregation: who is no administrator lets no role gather what others write
   assert.equal(status, 403)
   assert.match(body.message ?? '', /: must have cluster-admin privileges to use the aggregationRule$/)
   assert.equal((await as('mallory', 'PATCH', `${path}/writer`, rule, merge)).status, 403)
-  // Labels that a gathering role selects are within reach only with the rights that they would carry.
+  // Labels for aggregation need the permissions that they would contribute.
   await cluster.call('POST', path, {
     metadata: { name: 'secrets' },
     rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
@@ -108,7 +108,7 @@ test('aggregation: who is no administrator lets no role gather what others write
   assert.equal((await as('mallory', 'PATCH', `${path}/secrets`, label, merge)).status, 403)
 })
 
-test('the verbs escalate and bind lift the bar, for the names they are given for', async (t) => {
+test('the verbs escalate and bind permit it, for the names in the rule', async (t) => {
   const { as, cluster } = await withMallory(t)
   const rules = [
     { apiGroups: [apiGroup], resources: ['roles'], verbs: ['escalate'], resourceNames: ['free'] },
@@ -141,13 +141,13 @@ test('the verbs escalate and bind lift the bar, for the names they are given for
     ).status,
     403,
   )
-  // A create has no name yet as far as rights are concerned.
+  // A create is authorized without a name.
   assert.equal((await as('mallory', 'POST', roles, { metadata: { name: 'free' }, rules: all })).status, 403)
   await cluster.call('POST', roles, { metadata: { name: 'free' }, rules: [] })
   assert.equal((await as('mallory', 'PATCH', `${roles}/free`, { rules: all }, merge)).status, 200)
 })
 
-test('impersonation: nobody is somebody else without the right, and rights count for whom they act as', async (t) => {
+test('impersonation needs permission, and the permissions of the impersonated user apply', async (t) => {
   const { as, cluster } = await withMallory(t)
   const admin = { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' }
   assert.equal((await as('mallory', 'GET', '/api/v1/secrets', undefined, admin)).status, 403)

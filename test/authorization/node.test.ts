@@ -1,7 +1,4 @@
-/**
- * The Node authorizer on a real server: what kubelets get and what they do not, from the first request on and as pods
- * come and go.
- */
+/** The Node authorizer on a real server: permissions of kubelets from the first request on, while pods change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
@@ -32,27 +29,30 @@ const status = async (cluster: TestCluster, ...[user, path]: [typeof n1, string]
 const becomes = (cluster: TestCluster, user: typeof n1, path: string, expected: number) =>
   waitFor(`${path} gives ${expected} to ${user.name}`, async () => (await status(cluster, user, path)) === expected)
 
-test('a node reads the secrets of its pods, those that were there before it asked among them, and no others', async (t) => {
+test('a node reads the secrets of its pods only, older pods included', async (t) => {
   const cluster = await testCluster(t)
   await make(cluster, 'serviceaccounts', 'runner')
   for (const name of ['s1', 's2', 's3']) await make(cluster, 'secrets', name)
   await cluster.call('POST', `${core}/pods`, podOn('n1', 'before', 's1'))
   await cluster.call('POST', `${core}/pods`, podOn('n2', 'theirs', 's3'))
-  // The first request of a node finds the graph.
+  // The first request of a node loads the graph.
   assert.equal(await status(cluster, n1, 'secrets/s1'), 200)
   assert.equal(await status(cluster, n1, 'secrets?fieldSelector=metadata.name%3Ds1'), 200)
   const refused = await as(cluster, n1, 'GET', `${core}/secrets/s3`)
   assert.equal(refused.status, 403)
   assert.match(
     refused.message,
-    /cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'n1' and this object$/,
+    new RegExp(
+      'cannot get resource "secrets" in API group "" in the namespace "default": no relationship found ' +
+        "between node 'n1' and this object$",
+    ),
   )
   assert.equal(await status(cluster, n1, 'secrets'), 403)
   for (const user of [nodeUser('n'), nodeUser('n1.'), nodeUser('N1'), nodeUser('n1/../n2'), nodeUser('')])
     assert.equal(await status(cluster, user, 'secrets/s1'), 403, user.name)
   assert.equal(await status(cluster, { name: 'system:node:n1' }, 'secrets/s1'), 403, 'the name alone')
 
-  // A pod counts when it is bound, and no longer than it is there.
+  // A pod counts from its binding to its deletion.
   await cluster.call('POST', `${core}/pods`, podOn(undefined, 'waiting', 's2'))
   assert.equal(await status(cluster, n1, 'secrets/s2'), 403)
   await cluster.call('POST', `${core}/pods/waiting/binding`, {
@@ -71,14 +71,14 @@ test('a node reads the secrets of its pods, those that were there before it aske
   assert.equal(await status(cluster, n1, 'secrets/s2'), 200)
   await cluster.call('DELETE', `${core}/pods/waiting?gracePeriodSeconds=0`)
   await becomes(cluster, n1, 'secrets/s2', 403)
-  // A pod of that name on another node takes nothing over.
+  // A pod of the same name on another node does not give permissions to the old node.
   await cluster.call('DELETE', `${core}/pods/before?gracePeriodSeconds=0`)
   await cluster.call('POST', `${core}/pods`, podOn('n2', 'before', 's1'))
   await becomes(cluster, n2, 'secrets/s1', 200)
   assert.equal(await status(cluster, n1, 'secrets/s1'), 403)
 })
 
-test('a node reads what an ephemeral container of its pod refers to', async (t) => {
+test('a node reads the references of ephemeral containers of its pods', async (t) => {
   const cluster = await testCluster(t)
   await make(cluster, 'serviceaccounts', 'runner')
   for (const name of ['s1', 's2']) await make(cluster, 'secrets', name)
@@ -99,7 +99,7 @@ test('a node reads what an ephemeral container of its pod refers to', async (t) 
   assert.equal(await status(cluster, n1, 'secrets/s1'), 200)
 })
 
-test('a node sees its own Node and its own pods', async (t) => {
+test('a node reads its own Node and its own pods', async (t) => {
   const cluster = await testCluster(t)
   await make(cluster, 'serviceaccounts', 'runner')
   await cluster.call('POST', `${core}/pods`, podOn('n1', 'mine', 's'))

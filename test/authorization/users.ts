@@ -1,4 +1,4 @@
-/** A cluster whose users come with tokens, and requests of theirs: paths are sent as they stand. */
+/** A cluster whose users have tokens, and requests of these users. Paths are sent unchanged. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -11,7 +11,7 @@ export interface Answered {
 
 export interface Users {
   readonly cluster: TestCluster
-  /** A request of a user; of nobody if the name is empty. */
+  /** Sends a request as a user; anonymous if the name is empty. */
   as(
     user: string,
     method: string,
@@ -24,7 +24,7 @@ export interface Users {
 export const rbac = '/apis/rbac.authorization.k8s.io/v1'
 export const apiGroup = 'rbac.authorization.k8s.io'
 
-/** `users`: groups by name. The token of a user is the name. */
+/** `users` has groups by user name. The token of a user is the name. */
 export async function clusterWithUsers(
   t: Lifetime,
   users: Readonly<Record<string, readonly string[]>>,

@@ -1,6 +1,6 @@
 /**
- * The walk-through of kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#normal-user, as its
- * readers do it: a user asks for a certificate, an administrator approves it, a role says what the user may do.
+ * The walk-through of kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#normal-user as its
+ * readers run it: a user requests a certificate, an administrator approves it, and a role grants permissions.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -11,7 +11,7 @@ import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
-/** A key in `NAME.key` and a CertificateSigningRequest for it. */
+/** Creates a key in `NAME.key` and a CertificateSigningRequest for it. */
 function signingRequest({ folder }: TestCluster, name: string, subject: string): string {
   const openssl = (...args: readonly string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -29,7 +29,7 @@ spec:
 }
 
 for (const program of installedKubectls()) {
-  test(`kubectl ${program.version}: a user comes by a certificate and a role, and may do what the role says`, async (t) => {
+  test(`kubectl ${program.version}: a user gets a certificate and the permissions of a role`, async (t) => {
     const cluster = await testCluster(t)
     const admin = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
     const file = (name: string) => join(cluster.folder, name)
@@ -51,7 +51,7 @@ for (const program of installedKubectls()) {
     assert.match(shown, /CN ?= ?jane/)
     assert.ok(Date.parse(/notAfter=(.*)/.exec(shown)![1]!) < Date.now() + 86_500_000, shown)
 
-    // A kubeconfig of jane's own.
+    // A kubeconfig for jane.
     writeFileSync(file('ca.crt'), cluster.client.ca)
     const jane = new Kubectl(program, file('jane.config'), cluster.folder)
     await jane.ok(
@@ -94,7 +94,10 @@ for (const program of installedKubectls()) {
     )
     await jane.fails(
       'delete pod web',
-      /^Error from server \(Forbidden\): pods "web" is forbidden: User "jane" cannot delete resource "pods" in API group ""/,
+      new RegExp(
+        String.raw`^Error from server \(Forbidden\): pods "web" is forbidden: User "jane" cannot delete resource ` +
+          '"pods" in API group ""',
+      ),
     )
     await jane.fails('get secrets', /User "jane" cannot list resource "secrets"/)
     await jane.ok('auth can-i list pods', 'yes\n')
@@ -104,7 +107,7 @@ for (const program of installedKubectls()) {
     await jane.fails('get pods', refused('default'))
   })
 
-  test(`kubectl ${program.version}: a request that is denied is not signed, nor approved by who asks`, async (t) => {
+  test(`kubectl ${program.version}: a denied request is not signed, and the requester cannot approve it`, async (t) => {
     const cluster = await testCluster(t)
     const admin = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
     await admin.ok('create -f -', undefined, { input: signingRequest(cluster, 'eve', '/CN=eve') })
@@ -119,7 +122,7 @@ for (const program of installedKubectls()) {
     )
     await admin.ok('certificate deny eve', 'certificatesigningrequest.certificates.k8s.io/eve denied\n')
     await admin.ok('get csr eve', / Denied\n$/)
-    // What is decided stays so.
+    // The decision is final.
     await admin.fails('certificate approve eve', /Denied|denied|may not|immutable|Forbidden|invalid/i)
     assert.equal(await admin.ok('get csr eve -o jsonpath={.status.certificate}'), '')
     await admin.fails(

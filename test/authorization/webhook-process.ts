@@ -1,12 +1,11 @@
 /**
- * An authorization webhook over HTTPS, in a process of its own. What it decides, and what it does wrong, is told to it
- * while it runs.
+ * An authorization webhook over HTTPS, in a separate process. The test controls its decisions and failures at runtime.
  */
 import { createServer } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { answerMessages, listening } from '../support/answering-process.ts'
 
-/** How it answers. */
+/** The behaviour of the webhook. */
 export type Manner =
   | 'well'
   | 'never'
@@ -18,10 +17,10 @@ export type Manner =
   | 'without end'
   | 'by hanging up, once'
 
-/** What it says to a user's question: `yes` and `no` beside a reason; no opinion on others. */
+/** The decisions by user: `yes` and `no` with a reason; no opinion on other users. */
 export interface Start {
   readonly serving: { readonly cert: string; readonly key: string }
-  /** The authority of its clients; with it, they have to show a certificate. */
+  /** The CA of its clients. If set, they need a certificate. */
   readonly clientCA?: string
 }
 
@@ -30,7 +29,7 @@ export interface Seen {
   readonly spec: Readonly<Record<string, unknown>>
   readonly url: string | undefined
   readonly authorization: string | undefined
-  /** Of the client's certificate. */
+  /** The common name of the client's certificate. */
   readonly client: string | undefined
 }
 
@@ -63,7 +62,7 @@ function start({ serving, clientCA }: Start): Promise<number> {
     const review = JSON.parse(Buffer.concat(await message.toArray()).toString()) as Review & {
       readonly spec: Readonly<Record<string, unknown>>
     }
-    // What the server asks for itself is none of the tests'.
+    // The server's own requests are not recorded.
     if (review.spec.user?.startsWith('system:')) {
       const status = { allowed: false }
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...review, status }))
@@ -112,8 +111,8 @@ answerMessages<Messages>({
     return {}
   },
   seen() {
-    const told = seen
+    const reviews = seen
     seen = []
-    return { seen: told }
+    return { seen: reviews }
   },
 })

@@ -1,4 +1,4 @@
-/** A webhook decides: a real HTTPS server, which answers well, slowly, wrongly or not at all. */
+/** Authorization by a real HTTPS webhook that answers correctly, slowly, wrongly or not at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../support/test-cluster.ts'
@@ -13,7 +13,7 @@ const flags = (kubeconfig: string, ...more: string[]) => [
   ...more,
 ]
 
-test('a webhook allows, denies, or leaves it to the others; its answers are kept for a while', async (t) => {
+test('a webhook allows, denies or has no opinion, and its answers are cached', async (t) => {
   const webhook = await authorizationWebhook(t)
   const apiServerFlags = flags(webhook.kubeconfig({ token: 's3cret' }), '--authorization-webhook-version=v1')
   const cluster = await testCluster(t, { apiServerFlags })
@@ -45,18 +45,18 @@ test('a webhook allows, denies, or leaves it to the others; its answers are kept
   assert.equal((await webhook.seen()).length, 2)
   for (const name of ['no-joe', 'someone']) assert.equal((await as(cluster, { name }, 'GET', path)).status, 403)
   assert.deepEqual(await webhook.seen(), [], 'the same questions are not asked again')
-  // Of what the client makes long, nothing is kept.
+  // Requests with long attributes are not cached.
   const long = `/x${'y'.repeat(10_000)}`
   for (let i = 0; i < 2; i++) assert.equal((await as(cluster, { name: 'no-joe' }, 'GET', long)).status, 403)
   assert.equal((await webhook.seen()).length, 2)
-  // Roles still count for whom it does not know, and members of system:masters need not ask.
+  // Roles still apply to users unknown to the webhook, and system:masters bypasses it.
   assert.equal((await as(cluster, { name: 'someone' }, 'GET', '/version')).status, 200)
   await webhook.seen()
   await cluster.call('GET', path)
   assert.deepEqual(await webhook.seen(), [])
 })
 
-test('a webhook that asks for a certificate gets one, and v1beta1 is what is sent unless said', async (t) => {
+test('a webhook that requires a client certificate gets one, and v1beta1 is the default version', async (t) => {
   const webhook = await authorizationWebhook(t, { asksForCertificates: true })
   const cluster = await testCluster(t, {
     apiServerFlags: flags(
@@ -69,11 +69,11 @@ test('a webhook that asks for a certificate gets one, and v1beta1 is what is sen
   assert.deepEqual(
     seen.map(({ apiVersion, client, spec }) => [apiVersion, client, spec.group]),
     new Array(2).fill(['authorization.k8s.io/v1beta1', 'api-server', ['system:authenticated']]),
-    'with a ttl of 0 nothing is kept',
+    'with a TTL of 0 nothing is cached',
   )
 })
 
-test('what goes wrong gives nobody a right, and nothing hangs', async (t) => {
+test('failures grant no permissions, and requests do not hang', async (t) => {
   const webhook = await authorizationWebhook(t)
   const cluster = await testCluster(t, {
     apiServerFlags: flags(webhook.kubeconfig(), '--authorization-webhook-version=v1'),
@@ -106,10 +106,10 @@ test('what goes wrong gives nobody a right, and nothing hangs', async (t) => {
     reason: 'confused',
     evaluationError: 'webhook subject access review returned both allow and deny response',
   })
-  // Failures are not kept.
+  // Failures are not cached.
   await webhook.answers('well')
   assert.equal((await as(cluster, { name: 'yes-status 403' }, 'GET', path)).status, 200)
-  // What passes is waited for.
+  // Temporary failures are retried.
   await webhook.seen()
   await webhook.answers('status 500, twice')
   assert.equal((await as(cluster, { name: 'yes-patient' }, 'GET', path)).status, 200)
@@ -118,7 +118,7 @@ test('what goes wrong gives nobody a right, and nothing hangs', async (t) => {
   assert.equal((await as(cluster, { name: 'yes-again' }, 'GET', path)).status, 200)
 })
 
-test('a webhook under a certificate of another authority is not believed', async (t) => {
+test('a webhook with a certificate of another CA is not trusted', async (t) => {
   const webhook = await authorizationWebhook(t)
   const lines: string[] = []
   const cluster = await testCluster(t, {

@@ -1,4 +1,4 @@
-/** An authorization webhook in a process of its own, and kubeconfigs that lead to it. */
+/** An authorization webhook in a separate process, and kubeconfigs for it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,17 +9,17 @@ import type { Manner, Seen } from './webhook-process.ts'
 
 export interface AuthorizationWebhook {
   readonly folder: string
-  /** Writes a kubeconfig; `user` is what its user has. */
+  /** Writes a kubeconfig; `user` has its credentials. */
   kubeconfig(user?: object, ca?: 'its own' | 'another'): string
   answers(manner: Manner): Promise<void>
-  /** The reviews since this was last asked, but for those about users of the system's own. */
+  /** Returns the reviews since the last call, except those of system users. */
   seen(): Promise<readonly Seen[]>
-  /** A certificate that it trusts, as a kubeconfig's user has it. */
+  /** A client certificate that it trusts, in the form of a kubeconfig's user. */
   readonly clientCertificate: object
   stop(): Promise<void>
 }
 
-/** Starts the process; it ends with the test at the latest. */
+/** Starts the process. It ends with the test at the latest. */
 export async function authorizationWebhook(
   t: Lifetime,
   { asksForCertificates = false } = {},

@@ -1,4 +1,4 @@
-/** `t8s why can-i` against a running cluster: it tells which bindings allow something, or what is missing. */
+/** `t8s why can-i` on a running cluster: prints the bindings that allow an action, or the missing permissions. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ async function why({ kubeconfigFile }: Pick<TestCluster, 'kubeconfigFile'>, ...w
   return { code, stdout, stderr }
 }
 
-test('t8s why can-i tells the bindings that allow it, or the nearest and what they lack', async (t) => {
+test('t8s why can-i prints the bindings that allow an action, or the closest ones and their gaps', async (t) => {
   const cluster = await testCluster(t)
   for (const name of ['shop', 'other']) await cluster.call('POST', '/api/v1/namespaces', { metadata: { name } })
   await cluster.call('POST', `${rbac}/namespaces/shop/roles`, {
@@ -51,7 +51,11 @@ test('t8s why can-i tells the bindings that allow it, or the nearest and what th
   assert.equal(verb.code, 1)
   assert.match(
     verb.stdout,
-    /^no: jane may not delete pods in the namespace shop\n\nThe nearest rules:\n {2}RoleBinding "read\/shop" of Role "reader" to User "jane"\n {4}has: get, list pods\n {4}lacks: the verb delete\n/,
+    new RegExp(
+      String.raw`^no: jane may not delete pods in the namespace shop\n\nThe nearest rul` +
+        String.raw`es:\n {2}RoleBinding "read/shop" ` +
+        String.raw`of Role "reader" to User "jane"\n {4}has: get, list pods\n {4}lacks: the verb delete\n`,
+    ),
   )
   assert.match(verb.stdout, /to grant it: kubectl create rolebinding NAME -n shop --clusterrole=edit --user=jane\n/)
   assert.match((await why(cluster, 'jane', 'get', 'pods/log', '-n', 'shop')).stdout, /lacks: the resource pods\/log\n/)
@@ -69,7 +73,7 @@ test('t8s why can-i tells the bindings that allow it, or the nearest and what th
   assert.equal((await why(cluster, 'x', 'list', 'nodes', '--as-group', 'system:masters')).code, 0)
 })
 
-test('t8s why can-i says what to do about words and kubeconfigs that will not do', async (t) => {
+test('t8s why can-i prints a hint for invalid arguments and kubeconfigs', async (t) => {
   const cluster = await testCluster(t)
   const path = await why(cluster, 'jane', 'get', '/metrics', '-n', 'shop')
   assert.deepEqual([path.code, path.stdout], [1, ''])

@@ -4,7 +4,7 @@ import { Batcher } from './batcher.ts'
 
 const turn = (): Promise<void> => new Promise(setImmediate)
 
-/** A batcher whose batches wait to be let go. */
+/** A batcher whose batches stay pending until released. */
 function held(options: Partial<ConstructorParameters<typeof Batcher>[0]>) {
   const sent: (readonly string[])[] = []
   const lost: string[] = []
@@ -23,7 +23,7 @@ function held(options: Partial<ConstructorParameters<typeof Batcher>[0]>) {
   return { batcher, sent, lost, letGo }
 }
 
-test('a batch goes when it is full, the rest when it has waited long enough or nothing more comes', async () => {
+test('a batch is sent when it is full, the rest after a delay or on stop', async () => {
   const { batcher, sent, letGo } = held({})
   for (const event of ['a', 'b', 'c', 'd']) batcher.add(event)
   await turn()
@@ -34,7 +34,7 @@ test('a batch goes when it is full, the rest when it has waited long enough or n
   await stopped
 })
 
-test('what waits is bounded, and what is above is counted as lost', async () => {
+test('the queue is limited, and events beyond the limit are reported as lost', async () => {
   const { batcher, sent, lost, letGo } = held({ bufferSize: 2, maxSize: 5, maxWaitMs: 60_000 })
   for (const event of ['a', 'b', 'c', 'd']) batcher.add(event)
   assert.deepEqual(lost, ['buffered 1: audit buffer queue blocked', 'buffered 1: audit buffer queue blocked'])
@@ -44,7 +44,7 @@ test('what waits is bounded, and what is above is counted as lost', async () => 
   assert.deepEqual(sent, [['a', 'b']])
 })
 
-test('batches under way are bounded', async () => {
+test('the number of pending batches is limited', async () => {
   const { batcher, sent, letGo } = held({ bufferSize: 1000, maxSize: 1, maxWaitMs: 0 })
   for (let i = 0; i < 100; i++) batcher.add(`${i}`)
   await turn()
@@ -55,18 +55,18 @@ test('batches under way are bounded', async () => {
   await batcher.stop(1)
 })
 
-test('more batches than the throttle allows wait for their turn', async () => {
+test('batches beyond the throttle wait', async () => {
   const { batcher, sent, letGo } = held({ maxSize: 1, throttle: { perSecond: 0.001, burst: 2 } })
   for (let i = 0; i < 5; i++) batcher.add(`${i}`)
   await turn()
   assert.equal(sent.length, 2)
   const stopped = batcher.stop(10_000)
-  assert.equal(sent.length, 5, 'the end waits for nothing')
+  assert.equal(sent.length, 5, 'stop ignores the throttle')
   for (const go of letGo) go()
   await stopped
 })
 
-test('a batch has no more bytes than it may', async () => {
+test('the size of a batch in bytes is limited', async () => {
   const { batcher, sent, letGo } = held({ maxSize: 10, maxWaitMs: 60_000, maxBytes: 5 })
   for (const event of ['aaa', 'bb', 'c', 'dddddddd', 'e']) batcher.add(event)
   const stopped = batcher.stop(10_000)
@@ -75,7 +75,7 @@ test('a batch has no more bytes than it may', async () => {
   await stopped
 })
 
-test('the end waits for a sink that hangs only so long', async () => {
+test('stop waits for a hanging sink only for the given time', async () => {
   const { batcher, lost } = held({ maxSize: 1, maxWaitMs: 0 })
   batcher.add('a')
   await batcher.stop(20)

@@ -1,17 +1,17 @@
 /**
- * Gathers events and sends them in batches: when there are enough, or the first has waited long enough. What waits is
- * bounded, and so are the batches under way: where the other side is slow, later events are lost, not the server's
- * memory.
+ * Collects events and sends them in batches, when a batch is full or its first event has waited long enough. The queue
+ * and the number of pending batches are limited: if the receiver is slow, later events are lost, so that memory use is
+ * bounded.
  */
 import type { BatchOptions, ReportLoss } from './backend.ts'
 
-/** Batches under way at once. */
-const mostUnderWay = 16
+/** The maximum number of pending batches. */
+const maxPending = 16
 
 export interface BatcherOptions extends BatchOptions {
   /** Sends a batch; never rejects. */
   readonly send: (batch: readonly string[]) => Promise<void>
-  /** A batch ends before it has more bytes than this. */
+  /** The maximum size of a batch in bytes. */
   readonly maxBytes?: number
   readonly lost: ReportLoss
 }
@@ -20,7 +20,7 @@ export class Batcher {
   readonly #options: BatcherOptions
   #queue: string[] = []
   #since = 0
-  #underWay = 0
+  #pending = 0
   #timer: NodeJS.Timeout | undefined
   #scheduled = false
   #stopping = false
@@ -41,15 +41,15 @@ export class Batcher {
     }
     if (this.#queue.length === 0) this.#since = performance.now()
     this.#queue.push(event)
-    if (this.#queue.length >= maxSize) this.#soon()
-    else if (this.#queue.length === 1) this.#look()
+    if (this.#queue.length >= maxSize) this.#scheduleSend()
+    else if (this.#queue.length === 1) this.#sendDue()
   }
 
-  /** Sends what waits. Resolves when all is sent, or after `ms`. */
+  /** Sends the queue. Resolves when all is sent, or after `ms`. */
   async stop(ms: number): Promise<void> {
     this.#stopping = true
-    this.#look()
-    if (this.#queue.length === 0 && this.#underWay === 0) return
+    this.#sendDue()
+    if (this.#queue.length === 0 && this.#pending === 0) return
     let deadline: NodeJS.Timeout | undefined
     await Promise.race([
       new Promise<void>((resolve) => (this.#idle = resolve)),
@@ -60,38 +60,38 @@ export class Batcher {
     if (this.#queue.length > 0) this.#options.lost('buffered', this.#queue.splice(0).length, 'audit backend shut down')
   }
 
-  /** Events of one turn go together. */
-  #soon(): void {
+  /** Delayed to the end of the turn, so that its events go into one batch. */
+  #scheduleSend(): void {
     if (this.#scheduled) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      this.#look()
+      this.#sendDue()
     })
   }
 
-  /** Sends all batches that may go now, and comes again when the next one may. */
-  #look(): void {
+  /** Sends all batches that are due, and sets a timer for the next one. */
+  #sendDue(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const { maxSize, maxWaitMs } = this.#options
     const now = performance.now()
-    while (this.#queue.length > 0 && this.#underWay < mostUnderWay) {
-      const left = this.#stopping || this.#queue.length >= maxSize ? 0 : this.#since + maxWaitMs - now
-      const wait = left > 0 ? left : this.#throttled(now)
+    while (this.#queue.length > 0 && this.#pending < maxPending) {
+      const remaining = this.#stopping || this.#queue.length >= maxSize ? 0 : this.#since + maxWaitMs - now
+      const wait = remaining > 0 ? remaining : this.#throttleDelay(now)
       if (wait > 0) {
-        this.#timer = setTimeout(() => this.#look(), wait)
+        this.#timer = setTimeout(() => this.#sendDue(), wait)
         if (!this.#stopping) this.#timer.unref()
         return
       }
       this.#send(this.#next())
       this.#since = now
     }
-    if (this.#queue.length === 0 && this.#underWay === 0) this.#idle?.()
+    if (this.#queue.length === 0 && this.#pending === 0) this.#idle?.()
   }
 
-  /** 0 if a batch may go; else how long it has to wait, in ms. */
-  #throttled(now: number): number {
+  /** Returns the time in ms that the next batch has to wait; 0 if it may be sent. */
+  #throttleDelay(now: number): number {
     const { throttle } = this.#options
     if (!throttle || this.#stopping) return 0
     this.#tokens = Math.min(throttle.burst, this.#tokens + ((now - this.#refilled) / 1000) * throttle.perSecond)
@@ -114,10 +114,10 @@ export class Batcher {
   }
 
   #send(batch: readonly string[]): void {
-    this.#underWay++
+    this.#pending++
     void this.#options.send(batch).then(() => {
-      this.#underWay--
-      this.#look()
+      this.#pending--
+      this.#sendDue()
     })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Auditing: which requests leave an event, by the policy, and where events go. Without a policy file or a backend there
- * is none of it. kubernetes.io/docs/tasks/debug/debug-cluster/audit
+ * Auditing: a policy selects the requests that leave events, and backends write them. Disabled without a policy file or
+ * a backend. kubernetes.io/docs/tasks/debug/debug-cluster/audit
  */
 
 import { goDuration } from '../../lib/go/go-duration.ts'
@@ -9,8 +9,8 @@ import type { Request } from '../http/exchange.ts'
 import type { AuditBackend, ReportLoss } from './backend.ts'
 import { AuditEvent } from './event/audit-event.ts'
 import { clockOrigin } from './event/micro-time.ts'
+import { discardedLines } from './log/discarded-lines.ts'
 import type { LogBackendOptions } from './log/index.ts'
-import { unkeptLines } from './log/unkept-lines.ts'
 import { compilePolicy, type PolicyEvaluator, type Stage } from './policy/policy.ts'
 import { readPolicyFile } from './policy/policy-file.ts'
 import type { WebhookBackendOptions } from './webhook/index.ts'
@@ -27,33 +27,33 @@ export interface AuditOptions {
   readonly webhook?: WebhookBackendOptions
 }
 
-/** Makes events of requests, and hands them on. */
+/** Creates the events of requests and passes them to the backends. */
 export interface Auditing {
-  /** The event of a request, if it leaves one. */
+  /** Returns the event of a request; undefined if the policy does not select it. */
   begin(request: Request, id: string): AuditEvent | undefined
-  /** Hands the event as it is now to the backends. False if it could not be kept and the request must not go on. */
+  /** Passes the current event to the backends. Returns false if it was lost and the request must fail. */
   stage(event: AuditEvent, stage: Stage): boolean | Promise<boolean>
-  /** Counts a request that was refused because its event could not be kept. */
+  /** Counts a request that failed because its event was lost. */
   refused(): void
 }
 
-/** Auditing with a lifetime. */
+/** Auditing that can be stopped. */
 export interface LiveAuditing extends Auditing {
-  /** The same events, which nobody counts or keeps. */
-  unkept(): Auditing
+  /** Creates the same events, but neither counts nor writes them. For warm-up. */
+  discarding(): Auditing
   stop(): Promise<void>
 }
 
-/** Undefined where nothing is audited. Rejects with an ExplainedError that says what is wrong with a file. */
+/** Undefined if auditing is disabled. Rejects with an ExplainedError for an invalid file. */
 export async function auditing(
   options: AuditOptions,
   metrics: MetricsRegistry,
   log: (line: string) => void,
 ): Promise<LiveAuditing | undefined> {
-  const counts = countsIn(metrics)
+  const counts = auditCounters(metrics)
   const { policyFile } = options
   if (!policyFile) return undefined
-  // A file that is not right is told, also where nobody would be told of events.
+  // An invalid file is an error even without a backend.
   const policy = readPolicyFile(policyFile)
   if (!(options.log || options.webhook)) return undefined
   const evaluate = compilePolicy(policy)
@@ -66,13 +66,13 @@ export async function auditing(
   if (options.log) backends.push((await import('./log/index.ts')).logBackend(options.log, lost, log))
   if (options.webhook) backends.push(await (await import('./webhook/index.ts')).webhookBackend(options.webhook, lost))
   return {
-    ...handing(evaluate, backends, counts),
-    unkept: () => handing(evaluate, [unkeptLines()], countsIn(new MetricsRegistry())),
+    ...auditingWith(evaluate, backends, counts),
+    discarding: () => auditingWith(evaluate, [discardedLines()], auditCounters(new MetricsRegistry())),
     stop: async () => void (await Promise.all(backends.map((backend) => backend.stop()))),
   }
 }
 
-const countsIn = (metrics: MetricsRegistry) => ({
+const auditCounters = (metrics: MetricsRegistry) => ({
   events: metrics.counter(
     'apiserver_audit_event_total',
     'Counter of audit events generated and sent to the audit backend.',
@@ -91,12 +91,12 @@ const countsIn = (metrics: MetricsRegistry) => ({
   )([]),
 })
 
-function handing(
+function auditingWith(
   evaluate: PolicyEvaluator,
   backends: readonly AuditBackend[],
-  { events, levels, rejected }: ReturnType<typeof countsIn>,
+  { events, levels, rejected }: ReturnType<typeof auditCounters>,
 ): Auditing {
-  const level = leveled(evaluate, (name) => levels([name]))
+  const level = withLevelCounter(evaluate, (name) => levels([name]))
   return {
     begin(request, id) {
       const config = level(request.user, request.info)
@@ -116,10 +116,10 @@ function handing(
   }
 }
 
-/** Requests that took longer tell how long. */
+/** Slower requests get an annotation with their duration, in ms. */
 const slowMs = 500
 
-/** When the stage was reached, ms since 1970. */
+/** The time of the stage, ms since 1970. */
 function completed(event: AuditEvent, stage: Stage): number {
   const now = performance.now()
   const took = now - event.request.received
@@ -127,8 +127,8 @@ function completed(event: AuditEvent, stage: Stage): number {
   return clockOrigin + now
 }
 
-/** Counts by level what the policy says. */
-function leveled(evaluate: PolicyEvaluator, counter: (level: string) => { add(): void }): PolicyEvaluator {
+/** Counts the levels of the policy's decisions. */
+function withLevelCounter(evaluate: PolicyEvaluator, counter: (level: string) => { add(): void }): PolicyEvaluator {
   const counters = new Map(['None', 'Metadata', 'Request', 'RequestResponse'].map((name) => [name, counter(name)]))
   return (user, info) => {
     const config = evaluate(user, info)
@@ -139,12 +139,12 @@ function leveled(evaluate: PolicyEvaluator, counter: (level: string) => { add():
 
 const reportEveryMs = 10_000
 
-/** Losses come by the thousand: they are summed up, and told now and then. */
+/** Losses may come by the thousand: they are summed and logged at most every 10 seconds. */
 function lossReport(log: (line: string) => void): ReportLoss {
-  const told = new Map<string, { at: number; events: number }>()
+  const byPlugin = new Map<string, { at: number; events: number }>()
   return (plugin, events, why) => {
-    const entry = told.get(plugin) ?? { at: Number.NEGATIVE_INFINITY, events: 0 }
-    told.set(plugin, entry)
+    const entry = byPlugin.get(plugin) ?? { at: Number.NEGATIVE_INFINITY, events: 0 }
+    byPlugin.set(plugin, entry)
     entry.events += events
     const now = performance.now()
     if (now - entry.at < reportEveryMs) return

@@ -1,10 +1,7 @@
-/** Cuts events that are too large: first the objects of request and answer go, then the event itself. */
+/** Truncates large events: first the request and response objects are removed, then the event itself. */
 import type { ReportLoss, StagedEvent, TruncateOptions } from './backend.ts'
 
-/**
- * The event's members without the first brace, as they may be kept; undefined if it is too large without its objects
- * too.
- */
+/** Returns the event as JSON without the opening brace; undefined if it is too large even without its objects. */
 export function truncated(
   staged: StagedEvent,
   options: TruncateOptions | undefined,
@@ -13,7 +10,7 @@ export function truncated(
   const { event, stage, ms } = staged
   const members = event.members(stage, ms)
   if (!options || fits(members, options.maxEventSize)) return members
-  const slim = event.config.keepsRequest ? event.members(stage, ms, true) : members
+  const slim = event.config.includesRequest ? event.members(stage, ms, true) : members
   if (fits(slim, options.maxEventSize)) return slim
   lost('truncate', 1, 'event is too large even after truncating')
   return undefined
@@ -21,6 +18,6 @@ export function truncated(
 
 const mostBytesOfCharacter = 3
 
-/** Whether the text has no more bytes; they are counted only where it is close. */
+/** True if the text has at most this number of bytes. They are counted only if the bounds do not decide. */
 const fits = (text: string, bytes: number): boolean =>
   text.length <= bytes && (text.length * mostBytesOfCharacter <= bytes || Buffer.byteLength(text) <= bytes)

@@ -1,6 +1,6 @@
 /**
- * Client certificates (x509): the common name is the user, organizations are groups, and there may be a UID. Only those
- * that our CA signed count.
+ * Client certificates (x509): the common name is the user name, organizations are groups, and an attribute may hold the
+ * UID. Only certificates of the client CA are accepted.
  */
 import type { PeerCertificate } from 'node:tls'
 import { type Bundle, bundleText, signedBy } from '../certificates/signed-by.ts'
@@ -10,24 +10,24 @@ import { type Authenticator, authenticated, type Verdict } from './authenticator
 const list = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value]
 
-/** Kubernetes' own, for the UID of a user. */
+/** The object identifier that Kubernetes uses for the UID of a user. */
 const uidAttribute = '1.3.6.1.4.1.57683.2'
 
 interface Known {
-  /** If the certificate holds. */
+  /** The user, if the certificate is valid. */
   readonly verdict: Verdict
-  /** When the certificate ends, ms since 1970. */
+  /** The end of the certificate's validity, ms since 1970. */
   readonly endMs: number
 }
 
 const known = new WeakMap<PeerCertificate, Known>()
 
-/** Told how long a certificate holds that somebody has shown, in seconds; of one that has ended, too. */
+/** Called with the remaining lifetime in seconds of each certificate used, negative if it has expired. */
 export type Remaining = (seconds: number) => void
 
 /**
- * Certificates that `clientCA` did not sign, that are for servers, or that have expired, are 401; those without a name,
- * and all where there is no authority yet, are as good as none.
+ * Certificates that `clientCA` did not sign, that are for servers, or that have expired are 401. Certificates without a
+ * name are ignored, and all certificates while there is no CA yet.
  */
 export const clientCertificate = (
   clientCA: Bundle,
@@ -55,7 +55,7 @@ function read(certificate: PeerCertificate): Known {
 
 function userOf(certificate: PeerCertificate): Verdict {
   const { CN, O, [uidAttribute]: UID } = certificate.subject as Readonly<Record<string, string | string[] | undefined>>
-  // Of several the last one counts, as in Go; who checks requests for certificates must see the same.
+  // As in Go, the last of several common names counts. Checks of signing requests must do the same.
   const name = list(CN).at(-1)
   if (!name) return undefined
   const [uid, ...more] = list(UID)
@@ -63,7 +63,7 @@ function userOf(certificate: PeerCertificate): Verdict {
   return { name, ...(uid && { uid }), groups: authenticated(list(O)), extra: credentialOf(certificate) }
 }
 
-/** Tells one certificate of a user from another, in audit events and reviews. */
+/** Identifies the certificate in audit events and reviews. */
 const credentialOf = ({ fingerprint256 }: PeerCertificate): UserInfo['extra'] => ({
   'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`],
 })

@@ -1,4 +1,4 @@
-/** What is counted of credentials that people and pods show, under upstream's names. */
+/** Metrics of client certificates and service account tokens, by upstream's names. */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Remaining } from './client-certificate.ts'
 import type { TokenUse } from './service-accounts/index.ts'
@@ -22,7 +22,7 @@ const lives = [
   360 * day,
 ]
 
-/** How long client certificates hold that were shown. */
+/** Observes the remaining lifetime of client certificates. */
 export function remainingLife(metrics: MetricsRegistry): Remaining {
   const name = 'apiserver_client_certificate_expiration_seconds'
   const life = metrics.histogram(
@@ -33,7 +33,7 @@ export function remainingLife(metrics: MetricsRegistry): Remaining {
   return (seconds) => life.observe(seconds)
 }
 
-/** How often tokens of service accounts were used. */
+/** Counts uses of service account tokens. */
 export function tokenUses(metrics: MetricsRegistry): (use: TokenUse) => void {
   const counter = (name: string, what: string) =>
     metrics.counter(`serviceaccount_${name}_total`, `Cumulative ${what} used`)([])

@@ -1,4 +1,4 @@
-/** The ways of saying who one is, in the order in which they are tried. */
+/** The authentication methods, in the order in which they are tried. */
 
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Bundle } from '../certificates/signed-by.ts'
@@ -24,46 +24,44 @@ import { staticTokens, type TokenUser } from './tokens/static-tokens.ts'
 import { TokenAuthentication } from './tokens/token-authentication.ts'
 
 export interface AuthenticationOptions {
-  /** Front proxies that may say who a user is. */
+  /** Front proxies that may set the user in headers. */
   readonly requestHeader?: RequestHeaderOptions
-  /** What client certificates are checked against. */
+  /** The CA of client certificates. */
   readonly clientCA?: Bundle
   readonly tokens?: readonly TokenUser[]
   /** Users with a password (`--basic-auth-file`). */
   readonly passwords?: readonly PasswordUser[]
-  /** Whether Secrets of type bootstrap.kubernetes.io/token are accepted; false unless said. */
+  /** Accepts Secrets of type bootstrap.kubernetes.io/token. Default: false. */
   readonly bootstrapTokens?: boolean
-  /** Who issues tokens of service accounts; without it there are none. */
+  /** The issuer of service account tokens. Without it there are none. */
   readonly serviceAccount?: ServiceAccountIssuer
   /** OpenID providers whose tokens are accepted. */
   readonly jwt?: JwtOptions
-  /** A webhook that knows tokens. */
+  /** A webhook that verifies tokens. */
   readonly tokenWebhook?: TokenWebhookOptions
-  /** Whom tokens must be meant for (`--api-audiences`); the issuers of service account tokens unless said. */
+  /** The audiences of the server (`--api-audiences`). Default: the issuers of service account tokens. */
   readonly apiAudiences?: readonly string[]
-  /**
-   * Whether requests without credentials are let through as `system:anonymous`, or on which paths; true unless said.
-   */
+  /** Accepts requests without credentials as `system:anonymous`, on all or some paths. Default: true. */
   readonly anonymousAuth?: boolean | { readonly paths: readonly string[] }
 }
 
 export interface Authentication {
-  /** True if users with passwords are known. */
+  /** True if there are users with passwords. */
   readonly hasPasswords: boolean
   readonly authenticators: readonly Authenticator[]
   readonly isIdentityHeader: ((name: string) => boolean) | undefined
-  /** All who know tokens: TokenReviews ask them too. */
+  /** All token authenticators. TokenReviews use them too. */
   readonly tokens: TokenAuthentication
-  /** Who makes tokens of service accounts; undefined where nobody issues them. */
+  /** Creates service account tokens; undefined without an issuer. */
   readonly serviceAccounts: ServiceAccountTokens | undefined
 }
 
-/** What authenticators decide by, beside options. */
+/** The dependencies of authenticators. */
 export interface AuthenticationSources {
   readonly registry: Registry
-  /** A resource of Kubernetes' own by its key: `v1/secrets`. */
+  /** Returns a built-in resource by its key: `v1/secrets`. */
   readonly find: (key: string) => ServedResource
-  /** The server's own hand. */
+  /** The writer of the server itself. */
   readonly writer: Writer
   readonly places: ServiceSources
   readonly metrics: MetricsRegistry
@@ -81,17 +79,17 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
       issuer,
       audiences,
       lookup,
-      used: secretLabels(sources),
-      counted: tokenUses(sources.metrics),
+      recordUse: secretLabels(sources),
+      countUse: tokenUses(sources.metrics),
     })
   const tokenCache = tokenCacheMetrics(sources.metrics)
   const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, tokenCache, disallowed: issuer?.issuers ?? [] })
   const { tokenWebhook: webhook } = options
   const open = (path: string): boolean =>
     anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path)
-  const isFiled = options.jwt !== undefined && 'file' in options.jwt
-  // In upstream's order: those that cost least first. OpenID providers may have to be asked for keys, webhooks for
-  // every token.
+  const isConfiguredByFile = options.jwt !== undefined && 'file' in options.jwt
+  // In upstream's order, the cheapest first: OpenID providers may need a request for keys, webhooks a request per
+  // token.
   const known: readonly TokenAuthenticator[] = [
     staticTokens(options.tokens ?? []),
     ...(serviceAccounts ? [serviceAccounts] : []),
@@ -127,7 +125,9 @@ export function authenticationOf(options: AuthenticationOptions, sources: Authen
         : []),
       bearerTokens(tokens),
       webSocketTokens(tokens),
-      ...(anonymousAuth === true && !isFiled ? [] : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),
+      ...(anonymousAuth === true && !isConfiguredByFile
+        ? []
+        : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),
     ],
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Tokens of OpenID providers, as flags or a configuration file name them. What they need is loaded only where there are
- * any.
+ * Tokens of OpenID providers, configured by flags or by a file. The implementation is loaded only if there are any.
  */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { ConfiguredAuthentication } from './configuration/index.ts'
@@ -11,8 +10,8 @@ import { lazyTokens } from './tokens/lazy-tokens.ts'
 
 export type JwtOptions =
   /**
-   * As `--authentication-config`. `anonymousFlag`: flags say something about requests without credentials, so that the
-   * file may not.
+   * As `--authentication-config`. `anonymousFlag` is true if a flag configures anonymous authentication: the file must
+   * not do so too.
    */
   | { readonly file: string; readonly anonymousFlag: boolean }
   /** As `--oidc-…`. */
@@ -20,12 +19,12 @@ export type JwtOptions =
 
 export interface JwtTokens {
   readonly tokens: TokenAuthenticator
-  /** Where requests without credentials are let in: undefined if no file says. To be asked when it has started. */
+  /** Decides on anonymous requests by path; undefined if no file configures them. Call it after the start. */
   anonymous(): ((path: string) => boolean) | undefined
 }
 
 export interface JwtSources {
-  /** Issuers that are the server itself. */
+  /** Issuers that must not be configured: the server itself. */
   readonly disallowed: readonly string[]
   readonly metrics: MetricsRegistry
   readonly tokenCache: TokenCacheMetrics

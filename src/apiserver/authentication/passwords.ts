@@ -1,4 +1,4 @@
-/** Passwords (RFC 7617), as `--basic-auth-file` lists them. Upstream dropped them in 1.19. */
+/** Passwords (RFC 7617) from `--basic-auth-file`. Upstream removed them in 1.19. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { UserInfo } from '../request-info/user-info.ts'
 import { type Authenticator, authenticated } from './authenticator.ts'
@@ -8,10 +8,10 @@ export interface PasswordUser {
   readonly user: UserInfo
 }
 
-/** Digests are equally long, and say nothing about how much of a password was right. */
+/** Digests have equal lengths, so that comparing them reveals nothing about the password. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Wrong passwords and unknown users are 401, after the same time. */
+/** A wrong password and an unknown user are 401, after the same time. */
 export function passwords(users: readonly PasswordUser[]): Authenticator {
   const known = new Map(
     users.map(({ password, user }) => [
@@ -19,15 +19,15 @@ export function passwords(users: readonly PasswordUser[]): Authenticator {
       { digest: digest(password), user: { ...user, groups: authenticated(user.groups) } },
     ]),
   )
-  const nobody = { digest: Buffer.alloc(32), user: undefined }
+  const unknownUser = { digest: Buffer.alloc(32), user: undefined }
   return (request) => {
     const header = request.header('authorization')
     if (header?.slice(0, 6).toLowerCase() !== 'basic ') return undefined
     const text = Buffer.from(header.slice(6), 'base64').toString()
     const end = text.indexOf(':')
-    // Upstream takes what is no pair for no password at all.
+    // Upstream treats a text without a colon as no credentials.
     if (end < 0) return undefined
-    const account = known.get(text.slice(0, end)) ?? nobody
+    const account = known.get(text.slice(0, end)) ?? unknownUser
     const holds = timingSafeEqual(digest(text.slice(end + 1)), account.digest)
     return holds && account.user ? account.user : 'invalid'
   }

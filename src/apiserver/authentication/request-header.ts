@@ -1,6 +1,6 @@
 /**
- * Request headers: a front proxy has authenticated the user and says who it is (`X-Remote-User` and others). It is
- * believed if it shows a client certificate of the authority for front proxies, with a name that is allowed.
+ * Request headers: a front proxy has authenticated the user and sets it in headers (`X-Remote-User` and others). The
+ * proxy must use a client certificate of the front-proxy CA with an allowed name.
  */
 
 import { type Bundle, bundleText, signedBy } from '../certificates/signed-by.ts'
@@ -10,7 +10,7 @@ import { type Authenticator, authenticated } from './authenticator.ts'
 /** As the flags `--requestheader-…`. */
 export interface RequestHeaderOptions {
   readonly clientCA: Bundle
-  /** Common names; any if there are none. */
+  /** Allowed common names. Empty allows all. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
@@ -18,7 +18,7 @@ export interface RequestHeaderOptions {
   readonly extraHeadersPrefix: readonly string[]
 }
 
-/** What kube-apiserver's own front proxy sends. */
+/** The headers of kube-apiserver's own front proxy. */
 export const defaultHeaders = {
   usernameHeaders: ['X-Remote-User'],
   uidHeaders: ['X-Remote-Uid'],
@@ -27,8 +27,8 @@ export const defaultHeaders = {
 } as const
 
 /**
- * Whether a header is one of these, which are of nobody's concern once the user is known; undefined where all have
- * their usual names.
+ * Returns a function that recognizes these headers, so that they can be removed after authentication; undefined if all
+ * have their default names.
  */
 export function identityHeaders(options: RequestHeaderOptions): ((name: string) => boolean) | undefined {
   const { usernameHeaders, uidHeaders, groupHeaders, extraHeadersPrefix } = options
@@ -47,12 +47,12 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
   const groups = lowerCase(options.groupHeaders)
   const prefixes = lowerCase(options.extraHeadersPrefix)
   return (request) => {
-    // Nearly nobody is the front proxy: headers are not looked at for others.
+    // Few requests come from the front proxy: the others skip the headers.
     const peer = request.clientCertificate()
     if (!peer || bundleText(options.clientCA) === '') return undefined
     const { CN = '' } = peer.certificate.subject as { readonly CN?: string }
     const isAllowed = options.allowedNames.length === 0 || options.allowedNames.includes(CN)
-    // Others may still know the certificate; whom nobody knows is not taken for one who showed none.
+    // Another authenticator may still accept the certificate. If none does, the request must not become anonymous.
     if (!peer.authorized || !isFrontProxy(peer.certificate) || !isAllowed) return 'invalid'
     const name = first(request, usernames)
     if (!name) return undefined
@@ -67,13 +67,13 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
   }
 }
 
-/** What the first header says that says something; of a header that stands several times, the first counts. */
+/** The first non-empty header. Of a repeated header, the first value counts. */
 const first = (request: Request, names: readonly string[]): string | undefined =>
   names.map((name) => request.headerValues(name)[0]).find(Boolean)
 
 /**
- * Keys are escaped, since headers take fewer characters than keys. The same key under several prefixes has the values
- * of all.
+ * Keys are percent-encoded, since header names permit fewer characters. Values of the same key under several prefixes
+ * are joined.
  */
 function extraOf(request: Request, prefixes: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const extra = new Map<string, readonly string[]>()

@@ -1,23 +1,23 @@
 /**
- * Token authenticators: each knows one kind of bearer token. Requests, WebSockets and TokenReviews ask the same ones,
+ * Token authenticators. Each handles one kind of bearer token. Requests, WebSockets and TokenReviews use the same ones,
  * one after the other.
  */
 import type { UserInfo } from '../request-info/user-info.ts'
 
 export interface TokenIdentity {
   readonly user: UserInfo
-  /** Those of the asked audiences that the token is meant for; absent where tokens of this kind know none. */
+  /** The requested audiences that the token is for; undefined for kinds of tokens without audiences. */
   readonly audiences?: readonly string[]
-  /** For the audit event of the request, by key: `authentication.k8s.io/stale-token`. */
+  /** Annotations of the request's audit event, by key: `authentication.k8s.io/stale-token`. */
   readonly annotations?: Readonly<Record<string, string>>
-  /** For the Warning headers of the answer. */
+  /** Texts of the response's Warning headers. */
   readonly warnings?: readonly string[]
 }
 
-/** A token that does not hold, with why for the log and for TokenReviews. */
+/** A rejected token, with the reason for the log and for TokenReviews. */
 export interface TokenRefusal {
   readonly refused: string
-  /** As those of who is let in. */
+  /** Annotations of the request's audit event. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
@@ -27,11 +27,11 @@ export type TokenVerdict = TokenIdentity | TokenRefusal | undefined
 export interface TokenAuthenticator {
   readonly name: string
   /**
-   * `audiences` are those that the token has to be meant for, one of them at least; the server's own unless a review
-   * says others.
+   * `audiences`: the token must be for at least one of them. They are the server's own unless a TokenReview lists
+   * others.
    */
   authenticate(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict>
-  /** Reads what it decides by; resolves when it may be asked. */
+  /** Loads the required data; resolves when tokens can be authenticated. */
   start?(): Promise<void>
   stop?(): void
 }

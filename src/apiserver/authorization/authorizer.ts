@@ -1,18 +1,18 @@
-/** Authorizers say whether a user may do what a request asks for. */
+/** Authorizers decide whether a user may perform a request. */
 
 import type { RequestInfo } from '../request-info/request-info.ts'
 import type { UserInfo } from '../request-info/user-info.ts'
 
-/** `no opinion`: others are asked; if nobody allows it, it is refused. `deny` is final. */
+/** After `no opinion`, the next authorizer decides; if none allows the request, it is denied. `deny` is final. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  /** Empty, or why, as 403 answers and access reviews tell it. */
+  /** The reason in 403 responses and access reviews; may be empty. */
   readonly reason: string
-  /** What went wrong while deciding, if anything did: access reviews show it. */
+  /** An error during the decision, for access reviews. */
   readonly evaluationError?: string
 }
 
-/** A part of a list's selector, as authorizers see it (KEP-4601). */
+/** A requirement of a list's selector, as authorizers receive it (KEP-4601). */
 export interface SelectorRequirement {
   readonly key: string
   /** `In`, `NotIn`, `Exists`, `DoesNotExist`. */
@@ -20,7 +20,7 @@ export interface SelectorRequirement {
   readonly values?: readonly string[]
 }
 
-/** What is decided on: a request, or the question of an access review. */
+/** The input of a decision: a request, or the attributes of an access review. */
 export interface AccessAttributes {
   readonly user?: UserInfo
   readonly info: RequestInfo
@@ -40,32 +40,33 @@ export interface NonResourceRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** All that a user may do in a namespace, as far as an authorizer can tell. */
+/** The permissions of a user in a namespace, as far as an authorizer can list them. */
 export interface RuleSet {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
-  /** There may be more that the authorizer cannot list. */
+  /** True if there may be permissions that the authorizer cannot list. */
   readonly incomplete: boolean
   readonly evaluationError?: string
 }
 
 export interface Authorizer {
-  /** As `--authorization-mode` calls it. */
+  /** The name in `--authorization-mode`. */
   readonly name: string
   authorize(attributes: AccessAttributes): Decision | Promise<Decision>
-  /** For SelfSubjectRulesReview. */
+  /** Returns the rules for SelfSubjectRulesReview. */
   rulesFor(user: UserInfo, namespace: string): RuleSet | Promise<RuleSet>
 }
 
 export const allow = (reason = ''): Decision => ({ verdict: 'allow', reason })
 export const deny = (reason = ''): Decision => ({ verdict: 'deny', reason })
-const silent: Decision = { verdict: 'no opinion', reason: '' }
-export const noOpinion = (reason = ''): Decision => (reason ? { verdict: 'no opinion', reason } : silent)
+const noOpinionAtAll: Decision = { verdict: 'no opinion', reason: '' }
+export const noOpinion = (reason = ''): Decision => (reason ? { verdict: 'no opinion', reason } : noOpinionAtAll)
 
 /**
- * Asks one after the other until one allows or denies. The reasons of those without an opinion are told, a line each.
+ * Calls authorizers in order until one allows or denies. The reasons of those without an opinion are joined, one per
+ * line.
  */
-export function inTurn(authorizers: readonly Authorizer[]): Authorizer {
+export function unionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   return {
     name: authorizers.map(({ name }) => name).join(','),
     authorize: (attributes) => authorizeFrom(authorizers, attributes, 0, undefined),
@@ -86,9 +87,9 @@ function authorizeFrom(
   authorizers: readonly Authorizer[],
   attributes: AccessAttributes,
   from: number,
-  told: readonly Decision[] | undefined,
+  before: readonly Decision[] | undefined,
 ): Decision | Promise<Decision> {
-  let undecided = told
+  let undecided = before
   for (let i = from; i < authorizers.length; i++) {
     const asked = authorizers[i]!.authorize(attributes)
     if (asked instanceof Promise) {
@@ -107,6 +108,6 @@ function authorizeFrom(
   return { verdict: 'no opinion', reason, ...(errors.length > 0 && { evaluationError: errors.join(', ') }) }
 }
 
-/** Who has nothing to say about it is not remembered. */
-const withReason = (told: readonly Decision[] | undefined, decision: Decision): readonly Decision[] | undefined =>
-  decision.reason || decision.evaluationError ? [...(told ?? []), decision] : told
+/** Decisions without reason and error are not stored. */
+const withReason = (before: readonly Decision[] | undefined, decision: Decision): readonly Decision[] | undefined =>
+  decision.reason || decision.evaluationError ? [...(before ?? []), decision] : before

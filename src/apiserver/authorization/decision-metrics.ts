@@ -1,9 +1,9 @@
-/** Counts what authorizers decide, by type and name; who has no opinion has decided nothing. */
+/** Counts the decisions of authorizers by type and name. No opinion is not counted. */
 import { after } from '../../lib/flow/after.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Authorizer, Decision } from './authorizer.ts'
 
-/** Gives an authorizer that counts. Made once for a server. */
+/** Returns a function that wraps an authorizer with counters. Call once per server. */
 export function decisionCounter(
   metrics: MetricsRegistry,
 ): (type: string, name: string, authorizer: Authorizer) => Authorizer {

@@ -1,7 +1,4 @@
-/**
- * Authorizers that need to look at nothing: `AlwaysAllow`, `AlwaysDeny`, and the members of system:masters, whom nobody
- * refuses.
- */
+/** Authorizers without data: `AlwaysAllow`, `AlwaysDeny`, and the one for members of system:masters. */
 import { type Authorizer, allow, deny, noOpinion, type RuleSet } from './authorizer.ts'
 
 const everything: RuleSet = {
@@ -11,27 +8,27 @@ const everything: RuleSet = {
 }
 const nothing: RuleSet = { resourceRules: [], nonResourceRules: [], incomplete: false }
 
-/** Everybody may do everything, anonymous users too. */
+/** Allows everything, for anonymous users too. */
 export const alwaysAllow: Authorizer = { name: 'AlwaysAllow', authorize: () => allow(), rulesFor: () => everything }
 
-/** Nobody may do anything. */
+/** Allows nothing. */
 export const alwaysDeny: Authorizer = {
   name: 'AlwaysDeny',
   authorize: () => noOpinion('Everything is forbidden.'),
   rulesFor: () => nothing,
 }
 
-/** Stands before all modes, as upstream: its members may do everything. */
+/** The first authorizer in all modes, as upstream: allows members everything. */
 export const systemMasters: Authorizer = {
   name: 'system:masters',
   authorize: ({ user }) => (user?.groups.includes('system:masters') ? allow() : noOpinion()),
   rulesFor: () => nothing,
 }
 
-/** Open to everybody, as upstream's role `system:public-info-viewer` has it. */
+/** Public paths, as in upstream's role `system:public-info-viewer`. */
 const publicPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/'])
 
-/** Every authenticated user may do everything; anonymous ones see health and version. */
+/** Allows authenticated users everything, and anonymous users the health and version paths. */
 export const authenticatedOnly: Authorizer = {
   name: 'AuthenticatedOnly',
   authorize: ({ user, info }) =>

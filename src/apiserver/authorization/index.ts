@@ -1,4 +1,4 @@
-/** Who decides: the authorizers that the modes name, in their order, behind system:masters. */
+/** Combines the authorizers of the configured modes, in order, after system:masters. */
 
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -6,7 +6,7 @@ import type { ServiceSources } from '../outgoing/index.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { abacAuthorizer, type Policy } from './abac/index.ts'
-import { type Authorizer, inTurn } from './authorizer.ts'
+import { type Authorizer, unionAuthorizer } from './authorizer.ts'
 import { decisionCounter } from './decision-metrics.ts'
 import { alwaysAllow, alwaysDeny, authenticatedOnly, systemMasters } from './fixed-authorizers.ts'
 import { nodeAuthorization } from './node/index.ts'
@@ -16,28 +16,28 @@ import type { WebhookModeOptions } from './webhook/webhook-mode.ts'
 export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny' | 'RBAC' | 'Node' | 'ABAC' | 'Webhook'
 
 export interface AuthorizationOptions {
-  /** As `--authorization-mode`; unless said, who is authenticated may do everything. */
+  /** As `--authorization-mode`. Default: authenticated users may do everything. */
   readonly modes?: readonly AuthorizationMode[]
-  /** Of mode ABAC. */
+  /** Policies of the mode ABAC. */
   readonly policies?: readonly Policy[]
-  /** Of mode Webhook. */
+  /** Options of the mode Webhook. */
   readonly webhook?: WebhookModeOptions
-  /** The file of `--authorization-config`, in place of modes. */
+  /** The file of `--authorization-config`, instead of modes. */
   readonly configurationFile?: string
 }
 
-/** What authorizers look at. */
+/** The dependencies of authorizers. */
 export interface AuthorizationSources {
   readonly registry: Registry
   readonly find: (key: string) => ServedResource
-  /** What mode RBAC decides by. */
+  /** Roles and bindings, for the mode RBAC. */
   readonly roles: RolePolicy
   readonly places: ServiceSources
   readonly metrics: MetricsRegistry
   readonly log: (line: string) => void
 }
 
-/** An authorizer with a lifetime. */
+/** An authorizer that can be started and stopped. */
 export interface Authorization {
   readonly authorizer: Authorizer
   /** Resolves when it can decide. */
@@ -45,13 +45,13 @@ export interface Authorization {
   stop(): void
 }
 
-/** Makes the authorizer of a mode. It follows what it looks at from `start` to `stop`. */
+/** Creates the authorizer of a mode. It follows its data between `start` and `stop`. */
 export type AuthorizationFactory = (options: AuthorizationOptions, sources: AuthorizationSources) => Authorization
 
 const fixed = (authorizer: Authorizer) => (): Authorization => ({ authorizer, start: async () => {}, stop: () => {} })
 
-/** What few clusters have is loaded when it starts; until then nobody may do anything. */
-function lazily(name: string, load: () => Promise<Authorization>): Authorization {
+/** Loads an optional authorizer on start. Until then it denies everything. */
+function lazyAuthorization(name: string, load: () => Promise<Authorization>): Authorization {
   let loaded: Authorization | undefined
   const current = (): Authorizer => loaded?.authorizer ?? alwaysDeny
   return {
@@ -79,25 +79,25 @@ const factories: Readonly<Record<AuthorizationMode, AuthorizationFactory>> = {
   Node: (_options, sources) => nodeAuthorization(sources),
   ABAC: ({ policies = [] }) => fixed(abacAuthorizer(policies))(),
   Webhook: ({ webhook }, sources) =>
-    lazily('Webhook', async () => {
+    lazyAuthorization('Webhook', async () => {
       if (!webhook) throw new Error('mode Webhook needs a webhook')
       return (await import('./webhook/webhook-mode.ts')).webhookMode(webhook, sources)
     }),
 }
 
-/** What a configuration file names, and flags have to give more about. */
+/** Creates an authorizer of a configuration file that needs further flags. */
 function local(mode: AuthorizationMode, options: AuthorizationOptions, sources: AuthorizationSources): Authorization {
   if (mode === 'ABAC' && !options.policies)
     throw new ExplainedError("authorization-mode ABAC's authorization policy file not passed")
   return factories[mode](options, sources)
 }
 
-/** The authorizers that the options name. With a configuration file, that one says which. */
+/** Combines the authorizers of the options. A configuration file replaces the modes. */
 export function authorization(options: AuthorizationOptions, sources: AuthorizationSources): Authorization {
   const counted = decisionCounter(sources.metrics)
   const { configurationFile: file, modes } = options
   if (file) {
-    return lazily('AuthorizationConfiguration', async () => {
+    return lazyAuthorization('AuthorizationConfiguration', async () => {
       const { ConfiguredAuthorization } = await import('./configuration/index.ts')
       return new ConfiguredAuthorization({ file, counted, local: (mode) => local(mode, options, sources) }, sources)
     })
@@ -105,7 +105,7 @@ export function authorization(options: AuthorizationOptions, sources: Authorizat
   const chosen = modes?.map((mode) => factories[mode](options, sources)) ?? [fixed(authenticatedOnly)()]
   const names = modes?.map((mode) => (mode === 'Webhook' ? 'default' : mode.toLowerCase()))
   return {
-    authorizer: inTurn([
+    authorizer: unionAuthorizer([
       systemMasters,
       ...chosen.map(({ authorizer }, i) => (names ? counted(authorizer.name, names[i]!, authorizer) : authorizer)),
     ]),

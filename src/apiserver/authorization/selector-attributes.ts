@@ -1,6 +1,6 @@
 /**
- * The selectors of lists, watches and deletions of collections as authorizers see them (KEP-4601): of requests, and of
- * access reviews. What cannot be read is left out, which asks for more rights, never for fewer.
+ * The selectors of lists, watches and collection deletes for authorizers (KEP-4601), from requests and access reviews.
+ * Unreadable requirements are dropped: that needs more permissions, never fewer.
  */
 import { parseFieldSelector } from '../../machinery/selectors/field-selector.ts'
 import { parseLabelSelector } from '../../machinery/selectors/label-selector.ts'
@@ -8,16 +8,16 @@ import { StatusError } from '../../machinery/status-error.ts'
 import type { Request } from '../http/exchange.ts'
 import type { AccessAttributes, SelectorRequirement } from './authorizer.ts'
 
-/** As access reviews carry a selector. */
+/** A selector in an access review. */
 export interface SelectorAttributes {
   readonly rawSelector?: string
   readonly requirements?: readonly SelectorRequirement[]
 }
 
 export interface ReadSelector {
-  /** Undefined if none is left. */
+  /** Undefined if none remains. */
   readonly requirements?: readonly SelectorRequirement[]
-  /** Something was left out. */
+  /** True if a requirement was dropped. */
   readonly faulty: boolean
 }
 
@@ -32,7 +32,7 @@ const operators: Readonly<Record<string, string>> = {
 }
 const withSelectors = new Set(['list', 'watch', 'deletecollection'])
 
-/** What a request asks for. Most have no selectors: they are their own attributes. */
+/** The attributes of a request. Without selectors, the request itself is used. */
 export function attributesOf(request: Request): AccessAttributes {
   const { info, query, rawQuery } = request
   if (rawQuery === '' || !info.isResourceRequest || !withSelectors.has(info.verb)) return request
@@ -41,7 +41,7 @@ export function attributesOf(request: Request): AccessAttributes {
   return fields || labels ? new SelectingAttributes(request, fields, labels) : request
 }
 
-/** Selectors are read when an authorizer looks at them: RBAC does not. */
+/** Parses selectors on first access: RBAC does not use them. */
 class SelectingAttributes implements AccessAttributes {
   readonly #fields: string | null
   readonly #labels: string | null
@@ -73,7 +73,7 @@ export function fieldRequirements({ rawSelector, requirements = [] }: SelectorAt
         values: [value],
       })),
     )
-  return kept(
+  return supportedRequirements(
     requirements,
     ({ operator, values }) => (operator === 'In' || operator === 'NotIn') && values?.length === 1,
   )
@@ -87,7 +87,7 @@ export function labelRequirements({ rawSelector, requirements = [] }: SelectorAt
         return shown ? { key, operator: shown, ...(values.length > 0 && { values }) } : []
       }),
     )
-  return kept(
+  return supportedRequirements(
     requirements,
     ({ operator }) => operator === 'In' || operator === 'NotIn' || operator === 'Exists' || operator === 'DoesNotExist',
   )
@@ -103,7 +103,7 @@ function readable(parse: () => SelectorRequirement[]): ReadSelector {
   }
 }
 
-function kept(
+function supportedRequirements(
   all: readonly SelectorRequirement[],
   isRead: (requirement: SelectorRequirement) => boolean,
 ): ReadSelector {

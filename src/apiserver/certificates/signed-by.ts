@@ -1,16 +1,16 @@
 /**
- * Which authority a client certificate comes from. The listener checks certificates against all authorities at once;
- * users and front proxies must not be taken for each other.
+ * Determines the CA of a client certificate. The listener accepts certificates of all CAs, but users and front proxies
+ * must be distinguished.
  */
 import { X509Certificate } from 'node:crypto'
 import type { DetailedPeerCertificate, PeerCertificate } from 'node:tls'
 
-/** Authorities in PEM form; a function where they may change. */
+/** CA certificates in PEM; a function if they may change. */
 export type Bundle = string | (() => string)
 
 export const bundleText = (bundle: Bundle): string => (typeof bundle === 'string' ? bundle : bundle())
 
-/** All of them as one. */
+/** Joins several bundles. */
 export function joinedBundles(bundles: readonly Bundle[]): Bundle {
   const join = (texts: readonly string[]): string => texts.join('\n')
   if (bundles.every((bundle) => typeof bundle === 'string')) return join(bundles)
@@ -26,10 +26,7 @@ export function joinedBundles(bundles: readonly Bundle[]): Bundle {
   }
 }
 
-/**
- * Whether a certificate that the listener has verified comes from one of the authorities, is for clients, and valid
- * now.
- */
+/** Returns true if a certificate that the listener has verified is from one of the CAs, for clients, and valid now. */
 export type SignedBy = (certificate: PeerCertificate) => boolean
 
 interface Known {
@@ -38,10 +35,10 @@ interface Known {
   readonly untilMs: number
 }
 
-/** Verdicts that are remembered: over HTTP/1.1 the same certificate is asked about with every request. */
-const mostRemembered = 1000
+/** The number of cached verdicts: over HTTP/1.1 each request checks the certificate. */
+const maxVerdicts = 1000
 
-/** Throws Node's error for what is no certificate. */
+/** Throws Node's error for an invalid certificate. */
 export function signedBy(bundle: Bundle, now: () => number = Date.now): SignedBy {
   let text = bundleText(bundle)
   let authorities = certificatesOf(text)
@@ -55,10 +52,10 @@ export function signedBy(bundle: Bundle, now: () => number = Date.now): SignedBy
     }
     let known = verdicts.get(certificate.fingerprint256)
     if (!known) {
-      if (verdicts.size >= mostRemembered) verdicts.clear()
+      if (verdicts.size >= maxVerdicts) verdicts.clear()
       verdicts.set(certificate.fingerprint256, (known = judge(authorities, certificate as DetailedPeerCertificate)))
     }
-    // Connections may outlive the certificates that they were made with.
+    // Connections may outlive their certificates.
     const at = now()
     return known.isSigned && known.fromMs <= at && at <= known.untilMs
   }
@@ -72,7 +69,7 @@ export const certificatesOf = (bundle: string): X509Certificate[] =>
 function judge(authorities: readonly X509Certificate[], peer: DetailedPeerCertificate): Known {
   const certificate = new X509Certificate(peer.raw)
   return {
-    isSigned: isForClients(certificate) && leadsTo(authorities, peer),
+    isSigned: isForClients(certificate) && isSignedByChain(authorities, peer),
     fromMs: certificate.validFromDate.getTime(),
     untilMs: certificate.validToDate.getTime(),
   }
@@ -81,7 +78,7 @@ function judge(authorities: readonly X509Certificate[], peer: DetailedPeerCertif
 const clientAuth = '1.3.6.1.5.5.7.3.2'
 const anyUsage = '2.5.29.37.0'
 
-/** A certificate that names no usage is good for all of them (RFC 5280, 4.2.1.12). */
+/** A certificate without usages is good for all of them (RFC 5280, 4.2.1.12). */
 function isForClients({ keyUsage }: X509Certificate): boolean {
   const usages: readonly string[] = keyUsage ?? []
   return usages.length === 0 || usages.includes(clientAuth) || usages.includes(anyUsage)
@@ -90,8 +87,8 @@ function isForClients({ keyUsage }: X509Certificate): boolean {
 const issued = (certificate: X509Certificate, issuer: X509Certificate): boolean =>
   certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
 
-/** Goes up the chain as long as each certificate is signed by the next. */
-function leadsTo(authorities: readonly X509Certificate[], peer: DetailedPeerCertificate): boolean {
+/** Follows the chain while each certificate is signed by the next. */
+function isSignedByChain(authorities: readonly X509Certificate[], peer: DetailedPeerCertificate): boolean {
   let at = peer
   for (;;) {
     const certificate = new X509Certificate(at.raw)

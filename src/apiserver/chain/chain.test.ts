@@ -189,7 +189,7 @@ test('warm-up requests pass the same filters, but are neither counted nor audite
   const flow = new FlowControl({ seats: 10, requestTimeoutMs: 10_000, size: () => undefined, metrics })
   const before = metrics.render()
   const handle = buildChain(
-    warmUpChain({ ...options, flow }, () => undefined, audit?.unkept()),
+    warmUpChain({ ...options, flow }, () => undefined, audit?.discarding()),
     ({ user, audit: event }) => json(200, { user: user?.name, audited: event !== undefined }),
   )
   const { status, headers, body } = await handle(request('/api/v1/pods'))

@@ -153,7 +153,7 @@ export const chain = component({
     }
     return {
       handler: buildChain(chain, endpoints),
-      warmUpHandler: () => buildChain(warmUpChain(chain, definitionOf, audit?.unkept()), endpoints),
+      warmUpHandler: () => buildChain(warmUpChain(chain, definitionOf, audit?.discarding()), endpoints),
     }
   },
 })

@@ -1,10 +1,10 @@
-/** What is told of reading a configuration again while the server runs, by upstream's names. */
+/** Metrics of configuration reloads, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 export interface ReloadMetrics {
-  /** A configuration is in use from the start. */
+  /** A configuration was loaded at the start. */
   loaded(text: string): void
   reloaded(text: string): void
   failed(): void
@@ -14,7 +14,7 @@ const labels = ['apiserver_id_hash', 'status'] as const
 
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
-/** `subject` is what the configuration is about. */
+/** `subject` is the subject of the configuration. */
 export function reloadMetrics(
   metrics: MetricsRegistry,
   subject: 'authentication' | 'authorization' | 'encryption',

@@ -7,7 +7,7 @@ const key = Buffer.alloc(32).toString('base64')
 const rule = (resources: string, providers: string): string =>
   `${head}resources: [{resources: ${resources}, providers: ${providers}}]`
 
-test('a configuration with all providers', () => {
+test('a configuration with all providers is valid', () => {
   const providers =
     '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///run/k.sock"}}, {aescbc: {keys: [{name: a, secret: ' +
     `${key}}]}}, {aesgcm: {keys: [{name: a, secret: ${key}}]}}, {secretbox: {keys: [{name: a, secret: ${key}}]}}, ` +
@@ -16,15 +16,15 @@ test('a configuration with all providers', () => {
   assert.equal(resources?.[0]?.providers?.length, 5)
 })
 
-test('a key may stand on several lines', () => {
+test('a key may contain line breaks', () => {
   const secret = JSON.stringify(`${key.slice(0, 20)}\r\n${key.slice(20)}\n`)
   assert.ok(readEncryptionConfiguration(rule('[secrets]', `[{aescbc: {keys: [{name: a, secret: ${secret}}]}}]`)))
 })
 
 const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[] = [
-  ['nothing', head, /^resources: Required value: at least one resources is required$/],
+  ['an empty configuration', head, /^resources: Required value: at least one resources is required$/],
   ['another kind', 'apiVersion: v1\nkind: Secret', /no kind "Secret" is registered/],
-  ['a field that is not there', `${head}nonsense: 1`, /strict decoding error: unknown field "nonsense"/],
+  ['an unknown field', `${head}nonsense: 1`, /strict decoding error: unknown field "nonsense"/],
   [
     'no resources',
     rule('[]', '[{identity: {}}]'),
@@ -50,7 +50,7 @@ const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[
     /encrypting the same resource across groups is not supported/,
   ],
   [
-    'two providers in one',
+    'two providers in one element',
     rule('[secrets]', `[{identity: {}, aescbc: {keys: [{name: a, secret: ${key}}]}}]`),
     /more than one provider specified/,
   ],
@@ -60,40 +60,44 @@ const faults: readonly (readonly [what: string, yaml: string, message: RegExp])[
     /secret is not of the expected length, got 3, expected one of \[16 24 32\]$/,
   ],
   [
-    'a key that is no base64',
+    'a key that is not base64',
     rule('[secrets]', '[{secretbox: {keys: [{name: a, secret: "***"}]}}]'),
     /secret: Invalid value: "REDACTED": secrets must be base64 encoded$/,
   ],
   ['KMS v1', rule('[secrets]', '[{kms: {name: k, endpoint: "unix:///k"}}]'), /KMSv1 is gone/],
   [
-    'a KMS elsewhere',
+    'a KMS endpoint that is not a socket',
     rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "tcp://k"}}]'),
     /unsupported scheme "tcp" for KMS provider, only unix is supported/,
   ],
   [
-    'no time',
+    'a zero timeout',
     rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: 0s}}]'),
     /timeout: Invalid value: "0s": timeout should be a positive value/,
   ],
   [
-    'negative time',
+    'a negative timeout',
     rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: -1m}}]'),
     /timeout: Invalid value: "-1m0s": timeout should/,
   ],
   [
-    'a time that is none',
+    'an invalid timeout',
     rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k", timeout: 1x}}]'),
     /^time: unknown unit "x" in duration "1x"$/,
   ],
   [
-    'a KMS whose address is none',
+    'an invalid KMS endpoint',
     rule('[secrets]', '[{kms: {apiVersion: v2, name: k, endpoint: "unix:///k\\n.sock"}}]'),
-    /endpoint: Invalid value: "unix:\/\/\/k\\n\.sock": invalid endpoint for kms provider, error: parse "unix:\/\/\/k\\n\.sock": net\/url: invalid control character in URL$/,
+    new RegExp(
+      String.raw`endpoint: Invalid value: "unix:///k\\n\.sock": invalid endpoint for km` +
+        String.raw`s provider, error: parse "unix:///k\\n\.` +
+        'sock": net/url: invalid control character in URL$',
+    ),
   ],
 ]
 
 for (const [what, yaml, message] of faults) {
-  test(`${what} is told`, () => {
+  test(`${what} is rejected`, () => {
     assert.throws(
       () => readEncryptionConfiguration(yaml),
       (error: Error) => message.test(error.message) || assert.fail(error.message),

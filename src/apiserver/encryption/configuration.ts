@@ -1,6 +1,6 @@
 /**
- * EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its shape and what
- * is valid in it.
+ * EncryptionConfiguration (apiserver.config.k8s.io/v1), the file of `--encryption-provider-config`: its schema and
+ * validation.
  */
 import { aggregated } from '../../lib/go/aggregate.ts'
 import { goDuration, goDurationMs } from '../../lib/go/go-duration.ts'
@@ -27,12 +27,12 @@ interface Keys {
 }
 
 export interface KmsConfiguration {
-  /** `v1` unless said, which is no longer there. */
+  /** Default: `v1`, which is no longer supported. */
   readonly apiVersion?: string
   readonly name?: string
-  /** `unix:///run/kms.sock` */
+  /** For example `unix:///run/kms.sock`. */
   readonly endpoint?: string
-  /** As Go writes durations; 3 s unless said. */
+  /** A Go duration. Default: 3 s. */
   readonly timeout?: string
   readonly cachesize?: number
 }
@@ -84,17 +84,17 @@ const configurationKind: ConfigurationKind = {
   },
 }
 
-/** Reads a file's text. Throws an Error that says all that is wrong with it, never a secret. */
+/** Parses a file's text. Throws an Error with all faults, but without secrets. */
 export function readEncryptionConfiguration(yaml: string): EncryptionConfiguration {
   const configuration = decodeConfiguration<EncryptionConfiguration>(fromYaml(yaml), configurationKind)
   const errors = faults(configuration)
   if (errors.length > 0) throw new Error(aggregated(errors.map(({ field, message }) => `${field}: ${message}`)))
-  refuseMasked(configuration)
+  checkMasked(configuration)
   return configuration
 }
 
-/** A rule that an earlier one leaves nothing to. */
-function refuseMasked({ resources = [] }: EncryptionConfiguration): void {
+/** Throws for a rule that is masked by an earlier one. */
+function checkMasked({ resources = [] }: EncryptionConfiguration): void {
   const earlier = new Set<string>()
   for (const { resources: names = [] } of resources) {
     for (const name of names) {
@@ -124,7 +124,7 @@ function faults({ resources = [] }: EncryptionConfiguration): FieldError[] {
   })
 }
 
-/** A resource and its group, as `deployments.apps` names them. */
+/** Splits a name such as `deployments.apps` into resource and group. */
 export function groupResource(name: string): { readonly resource: string; readonly group: string } {
   const dot = name.indexOf('.')
   return dot < 0 ? { resource: name, group: '' } : { resource: name.slice(0, dot), group: name.slice(dot + 1) }
@@ -186,7 +186,7 @@ function providerFaults(provider: ProviderConfiguration, path: string, kmsNames:
         'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity',
       ),
     ]
-  // What is shown must hold no secrets.
+  // The message must not contain secrets.
   if (given.length > 1)
     return [
       invalidValue(
@@ -222,16 +222,16 @@ function keyFaults({ keys = [] }: Keys, path: string, sizes: readonly number[]):
   })
 }
 
-/** Lines may be broken anywhere. */
+/** Accepts line breaks. */
 function isBase64(text: string): boolean {
   const line = text.replace(/[\r\n]/g, '')
   return /^[A-Za-z0-9+/]*={0,2}$/.test(line) && line.length % 4 === 0
 }
 
-export const usualKmsTimeout = '3s'
+export const defaultKmsTimeout = '3s'
 
 function kmsFaults(
-  { apiVersion = 'v1', name = '', endpoint = '', timeout = usualKmsTimeout, cachesize }: KmsConfiguration,
+  { apiVersion = 'v1', name = '', endpoint = '', timeout = defaultKmsTimeout, cachesize }: KmsConfiguration,
   path: string,
   names: Set<string>,
 ): FieldError[] {

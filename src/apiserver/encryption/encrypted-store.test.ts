@@ -9,7 +9,7 @@ import { byPrefix, type ValueTransformer } from './value-transformer.ts'
 
 const secret = byPrefix([{ prefix: 'k8s:enc:aesgcm:v1:k:', transformer: aesGcm(randomBytes(32)) }])
 
-/** Decrypts later, as when a plug-in has to be asked. */
+/** Decrypts asynchronously, as a KMS plug-in does. */
 const late: ValueTransformer = {
   encrypt: secret.encrypt,
   decrypt: async (stored, key) => {
@@ -23,10 +23,10 @@ storeSuite('encrypted store', async () => ({
   cleanup: async () => {},
 }))
 
-test('values that had to wait come in order, and the position waits with them', async () => {
+test('events with asynchronous decryption arrive in order, and the watch position waits for them', async () => {
   const inner = memoryStore()
   const writer = new EncryptedStore(inner, () => secret)
-  // Another server wrote: nothing is known of the values.
+  // Written by another server: the values are not cached.
   const reader = new EncryptedStore(inner, (key) => (key.endsWith('slow') ? late : secret))
   const seen: string[] = []
   const watch = reader.watch({ start: '/a/', end: '/a0' }, 0, {

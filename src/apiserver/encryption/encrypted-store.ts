@@ -1,6 +1,6 @@
 /**
- * A store whose values are encrypted where somebody wants that, and as they are to everybody above. What is read from
- * memory costs nothing: only what goes to the store and comes from it passes here.
+ * A store that encrypts the values of some keys, invisibly to its users. Reads from the watch cache cost nothing: only
+ * values written to and read from the inner store are transformed.
  */
 import { after } from '../../lib/flow/after.ts'
 import { internal, StatusError } from '../../machinery/status-error.ts'
@@ -20,15 +20,15 @@ import type {
 } from '../../storage/store.ts'
 import type { ValueTransformer } from './value-transformer.ts'
 
-/** How the values of a key are held; undefined where they are as they are. May change while the server runs. */
+/** Returns the transformer of a key; undefined if its values are not encrypted. May change at runtime. */
 export type TransformerOf = (key: string) => ValueTransformer | undefined
 
-type Later<T> = T | Promise<T>
+type MaybePromise<T> = T | Promise<T>
 
 export class EncryptedStore implements Store {
   readonly #inner: Store
   readonly #transformerOf: TransformerOf
-  /** What was encrypted here just now: its event comes with the same bytes. */
+  /** Values encrypted here: their watch events have the same buffer, so that they need no decryption. */
   readonly #written = new WeakMap<Buffer, Buffer>()
 
   constructor(inner: Store, transformerOf: TransformerOf) {
@@ -98,7 +98,7 @@ export class EncryptedStore implements Store {
     return this.#inner.close()
   }
 
-  /** Whether the value at a key would be held in another form if it were written today. */
+  /** Returns true if the value of a key would be encrypted differently if it were written now. */
   async isStale(key: string): Promise<boolean> {
     const transformer = this.#transformerOf(key)
     const entry = transformer && (await this.#inner.get(key))
@@ -108,28 +108,28 @@ export class EncryptedStore implements Store {
   #encrypted(key: string, value: Buffer): Buffer {
     const transformer = this.#transformerOf(key)
     if (!transformer) return value
-    const stored = told(() => transformer.encrypt(value, key))
+    const stored = withInternalErrors(() => transformer.encrypt(value, key))
     this.#written.set(stored, value)
     return stored
   }
 
-  #value(stored: Buffer, key: string): Later<Buffer> {
+  #value(stored: Buffer, key: string): MaybePromise<Buffer> {
     const transformer = this.#transformerOf(key)
     if (!transformer) return stored
     return (
       this.#written.get(stored) ??
       after(
-        told(() => transformer.decrypt(stored, key)),
+        withInternalErrors(() => transformer.decrypt(stored, key)),
         ({ value }) => value,
       )
     )
   }
 
-  #decrypted(entry: Entry): Later<Entry> {
+  #decrypted(entry: Entry): MaybePromise<Entry> {
     return after(this.#value(entry.value, entry.key), (value) => (value === entry.value ? entry : { ...entry, value }))
   }
 
-  #event(event: ChangeEvent): Later<ChangeEvent> {
+  #event(event: ChangeEvent): MaybePromise<ChangeEvent> {
     const { key, value, previous } = event
     return after(value && this.#value(value, key), (value) =>
       after(previous && this.#decrypted(previous), (previous) =>
@@ -140,12 +140,12 @@ export class EncryptedStore implements Store {
 }
 
 /**
- * What goes wrong with a value is told to whoever wants it: it is a fault of the configuration or of a plug-in, not of
- * this server.
+ * Converts an error of a transformer to an internal error with its message: the cause is the configuration or a
+ * plug-in.
  */
-function told<T>(transform: () => Promise<T>): Promise<T>
-function told<T>(transform: () => T): T
-function told<T>(transform: () => Later<T>): Later<T> {
+function withInternalErrors<T>(transform: () => Promise<T>): Promise<T>
+function withInternalErrors<T>(transform: () => T): T
+function withInternalErrors<T>(transform: () => MaybePromise<T>): MaybePromise<T> {
   try {
     const result = transform()
     return result instanceof Promise ? result.catch(fail) : result
@@ -158,31 +158,30 @@ function fail(error: unknown): never {
   throw error instanceof Error && !(error instanceof StatusError) ? internal(error.message) : error
 }
 
-/** The values themselves where all are there, else a promise of all. */
-function all<T>(values: readonly Later<T>[]): Later<T[]> {
+/** Returns the values if all are available, else a promise of them. */
+function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<T[]> {
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[])
 }
 
 /**
- * A watch whose events may have to wait for somebody who decrypts them: they come in order all the same, and the
- * position waits with them.
+ * A watch whose events may need asynchronous decryption: they are delivered in order, and the position waits for them.
  */
 class DecryptedWatch implements Watch {
   readonly #observer: Observer
-  readonly #decrypt: (event: ChangeEvent) => Later<ChangeEvent>
+  readonly #decrypt: (event: ChangeEvent) => MaybePromise<ChangeEvent>
   readonly #inner: Watch
-  /** What is waited for; each waits for the one before. */
+  /** The last pending step; each waits for the one before. */
   #waiting: Promise<void> | undefined
-  /** Everything up to here has been told while something waits. */
-  #told = 0
-  #over = false
+  /** The revision up to which events were delivered while steps are pending. */
+  #deliveredRevision = 0
+  #ended = false
 
   constructor(
     store: Store,
     range: KeyRange,
     after: number,
     observer: Observer,
-    decrypt: (event: ChangeEvent) => Later<ChangeEvent>,
+    decrypt: (event: ChangeEvent) => MaybePromise<ChangeEvent>,
   ) {
     this.#observer = observer
     this.#decrypt = decrypt
@@ -195,11 +194,11 @@ class DecryptedWatch implements Watch {
   }
 
   get position(): number {
-    return this.#waiting ? this.#told : this.#inner.position
+    return this.#waiting ? this.#deliveredRevision : this.#inner.position
   }
 
   stop(): void {
-    this.#over = true
+    this.#ended = true
     this.#inner.stop()
   }
 
@@ -209,18 +208,18 @@ class DecryptedWatch implements Watch {
       this.#observer.events(decrypted)
       return
     }
-    this.#told ||= Math.max(0, events[0]!.revision - 1)
+    this.#deliveredRevision ||= Math.max(0, events[0]!.revision - 1)
     this.#inOrder(async () => {
       const ready = await decrypted
-      if (this.#over) return
+      if (this.#ended) return
       this.#observer.events(ready)
-      this.#told = events.at(-1)!.revision
+      this.#deliveredRevision = events.at(-1)!.revision
     })
   }
 
-  /** After everything that waits, or at once. */
+  /** Runs after all pending steps, or immediately. */
   #inOrder(step: () => void | Promise<void>): void {
-    if (this.#over) return
+    if (this.#ended) return
     const done = this.#waiting ? this.#waiting.then(step) : step()
     if (!done) return
     const mine = done
@@ -228,7 +227,7 @@ class DecryptedWatch implements Watch {
       .then(() => {
         if (this.#waiting !== mine) return
         this.#waiting = undefined
-        this.#told = 0
+        this.#deliveredRevision = 0
       })
     this.#waiting = mine
   }
@@ -239,8 +238,8 @@ class DecryptedWatch implements Watch {
   }
 
   #end(error: Error): void {
-    if (this.#over) return
-    this.#over = true
+    if (this.#ended) return
+    this.#ended = true
     this.#observer.end(error)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Encryption at rest as `--encryption-provider-config` says: which resources are held how, followed while the file
- * changes.
+ * Encryption at rest, configured by `--encryption-provider-config`: maps resources to transformers, and reloads the
+ * file.
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
@@ -13,45 +13,45 @@ import { type ReloadMetrics, reloadMetrics } from '../config-files/reload-metric
 import type { HealthCheck } from '../health/health.ts'
 import { type EncryptionConfiguration, groupResource, readEncryptionConfiguration } from './configuration.ts'
 import { encryptionMetrics } from './metrics.ts'
-import { type Providers, providersOf, type Told } from './providers/index.ts'
+import { type ProviderContext, type Providers, providersOf } from './providers/index.ts'
 import { byPrefix, type ValueTransformer } from './value-transformer.ts'
 
 export interface EncryptionOptions {
   readonly file: string
-  /** What the file says, as it was read and checked at the start. */
+  /** The text of the file, read and validated at the start. */
   readonly text: string
-  /** Whether the file is followed (`--encryption-provider-config-automatic-reload`). */
+  /** Reloads the file on changes (`--encryption-provider-config-automatic-reload`). */
   readonly reload?: boolean
 }
 
 interface Rule {
-  /** Of each `resource.group`; `*` stands for any. */
+  /** Names as `resource.group`; `*` matches any. */
   readonly resources: ReadonlySet<string>
   readonly providers: Providers
 }
 
 const root = '/registry/'
 const closeGraceMs = 10_000
-/** How long the plug-ins of a changed file have time to be well, and how often that is looked at. */
-const patienceMs = 10_000
-const lookMs = 100
-/** How long until a file that could not be taken is tried again: twice as long each time. */
+/** The time in ms for the plug-ins of a changed file to become healthy, and the polling interval. */
+const healthTimeoutMs = 10_000
+const pollMs = 100
+/** The delay in ms before a failed reload is retried; doubled each time. */
 const firstRetryMs = 1000
 const lastRetryMs = 60_000
 
 export class EncryptionAtRest {
   readonly #options: EncryptionOptions
-  readonly #told: Told
+  readonly #context: ProviderContext
   readonly #reloads: ReloadMetrics
   readonly #stopping = new AbortController()
-  /** What the file says, and what was made of it: they differ while it is tried. */
-  #wanted: string
-  #used: string
+  /** The latest text of the file, and the text in use. They differ during a reload. */
+  #latestText: string
+  #appliedText: string
   #retry: NodeJS.Timeout | undefined
-  /** `resource.group` by what stands in keys: `secrets`, `services/specs`. */
+  /** `resource.group` by the path in keys: `secrets`, `services/specs`. */
   readonly #stored: ReadonlyMap<string, string>
   #rules: readonly Rule[] = []
-  /** By what stands in keys; made as keys are asked for. */
+  /** Transformers by the path in keys, created on first use. */
   #known = new Map<string, ValueTransformer | undefined>()
   #file: FollowedFile | undefined
 
@@ -62,8 +62,8 @@ export class EncryptionAtRest {
     log: (line: string) => void,
   ) {
     this.#options = options
-    this.#wanted = this.#used = options.text
-    this.#told = { metrics: encryptionMetrics(metrics), log }
+    this.#latestText = this.#appliedText = options.text
+    this.#context = { metrics: encryptionMetrics(metrics), log }
     this.#reloads = reloadMetrics(metrics, 'encryption')
     this.#stored = new Map(
       definitions.flatMap(({ storagePath, storedAs, plural, group }) =>
@@ -72,7 +72,7 @@ export class EncryptionAtRest {
     )
   }
 
-  /** Resolves when values can be read and written, as far as plug-ins are well. */
+  /** Resolves when values can be read and written, as far as plug-ins are healthy. */
   async start(): Promise<void> {
     const { file, text, reload } = this.#options
     this.#rules = await this.#rulesOf(readEncryptionConfiguration(text))
@@ -87,7 +87,7 @@ export class EncryptionAtRest {
     stopPlugins(this.#rules)
   }
 
-  /** The transformer of a key; undefined where nothing is said of its resource. */
+  /** The transformer of a key; undefined if its resource is not configured. */
   readonly transformerOf = (key: string): ValueTransformer | undefined => {
     const path = pathOf(key, this.#stored)
     const known = this.#known
@@ -95,7 +95,7 @@ export class EncryptionAtRest {
     return known.get(path)
   }
 
-  /** `/healthz/kms-providers`: one for all plug-ins, which may come and go while the file is followed. */
+  /** `/healthz/kms-providers`: one check for all plug-ins, which may change on a reload. */
   get healthChecks(): readonly HealthCheck[] {
     const { reload } = this.#options
     return reload || pluginsOf(this.#rules).length > 0
@@ -111,7 +111,7 @@ export class EncryptionAtRest {
       const choices = this.#rules.flatMap(({ resources, providers }) =>
         resources.has(wanted) ? providers.choices : [],
       )
-      if (choices.length > 0) return byPrefix(choices, this.#told.metrics.transformed)
+      if (choices.length > 0) return byPrefix(choices, this.#context.metrics.transformed)
     }
     return undefined
   }
@@ -120,72 +120,72 @@ export class EncryptionAtRest {
     return Promise.all(
       resources.map(async ({ resources: names = [], providers = [] }) => ({
         resources: new Set(names.map((name) => (name.includes('.') ? name : `${name}.`))),
-        providers: await providersOf(providers, this.#told),
+        providers: await providersOf(providers, this.#context),
       })),
     )
   }
 
-  /** A file that cannot be taken changes nothing; where a plug-in is why, it is tried again. */
+  /** An invalid file is ignored. If a plug-in is unhealthy, the reload is retried. */
   async #changed(text: string, retryMs = firstRetryMs): Promise<void> {
     const { file } = this.#options
-    const { log } = this.#told
+    const { log } = this.#context
     clearTimeout(this.#retry)
-    this.#wanted = text
-    if (text === this.#used) return
+    this.#latestText = text
+    if (text === this.#appliedText) return
     try {
-      if (!(await this.#use(text))) return
+      if (!(await this.#apply(text))) return
       this.#reloads.reloaded(text)
-      log(`${file} has changed: values are written as it says now`)
+      log(`reloaded ${file}: new values are encrypted by it`)
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       this.#reloads.failed()
-      log(`${file} has changed and cannot be used, what was there before goes on: ${messageOf(error)}`)
-      if (error instanceof PluginIll && text === this.#wanted)
+      log(`cannot reload ${file}, the old configuration remains in use: ${messageOf(error)}`)
+      if (error instanceof PluginUnhealthy && text === this.#latestText)
         this.#retry = setTimeout(() => void this.#changed(text, Math.min(2 * retryMs, lastRetryMs)), retryMs).unref()
     }
   }
 
-  /** Takes a file once its plug-ins are well; false if it has changed again meanwhile. */
-  async #use(text: string): Promise<boolean> {
+  /** Applies a file once its plug-ins are healthy. Returns false if it has changed again meanwhile. */
+  async #apply(text: string): Promise<boolean> {
     const rules = await this.#rulesOf(readEncryptionConfiguration(text))
     try {
-      await this.#well(rules)
+      await this.#waitUntilHealthy(rules)
     } catch (error) {
       stopPlugins(rules)
       throw error
     }
-    if (text !== this.#wanted) {
+    if (text !== this.#latestText) {
       stopPlugins(rules)
       return false
     }
     const before = this.#rules
     this.#rules = rules
-    this.#used = text
+    this.#appliedText = text
     this.#known = new Map()
-    // Reads under way may still ask.
+    // Pending reads may still use the old plug-ins.
     setTimeout(stopPlugins, closeGraceMs, before).unref()
     return true
   }
 
-  async #well(rules: readonly Rule[]): Promise<void> {
+  async #waitUntilHealthy(rules: readonly Rule[]): Promise<void> {
     const { signal } = this.#stopping
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + healthTimeoutMs
     for (let problem = await problemOf(rules); problem !== undefined; problem = await problemOf(rules)) {
       if (performance.now() > deadline)
-        throw new PluginIll(
+        throw new PluginUnhealthy(
           `health check for new transformers failed, polling error context deadline exceeded: ${problem}`,
         )
-      await delay(lookMs, undefined, { signal, ref: false })
+      await delay(pollMs, undefined, { signal, ref: false })
     }
   }
 }
 
-/** A plug-in is not well; it may be later. */
-class PluginIll extends Error {}
+/** A plug-in is unhealthy; a retry may succeed. */
+class PluginUnhealthy extends Error {}
 
 const pluginsOf = (rules: readonly Rule[]) => rules.flatMap(({ providers }) => providers.plugins)
 
-/** Why values cannot be read and written, of all plug-ins. */
+/** Returns the problems of all plug-ins; undefined if all are healthy. */
 async function problemOf(rules: readonly Rule[]): Promise<string | undefined> {
   const problems = await Promise.all(pluginsOf(rules).map((plugin) => plugin.check()))
   const words = problems.flatMap((problem, index) =>
@@ -198,7 +198,7 @@ function stopPlugins(rules: readonly Rule[]): void {
   for (const plugin of pluginsOf(rules)) plugin.stop()
 }
 
-/** What stands between the root and the namespace or name: one word, or two. */
+/** The part of a key between the root and the namespace or name: one or two segments. */
 function pathOf(key: string, stored: ReadonlyMap<string, string>): string {
   const first = key.indexOf('/', root.length)
   const word = key.slice(root.length, first < 0 ? undefined : first)
@@ -207,7 +207,7 @@ function pathOf(key: string, stored: ReadonlyMap<string, string>): string {
   return key.slice(root.length, second < 0 ? undefined : second)
 }
 
-/** Custom resources stand under `GROUP/PLURAL`. */
+/** Custom resources are stored under `GROUP/PLURAL`. */
 function customName(path: string): string | undefined {
   const [group = '', plural] = path.split('/')
   return plural && group.includes('.') ? `${plural}.${group}` : undefined

@@ -1,4 +1,4 @@
-/** Encryption at rest: what the store holds of objects, where somebody wants that it cannot be read there. */
+/** Encryption at rest of the objects in the store. */
 export { readEncryptionConfiguration } from './configuration.ts'
 export { EncryptedStore } from './encrypted-store.ts'
 export { EncryptionAtRest, type EncryptionOptions } from './encryption-at-rest.ts'

@@ -1,4 +1,4 @@
-/** What is told of values that are encrypted and of KMS plug-ins, by upstream's names. */
+/** Metrics of value encryption and of KMS plug-ins, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
@@ -8,28 +8,28 @@ import { grpcCodeOf } from './providers/kms/grpc-error.ts'
 export type Direction = 'from_storage' | 'to_storage'
 
 export interface EncryptionMetrics {
-  /** A value was transformed in so many seconds, or could not be for `error`. */
+  /** A value was transformed in this time, or failed with `error`. */
   transformed(direction: Direction, prefix: string, seconds: number, error?: unknown): void
-  /** A plug-in has to be asked for the key of a value. */
-  missed(): void
-  /** A seed was made, in seconds. */
+  /** The key of a value was not cached: a plug-in has to decrypt it. */
+  cacheMissed(): void
+  /** A seed was generated, in this time in seconds. */
   seeded(seconds: number): void
-  /** A plug-in was asked: `/v2.KeyManagementService/Encrypt`, in seconds. */
-  asked(provider: string, method: string, seconds: number, error?: unknown): void
-  /** A key of a plug-in was used for a value. */
-  used(direction: Direction, provider: string, keyId: string): void
-  /** A plug-in said which key it writes with. */
-  told(provider: string, keyId: string): void
-  /** What it said is no key id. */
-  refused(provider: string, why: 'empty' | 'too_long'): void
-  /** How many seeds of a plug-in are known. */
-  seeds(provider: string, count: number): void
+  /** A plug-in was called: `/v2.KeyManagementService/Encrypt`, in this time in seconds. */
+  called(provider: string, method: string, seconds: number, error?: unknown): void
+  /** A plug-in's key was used for a value. */
+  keyUsed(direction: Direction, provider: string, keyId: string): void
+  /** A plug-in reported its current key. */
+  keyReported(provider: string, keyId: string): void
+  /** A plug-in reported an invalid key id. */
+  keyIdRejected(provider: string, why: 'empty' | 'too_long'): void
+  /** The number of cached seeds of a plug-in. */
+  setSeedCount(provider: string, count: number): void
 }
 
-/** So many keys are told of, those that were used last. */
-const mostKeys = 100
+/** The number of keys in the metrics: the most recently used ones. */
+const maxKeys = 100
 
-/** The sha256 of a text as labels show it; empty for an empty one. */
+/** The sha256 of a text in the form of labels; empty for an empty text. */
 export const hashOf = (text: string): string => text && `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 interface KeyUse {
@@ -39,7 +39,7 @@ interface KeyUse {
   at: number
 }
 
-/** The last keys by what they were used for; each new one may drop that which was used longest ago. */
+/** The most recently used keys by labels. The least recently used is dropped. */
 class KeyUses {
   readonly #server = hashOf(hostname())
   readonly #uses = new Map<string, KeyUse>()
@@ -52,7 +52,7 @@ class KeyUses {
     this.#uses.delete(id)
     this.#uses.set(id, use)
     const [oldest] = this.#uses.keys()
-    if (this.#uses.size > mostKeys && oldest !== undefined) this.#uses.delete(oldest)
+    if (this.#uses.size > maxKeys && oldest !== undefined) this.#uses.delete(oldest)
   }
 
   read(value: 'count' | 'at'): (readonly [readonly string[], number])[] {
@@ -128,12 +128,12 @@ export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
       operations([grpcCodeOf(error), direction, prefix]).add()
       if (error === undefined) durations([direction, prefix]).observe(seconds)
     },
-    missed: () => misses.add(),
+    cacheMissed: () => misses.add(),
     seeded: (seconds) => seeding.observe(seconds),
-    asked: (provider, method, seconds, error) => calls([grpcCodeOf(error), method, provider]).observe(seconds),
-    used: (direction, provider, keyId) => uses.use(keyId, provider, direction),
-    told: (provider, keyId) => statuses.use(keyId, provider),
-    refused: (provider, why) => invalid([why, provider]).add(),
-    seeds: (provider, count) => void seedCounts.set(provider, count),
+    called: (provider, method, seconds, error) => calls([grpcCodeOf(error), method, provider]).observe(seconds),
+    keyUsed: (direction, provider, keyId) => uses.use(keyId, provider, direction),
+    keyReported: (provider, keyId) => statuses.use(keyId, provider),
+    keyIdRejected: (provider, why) => invalid([why, provider]).add(),
+    setSeedCount: (provider, count) => void seedCounts.set(provider, count),
   }
 }

@@ -1,33 +1,33 @@
-/** Value transformers: what stands between an object's bytes and what the store holds of them. */
+/** Value transformers convert between objects and their stored form. */
 import { aggregated } from '../../lib/go/aggregate.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Direction } from './metrics.ts'
 
 export interface Decrypted {
   readonly value: Buffer
-  /** It would be written in another form today: with another key, or by another provider. */
+  /** True if the value would be stored differently now: with another key or provider. */
   readonly stale: boolean
 }
 
 /**
- * `key` is where the value stands in the store: authenticated with it, so that nobody can put one value in another's
- * place. Gives a promise only if somebody else has to be asked. Throws an Error where the value cannot be read.
+ * `key` is the location of the value in the store. It is authenticated, so that a value cannot be moved. `decrypt`
+ * returns a promise only if it calls a plug-in. Throws an Error for an unreadable value.
  */
 export interface ValueTransformer {
   encrypt(value: Buffer, key: string): Buffer
   decrypt(stored: Buffer, key: string): Decrypted | Promise<Decrypted>
 }
 
-/** A transformer and what its values begin with. */
+/** A transformer and the prefix of its values. */
 export interface PrefixedTransformer {
-  /** `k8s:enc:aescbc:v1:key1:`; empty for what is stored as it is. */
+  /** For example `k8s:enc:aescbc:v1:key1:`; empty for unencrypted values. */
   readonly prefix: string
   readonly transformer: ValueTransformer
 }
 
 const encrypted = Buffer.from('k8s:enc:')
 
-/** Values as they are. */
+/** Stores values unencrypted. */
 export const identity: ValueTransformer = {
   encrypt: (value) => value,
   decrypt(stored) {
@@ -36,7 +36,7 @@ export const identity: ValueTransformer = {
   },
 }
 
-/** Is told of each value that a provider or a key was tried for; see EncryptionMetrics. */
+/** Called for each attempt of a provider or key; see EncryptionMetrics. */
 export type Transformed = (direction: Direction, prefix: string, seconds: number, error?: unknown) => void
 
 interface Choice {
@@ -46,9 +46,8 @@ interface Choice {
 }
 
 /**
- * Writes with the first of several transformers, and reads with those whose prefix a value has, until one can: two
- * providers of a kind have the same prefix while keys are changed. `unknown` is what is wrong with a value that has
- * none of the prefixes.
+ * Encrypts with the first transformer. Decrypts with those whose prefix matches, until one succeeds: during key
+ * rotation two providers have the same prefix. `unknown` is the error for a value without a known prefix.
  */
 export function byPrefix(
   choices: readonly PrefixedTransformer[],
@@ -79,7 +78,7 @@ export function byPrefix(
       return { value, stale: stale || at > 0 }
     }
     const failed = (error: unknown): Decrypted | Promise<Decrypted> => {
-      // That a value is encrypted is no fault of what is stored as it is: somebody else is to read it.
+      // The identity transformer fails for encrypted values: the next transformer is tried, without an error.
       if (choice.prefix.length === 0) return read(stored, key, at + 1, start, errors)
       transformed('from_storage', choice.name, since(start), error)
       return read(stored, key, at + 1, start, [...errors, error])
@@ -109,10 +108,10 @@ export function byPrefix(
   }
 }
 
-/** Seconds since a `performance.now()`. */
+/** The time in seconds since a `performance.now()`. */
 const since = (start: number): number => (performance.now() - start) / 1000
 
-/** Why nobody could read a value. */
+/** The error for a value that no transformer could decrypt. */
 function unreadable(errors: readonly unknown[], noneTried: () => void, unknown: string): Error {
   if (errors.length === 1 && errors[0] instanceof Error) return errors[0]
   if (errors.length > 0) return new Error(aggregated(errors.map(messageOf)), { cause: errors[0] })

@@ -6,7 +6,7 @@ import { managerName } from '../apply/index.ts'
 import type { ServiceAccountTokens } from '../authentication/service-accounts/index.ts'
 import type { TokenAuthentication } from '../authentication/tokens/token-authentication.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
-import { refused } from '../authorization/refused.ts'
+import { forbiddenError } from '../authorization/forbidden-error.ts'
 import type { HealthCheck } from '../health/health.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import type { WaitGroup } from '../http/wait-group.ts'
@@ -86,7 +86,7 @@ const isPrefixed = (key: string): boolean => key.includes('/') && qualifiedName(
 function confirmCreate({ authorizer }: Services, { user, info }: Request): void | Promise<void> {
   const attributes = { user, info: { ...info, verb: 'create' } }
   return after(authorizer.authorize(attributes), ({ verdict, reason }) => {
-    if (verdict !== 'allow') throw refused(attributes, reason)
+    if (verdict !== 'allow') throw forbiddenError(attributes, reason)
   })
 }
 

@@ -1,24 +1,24 @@
-/** For tests of admission: a cluster, a kubectl, and namespaces that have their accounts. */
+/** A fixture for admission tests: a cluster, kubectl, and namespaces with a default service account. */
 import assert from 'node:assert/strict'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'
 import { type Answer, type Lifetime, type TestCluster, testCluster } from '../../support/test-cluster.ts'
 
 export interface AdmissionCluster extends TestCluster {
   readonly kubectl: Kubectl
-  /** A namespace with a default account. */
+  /** Creates a namespace with a default account. */
   namespace(name: string, metadata?: object): Promise<void>
-  /** Creates a pod with one container, and shows it. */
+  /** Creates a pod with one container and returns it. */
   pod(namespace: string, spec?: object, metadata?: object): Promise<Answer & { readonly spec: PodSpec }>
-  /** Rejects with what the server says. */
+  /** Asserts that the call is rejected with this message. */
   refused(request: Promise<unknown>, status: number, message: string): Promise<void>
 }
 
-/** What tests look at. */
+/** The fields of a pod that tests check. */
 export interface PodSpec {
   readonly [field: string]: unknown
 }
 
-/** A cluster with these flags, beside the one that turns ServiceAccount on. */
+/** A cluster with these flags and with ServiceAccount enabled. */
 export async function admissionCluster(t: Lifetime, ...apiServerFlags: readonly string[]): Promise<AdmissionCluster> {
   const cluster = await testCluster(t, { apiServerFlags })
   const program = installedKubectls().at(-1)
@@ -29,7 +29,7 @@ export async function admissionCluster(t: Lifetime, ...apiServerFlags: readonly 
     kubectl: new Kubectl(program, cluster.kubeconfigFile, cluster.folder),
     async namespace(name, metadata = {}) {
       await cluster.call('POST', '/api/v1/namespaces', { metadata: { name, ...metadata } })
-      // Whoever was faster: a controller may make it too.
+      // A controller may have created it already.
       await cluster
         .call('POST', `/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } })
         .catch((error: Error) => assert.match(error.message, /409/))

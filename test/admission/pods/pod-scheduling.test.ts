@@ -1,6 +1,4 @@
-/**
- * Plug-ins that decide by other objects where and before whom pods run: priority, runtime classes, nodes, namespaces.
- */
+/** Plug-ins that set scheduling fields from other objects: priorities, runtime classes, nodes, namespaces. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +6,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '../../up/t8s-process.ts'
 import { admissionCluster } from './pod-plugins-cluster.ts'
 
-test('a pod has the priority of its class, of the default class, or none', async (t) => {
+test('a pod gets the priority of its class, of the default class, or 0', async (t) => {
   const { call, namespace, pod, refused } = await admissionCluster(t)
   await namespace('n')
   const create = (name: string, more: object) =>
@@ -49,7 +47,7 @@ test('a pod has the priority of its class, of the default class, or none', async
   assert.deepEqual(await priority({}), ['second', 8, 'PreemptLowerPriority'])
 })
 
-test('a runtime class brings overhead and places', async (t) => {
+test('a runtime class sets overhead and scheduling constraints', async (t) => {
   const { call, namespace, pod, refused } = await admissionCluster(t)
   await namespace('n')
   await call('POST', '/apis/node.k8s.io/v1/runtimeclasses', {
@@ -80,7 +78,7 @@ test('a runtime class brings overhead and places', async (t) => {
   )
 })
 
-test('a pod that is bound shows the zone and region of its node, whatever it said before', async (t) => {
+test('binding a pod sets the zone and region labels of its node', async (t) => {
   const { call, namespace, pod } = await admissionCluster(t)
   await namespace('n')
   const labels = { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r', other: 'o' }
@@ -99,7 +97,7 @@ test('a pod that is bound shows the zone and region of its node, whatever it sai
   assert.deepEqual(await shown('placed'), { ...mine, ...expected })
 })
 
-test('PodNodeSelector and PodTolerationRestriction hold pods to what their namespace is for', async (t) => {
+test('PodNodeSelector and PodTolerationRestriction enforce the constraints of the namespace', async (t) => {
   const file = join(temporaryFolder(t), 'admission.json')
   const plugins = [
     {
@@ -156,7 +154,7 @@ test('PodNodeSelector and PodTolerationRestriction hold pods to what their names
   )
 })
 
-test('privileged pods are refused where --allow-privileged says no', async (t) => {
+test('privileged pods are rejected with --allow-privileged=false', async (t) => {
   const { namespace, pod, refused } = await admissionCluster(t, '--allow-privileged=false')
   await namespace('n')
   await refused(

@@ -1,6 +1,4 @@
-/**
- * The Pod Security Standards as users of kubectl meet them: refused pods, warnings, namespaces whose labels are wrong.
- */
+/** The Pod Security Standards in kubectl: rejected pods, warnings, and invalid labels of namespaces. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +9,7 @@ import { admissionCluster } from './pod-plugins-cluster.ts'
 const key = (name: string) => `pod-security.kubernetes.io/${name}`
 const privileged = { containers: [{ name: 'c', image: 'i', securityContext: { privileged: true } }] }
 
-test('a namespace that enforces baseline refuses a privileged pod, and takes a plain one', async (t) => {
+test('a namespace that enforces baseline rejects a privileged pod and admits a plain one', async (t) => {
   const { kubectl, namespace, pod, refused } = await admissionCluster(t)
   await namespace('n', { labels: { [key('enforce')]: 'baseline' } })
   await pod('n', {}, { name: 'plain' })
@@ -25,7 +23,7 @@ test('a namespace that enforces baseline refuses a privileged pod, and takes a p
     'run bad -n n --image i --privileged',
     /Error from server \(Forbidden\): pods "bad" is forbidden: violates PodSecurity "baseline:latest"/,
   )
-  // Changing what is not checked is always allowed, and new images are looked at again.
+  // Unchecked fields may always change; a new image is checked again.
   await kubectl.ok('label namespace n --overwrite pod-security.kubernetes.io/enforce=restricted')
   await kubectl.ok('label pod plain -n n a=b')
   await kubectl.fails(
@@ -34,7 +32,7 @@ test('a namespace that enforces baseline refuses a privileged pod, and takes a p
   )
 })
 
-test('pods that are there already are told of when the level rises, in a dry run too', async (t) => {
+test('raising the level warns of existing pods, also in a dry run', async (t) => {
   const { kubectl, namespace, pod } = await admissionCluster(t)
   await namespace('n')
   for (const name of ['b', 'a', 'c']) await pod('n', privileged, { name })
@@ -53,7 +51,7 @@ test('pods that are there already are told of when the level rises, in a dry run
   )
 })
 
-test('templates are warned of and not refused', async (t) => {
+test('pod templates are warned of but not rejected', async (t) => {
   const { kubectl, namespace } = await admissionCluster(t)
   await namespace('n', { labels: { [key('enforce')]: 'baseline', [key('warn')]: 'baseline' } })
   const template = { metadata: { labels: { a: 'b' } }, spec: privileged }
@@ -67,7 +65,12 @@ test('templates are warned of and not refused', async (t) => {
   assert.equal(code, 0)
   assert.match(
     stderr,
-    /^Warning: would violate PodSecurity "baseline:latest": privileged \(container "c" must not set securityContext.privileged=true\)$/m,
+    new RegExp(
+      String.raw`^Warning: would violate PodSecurity "baseline:latest": privileged \(co` +
+        'ntainer "c" must not set securityContext' +
+        String.raw`.privileged=true\)$`,
+      'm',
+    ),
   )
 })
 
@@ -105,11 +108,15 @@ test('a configuration file sets defaults and exempts users, namespaces and runti
   const { stderr } = await kubectl.run('label namespace free pod-security.kubernetes.io/enforce=restricted')
   assert.match(
     stderr,
-    /Warning: namespace "free" is exempt from Pod Security, and the policy \(enforce=restricted:v1\.30\) will be ignored/,
+    new RegExp(
+      'Warning: namespace "free" is exempt from Pod Security, and the policy ' +
+        String.raw`\(enforce=restricted:v1\.30\) ` +
+        'will be ignored',
+    ),
   )
 })
 
-test('a configuration that cannot be is told at the start', async (t) => {
+test('a server with an invalid configuration does not start', async (t) => {
   const file = join(temporaryFolder(t), 'admission.yaml')
   writeFileSync(
     file,

@@ -1,4 +1,4 @@
-/** ServiceAccount against a server: which account pods run under, and what they get of it. */
+/** ServiceAccount on a server: the account of pods, its token and its pull secrets. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AdmissionCluster, admissionCluster } from './pod-plugins-cluster.ts'
@@ -7,7 +7,7 @@ const on = '--enable-admission-plugins=ServiceAccount'
 const account = ({ call }: AdmissionCluster, name: string, more: object = {}) =>
   call('POST', '/api/v1/namespaces/n/serviceaccounts', { metadata: { name }, ...more })
 
-test('pods get the token of their account, its pull secrets, and no other account than there is', async (t) => {
+test('pods get the token and pull secrets of an existing account', async (t) => {
   const cluster = await admissionCluster(t, on)
   const { namespace, pod, refused } = cluster
   await namespace('n')
@@ -28,7 +28,7 @@ test('pods get the token of their account, its pull secrets, and no other accoun
   )
 })
 
-test('the pod, then the account, says whether the token is mounted', async (t) => {
+test('the pod, then the account, decides on mounting the token', async (t) => {
   const cluster = await admissionCluster(t, on)
   await cluster.namespace('n')
   await account(cluster, 'quiet', { automountServiceAccountToken: false })
@@ -38,7 +38,7 @@ test('the pod, then the account, says whether the token is mounted', async (t) =
   assert.equal(await volumes({ automountServiceAccountToken: false }), undefined)
 })
 
-test('a pod waits for the default account of a young namespace', async (t) => {
+test('a pod waits for the default account of a new namespace', async (t) => {
   const cluster = await admissionCluster(t, on)
   await cluster.call('POST', '/api/v1/namespaces', { metadata: { name: 'n' } })
   const waiting = cluster.pod('n')
@@ -48,7 +48,7 @@ test('a pod waits for the default account of a young namespace', async (t) => {
   assert.equal((await waiting).spec.serviceAccountName, 'default')
 })
 
-test('an account that limits its secrets keeps pods from naming others, in ephemeral containers too', async (t) => {
+test('an account with mountable secrets restricts its pods, ephemeral containers included', async (t) => {
   const cluster = await admissionCluster(t, on)
   const { call, namespace, pod, refused } = cluster
   await namespace('n')
@@ -82,7 +82,7 @@ test('an account that limits its secrets keeps pods from naming others, in ephem
   )
 })
 
-test('mirror pods get nothing, and may ask for nothing', async (t) => {
+test('mirror pods get no account and may not reference one', async (t) => {
   const { namespace, pod, refused } = await admissionCluster(t, on)
   await namespace('n')
   const mirror = { name: 'm', annotations: { 'kubernetes.io/config.mirror': 'x' } }
@@ -112,7 +112,7 @@ test('mirror pods get nothing, and may ask for nothing', async (t) => {
   assert.equal((await pod('n', { nodeName: 'x' }, mirror)).spec.volumes, undefined)
 })
 
-test('a pod whose list of containers is null is refused as one without containers', async (t) => {
+test('a pod with null containers is rejected like one without containers', async (t) => {
   const { namespace, refused, pod } = await admissionCluster(t, on)
   await namespace('n')
   for (const containers of [null, []]) {

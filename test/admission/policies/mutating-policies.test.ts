@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicies: what they make of objects, and what they must not do. */
+/** MutatingAdmissionPolicies: valid mutations, and rejected ones. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'
@@ -12,7 +12,7 @@ const named = (name: string) => ({
 })
 const pods = { resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }] }
 
-test('configurations are merged as apply does, patches are applied one after the other', async (t) => {
+test('apply configurations are merged, and JSON patches applied in order', async (t) => {
   const cluster = await testCluster(t, withoutAccounts)
   await mutate(cluster, 'merge', {
     matchConstraints: pods,
@@ -22,7 +22,8 @@ test('configurations are merged as apply does, patches are applied one after the
         `Object{
           metadata: Object.metadata{labels: {"added": "yes"}},
           spec: Object.spec{
-            containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, imagePullPolicy: "Never"}) + [Object.spec.containers{name: "sidecar", image: variables.image}],
+            containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, imagePullPolicy: "Never"})
+              + [Object.spec.containers{name: "sidecar", image: variables.image}],
             ?priorityClassName: optional.none()
           }
         }`,
@@ -49,7 +50,7 @@ test('configurations are merged as apply does, patches are applied one after the
   )
 })
 
-test('a status is merged by the keys of its lists, and has its defaults', async (t) => {
+test('a status is merged by list keys and defaulted', async (t) => {
   const cluster = await testCluster(t)
   const type = 'NamespaceDeletionContentFailure'
   await mutate(cluster, 'status', {
@@ -74,7 +75,7 @@ test('a status is merged by the keys of its lists, and has its defaults', async 
   })
 })
 
-test('a patch whose test does not hold changes nothing; parameters say what is to be changed', async (t) => {
+test('a patch with a failed test changes nothing, and parameters control mutations', async (t) => {
   const cluster = await testCluster(t)
   await cluster.call('POST', configMaps, { metadata: { name: 'params' }, data: { team: 'blue' } })
   await mutate(
@@ -103,9 +104,9 @@ test('a patch whose test does not hold changes nothing; parameters say what is t
   assert.ok(!('data' in (await cluster.call('POST', configMaps, configMap('b')))))
 })
 
-test('what cannot be done is told, unless the policy ignores failures', async (t) => {
+test('failed mutations are reported, unless the policy ignores failures', async (t) => {
   const cluster = await testCluster(t, withoutAccounts)
-  const told = [
+  const cases = [
     [
       'unknown',
       applies("Object{nothing: 'x'}"),
@@ -127,14 +128,14 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
       patches("[JSONPatch{op: 'remove', path: '/data/x'}]"),
       'JSON Patch: remove operation does not apply: doc is missing path: "/data/x": missing value',
     ],
-    // A test of what is not there is none that does not hold.
+    // A test of a missing path is an error, not a failed test.
     [
       'test',
       patches("[JSONPatch{op: 'test', path: '/data/x', value: 'y'}]"),
       'JSON Patch: test operation does not apply: is missing path: /data/x: missing value',
     ],
   ] as const
-  for (const [name, mutation, message] of told) {
+  for (const [name, mutation, message] of cases) {
     await mutate(cluster, name, { ...named(name), mutations: [mutation] })
     await mutate(cluster, `quiet-${name}`, {
       ...named(`quiet-${name}`),
@@ -163,7 +164,7 @@ test('what cannot be done is told, unless the policy ignores failures', async (t
   )
 })
 
-test('what a patch makes has to be an object of its kind, whatever the failure policy says', async (t) => {
+test('a patch must give a valid object, even if the policy ignores failures', async (t) => {
   const cluster = await testCluster(t)
   for (const [name, operation, message] of [
     [
@@ -186,7 +187,7 @@ test('what a patch makes has to be an object of its kind, whatever the failure p
   }
 })
 
-test('a policy is asked again when a later one has changed the object, if it wants that', async (t) => {
+test('a policy with IfNeeded is reinvoked after a later one changed the object', async (t) => {
   const cluster = await testCluster(t)
   const counts = (name: string) =>
     applies(
@@ -197,7 +198,7 @@ test('a policy is asked again when a later one has changed the object, if it wan
   assert.deepEqual((await cluster.call('POST', configMaps, configMap('r'))).data, { a: 'xx', b: 'x' })
 })
 
-test('the one reinvocation there is asks all that want it, in order; parameters count one by one', async (t) => {
+test('one reinvocation calls all policies with IfNeeded in order, once per parameter', async (t) => {
   const cluster = await testCluster(t)
   const count = applies(
     'Object{metadata: Object.metadata{annotations: {"foo": string(int(object.metadata.annotations["foo"]) + 1)}}}',
@@ -227,12 +228,12 @@ test('the one reinvocation there is asks all that want it, in order; parameters 
     { paramRef: { name: 'param-1', parameterNotFoundAction: 'Allow' } },
   )
   assert.equal(await counted('each'), '5')
-  // A policy that has changed the object is asked again, too, if it wants that.
+  // A policy with IfNeeded that changed the object itself is reinvoked too.
   await mutate(cluster, 'alone', { ...named('alone'), reinvocationPolicy: 'IfNeeded', mutations: [count] })
   assert.equal(await counted('alone'), '2')
 })
 
-test('what is deleted is nothing to policies that change objects', async (t) => {
+test('mutating policies are not called for deletes', async (t) => {
   const cluster = await testCluster(t)
   const resourceRules = [{ apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }]
   await mutate(cluster, 'all', {
@@ -241,11 +242,11 @@ test('what is deleted is nothing to policies that change objects', async (t) => 
     mutations: [applies('Object{data: {"a": "b"}}')],
   })
   assert.deepEqual((await cluster.call('POST', configMaps, configMap('d'))).data, { a: 'b' })
-  // Its condition would fail.
+  // Its match condition would fail.
   await cluster.call('DELETE', `${configMaps}/d`)
 })
 
-test('custom resources are changed by their schemas', async (t) => {
+test('custom resources are mutated by their schemas', async (t) => {
   const cluster = await testCluster(t)
   const properties = {
     spec: {
@@ -284,7 +285,7 @@ test('custom resources are changed by their schemas', async (t) => {
   })
 })
 
-test('mutations that make no changes are refused when they are written', async (t) => {
+test('invalid mutations are rejected when the policy is written', async (t) => {
   const cluster = await testCluster(t)
   const { message } = await refusal(
     mutate(cluster, 'bad', { mutations: [applies('1'), patches('[Object{}]'), { patchType: 'JSONPatch' }] }),
@@ -295,7 +296,11 @@ test('mutations that make no changes are refused when they are written', async (
   )
   assert.match(
     message,
-    /spec.mutations\[1\].jsonPatch.expression: Invalid value: "\[Object\{\}\]": must evaluate to list\(JSONPatch\) but got list\(Object\)/,
+    new RegExp(
+      String.raw`spec.mutations\[1\].jsonPatch.expression: Invalid value: "\[Object\{\}` +
+        String.raw`\]": must evaluate to list\(JSONPatch\) ` +
+        String.raw`but got list\(Object\)`,
+    ),
   )
   assert.match(message, /spec.mutations\[2\].jsonPatch: Required value: must be specified when patchType is JSONPatch/)
   assert.equal((await cluster.call('GET', `${group}/mutatingadmissionpolicies`)).kind, 'MutatingAdmissionPolicyList')

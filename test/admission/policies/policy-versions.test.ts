@@ -1,7 +1,4 @@
-/**
- * Policies are in effect whatever the version that they were written in; which versions there are is upstream's of
- * 1.36.
- */
+/** Policies take effect in every API version. The served versions are those of upstream 1.36. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { bareServer } from '../../support/bare-server.ts'
@@ -11,7 +8,7 @@ import { constraints } from './policy.ts'
 
 const groupIn = (version: string): string => group.replace(/v1$/, version)
 
-test('mutating policies of v1alpha1 and v1beta1 change what is written, also where their binding is of another version', async (t) => {
+test('mutating policies of v1alpha1 and v1beta1 work, also with bindings of another version', async (t) => {
   const cluster = await testCluster(t, {
     ...bareServer,
     runtimeConfig: ['admissionregistration.k8s.io/v1beta1=true', 'admissionregistration.k8s.io/v1alpha1=true'],
@@ -41,7 +38,7 @@ test('mutating policies of v1alpha1 and v1beta1 change what is written, also whe
   await written('v1', 'v1alpha1')
   const { metadata } = await cluster.call('POST', configMaps, configMap('a'))
   assert.deepEqual(Object.keys(metadata.labels ?? {}).sort(), ['v1-v1alpha1', 'v1alpha1-v1alpha1', 'v1beta1-v1'])
-  // Read in any of them, and gone from all.
+  // Readable in each version, and deleted from all.
   const read = await cluster.call('GET', `${groupIn('v1beta1')}/mutatingadmissionpolicies/v1alpha1-v1alpha1`)
   assert.equal(read.apiVersion, 'admissionregistration.k8s.io/v1beta1')
   await cluster.call('DELETE', `${groupIn('v1beta1')}/mutatingadmissionpolicies/v1alpha1-v1alpha1`)
@@ -49,7 +46,7 @@ test('mutating policies of v1alpha1 and v1beta1 change what is written, also whe
   assert.deepEqual(Object.keys(later.labels ?? {}).sort(), ['v1-v1alpha1', 'v1beta1-v1'])
 })
 
-test('validating policies are there in v1 alone: 1.34 was the first without v1beta1', async (t) => {
+test('validating policies exist in v1 only: 1.34 removed v1beta1', async (t) => {
   const cluster = await testCluster(t, { ...bareServer, runtimeConfig: ['api/all=true'] })
   for (const version of ['v1alpha1', 'v1beta1']) {
     const { resources } = (await cluster.call('GET', groupIn(version))) as unknown as { resources: { name: string }[] }

@@ -1,11 +1,11 @@
-/** Admission policies of tests, and what it takes to put them to work. */
+/** Fixtures for tests of admission policies. */
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { group } from '../webhooks/webhook.ts'
 
-/** For clusters whose pods need no service account, and get no volumes of one. */
+/** Flags for clusters whose pods need no service account and no token volume. */
 export const withoutAccounts = { apiServerFlags: ['--disable-admission-plugins=ServiceAccount'] }
 
-/** What policies of tests look at, unless said otherwise: new and changed config maps. */
+/** Match constraints: creates and updates of config maps, unless overridden. */
 export const constraints = (more: object = {}): object => ({
   resourceRules: [
     { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
@@ -20,7 +20,7 @@ export const validatingPolicy = (name: string, spec: object): object => ({
   spec: { matchConstraints: constraints(), ...spec },
 })
 
-/** Makes a policy with a binding of the same name. Both are in effect when this resolves. */
+/** Creates a policy and a binding of the same name. Resolves when both are in effect. */
 export async function enforce(
   cluster: ReachableCluster,
   name: string,
@@ -45,7 +45,7 @@ export async function bind(
   })
 }
 
-/** Makes a mutating policy with a binding of the same name. */
+/** Creates a mutating policy and a binding of the same name. */
 export async function mutate(
   cluster: ReachableCluster,
   name: string,

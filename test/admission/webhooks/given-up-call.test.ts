@@ -1,4 +1,4 @@
-/** A call of a webhook whose time is up, or whose client has gone, while the connection was one that had rested. */
+/** Webhook calls that time out or whose client disconnects, on a reused connection. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WebhookClient } from '../../../src/apiserver/outgoing/webhooks/index.ts'
 import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
 
-test('a call that has come to its end is not repeated, and leaves no rejection behind', async (t) => {
+test('an aborted call is neither retried nor an unhandled rejection', async (t) => {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
   const { cert, key } = await issueCertificate(
@@ -17,7 +17,7 @@ test('a call that has come to its end is not repeated, and leaves no rejection b
     now,
   )
   let asked = 0
-  // The first call is answered, so that its connection rests and is used again; all others hang.
+  // The first call is answered, so that its connection is reused; all others hang.
   const server = createServer({ cert, key }, (request, response) => {
     asked++
     request.resume()
@@ -46,7 +46,7 @@ test('a call that has come to its end is not repeated, and leaves no rejection b
   const gone = new AbortController()
   const late = client.post(Buffer.from('{}'), { signal: gone.signal })
   await assert.rejects(late, /context deadline exceeded/)
-  // A repeated call would be cancelled here, and reject a promise that has no caller.
+  // A retry would be cancelled here and reject a promise without a handler.
   await delay(20)
   gone.abort()
   await delay(20)

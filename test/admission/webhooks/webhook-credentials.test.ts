@@ -1,4 +1,4 @@
-/** Who the server is to admission webhooks: a kubeconfig that `--admission-control-config-file` names says it. */
+/** Client credentials for admission webhooks: from a kubeconfig named in `--admission-control-config-file`. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ function written(t: TestContext, configuration: object, kubeconfig: object = {})
 
 const configuration = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'WebhookAdmissionConfiguration' }
 
-test('a webhook is shown the token of the user that is called as it is', async (t) => {
+test('a webhook receives the token of the user named after it', async (t) => {
   const webhooks = await admissionWebhooks(t)
   const users = [
     { name: `127.0.0.1:${webhooks.port}`, user: { token: 'for-this-one' } },
@@ -58,7 +58,7 @@ test('a webhook is shown the token of the user that is called as it is', async (
   })
 })
 
-test('a webhook that asks for a certificate gets that of the server', async (t) => {
+test('a webhook that requires a client certificate receives the server’s', async (t) => {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
   const serving = await issueCertificate(authority, { commonName: 'hook', usage: 'server', hosts: ['127.0.0.1'] }, now)
@@ -98,7 +98,7 @@ test('a webhook that asks for a certificate gets that of the server', async (t) 
   assert.deepEqual(seen, ['api-server'])
 })
 
-test('a configuration that cannot be read keeps the server from starting', async (t) => {
+test('a server with an invalid configuration does not start', async (t) => {
   const start = (flag: string) => startCluster({ apiServerFlags: [flag] })
   await assert.rejects(
     start(written(t, { kind: 'Webhook' })),

@@ -1,12 +1,11 @@
 /**
- * Admission webhooks over HTTPS, in a process of its own: one at each path. What they answer is told to them while they
- * run.
+ * Admission webhooks over HTTPS, in a separate process, one at each path. The test controls their answers at runtime.
  */
 import { createServer } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answerMessages, listening } from '../../support/answering-process.ts'
 
-/** What a webhook does. Unless said, it allows everything. */
+/** The behaviour of a webhook. Default: allows everything. */
 export interface Behaviour {
   readonly manner?:
     | 'well'
@@ -21,11 +20,11 @@ export interface Behaviour {
     | 'no kind'
     | 'another uid'
     | 'another review'
-  /** Of the review that is answered with; that of the question unless said. */
+  /** The uid of the answer. Default: that of the request. */
   readonly version?: string
-  /** Members of the response. */
+  /** Further fields of the response. */
   readonly response?: Readonly<Record<string, unknown>>
-  /** A JSON patch; it is sent in base64, with its type. */
+  /** A JSON patch. It is sent in base64, with its type. */
   readonly patch?: readonly object[]
 }
 
@@ -53,7 +52,7 @@ interface Messages {
 
 const behaviours = new Map<string, Behaviour>()
 let asked: Asked[] = []
-/** How long a slow answer takes, in ms. */
+/** The delay of a slow answer, in ms. */
 const slowMs = 2000
 const chunk = Buffer.alloc(1024 * 1024, ' ')
 
@@ -94,7 +93,7 @@ function start({ cert, key }: ProcessOptions): Promise<number> {
       return
     }
     if (manner === 'huge') {
-      // As fast as it is taken, until nobody does any more.
+      // Writes as fast as the client reads, until it disconnects.
       const more = (): void => {
         while (!response.destroyed && response.write(chunk));
         if (!response.destroyed) response.once('drain', more)
@@ -113,8 +112,8 @@ answerMessages<Messages>({
     return {}
   },
   asked() {
-    const told = asked
+    const reviews = asked
     asked = []
-    return { asked: told }
+    return { asked: reviews }
   },
 })

@@ -1,4 +1,4 @@
-/** Admission webhooks in a process of their own, and configurations that use them. */
+/** Admission webhooks in a separate process, and configurations that use them. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
@@ -11,14 +11,14 @@ import type { Asked, Behaviour } from './webhook-process.ts'
 export interface Webhooks {
   readonly caBundle: string
   readonly port: number
-  /** What a configuration says to reach the webhook at `path`. */
+  /** Returns the client configuration of the webhook at `path`. */
   clientConfig(path: string): { readonly url: string; readonly caBundle: string }
   behave(path: string, behaviour: Behaviour): Promise<void>
-  /** What was asked since this was last called, at one path or all. */
+  /** Returns the requests since the last call, at one path or all. */
   asked(path?: string): Promise<readonly Asked[]>
 }
 
-/** Starts the process; it ends with the test. */
+/** Starts the process. It ends with the test. */
 export async function admissionWebhooks(t: Lifetime): Promise<Webhooks> {
   const now = new Date()
   const authority = await makeAuthority('webhook-ca', now)
@@ -43,7 +43,7 @@ export async function admissionWebhooks(t: Lifetime): Promise<Webhooks> {
 export const group = '/apis/admissionregistration.k8s.io/v1'
 export const configMaps = '/api/v1/namespaces/default/configmaps'
 
-/** A rule for config maps, unless said otherwise. */
+/** A rule for config maps, unless overridden. */
 export const rule = (more: object = {}): object => ({
   apiGroups: [''],
   apiVersions: ['v1'],
@@ -58,7 +58,7 @@ export interface HookOptions {
   readonly [field: string]: unknown
 }
 
-/** A webhook at `path` for config maps that carry the label `hook=PATH`; the label tells tests of one server apart. */
+/** A webhook at `path` for config maps with the label `hook=PATH`, which separates the tests of one server. */
 export const hook = (webhooks: Webhooks, path: string, more: HookOptions = {}): object => ({
   name: `${path.slice(1)}.example.com`,
   clientConfig: webhooks.clientConfig(path),
@@ -69,7 +69,7 @@ export const hook = (webhooks: Webhooks, path: string, more: HookOptions = {}): 
   ...more,
 })
 
-/** Makes a configuration; it is in effect when this resolves. */
+/** Creates a configuration. Resolves when it is in effect. */
 export async function configure(
   cluster: ReachableCluster,
   kind: 'Mutating' | 'Validating',
@@ -92,7 +92,7 @@ export const configMap = (name: string, label?: string, more: object = {}): obje
   ...more,
 })
 
-/** The Status of a call that has to fail. */
+/** Returns the Status of a call that must fail. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ readonly code: number; readonly message: string; readonly reason?: string; readonly details?: unknown }> {
@@ -106,7 +106,7 @@ export async function refusal(
   throw new Error('the call was not refused')
 }
 
-/** An answer with its headers. */
+/** Returns a response with its headers. */
 export async function answerOf(
   { client }: ReachableCluster,
   method: string,
@@ -126,6 +126,6 @@ export async function answerOf(
   return { headers: response!.headers, body: Buffer.concat(await response!.toArray()).toString() }
 }
 
-/** What the server counts, as text. */
+/** Returns the server's metrics as text. */
 export const metricsOf = async (cluster: ReachableCluster): Promise<string> =>
   (await answerOf(cluster, 'GET', '/metrics')).body

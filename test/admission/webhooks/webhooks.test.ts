@@ -1,4 +1,4 @@
-/** Admission webhooks: what they are asked, what they may change and refuse, and what becomes of those that fail. */
+/** Admission webhooks: requests, mutations, rejections, and failures. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import {
   rule,
 } from './webhook.ts'
 
-test('a validating webhook is asked with all fields of an AdmissionRequest', async (t) => {
+test('a validating webhook receives all fields of an AdmissionRequest', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await configure(cluster, 'Validating', 'all', [
     hook(webhooks, '/all', { rules: [rule({ operations: ['*'], resources: ['configmaps'] })], timeoutSeconds: 7 }),
@@ -69,7 +69,7 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
     propagationPolicy: 'Background',
   })
 
-  // Who deletes a collection names nobody.
+  // A collection delete has no name.
   await cluster.call('POST', configMaps, configMap('b', 'all'))
   await cluster.call('DELETE', `${configMaps}?labelSelector=hook=all`)
   const one = (await webhooks.asked()).at(-1)!.review.request
@@ -77,27 +77,27 @@ test('a validating webhook is asked with all fields of an AdmissionRequest', asy
   assert.equal((one.oldObject as { metadata: { name: string } }).metadata.name, 'b')
 })
 
-test('a refusal is told in the words and with the code of the webhook', async (t) => {
+test('a rejection has the message and the code of the webhook', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await configure(cluster, 'Validating', 'no', [hook(webhooks, '/no')])
   const denied = 'admission webhook "no.example.com" denied the request'
-  const told = [
+  const cases = [
     [{}, 400, undefined, `${denied} without explanation`],
     [{ message: 'too late' }, 400, undefined, `${denied}: too late`],
     [{ reason: 'Forbidden', code: 403 }, 403, 'Forbidden', `${denied}: Forbidden`],
     [{ message: 'gone', reason: 'Gone', code: 410 }, 410, 'Gone', `${denied}: gone`],
     [{ message: 'fine', code: 200, status: 'Success' }, 400, undefined, `${denied}: fine`],
   ] as const
-  for (const [status, code, reason, message] of told) {
+  for (const [status, code, reason, message] of cases) {
     await webhooks.behave('/no', { response: { allowed: false, status } })
     const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'no')))
     assert.deepEqual([refused.code, refused.reason, refused.message], [code, reason, message])
   }
-  // Nobody asks it about others.
+  // The webhook is not called for other objects.
   await cluster.call('POST', configMaps, configMap('a'))
 })
 
-test('mutating webhooks change objects in the order of their configurations, before they are validated', async (t) => {
+test('mutating webhooks change objects in the order of their configurations, before validation', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const matching = { objectSelector: { matchLabels: { hook: 'both' } } }
   await configure(cluster, 'Mutating', 'b', [hook(webhooks, '/second', matching)])
@@ -114,7 +114,7 @@ test('mutating webhooks change objects in the order of their configurations, bef
   assert.ok(!('unknown' in made))
   const stored = await cluster.call('GET', `${configMaps}/a`)
   assert.deepEqual(stored.data, { first: 'yes', second: 'yes' })
-  // What it makes of the object has to be valid.
+  // The mutated object must be valid.
   await webhooks.behave('/second', { patch: [{ op: 'add', path: '/data/a b', value: 'yes' }] })
   assert.equal((await refusal(cluster.call('POST', configMaps, configMap('b', 'both')))).code, 422)
   // Apply and PUT create objects too.
@@ -128,7 +128,7 @@ test('mutating webhooks change objects in the order of their configurations, bef
   assert.deepEqual(applied.data, { first: 'yes' })
 })
 
-test('a webhook is asked once more when a later one has changed the object, if it wants that', async (t) => {
+test('a webhook with IfNeeded is reinvoked after a later one changed the object', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const matching = { objectSelector: { matchLabels: { hook: 'again' } } }
   await configure(cluster, 'Mutating', 'a', [
@@ -149,7 +149,7 @@ test('a webhook is asked once more when a later one has changed the object, if i
   assert.equal((await webhooks.asked('/again')).length, 1)
 })
 
-test('nobody is asked any more when the client no longer waits', async (t) => {
+test('no more webhooks are called after the client has disconnected', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const lenient = { failurePolicy: 'Ignore', timeoutSeconds: 10 }
   await configure(cluster, 'Mutating', 'm', [
@@ -159,7 +159,7 @@ test('nobody is asked any more when the client no longer waits', async (t) => {
   await webhooks.behave('/silent', { manner: 'never' })
   const late = await refusal(cluster.call('POST', `${configMaps}?timeout=1500ms`, configMap('a', 'silent')))
   assert.deepEqual([late.code, late.reason], [504, 'Timeout'])
-  // Time enough to ask others, if it did.
+  // Enough time for further calls.
   await delay(200)
   assert.deepEqual(
     (await webhooks.asked()).map(({ path, query }) => `${path}?${query}`),
@@ -172,7 +172,7 @@ test('nobody is asked any more when the client no longer waits', async (t) => {
   )
 })
 
-test('webhooks that fail are told in the words of Go, or ignored if their policy says so', async (t) => {
+test('failing webhooks are reported with Go’s messages, or ignored by their failure policy', async (t) => {
   const lines: string[] = []
   const [cluster, webhooks] = await Promise.all([
     testCluster(t, { controllers: apiControllers, log: (line) => lines.push(line) }),
@@ -185,7 +185,7 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/worse', { timeoutSeconds: 1 })])
   const failed = (name: string) => `Internal error occurred: failed calling webhook "${name}.example.com": `
   const post = `Post "https://127.0.0.1:${webhooks.port}/bad?timeout=1s": `
-  const told = [
+  const cases = [
     [{ manner: 'never' }, `failed to call webhook: ${post}context deadline exceeded`],
     [{ manner: 'without end' }, `failed to call webhook: ${post}context deadline exceeded`],
     [{ manner: 'huge' }, `failed to call webhook: ${post}the answer is larger than 16777216 bytes`],
@@ -206,7 +206,7 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
       'received invalid webhook response: validating webhook may not return response.patch',
     ],
   ] as const
-  for (const [behaviour, message] of told) {
+  for (const [behaviour, message] of cases) {
     await webhooks.behave('/bad', behaviour)
     const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'bad')))
     assert.deepEqual([refused.code, refused.reason], [500, 'InternalError'], message)
@@ -254,7 +254,7 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))
     assert.equal(refused.message.slice(0, failed('worse').length + message.length), failed('worse') + message)
   }
-  // A patch that cannot be applied, or makes no object of the kind, is the webhook's fault as well.
+  // A patch that fails or gives an invalid object is an error of the webhook too.
   for (const [operation, message] of [
     [
       { op: 'remove', path: '/nothing' },
@@ -270,7 +270,7 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     const refused = await refusal(cluster.call('POST', configMaps, configMap('a', 'worse')))
     assert.deepEqual([refused.code, refused.message], [500, `Internal error occurred: ${message}`])
   }
-  // What later writes could not read does not get in.
+  // Invalid managed fields are not stored, since later writes could not read them.
   for (const managedFields of [
     'x',
     [{}],
@@ -283,12 +283,13 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
     await cluster.call('PATCH', `${configMaps}/managed`, { data: { a: 'b' } }, 'application/merge-patch+json')
     await cluster.call('DELETE', `${configMaps}/managed`)
   }
-  // Empty patches are none.
+  // An empty patch is valid.
   await webhooks.behave('/worse', { patch: [] })
   await cluster.call('POST', configMaps, configMap('a', 'worse'))
   const metrics = await metricsOf(cluster)
   const rejection = (type: string, code: number) =>
-    `apiserver_admission_webhook_rejection_count{name="bad.example.com",type="validating",operation="CREATE",error_type="${type}",rejection_code="${code}"}`
+    `apiserver_admission_webhook_rejection_count{name="bad.example.com",type="validating",operation="CREATE",` +
+    `error_type="${type}",rejection_code="${code}"}`
   for (const code of [500, 503]) assert.ok(metrics.includes(rejection('calling_webhook_error', code)), String(code))
   assert.match(
     metrics,
@@ -296,11 +297,11 @@ test('webhooks that fail are told in the words of Go, or ignored if their policy
   )
   assert.match(
     metrics,
-    /apiserver_admission_webhook_rejection_count\{name="bad.example.com",type="validating",operation="CREATE",error_type="calling_webhook_error"/,
+    /apiserver_admission_webhook_rejection_count\{name="bad.example.com",.*,error_type="calling_webhook_error"/,
   )
 })
 
-test('match conditions leave requests out; faults in them count as the failure policy says', async (t) => {
+test('match conditions exclude requests, and the failure policy decides on their errors', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const condition = (expression: string) => ({ matchConditions: [{ name: 'c', expression }] })
   await configure(cluster, 'Validating', 'v', [
@@ -322,7 +323,8 @@ test('match conditions leave requests out; faults in them count as the failure p
   )
   const metrics = await metricsOf(cluster)
   const counted = (what: string, path: string, count: number) =>
-    `apiserver_admission_match_condition_${what}{name="${path}.example.com",kind="webhook",type="validating",operation="CREATE"} ` +
+    `apiserver_admission_match_condition_${what}{name="${path}.example.com",kind="webhook",type="validating",` +
+    `operation="CREATE"} ` +
     `${count}`
   assert.ok(metrics.includes(counted('exclusions_total', 'only', 1)))
   for (const path of ['faulty', 'lenient'])
@@ -330,7 +332,7 @@ test('match conditions leave requests out; faults in them count as the failure p
   assert.ok(metrics.includes(counted('evaluation_seconds_count', 'only', 2)))
 })
 
-test('match conditions cost no more than they may, one by one and together', async (t) => {
+test('match conditions have a cost limit, each and together', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   const check = "authorizer.group('').resource('pods').check('create').allowed()"
   const conditions = (count: number, expression: string) => ({
@@ -351,7 +353,7 @@ test('match conditions cost no more than they may, one by one and together', asy
   assert.equal((await webhooks.asked()).length, 0)
 })
 
-test('an owner that a webhook adds twice counts once, and the client is warned', async (t) => {
+test('an owner that a webhook adds twice is deduplicated with a warning', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await configure(cluster, 'Mutating', 'm', [hook(webhooks, '/owners')])
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'fake', uid: 'b2a6d8c4-6c3f-4a2e-9d7a-0d6f1f1f1f1f' }
@@ -370,7 +372,7 @@ test('an owner that a webhook adds twice counts once, and the client is warned',
   )
 })
 
-test('selectors look at the namespace and at old and new labels; what a rule does not name passes', async (t) => {
+test('selectors check the namespace and old and new labels, and rules limit the calls', async (t) => {
   const [cluster, webhooks] = await Promise.all([testCluster(t, { controllers: apiControllers }), admissionWebhooks(t)])
   await cluster.call('POST', '/api/v1/namespaces', { metadata: { name: 'other', labels: { team: 'blue' } } })
   await configure(cluster, 'Validating', 'v', [
@@ -394,7 +396,7 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
   assert.equal((await webhooks.asked('/labels')).length, 1)
   await cluster.call('POST', '/api/v1/namespaces/other/configmaps', configMap('a'))
   assert.equal((await webhooks.asked('/blue')).length, 1)
-  // An object that is not there, as the old one of a CREATE, is not one without labels.
+  // The missing old object of a CREATE is not an object without labels.
   const unlabelled = { matchExpressions: [{ key: 'hook', operator: 'DoesNotExist' }] }
   const operations = ['CREATE', 'DELETE']
   await configure(cluster, 'Validating', 'w', [
@@ -408,7 +410,7 @@ test('selectors look at the namespace and at old and new labels; what a rule doe
   assert.equal((await webhooks.asked('/unlabelled')).length, 2)
 })
 
-test('scales, evictions and bindings are shown as what they are, and so are connections', async (t) => {
+test('scales, evictions, bindings and connections are sent as their own kinds', async (t) => {
   const [cluster, webhooks] = await Promise.all([
     testCluster(t, { ...withoutAccounts, controllers: apiControllers }),
     admissionWebhooks(t),

@@ -12,7 +12,7 @@ import { type FieldError, forbiddenField } from '../../../machinery/validation/f
 import { dnsSubdomain } from '../../../machinery/validation/names.ts'
 import { accountOf } from '../../authentication/service-accounts/account-name.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
-import { refused } from '../../authorization/refused.ts'
+import { forbiddenError } from '../../authorization/forbidden-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { WriteContext } from '../../registry/write/write-context.ts'
 import type { WriteGuard } from '../../registry/write/write-guard.ts'
@@ -220,5 +220,5 @@ async function refusal(
   if (!request?.info) return undefined
   const info = { ...request.info, ...asked }
   const { verdict, reason } = await authorizer.authorize({ user, info })
-  return verdict === 'allow' ? undefined : refused({ info, user }, reason).message
+  return verdict === 'allow' ? undefined : forbiddenError({ info, user }, reason).message
 }

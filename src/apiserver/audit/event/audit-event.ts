@@ -1,6 +1,6 @@
 /**
- * One request as its audit events tell it (audit.k8s.io/v1 Event), in upstream's order of members. They are told in
- * parts, most of which are JSON already: an event of level Metadata costs two microseconds.
+ * The audit event of a request (audit.k8s.io/v1 Event), encoded in upstream's order of fields. It is joined from parts
+ * that are mostly cached JSON: an event of level Metadata takes two microseconds.
  */
 
 import { goJson } from '../../../machinery/fields/json.ts'
@@ -8,35 +8,35 @@ import type { Status } from '../../../machinery/status-error.ts'
 import type { Request, RequestAudit } from '../../http/exchange.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
 import type { AuditConfig, Stage } from '../policy/policy.ts'
-import { isPlain, jsonInner, jsonText, jsonTexts, remembered } from './json-text.ts'
+import { isPlain, jsonInner, jsonText, jsonTexts, memoized } from './json-text.ts'
 import { objectJson } from './logged-object.ts'
 import { clockOrigin, microTime } from './micro-time.ts'
 import { sourceIpsJson } from './source-ips.ts'
 
-/** What an event says of the answer. */
+/** The status of the response in an event. */
 export type ResponseStatus = Partial<Pick<Status, 'status' | 'message' | 'reason' | 'details'>>
 
-const mostUserAgent = 1024
+const maxUserAgentLength = 1024
 
-/** A client's name for itself, cut where it is too long. */
+/** Truncates a long user agent. */
 export const shortUserAgent = (text: string): string =>
-  text.length > mostUserAgent ? `${text.slice(0, mostUserAgent)}...TRUNCATED` : text
+  text.length > maxUserAgentLength ? `${text.slice(0, maxUserAgentLength)}...TRUNCATED` : text
 
-const userAgentJson = remembered((text) => jsonText(shortUserAgent(text)))
+const userAgentJson = memoized((text) => jsonText(shortUserAgent(text)))
 
-const levelStart = remembered((level) => `"level":"${level}","auditID":"`)
-const stageStart = remembered((stage) => `","stage":"${stage}","requestURI":"`)
-const verbMember = remembered((verb) => `","verb":${jsonText(verb)}`)
+const levelStart = memoized((level) => `"level":"${level}","auditID":"`)
+const stageStart = memoized((stage) => `","stage":"${stage}","requestURI":"`)
+const verbMember = memoized((verb) => `","verb":${jsonText(verb)}`)
 
-/** Keys, and the reasons of decisions, come again and again. */
-const annotationJson = remembered(jsonText)
-const firstAnnotation = remembered((key) => `","annotations":{${jsonText(key)}:`)
-const nextAnnotation = remembered((key) => `,${jsonText(key)}:`)
+/** Keys and reasons of decisions repeat often. */
+const annotationJson = memoized(jsonText)
+const firstAnnotation = memoized((key) => `","annotations":{${jsonText(key)}:`)
+const nextAnnotation = memoized((key) => `,${jsonText(key)}:`)
 
-/** Of answers without a Status. */
-const codeStatus = remembered((code) => `,"responseStatus":{"metadata":{},"code":${code}}`)
+/** For responses without a Status. */
+const codeStatus = memoized((code) => `,"responseStatus":{"metadata":{},"code":${code}}`)
 
-/** What stands before the value of a member of `objectRef`: the first, or one that follows another. */
+/** The JSON before the value of a field of `objectRef`: as the first field, or after another one. */
 const refMember = (name: string) => ({ first: `,"objectRef":{"${name}":"`, next: `","${name}":"` })
 
 const ref = {
@@ -52,15 +52,15 @@ const ref = {
 
 const users = new WeakMap<UserInfo, string>()
 
-/** Who asks, from where and with what. */
+/** The user, address and user agent of a request. */
 interface Origin {
   readonly address: string
   readonly userAgent: string | undefined
-  /** The members `user`, `sourceIPs` and `userAgent`, with commas before them. */
+  /** The fields `user`, `sourceIPs` and `userAgent`, each after a comma. */
   readonly text: string
 }
 
-/** Users come from one place mostly. Requests that proxies have passed on are not among them. */
+/** Most users have one origin. Requests forwarded by proxies are not cached. */
 const origins = new WeakMap<UserInfo, Origin>()
 
 function originText(request: Request, user: UserInfo | undefined): string {
@@ -69,7 +69,7 @@ function originText(request: Request, user: UserInfo | undefined): string {
   const isDirect = user && request.header('x-forwarded-for') === undefined && request.header('x-real-ip') === undefined
   const known = isDirect ? origins.get(user) : undefined
   if (known && known.address === address && known.userAgent === userAgent) return known.text
-  // A text of parts would be put together anew for every event.
+  // Flattened: otherwise the cached rope of strings would be joined again for every event.
   const text = Buffer.from(`,"user":${userJson(user)}${fromText(request, userAgent)}`).toString()
   if (isDirect) origins.set(user, { address, userAgent, text })
   return text
@@ -78,7 +78,7 @@ function originText(request: Request, user: UserInfo | undefined): string {
 const fromText = (request: Request, userAgent = request.header('user-agent')): string =>
   `,"sourceIPs":${sourceIpsJson(request)}${userAgent ? `,"userAgent":${userAgentJson(userAgent)}` : ''}`
 
-/** Users come again with every request. */
+/** User objects are shared by all requests of a connection or token. */
 function userJson(user: UserInfo | undefined): string {
   if (!user) return '{}'
   let json = users.get(user)
@@ -104,22 +104,22 @@ export class AuditEvent implements RequestAudit {
   readonly config: AuditConfig
   readonly id: string
   readonly request: Request
-  /** Who asked; the request may become somebody else's. */
+  /** The authenticated user, before impersonation. */
   readonly user: UserInfo | undefined
-  /** When the request came in, as text. */
+  /** The time when the request was received, as text. */
   readonly received: string
-  /** Of the answer; 0 until it is known. */
+  /** The status code of the response; 0 until it is known. */
   code = 0
   status: ResponseStatus | undefined = undefined
   responseObject = ''
-  /** The member that tells when it came in, and what stands before the time of a stage. */
+  /** The JSON with the received time, up to the time of the stage. */
   readonly #times: string
   readonly #uri: string
-  /** Whether nothing in the URI has to be escaped: then nothing of what was read from it has to be, either. */
+  /** True if nothing in the URI has to be escaped. Then the values parsed from it need no escaping either. */
   readonly #isPlain: boolean
   readonly #origin: string
   #requestObject = ''
-  /** What the body of the request says of itself. */
+  /** The metadata in the request body. */
   #named:
     | {
         readonly namespace?: unknown
@@ -128,12 +128,12 @@ export class AuditEvent implements RequestAudit {
         readonly resourceVersion?: unknown
       }
     | undefined = undefined
-  /** Keys and values in turn, in the order of the keys. */
+  /** Alternating keys and values, sorted by key. */
   #annotations: string[] | undefined = undefined
-  /** What was told of the request last, and what of that may become another. */
-  #told = ''
-  #toldUser: UserInfo | undefined = undefined
-  #toldNamed: object | undefined = undefined
+  /** The cached JSON of the request, and the values that it depends on. */
+  #requestJson = ''
+  #requestJsonUser: UserInfo | undefined = undefined
+  #requestJsonNamed: object | undefined = undefined
 
   constructor(request: Request, config: AuditConfig, id: string) {
     this.request = request
@@ -149,7 +149,7 @@ export class AuditEvent implements RequestAudit {
     this.#origin = originText(request, request.user)
   }
 
-  /** Of the object that the request is about; empty where there is none. */
+  /** The namespace of the request's object; empty if there is none. */
   get namespace(): string {
     const { isResourceRequest, namespace } = this.request.info
     if (!isResourceRequest) return ''
@@ -157,9 +157,9 @@ export class AuditEvent implements RequestAudit {
     return namespace || (typeof named === 'string' ? named : '')
   }
 
-  /** The first value of a key counts. */
+  /** The first value of a key is kept. */
   annotate(key: string, value: string, level?: 'Request'): void {
-    if (level && !this.config.keepsRequest) return
+    if (level && !this.config.includesRequest) return
     const all = (this.#annotations ??= [])
     let at = all.length
     while (at > 0 && all[at - 2]! > key) at -= 2
@@ -170,7 +170,7 @@ export class AuditEvent implements RequestAudit {
 
   recordObject(object: object): void {
     const { metadata } = object as { readonly metadata?: Record<string, unknown> }
-    // What is done with the object later is not what was sent.
+    // A copy: the object may change later.
     if (metadata)
       this.#named = {
         namespace: metadata.namespace,
@@ -178,16 +178,16 @@ export class AuditEvent implements RequestAudit {
         uid: metadata.uid,
         resourceVersion: metadata.resourceVersion,
       }
-    if (this.config.keepsRequest) this.#requestObject = objectJson(object, this.config.omitManagedFields)
+    if (this.config.includesRequest) this.#requestObject = objectJson(object, this.config.omitManagedFields)
   }
 
   recordBody(value: unknown): void {
-    if (this.config.keepsRequest) this.#requestObject = objectJson(value, false)
+    if (this.config.includesRequest) this.#requestObject = objectJson(value, false)
   }
 
   /**
-   * The event but `kind`, `apiVersion` and the first brace, as JSON. `ms`: when, since 1970; undefined is when the
-   * request came in. `slim` leaves out the objects of request and answer.
+   * The event as JSON without `kind`, `apiVersion` and the opening brace. `ms` is the time of the stage since 1970;
+   * undefined means the time when the request was received. `slim` omits the request and response objects.
    */
   members(stage: Stage, ms: number | undefined, slim = false): string {
     let text =
@@ -197,22 +197,23 @@ export class AuditEvent implements RequestAudit {
     return text + this.#times + (ms === undefined ? this.received : microTime(ms)) + this.#annotationsText(slim)
   }
 
-  /** What was asked, by whom, of what: from within the quotes of `requestURI` up to `objectRef`. */
+  /** The JSON from the value of `requestURI` to `objectRef`. */
   #requestText(): string {
     const { request } = this
-    const asked = request.user
-    if (this.#told && this.#toldUser === asked && this.#toldNamed === this.#named) return this.#told
-    this.#toldUser = asked
-    this.#toldNamed = this.#named
-    this.#told =
+    const user = request.user
+    if (this.#requestJson && this.#requestJsonUser === user && this.#requestJsonNamed === this.#named)
+      return this.#requestJson
+    this.#requestJsonUser = user
+    this.#requestJsonNamed = this.#named
+    this.#requestJson =
       this.#uri +
       verbMember(request.info.verb) +
-      this.#who() +
+      this.#userText() +
       (request.info.isResourceRequest ? this.#objectRef() : '')
-    return this.#told
+    return this.#requestJson
   }
 
-  #who(): string {
+  #userText(): string {
     const { request, user } = this
     if (!user || !request.user || request.user === user) return this.#origin
     const { impersonationConstraint: constraint } = request
@@ -234,7 +235,7 @@ export class AuditEvent implements RequestAudit {
     return text ? `${text}"}` : ',"objectRef":{}'
   }
 
-  /** Adds a member to what is there, unless it is empty or no text. */
+  /** Appends a field unless its value is empty or not a string. */
   #refMember(text: string, member: { readonly first: string; readonly next: string }, value: unknown): string {
     if (typeof value !== 'string' || value === '') return text
     return text + (text ? member.next : member.first) + (this.#isPlain && !this.#named ? value : jsonInner(value))
@@ -252,7 +253,7 @@ export class AuditEvent implements RequestAudit {
     return code ? `${text},"code":${code}}` : `${text}}`
   }
 
-  /** From the end of the last time to that of the event. */
+  /** The JSON from the end of the stage time to the end of the event. */
   #annotationsText(truncated: boolean): string {
     const all = truncated ? this.#truncatedAnnotations() : this.#annotations
     if (!all) return '"}'
@@ -262,7 +263,7 @@ export class AuditEvent implements RequestAudit {
     return `${text}}}`
   }
 
-  /** With the one that says that something was left out. */
+  /** With the annotation that marks a truncated event. */
   #truncatedAnnotations(): readonly string[] {
     const before = this.#annotations
     this.#annotations = before && [...before]

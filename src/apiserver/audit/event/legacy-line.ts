@@ -1,4 +1,4 @@
-/** The line that an event is in the format `legacy`. */
+/** The line of an event in the format `legacy`. */
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import type { Stage } from '../policy/policy.ts'
 import { type AuditEvent, shortUserAgent } from './audit-event.ts'

@@ -1,22 +1,19 @@
-/**
- * Objects of requests and answers as events hold them: JSON, without managed fields where the policy does not want
- * them.
- */
+/** Encodes request and response objects for events as JSON, without managed fields if the policy omits them. */
 import { parseJson } from '../../../lib/exact-json.ts'
 import { escapedJson, goJson, isObject, type JsonObject } from '../../../machinery/fields/json.ts'
 import { fromYaml } from '../../../machinery/yaml.ts'
 import type { Response } from '../../http/exchange.ts'
 
-/** Larger answers are left out: to join them would cost more memory than they did. */
+/** Larger responses are omitted: joining their parts would take too much memory. */
 const mostBytes = 16 * 1024 * 1024
 
-/** JSON of a value that may have come from a client. */
+/** Encodes a value that may be from a client. */
 export const objectJson = (value: unknown, omitManagedFields: boolean): string =>
   goJson(omitManagedFields ? withoutManagedFields(value) : value)
 
 /**
- * The JSON of an answer that is an object of the API; undefined of one that is not, or is too large. Pieces are
- * gathered: the body becomes what was read.
+ * Returns the JSON of a response object; undefined if it is not an API object or too large. A streamed body is
+ * collected: use the returned response.
  */
 export function answerJson(
   response: Response,
@@ -33,12 +30,12 @@ export function answerJson(
   for (const part of parts) size += part.length
   if (size > mostBytes) return { json: undefined, response: gathered }
   const text = Buffer.concat(parts).toString().trim()
-  // Answers for people have lines; events are one.
+  // Pretty-printed responses have newlines; an event must be one line.
   if (!isYaml && !omitManagedFields && !text.includes('\n')) return { json: escapedJson(text), response: gathered }
   return { json: objectJson(isYaml ? fromYaml(text) : parseJson(text), omitManagedFields), response: gathered }
 }
 
-/** A copy of an object, a list or a table as far as it changes. */
+/** Returns a copy of an object, list or table without managed fields. Unchanged parts are shared. */
 function withoutManagedFields(value: unknown): unknown {
   if (!isObject(value)) return value
   const { metadata, items, rows } = value

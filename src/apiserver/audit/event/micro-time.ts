@@ -1,6 +1,6 @@
-/** Times with microseconds, as events tell them. Most of a text is the same for a second. */
+/** Formats times with microseconds. The prefix is cached for a second. */
 
-/** When the clock of `performance.now()` began, ms since 1970. Node works it out anew for everybody who asks. */
+/** The origin of `performance.now()`, ms since 1970. Cached, since Node computes it on each access. */
 export const clockOrigin = performance.timeOrigin
 
 const thousandths = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'))
@@ -8,7 +8,7 @@ const thousandths = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3,
 let second = Number.NaN
 let prefix = ''
 
-/** `2026-11-21T20:02:33.000123Z`; `ms` since 1970, with fractions. */
+/** Formats `ms` since 1970 (with fractions) as `2026-11-21T20:02:33.000123Z`. */
 export function microTime(ms: number): string {
   const whole = Math.floor(ms / 1000)
   if (whole !== second) {

@@ -1,12 +1,9 @@
-/**
- * Where a request came from: what proxies say in headers, and the other end of the connection, which nobody can make
- * up.
- */
+/** The source addresses of a request: from proxy headers, and the remote address, which clients cannot forge. */
 import { ipText, isMapped, parseIpAddress } from '../../../machinery/values/ip-address.ts'
 import type { Request } from '../../http/exchange.ts'
-import { jsonTexts, remembered } from './json-text.ts'
+import { jsonTexts, memoized } from './json-text.ts'
 
-/** The address as Go writes it; undefined if the text is none. */
+/** Formats the address as Go does; undefined for an invalid one. */
 function ipOf(text: string): string | undefined {
   try {
     const address = parseIpAddress(text.trim())
@@ -16,7 +13,7 @@ function ipOf(text: string): string | undefined {
   }
 }
 
-/** What `X-Forwarded-For`, `X-Real-Ip` and the connection say, in this order, each once. */
+/** The distinct addresses of `X-Forwarded-For`, `X-Real-Ip` and the connection, in this order. */
 export function sourceIps(forwardedFor: string, realIp: string, remoteAddress: string): readonly string[] {
   const ips = forwardedFor.split(',').flatMap((part) => ipOf(part) ?? [])
   const real = ipOf(realIp)
@@ -26,9 +23,9 @@ export function sourceIps(forwardedFor: string, realIp: string, remoteAddress: s
   return ips
 }
 
-const direct = remembered((remoteAddress) => jsonTexts(sourceIps('', '', remoteAddress)))
+const direct = memoized((remoteAddress) => jsonTexts(sourceIps('', '', remoteAddress)))
 
-/** The addresses of a request, as JSON. */
+/** The addresses of a request as JSON. */
 export function sourceIpsJson(request: Request): string {
   const forwardedFor = request.header('x-forwarded-for')
   const realIp = request.header('x-real-ip')

@@ -1,9 +1,9 @@
-/** Puts a compressed file in the place of a file. */
+/** Compresses a file in place. */
 import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 
-/** `FILE` becomes `FILE.gz`. Rejects with what the file system throws; then the file is as it was. */
+/** Replaces `FILE` with `FILE.gz`. Rejects with the file system's error; the file is unchanged then. */
 export async function compressFile(file: string): Promise<void> {
   const target = `${file}.gz`
   const unfinished = `${target}.tmp`

@@ -1,4 +1,4 @@
-/** The log backend: events as lines of a file, or of the standard output. */
+/** The log backend: writes events as lines to a file or to standard output. */
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { AuditBackend, BatchOptions, Mode, ReportLoss, StagedEvent, TruncateOptions } from '../backend.ts'
 import { Batcher } from '../batcher.ts'
@@ -10,7 +10,7 @@ import { eventStart, TurnLines } from './turn-lines.ts'
 export const formats = ['json', 'legacy'] as const
 
 export interface LogBackendOptions extends Omit<LogFileOptions, 'log'> {
-  /** `-` is the standard output. */
+  /** `-` means standard output. */
   readonly path: string
   readonly format: (typeof formats)[number]
   readonly mode: Mode
@@ -24,14 +24,14 @@ interface Lines {
 }
 
 const standardOutput: Lines = {
-  // It may be written later than the bytes are used again.
+  // Copied: the write may complete after the buffer is reused.
   append: (lines) => void process.stdout.write(Buffer.from(lines)),
   close: () => {},
 }
 
 const stopMs = 5_000
 
-/** Throws an ExplainedError if the file cannot be made. */
+/** Throws an ExplainedError if the file cannot be created. */
 export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (line: string) => void): AuditBackend {
   const { path, mode, format } = options
   const file = path === '-' ? standardOutput : opened(options, log)
@@ -40,7 +40,7 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
     const members = truncated(staged, options.truncate, lost)
     return members === undefined ? undefined : `${eventStart}${members}\n`
   }
-  /** Events need not be texts: nobody asks how long they are. */
+  /** True if events may be encoded directly to bytes: their length is not needed. */
   const isWhole = format === 'json' && !options.truncate
   const write = (lines: Uint8Array, events: number): boolean => {
     try {
@@ -65,7 +65,7 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
     return {
       take(staged) {
         if (isWhole) {
-          turn.tell(staged)
+          turn.addEvent(staged)
           return true
         }
         const line = lineOf(staged)

@@ -17,7 +17,7 @@ const open = (directory: string, options: Omit<LogFileOptions, 'path' | 'log'>):
 
 const line = `${'x'.repeat(400 * 1024)}\n`
 
-test('a file that would grow too large begins anew, and nothing is lost', async (t) => {
+test('a full file is rotated, and no line is lost', async (t) => {
   const directory = place(t)
   const file = open(directory, { maxSize: 1 })
   for (let i = 0; i < 7; i++) file.append(Buffer.from(`${i}${line}`))
@@ -30,7 +30,7 @@ test('a file that would grow too large begins anew, and nothing is lost', async 
   assert.equal(statSync(join(directory, 'audit.log')).mode & 0o777, 0o600)
 })
 
-test('of full files the newest few are kept', async (t) => {
+test('only the newest rotated files remain', async (t) => {
   const directory = place(t)
   const file = open(directory, { maxSize: 1, maxBackups: 2 })
   for (let i = 0; i < 11; i++) file.append(Buffer.from(`${i}${line}`))
@@ -42,7 +42,7 @@ test('of full files the newest few are kept', async (t) => {
   )
 })
 
-test('full files that are too old go, others stay', async (t) => {
+test('rotated files that are too old are deleted, other files remain', async (t) => {
   const directory = place(t)
   writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.000.log'), 'old')
   writeFileSync(join(directory, 'audit-2020-01-01T00-00-00.001.log.gz'), 'old')
@@ -52,7 +52,7 @@ test('full files that are too old go, others stay', async (t) => {
   assert.deepEqual(readdirSync(directory).sort(), ['audit.log', 'other-2020-01-01T00-00-00.000.log'])
 })
 
-test('full files are compressed', async (t) => {
+test('rotated files are compressed', async (t) => {
   const directory = place(t)
   const file = open(directory, { maxSize: 1, compress: true })
   for (let i = 0; i < 3; i++) file.append(Buffer.from(`${i}${line}`))
@@ -63,7 +63,7 @@ test('full files are compressed', async (t) => {
   assert.equal(gunzipSync(readFileSync(join(directory, full))).toString(), `0${line}1${line}`)
 })
 
-test('a file that is there is continued', async (t) => {
+test('an existing file is appended to', async (t) => {
   const directory = place(t)
   writeFileSync(join(directory, 'audit.log'), 'before\n')
   const file = open(directory, {})
@@ -72,9 +72,9 @@ test('a file that is there is continued', async (t) => {
   assert.equal(readFileSync(join(directory, 'audit.log'), 'utf8'), 'before\nafter\n')
 })
 
-test('a device is never full, and keeps its name', async (t) => {
+test('a device is never rotated', async (t) => {
   const directory = place(t)
-  // A link, so that a fault does not cost the machine its device.
+  // A symlink, so that a bug cannot damage the device.
   symlinkSync('/dev/null', join(directory, 'audit.log'))
   const file = open(directory, { maxSize: 1, maxBackups: 1 })
   for (let i = 0; i < 7; i++) file.append(Buffer.from(line))

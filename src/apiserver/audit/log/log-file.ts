@@ -1,51 +1,50 @@
 /**
- * A log file that begins anew when it is full: the full one gets the time into its name, and old ones go by age and
- * number. Names, modes and rules are those of the logger that upstream uses: `audit-2026-11-21T20-02-33.000.log` beside
- * `audit.log`.
+ * A log file with rotation: a full file gets a timestamp in its name, and old files are deleted by age and number.
+ * Names, modes and rules are those of upstream's logger: `audit-2026-11-21T20-02-33.000.log` beside `audit.log`.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 
 export interface LogFileOptions {
   readonly path: string
-  /** Megabytes; 100 unless said. */
+  /** In megabytes. Default: 100. */
   readonly maxSize?: number
-  /** Days that full files are kept; for ever unless said. */
+  /** The retention of rotated files in days. Default: unlimited. */
   readonly maxAge?: number
-  /** Full files that are kept; all unless said. */
+  /** The number of rotated files to retain. Default: all. */
   readonly maxBackups?: number
-  /** Whether full files are compressed. */
+  /** Compresses rotated files. */
   readonly compress?: boolean
-  /** Told what goes wrong beside writing. */
+  /** Logs errors other than write errors. */
   readonly log: (line: string) => void
 }
 
 const megabyte = 1024 * 1024
-const usualMegabytes = 100
+const defaultMegabytes = 100
 const dayMs = 86_400_000
 
 export class LogFile {
   readonly #options: LogFileOptions
   readonly #limit: number
   #descriptor: number
-  /** Pipes and devices are never full, and their names stay theirs. */
+  /** False for pipes and devices, which are never rotated. */
   readonly #isFile: boolean
   #size: number
-  #tidying: Promise<void> = Promise.resolve()
+  #cleaningUp: Promise<void> = Promise.resolve()
 
-  /** Makes the file and its folder if they are missing. Throws what the file system throws. */
+  /** Creates the file and its folder if they are missing. Throws the file system's error. */
   constructor(options: LogFileOptions) {
     this.#options = options
-    this.#limit = (options.maxSize || usualMegabytes) * megabyte
+    this.#limit = (options.maxSize || defaultMegabytes) * megabyte
     mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 })
     this.#descriptor = open(options.path)
     const stat = fstatSync(this.#descriptor)
     this.#isFile = stat.isFile()
     this.#size = stat.size
-    this.#tidy()
+    this.#cleanUp()
   }
 
-  /** Writes whole lines, to one file. Throws what the file system throws; then none of them may be there, or some. */
+  /** Writes whole lines to one file. Throws the file system's error; then some of the lines may be written. */
   append(bytes: Uint8Array): void {
     if (this.#isFile && this.#size > 0 && this.#size + bytes.length > this.#limit) this.#rotate()
     for (let at = 0; at < bytes.length; ) {
@@ -55,10 +54,10 @@ export class LogFile {
     }
   }
 
-  /** Resolves when old files are as they should be. */
+  /** Resolves when the clean-up of old files is done. */
   async close(): Promise<void> {
     closeSync(this.#descriptor)
-    await this.#tidying
+    await this.#cleaningUp
   }
 
   #rotate(): void {
@@ -68,12 +67,12 @@ export class LogFile {
     closeSync(this.#descriptor)
     this.#descriptor = descriptor
     this.#size = 0
-    this.#tidy()
+    this.#cleanUp()
   }
 
   #nameAt(time: Date): string {
     const { prefix, suffix } = partsOf(this.#options.path)
-    // Two files that are full in one millisecond must not be one.
+    // Two files rotated in the same millisecond need different names.
     const taken = new Set(readdirSync(dirname(this.#options.path)))
     for (let ms = time.getTime(); ; ms++) {
       const name = `${prefix}${new Date(ms).toISOString().slice(0, -1).replaceAll(':', '-')}${suffix}`
@@ -81,19 +80,19 @@ export class LogFile {
     }
   }
 
-  /** Removes what is too old or too much, and compresses the rest, beside the work. */
-  #tidy(): void {
+  /** Deletes old files and compresses the others in the background. */
+  #cleanUp(): void {
     const { maxAge, maxBackups, compress, log } = this.#options
     if (!this.#isFile || (!maxAge && !maxBackups && !compress)) return
-    this.#tidying = this.#tidying
-      .then(() => this.#tidyOnce())
+    this.#cleaningUp = this.#cleaningUp
+      .then(() => this.#deleteOldFiles())
       .catch((error) => log(`audit log: old files: ${(error as Error).message}`))
   }
 
-  async #tidyOnce(): Promise<void> {
+  async #deleteOldFiles(): Promise<void> {
     const { path, maxAge, maxBackups, compress } = this.#options
     const directory = dirname(path)
-    const files = fullFiles(path)
+    const files = rotatedFiles(path)
     const tooOld = maxAge ? Date.now() - maxAge * dayMs : 0
     for (const [i, { name, time }] of files.entries()) {
       if ((maxBackups && i >= maxBackups) || time < tooOld) rmSync(join(directory, name), { force: true })
@@ -110,8 +109,8 @@ const partsOf = (path: string): { readonly prefix: string; readonly suffix: stri
   return { prefix: `${basename(path, suffix)}-`, suffix }
 }
 
-/** The full files beside a log file, the newest first. */
-function fullFiles(path: string): { readonly name: string; readonly time: number }[] {
+/** The rotated files of a log file, newest first. */
+function rotatedFiles(path: string): { readonly name: string; readonly time: number }[] {
   const { prefix, suffix } = partsOf(path)
   return readdirSync(dirname(path))
     .flatMap((name) => {

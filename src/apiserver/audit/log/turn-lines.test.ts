@@ -10,8 +10,8 @@ const config = {
   level: 'Metadata',
   omitted: new Set<Stage>(),
   omitManagedFields: false,
-  keepsRequest: false,
-  keepsResponse: false,
+  includesRequest: false,
+  includesResponse: false,
 } as const
 
 function eventOf(path: string): AuditEvent {
@@ -29,7 +29,7 @@ function eventOf(path: string): AuditEvent {
   return new AuditEvent(request as unknown as Request, config, 'one')
 }
 
-/** What is written, a text a time, and how many events that was said to be. */
+/** Records each write: its text and its number of events. */
 function gathering() {
   const written: { readonly text: string; readonly events: number }[] = []
   const lines = new TurnLines((bytes, events) => {
@@ -41,7 +41,7 @@ function gathering() {
 
 const lineOf = (event: AuditEvent, stage: Stage): string => `${eventStart}${event.members(stage, undefined)}\n`
 
-test('the lines of a turn are written together, in their order', async () => {
+test('the lines of a turn are written together and in order', async () => {
   const { lines, written } = gathering()
   const [a, b] = [eventOf('/api/v1/namespaces/x/pods/a'), eventOf('/version')]
   const told: [AuditEvent, Stage][] = [
@@ -50,25 +50,25 @@ test('the lines of a turn are written together, in their order', async () => {
     [b, 'RequestReceived'],
     [a, 'ResponseComplete'],
   ]
-  for (const [event, stage] of told) lines.tell({ event, stage, ms: undefined })
+  for (const [event, stage] of told) lines.addEvent({ event, stage, ms: undefined })
   assert.deepEqual(written, [])
   await new Promise(setImmediate)
   assert.deepEqual(written, [{ text: told.map(([event, stage]) => lineOf(event, stage)).join(''), events: 4 }])
 })
 
-test('a stage tells what the body of the request has told since the last one', () => {
+test('a stage includes what the request body added since the last stage', () => {
   const { lines, all } = gathering()
   const event = eventOf('/api/v1/namespaces/x/pods')
-  lines.tell({ event, stage: 'RequestReceived', ms: undefined })
+  lines.addEvent({ event, stage: 'RequestReceived', ms: undefined })
   const before = lineOf(event, 'RequestReceived')
   event.recordObject({ metadata: { name: 'made-up' } })
-  lines.tell({ event, stage: 'ResponseComplete', ms: undefined })
+  lines.addEvent({ event, stage: 'ResponseComplete', ms: undefined })
   lines.flush()
   assert.equal(all(), before + lineOf(event, 'ResponseComplete'))
   assert.match(all(), /"name":"made-up"/)
 })
 
-test('what is longer than what is gathered is whole all the same, and so is what comes before and after', () => {
+test('a line longer than the buffer is written whole and in order', () => {
   const { lines, written, all } = gathering()
   const long = eventOf(`/${'ü'.repeat(300_000)}`)
   const short = eventOf('/version')
@@ -76,7 +76,7 @@ test('what is longer than what is gathered is whole all the same, and so is what
   for (let i = 0; i < 1500; i++) {
     const event = i % 700 === 650 ? long : short
     for (const stage of ['RequestReceived', 'ResponseComplete'] as const) {
-      lines.tell({ event, stage, ms: undefined })
+      lines.addEvent({ event, stage, ms: undefined })
       expected += lineOf(event, stage)
     }
   }

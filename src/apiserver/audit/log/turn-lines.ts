@@ -1,20 +1,19 @@
 /**
- * Lines of one turn of the event loop are written together, before the network has sent the answers that they are
- * about. They become bytes at once: texts that have to be kept for a while cost the garbage collector more than they
- * did to make.
+ * Writes all lines of an event loop turn together, before the network sends the responses that they describe. Lines are
+ * encoded to bytes immediately: strings that live longer cost the garbage collector more than their creation.
  */
 import type { StagedEvent } from '../backend.ts'
 
-/** What events begin with in the format `json`. */
+/** The start of an event in the format `json`. */
 export const eventStart = '{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 
-/** More is not gathered. */
-const gatheredBytes = 256 * 1024
-const mostBytesOfCharacter = 3
+/** The size of the buffer. */
+const bufferBytes = 256 * 1024
+const maxBytesPerCharacter = 3
 
 export class TurnLines {
   readonly #write: (lines: Uint8Array, events: number) => boolean
-  readonly #bytes = Buffer.allocUnsafeSlow(gatheredBytes)
+  readonly #bytes = Buffer.allocUnsafeSlow(bufferBytes)
   readonly #soon = (): void => this.flush()
   #size = 0
   #events = 0
@@ -23,19 +22,18 @@ export class TurnLines {
     this.#write = write
   }
 
-  /** A line that tells an event. */
-  tell({ event, stage, ms }: StagedEvent): void {
-    // Joined it is one text; what is put together otherwise is a tree of texts, which takes four times as long to
-    // write.
+  /** Adds the line of an event. */
+  addEvent({ event, stage, ms }: StagedEvent): void {
+    // Array.join gives a flat string. A rope of concatenations takes four times as long to write.
     this.addLines([eventStart, event.members(stage, ms), '\n'].join(''))
   }
 
-  /** Whole lines. */
+  /** Adds whole lines. */
   addLines(lines: string, events = 1): void {
-    const most = lines.length * mostBytesOfCharacter
-    if (this.#size + most > gatheredBytes) {
+    const maxBytes = lines.length * maxBytesPerCharacter
+    if (this.#size + maxBytes > bufferBytes) {
       this.flush()
-      if (most > gatheredBytes) {
+      if (maxBytes > bufferBytes) {
         this.#write(Buffer.from(lines), events)
         return
       }

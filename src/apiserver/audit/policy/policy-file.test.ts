@@ -5,7 +5,7 @@ import { parsePolicy, readPolicyFile } from './policy-file.ts'
 const policy = (rules: string, more = ''): string =>
   `apiVersion: audit.k8s.io/v1\nkind: Policy\n${more}rules: ${rules}\n`
 
-test('a policy is read from YAML', () => {
+test('a policy is parsed from YAML', () => {
   assert.deepEqual(
     parsePolicy(
       policy(
@@ -26,12 +26,12 @@ for (const [what, text, message] of [
   ['no rules', policy('[]'), /^loaded illegal policy with 0 rules$/],
   ['no kind', 'apiVersion: audit.k8s.io/v1\nrules: []', /Object 'Kind' is missing/],
   [
-    'a version that is gone',
+    'a removed version',
     policy('[{level: None}]').replace('/v1', '/v1beta1'),
     /no kind "Policy" is registered for version "audit.k8s.io\/v1beta1"/,
   ],
-  ['no object', '[]', /^failed decoding: /],
-  ['no YAML', 'a: [', /^failed decoding: error converting YAML to JSON/],
+  ['another type', '[]', /^failed decoding: /],
+  ['invalid YAML', 'a: [', /^failed decoding: error converting YAML to JSON/],
   [
     'an unknown field',
     policy('[{level: None, verb: [get]}]'),
@@ -79,17 +79,17 @@ for (const [what, text, message] of [
     /using resourceNames requires at least one resource$/,
   ],
   [
-    'a group that is no name',
+    'an invalid group',
     policy('[{level: None, resources: [{group: A_b}]}]'),
     /^rules\[0\]\.resources\.group: Invalid value: "A_b": a lowercase RFC 1123/,
   ],
 ] as const) {
-  test(`a policy with ${what} is refused`, () => {
+  test(`a policy with ${what} is rejected`, () => {
     assert.throws(() => parsePolicy(text), { message })
   })
 }
 
-test('a file that is not there is named', () => {
+test('the error for a missing file names it', () => {
   assert.throws(() => readPolicyFile('/nowhere/policy.yaml'), {
     message: /^loading audit policy file: failed to read file path "\/nowhere\/policy.yaml": ENOENT/,
   })

@@ -1,4 +1,4 @@
-/** Reads the file of `--audit-policy-file`: strictly, with upstream's words for what is wrong. */
+/** Reads the file of `--audit-policy-file` strictly, with upstream's error messages. */
 import { readFileSync } from 'node:fs'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
@@ -9,7 +9,7 @@ import { type GroupResources, levels, type Policy, type PolicyRule, stages } fro
 
 const groupVersion = 'audit.k8s.io/v1'
 
-/** Throws an ExplainedError that names the file and says what is wrong. */
+/** Throws an ExplainedError that names the file and the fault. */
 export function readPolicyFile(file: string): Policy {
   let text: string
   try {
@@ -26,7 +26,7 @@ export function readPolicyFile(file: string): Policy {
   }
 }
 
-/** Throws an Error that says what is wrong with the text. */
+/** Throws an Error with the faults of the text. */
 export function parsePolicy(text: string): Policy {
   const { value, strict } = parsed(text)
   if (!isObject(value))
@@ -84,7 +84,7 @@ const policyShape: Shape = {
   ],
 }
 
-/** Null is absent, as everywhere. */
+/** Null means missing. */
 function checkShape(value: unknown, shape: Shape, path: string, faults: string[]): void {
   if (value === null || value === undefined || shape === 'any') return
   const cannot = (type: string): number =>

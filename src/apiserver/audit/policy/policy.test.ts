@@ -19,7 +19,7 @@ const requests = {
   metrics: info('GET', '/metrics'),
 } as const
 
-/** Which of the requests a rule is for. */
+/** The requests that a rule matches. */
 const matched = (rule: Omit<PolicyRule, 'level'>, user: typeof tim | 'nobody' = tim): string[] => {
   const evaluate = compilePolicy({ rules: [{ level: 'Metadata', ...rule }] })
   return Object.entries(requests).flatMap(([name, request]) =>
@@ -38,7 +38,7 @@ for (const [what, rule, expected] of [
   ['another group', { userGroups: ['x'] }, []],
   ['verbs', { verbs: ['list', 'delete'] }, ['pods', 'clusterRole']],
   ['a namespace', { namespaces: ['default'] }, inDefault],
-  ['what has no namespace', { namespaces: [''] }, ['clusterRole']],
+  ['cluster-scoped resources', { namespaces: [''] }, ['clusterRole']],
   ['a group of resources', { resources: [{ group: '' }] }, inDefault],
   ['a resource without its subresources', { resources: [{ resources: ['pods'] }] }, ['pods', 'pod']],
   ['a subresource', { resources: [{ resources: ['pods/log'] }] }, ['podLog']],
@@ -58,12 +58,12 @@ for (const [what, rule, expected] of [
   })
 }
 
-test('a rule for users is none for requests of nobody', () => {
+test('a rule for users does not match requests without a user', () => {
   assert.deepEqual(matched({ users: [''] }, 'nobody'), [])
   assert.deepEqual(matched({ userGroups: ['operators'] }, 'nobody'), [])
 })
 
-test('the first rule that matches decides; without one nothing is kept', () => {
+test('the first matching rule decides; without one there is no event', () => {
   const policy: Policy = {
     omitStages: ['RequestReceived'],
     omitManagedFields: true,
@@ -77,15 +77,15 @@ test('the first rule that matches decides; without one nothing is kept', () => {
   assert.equal(evaluate(tim, requests.pods), undefined)
   assert.deepEqual(evaluate(tim, requests.pod), {
     level: 'RequestResponse',
-    keepsRequest: true,
-    keepsResponse: true,
+    includesRequest: true,
+    includesResponse: true,
     omitted: new Set(['RequestReceived', 'Panic']),
     omitManagedFields: false,
   })
   assert.deepEqual(evaluate(tim, requests.logs), {
     level: 'Request',
-    keepsRequest: true,
-    keepsResponse: false,
+    includesRequest: true,
+    includesResponse: false,
     omitted: new Set(['RequestReceived']),
     omitManagedFields: true,
   })

@@ -1,6 +1,6 @@
 /**
- * Audit policies: which requests leave an event, and how much of it (audit.k8s.io/v1 Policy). A policy is compiled when
- * it is read; what a rule says of its events is one value, made once. Rules:
+ * Audit policies select the requests that leave an event, and its level of detail (audit.k8s.io/v1 Policy). A policy is
+ * compiled once; the configuration of each rule is shared by its events. Rules:
  * kubernetes.io/docs/reference/config-api/apiserver-audit.v1
  */
 
@@ -27,7 +27,7 @@ export interface PolicyRule {
 
 export interface GroupResources {
   readonly group?: string
-  /** `pods`, `pods/log`, `pods/*`, `*\/scale`, `*`; all if there are none. */
+  /** `pods`, `pods/log`, `pods/*`, `*\/scale`, `*`. Empty means all. */
   readonly resources?: readonly string[]
   readonly resourceNames?: readonly string[]
 }
@@ -38,21 +38,21 @@ export interface Policy {
   readonly omitManagedFields?: boolean
 }
 
-/** What is kept of a request. */
+/** The parts of a request that its event contains. */
 export interface AuditConfig {
   readonly level: Level
-  readonly keepsRequest: boolean
-  readonly keepsResponse: boolean
+  readonly includesRequest: boolean
+  readonly includesResponse: boolean
   readonly omitted: ReadonlySet<Stage>
   readonly omitManagedFields: boolean
 }
 
-/** Says what is kept of a request; undefined is nothing. */
+/** Returns the configuration of a request's event; undefined for no event. */
 export type PolicyEvaluator = (user: UserInfo | undefined, info: RequestInfo) => AuditConfig | undefined
 
 type Matcher = (user: UserInfo | undefined, info: RequestInfo) => boolean
 
-/** The first rule that matches decides; where none does, nothing is kept. */
+/** The first matching rule decides. Without one there is no event. */
 export function compilePolicy({ rules, omitStages = [], omitManagedFields = false }: Policy): PolicyEvaluator {
   const compiled = rules.map((rule) => ({
     matches: matcherOf(rule),
@@ -61,8 +61,8 @@ export function compilePolicy({ rules, omitStages = [], omitManagedFields = fals
         ? undefined
         : {
             level: rule.level,
-            keepsRequest: rule.level !== 'Metadata',
-            keepsResponse: rule.level === 'RequestResponse',
+            includesRequest: rule.level !== 'Metadata',
+            includesResponse: rule.level === 'RequestResponse',
             omitted: new Set([...omitStages, ...(rule.omitStages ?? [])]),
             omitManagedFields: rule.omitManagedFields ?? omitManagedFields,
           },
@@ -73,7 +73,7 @@ export function compilePolicy({ rules, omitStages = [], omitManagedFields = fals
   }
 }
 
-/** Only what a rule names is looked at. */
+/** Only the criteria that a rule has are checked. */
 function matcherOf({ users, userGroups, verbs, resources, namespaces, nonResourceURLs }: PolicyRule): Matcher {
   const parts: Matcher[] = []
   if (users?.length) {
@@ -99,7 +99,7 @@ function matcherOf({ users, userGroups, verbs, resources, namespaces, nonResourc
   return (user, info) => parts.every((part) => part(user, info))
 }
 
-/** Objects without a namespace are in the one whose name is empty. */
+/** Cluster-scoped objects have an empty namespace. */
 const resourceMatcher =
   (resources: readonly GroupResources[], namespaces: ReadonlySet<string>): Matcher =>
   (_user, info) =>

@@ -1,26 +1,26 @@
-/** Sends lists of events to a webhook: each call has its time, failed ones are repeated a few times, ever later. */
+/** Sends lists of events to a webhook. Each call has a timeout; failed calls are retried with back-off. */
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { authorizationOf, type Connection } from '../../../kubeconfig/connection.ts'
 
 export interface EventSenderOptions {
-  /** How long the first repetition waits, ms. */
+  /** The delay before the first retry, in ms. */
   readonly initialBackoffMs: number
-  /** How long one call may take, ms. */
+  /** The timeout of one call, in ms. */
   readonly timeoutMs?: number
   readonly random?: () => number
 }
 
-const usualTimeoutMs = 30_000
-/** Calls in all, as upstream's back-off has steps. */
-const calls = 5
+const defaultTimeoutMs = 30_000
+/** The total number of calls, as the steps of upstream's back-off. */
+const maxCalls = 5
 const factor = 1.5
 const jitter = 0.2
 const idleMs = 30_000
-const mostConnections = 16
-/** Answers say nothing; more of one is not read. */
-const mostAnswerBytes = 64 * 1024
+const maxConnections = 16
+/** The response body is not used. A larger one aborts the call. */
+const maxResponseBytes = 64 * 1024
 
 export class EventSender {
   readonly #connection: Connection
@@ -33,22 +33,21 @@ export class EventSender {
     this.#connection = connection
     this.#authorization = authorizationOf(connection)
     this.#options = options
-    const pool = { keepAlive: true, timeout: idleMs, maxSockets: mostConnections }
+    const pool = { keepAlive: true, timeout: idleMs, maxSockets: maxConnections }
     this.#agent = connection.url.protocol === 'https:' ? new HttpsAgent(pool) : new HttpAgent(pool)
   }
 
-  /** `events` are members without the first brace. Rejects with why the last call failed. */
+  /** `events` are JSON without opening braces. Rejects with the error of the last call. */
   async send(events: readonly string[]): Promise<void> {
-    const body = Buffer.from(
-      `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.map((event) => `{${event}`).join(',')}]}`,
-    )
+    const items = events.map((event) => `{${event}`).join(',')
+    const body = Buffer.from(`{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${items}]}`)
     const { initialBackoffMs, random = Math.random } = this.#options
     let wait = initialBackoffMs
     for (let call = 1; ; call++) {
       try {
         return await this.#post(body)
       } catch (error) {
-        if (call === calls || this.#stopped.signal.aborted) throw error
+        if (call === maxCalls || this.#stopped.signal.aborted) throw error
         await delay(wait * (1 + jitter * random()), undefined, { signal: this.#stopped.signal, ref: false }).catch(
           () => {
             throw error
@@ -59,7 +58,7 @@ export class EventSender {
     }
   }
 
-  /** Ends what is under way. */
+  /** Aborts pending calls. */
   stop(): void {
     this.#stopped.abort()
     this.#agent.destroy()
@@ -67,7 +66,7 @@ export class EventSender {
 
   async #post(body: Buffer): Promise<void> {
     const { url, ca, cert, key, serverName, insecure } = this.#connection
-    const { timeoutMs = usualTimeoutMs } = this.#options
+    const { timeoutMs = defaultTimeoutMs } = this.#options
     const query = new URLSearchParams(url.search)
     query.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
     const authorization = await this.#authorization?.()
@@ -104,7 +103,7 @@ export class EventSender {
         let size = 0
         response.on('data', (piece: Buffer) => {
           size += piece.length
-          if (size > mostAnswerBytes) fail(`the answer is larger than ${mostAnswerBytes} bytes`)
+          if (size > maxResponseBytes) fail(`the answer is larger than ${maxResponseBytes} bytes`)
         })
         response.on('error', (error) => fail(error.message))
         response.on('end', () =>

@@ -1,4 +1,4 @@
-/** The webhook backend: events are sent to another server, in lists. */
+/** The webhook backend: sends lists of events to another server. */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import type { AuditBackend, BatchOptions, Mode, ReportLoss, TruncateOptions } from '../backend.ts'
@@ -16,7 +16,7 @@ export interface WebhookBackendOptions {
 
 const stopMs = 5_000
 
-/** Rejects with an ExplainedError that says what is wrong with the kubeconfig. */
+/** Rejects with an ExplainedError for an invalid kubeconfig. */
 export async function webhookBackend(options: WebhookBackendOptions, lost: ReportLoss): Promise<AuditBackend> {
   const { configFile, mode, truncate } = options
   const connection = await readKubeconfig(configFile, { allowsHttp: true }).catch((error) => {
@@ -46,7 +46,7 @@ export async function webhookBackend(options: WebhookBackendOptions, lost: Repor
       },
       async stop() {
         const stopping = batcher.stop(stopMs)
-        // What hangs is not waited for any longer than that.
+        // Calls that hang are aborted after that time.
         await stopping
         sender.stop()
       },

@@ -45,7 +45,7 @@ const anonymous = structOf('AnonymousAuthConfig', {
   conditions: listOf(structOf('AnonymousAuthCondition', { path: text })),
 })
 
-/** Throws an Error for a text that is no such configuration. */
+/** Throws an Error for an invalid configuration. */
 export function parseConfiguration(yaml: string): AuthenticationConfiguration {
   if (yaml.length === 0) throw new Error('empty config data')
   const { value, strict } = parseYaml(yaml)

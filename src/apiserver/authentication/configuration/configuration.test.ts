@@ -37,7 +37,7 @@ interface Parts {
   readonly [field: string]: unknown
 }
 
-/** A good issuer with these parts in place of its own. */
+/** A valid issuer with some fields replaced. */
 const authenticator = ({ issuer, claimMappings, ...more }: Parts = {}) => ({
   issuer: { url: 'https://a.example.com', audiences: ['x'], ...issuer },
   claimMappings: { username: { claim: 'sub', prefix: '' }, ...claimMappings },
@@ -49,15 +49,15 @@ const faults = (...jwt: readonly Parts[]) =>
   )
 
 const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
-  ['a good one', {}, []],
+  ['a valid issuer', {}, []],
   ['no url', { issuer: { url: '' } }, ['jwt[0].issuer.url: Required value']],
   [
-    'a url that is not secure',
+    'a url without https',
     { issuer: { url: 'http://a' } },
     ['jwt[0].issuer.url: Invalid value: "http://a": URL scheme must be https'],
   ],
   [
-    'a url with all that it may not have',
+    'a url with user, query and fragment',
     { issuer: { url: 'https://u:p@a/?q=1#f' } },
     [
       'jwt[0].issuer.url: Invalid value: "https://u:p@a/?q=1#f": URL must not contain a username or password',
@@ -66,7 +66,7 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ],
   ],
   [
-    'the server itself',
+    'the issuer of the server itself',
     { issuer: { url: 'https://own' } },
     ['jwt[0].issuer.url: Invalid value: "https://own": URL must not overlap with disallowed issuers: [https://own]'],
   ],
@@ -91,7 +91,7 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ],
   ],
   [
-    'a policy that there is not',
+    'an unknown policy',
     { issuer: { audienceMatchPolicy: 'MatchAll' } },
     [
       'jwt[0].issuer.audienceMatchPolicy: Invalid value: "MatchAll": audienceMatchPolicy must be empty or ' +
@@ -99,7 +99,7 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ],
   ],
   [
-    'an authority that is none',
+    'an invalid certificate authority',
     { issuer: { certificateAuthority: 'x' } },
     [
       'jwt[0].issuer.certificateAuthority: Invalid value: "<omitted>": data does not contain any valid RSA or ' +
@@ -107,12 +107,12 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ],
   ],
   [
-    'an egress selector that there is not',
+    'an unknown egress selector',
     { issuer: { egressSelectorType: 'etcd' } },
     ['jwt[0].issuer.egressSelectorType: Invalid value: "etcd": egress selector must be either controlplane or cluster'],
   ],
   [
-    'rules that contradict themselves',
+    'contradictory rules',
     {
       claimValidationRules: [
         { claim: 'a', expression: 'true' },
@@ -153,12 +153,12 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ['jwt[0].claimMappings.groups.prefix: Invalid value: "p": may not be specified when expression is set'],
   ],
   [
-    'both',
+    'claim and expression',
     { claimMappings: { uid: { claim: 'a', expression: 'b' } } },
     ['jwt[0].claimMappings.uid: Invalid value: "": claim and expression can\'t both be set'],
   ],
   [
-    'an e-mail address that nobody verifies',
+    'an unverified e-mail address',
     { claimMappings: { username: { expression: 'claims.?email.orValue("x")' } } },
     [
       'jwt[0].claimMappings.username.expression: Invalid value: "claims.?email.orValue(\\"x\\")": ' +
@@ -168,7 +168,7 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ],
   ],
   [
-    'one that a rule verifies',
+    'an e-mail address that a rule verifies',
     {
       claimMappings: { username: { expression: 'claims.email' } },
       claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }],
@@ -176,7 +176,7 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     [],
   ],
   [
-    'keys that are nobody’s, or somebody else’s',
+    'invalid or reserved keys',
     {
       claimMappings: {
         extra: [
@@ -198,7 +198,7 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
     ],
   ],
   [
-    'rules of users',
+    'user validation rules',
     { userValidationRules: [{}, { expression: 'user.username' }] },
     [
       'jwt[0].userValidationRules[0].expression: Required value',
@@ -207,17 +207,20 @@ const cases: readonly (readonly [string, Parts, readonly string[]])[] = [
   ],
 ]
 
-describe('what is wrong is told in words', () => {
+describe('faults of a configuration', () => {
   for (const [what, parts, expected] of cases) test(what, () => assert.deepEqual(faults(parts), expected))
 
   test('an expression that does not compile', () => {
     assert.match(
       faults({ claimMappings: { username: { expression: 'claims.' } } })[0] ?? '',
-      /^jwt\[0\]\.claimMappings\.username\.expression: Invalid value: "claims\.": compilation failed: ERROR: <input>:1:8/,
+      new RegExp(
+        String.raw`^jwt\[0\]\.claimMappings\.username\.expression: Invalid value: "claims\.": compilation failed: ` +
+          'ERROR: <input>:1:8',
+      ),
     )
   })
 
-  test('issuers twice', () => {
+  test('an issuer that is listed twice', () => {
     const twice = { issuer: { discoveryURL: 'https://d' } }
     assert.deepEqual(faults(twice, twice), [
       'jwt[1].issuer.url: Duplicate value: "https://a.example.com"',
@@ -228,7 +231,7 @@ describe('what is wrong is told in words', () => {
     ])
   })
 
-  test('conditions of nobody', () => {
+  test('conditions of disabled anonymous authentication', () => {
     const [fault] = configurationFaults({ anonymous: { enabled: false, conditions: [{ path: '/livez' }] } }, [])
     assert.equal(
       `${fault?.field}: ${fault?.message}`,

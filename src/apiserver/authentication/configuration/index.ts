@@ -1,7 +1,7 @@
 /**
- * Structured authentication (KEP-3331): a file says which issuers of tokens are believed and whom their tokens make,
- * and who may come without credentials. It is read again when it changes; a file that is not right is told in the log
- * and changes nothing.
+ * Structured authentication (KEP-3331): a file configures the trusted token issuers, the mapping of their claims, and
+ * anonymous authentication. It is reloaded when it changes. An invalid file is logged, and the old configuration
+ * remains.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -21,7 +21,7 @@ import { type Issuers, type IssuersOptions, issuerTokens } from './issuers.ts'
 import { checkConfiguration } from './validate-configuration.ts'
 
 export interface IssuerSources {
-  /** Issuers that are somebody else: the server's own, of service account tokens. */
+  /** Issuers that must not be configured: the server's own, of service account tokens. */
   readonly disallowed: readonly string[]
   readonly metrics: MetricsRegistry
   readonly tokenCache: TokenCacheMetrics
@@ -30,18 +30,15 @@ export interface IssuerSources {
 
 export interface ConfiguredOptions extends IssuerSources {
   readonly file: string
-  /** Whether flags say something about requests without credentials: then the file may not. */
+  /** True if a flag configures anonymous authentication: the file must not do so too. */
   readonly anonymousFlag: boolean
-  /**
-   * How long new issuers have time to be reached before the file that names them counts as failed, ms; a minute unless
-   * said.
-   */
-  readonly patienceMs?: number
-  /** After how long such a file is tried again, ms; a minute unless said. */
+  /** The time in ms that new issuers have to become ready before the reload counts as failed. Default: one minute. */
+  readonly readyTimeoutMs?: number
+  /** The delay in ms before a failed reload is retried. Default: one minute. */
   readonly retryMs?: number
 }
 
-/** The issuer of the flags `--oidc-…`. Throws an ExplainedError for one that cannot be. */
+/** The issuer of the flags `--oidc-…`. Throws an ExplainedError if it is invalid. */
 export function flaggedIssuer(
   issuer: JwtIssuer,
   algorithms: readonly string[],
@@ -57,10 +54,10 @@ export function flaggedIssuer(
   return issuerTokens([issuer], { algorithms, metrics: jwtMetrics(metrics), tokenCache, log })
 }
 
-const usualPatienceMs = 60_000
-const usualRetryMs = 60_000
-/** How often new issuers are looked at while they are waited for, ms. */
-const lookMs = 100
+const defaultReadyTimeoutMs = 60_000
+const defaultRetryMs = 60_000
+/** The interval in ms at which new issuers are checked for readiness. */
+const pollMs = 100
 
 export class ConfiguredAuthentication implements TokenAuthenticator {
   readonly name = 'AuthenticationConfiguration'
@@ -85,7 +82,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#reloads = reloadMetrics(options.metrics, 'authentication')
   }
 
-  /** Where requests without credentials are let in: undefined if the file does not say. */
+  /** Returns a function that decides on anonymous requests by path; undefined if the file has no such setting. */
   get anonymous(): ((path: string) => boolean) | undefined {
     const { anonymous } = this.#configuration
     if (!anonymous) return undefined
@@ -97,7 +94,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     return this.#issuers?.authenticate(token, audiences)
   }
 
-  /** Rejects with an ExplainedError for a file that is not right. Providers may be out of reach. */
+  /** Rejects with an ExplainedError for an invalid file. Providers may be unreachable. */
   async start(): Promise<void> {
     const { file, anonymousFlag } = this.#options
     let text: string
@@ -131,7 +128,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#followed = followFile(
       file,
       text,
-      (changed) => this.#inTurn(changed),
+      (changed) => this.#enqueueReload(changed),
       (error) => this.#failed('read', 'config file', error),
     )
   }
@@ -143,36 +140,33 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#issuers?.stop()
   }
 
-  #inTurn(text: string): Promise<void> {
+  #enqueueReload(text: string): Promise<void> {
     return (this.#reloading = this.#reloading.then(() => this.#reload(text)))
   }
 
-  /**
-   * Never rejects. A text that is not right never will be; issuers that are out of reach are tried again, unless the
-   * file changes.
-   */
+  /** Never rejects. An invalid text is not retried; unreachable issuers are, until the file changes. */
   async #reload(text: string): Promise<void> {
-    const { disallowed, log, retryMs = usualRetryMs } = this.#options
+    const { disallowed, log, retryMs = defaultRetryMs } = this.#options
     const { signal } = this.#stopping
     clearTimeout(this.#retry)
-    let trying = 'load'
+    let step = 'load'
     try {
       const configuration = parseConfiguration(text)
-      trying = 'validate'
+      step = 'validate'
       const isSame = jsonEqual(configuration.anonymous, this.#configuration.anonymous)
       checkConfiguration(
         configuration,
         disallowed,
         isSame ? [] : [forbiddenField('anonymous', 'changed from initial configuration file')],
       )
-      trying = 'update'
-      await this.#use(configuration)
+      step = 'update'
+      await this.#apply(configuration)
       this.#reloads.reloaded(text)
       log('reloaded authentication config')
     } catch (error) {
       if (signal.aborted) return
-      this.#failed(trying, 'config', error)
-      if (trying === 'update') this.#retry = setTimeout(() => this.#inTurn(text), retryMs).unref()
+      this.#failed(step, 'config', error)
+      if (step === 'update') this.#retry = setTimeout(() => this.#enqueueReload(text), retryMs).unref()
     }
   }
 
@@ -181,10 +175,10 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#options.log(`failed to ${trying} authentication ${what}: ${reasonOf(error)}`)
   }
 
-  /** New issuers take the place of the old ones when all of them can judge tokens. */
-  async #use(configuration: AuthenticationConfiguration): Promise<void> {
+  /** Replaces the issuers when all new ones are ready. */
+  async #apply(configuration: AuthenticationConfiguration): Promise<void> {
     const { signal } = this.#stopping
-    const { patienceMs = usualPatienceMs } = this.#options
+    const { readyTimeoutMs: patienceMs = defaultReadyTimeoutMs } = this.#options
     const issuers = issuerTokens(configuration.jwt ?? [], this.#issuerOptions)
     await issuers.start?.()
     try {
@@ -192,7 +186,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
       while (issuers.faults.length > 0) {
         if (performance.now() > deadline)
           throw new Error(`[${[...issuers.faults, 'context deadline exceeded'].join(', ')}]`)
-        await delay(lookMs, undefined, { signal, ref: false })
+        await delay(pollMs, undefined, { signal, ref: false })
       }
     } catch (error) {
       issuers.stop()

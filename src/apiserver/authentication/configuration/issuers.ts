@@ -1,4 +1,4 @@
-/** The authenticators of a list of issuers, as one. */
+/** Combines the authenticators of several issuers into one. */
 
 import { type JwtAuthenticatorOptions, jwtAuthenticator } from '../oidc/index.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
@@ -13,17 +13,17 @@ export interface IssuersOptions extends JwtAuthenticatorOptions {
 }
 
 export interface Issuers extends TokenAuthenticator {
-  /** What keeps some of them from judging tokens. */
+  /** The reasons why some issuers are not ready. */
   readonly faults: readonly string[]
-  /** Others have taken their place. Tokens that are being judged are judged. */
+  /** Call when other issuers replace these. Pending tokens are still verified. */
   retire(): void
   stop(): void
 }
 
-/** Users hold for this long without a look at their token, ms. */
+/** The time in ms that a verified token is cached. */
 const knownMs = 10_000
 
-/** Of issuers that have been validated. */
+/** The issuers must have been validated. */
 export function issuerTokens(jwt: readonly JwtIssuer[], options: IssuersOptions): Issuers {
   const authenticators = jwt.map((issuer) => jwtAuthenticator(issuer, options))
   const tokens = cachedTokens(loggedTokens(firstOf('OpenID Connect', authenticators), options.log), {

@@ -1,18 +1,18 @@
-/** What is wrong with an AuthenticationConfiguration, in upstream's words. */
+/** Validates an AuthenticationConfiguration, with upstream's messages. */
 import { duplicate, type FieldError, invalidValue, tooMany } from '../../../machinery/validation/field-error.ts'
 import type { JwtIssuer } from '../oidc/jwt-issuer.ts'
 import type { AuthenticationConfiguration } from './configuration-file.ts'
 import { issuerFaults } from './validate-issuer.ts'
 import { mappingFaults } from './validate-mappings.ts'
 
-const mostIssuers = 64
+const maxIssuers = 64
 
-/** `disallowed` are issuers that are somebody else: the server itself, for tokens of service accounts. */
+/** `disallowed` are issuers that must not be configured: the server itself, for service account tokens. */
 export function configurationFaults(
   { jwt = [], anonymous }: AuthenticationConfiguration,
   disallowed: readonly string[],
 ): readonly FieldError[] {
-  if (jwt.length > mostIssuers) return [tooMany('jwt', jwt.length, mostIssuers)]
+  if (jwt.length > maxIssuers) return [tooMany('jwt', jwt.length, maxIssuers)]
   const conditions = anonymous?.conditions ?? []
   return [
     ...jwt.flatMap((authenticator, index) => [
@@ -44,7 +44,7 @@ function repeated(jwt: readonly JwtIssuer[], index: number): FieldError[] {
   ]
 }
 
-/** Throws an Error that tells all faults; `more` are those that others have found. */
+/** Throws an Error with all faults. `more` are faults found elsewhere. */
 export function checkConfiguration(
   configuration: AuthenticationConfiguration,
   disallowed: readonly string[],

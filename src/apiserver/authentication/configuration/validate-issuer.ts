@@ -1,4 +1,4 @@
-/** What is wrong with the issuer of tokens that a configuration names, in upstream's words. */
+/** Validates the issuer of a configuration, with upstream's messages. */
 import { X509Certificate } from 'node:crypto'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
 import { parseUrl, UrlError } from '../../../machinery/values/go-url.ts'
@@ -44,7 +44,7 @@ function urlFaults(url: string, disallowed: readonly string[], path: string): Fi
   return errors
 }
 
-/** Why Go does not take it for a URL. */
+/** Returns Go's message if Go cannot parse the URL. */
 function parseFault(url: string): string | undefined {
   try {
     parseUrl(url)
@@ -108,16 +108,12 @@ function hasCertificate(pem: string): boolean {
   }
 }
 
-/** There is nothing to select from: upstream reads `--egress-selector-config-file`, which has no effect here. */
+/** Egress selectors have no effect here: upstream reads `--egress-selector-config-file`, which we ignore. */
 function egressFaults(type: string, path: string): readonly FieldError[] {
   if (type === '') return []
   if (type !== 'controlplane' && type !== 'cluster')
     return [invalidValue(path, type, 'egress selector must be either controlplane or cluster')]
   return [
-    invalidValue(
-      path,
-      type,
-      'egress selectors are not supported here: leave the field out, providers are asked directly',
-    ),
+    invalidValue(path, type, 'egress selectors are not supported: remove the field, providers are called directly'),
   ]
 }

@@ -1,4 +1,4 @@
-/** What is wrong with the rules and mappings of claims, in upstream's words. */
+/** Validates claim mappings and rules, with upstream's messages. */
 import type { Program } from '../../../cel/index.ts'
 import { domainPrefixedPathFaults } from '../../../machinery/validation/domain-prefixed-path.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../../machinery/validation/field-error.ts'
@@ -8,7 +8,7 @@ import type { ClaimOrExpression, JwtIssuer } from '../oidc/jwt-issuer.ts'
 interface Found {
   readonly errors: FieldError[]
   /**
-   * Those that compile, of rules for claims, of the user's name, and of `extra`: they may look whether an e-mail
+   * The compiled expressions of claim rules, of the username and of `extra`: one of them may check that an e-mail
    * address is verified.
    */
   readonly programs: Program[]

@@ -17,7 +17,7 @@ const named = (more: NonNullable<JwtIssuer['claimMappings']>, rest: JwtIssuer = 
   ...rest,
 })
 
-describe('claims become a user', () => {
+describe('the user from claims', () => {
   const cases: readonly (readonly [string, JwtIssuer, Record<string, unknown>, unknown])[] = [
     [
       'by name and prefix',
@@ -45,26 +45,26 @@ describe('claims become a user', () => {
       { name: 'a@b', groups: [] },
     ],
     [
-      'by an e-mail address that says nothing',
+      'by an e-mail address without email_verified',
       named({ username: { claim: 'email', prefix: '' } }),
       { email: 'a@b' },
       { name: 'a@b', groups: [] },
     ],
     [
-      'by an unverified one',
+      'not by an unverified e-mail address',
       named({ username: { claim: 'email', prefix: '' } }),
       { email: 'a@b', email_verified: false },
       'oidc: email not verified',
     ],
     [
-      'by one that is verified in words',
+      'not if email_verified is a text',
       named({ username: { claim: 'email', prefix: '' } }),
       { email: 'a@b', email_verified: 'true' },
       "oidc: parse 'email_verified' claim: json: cannot unmarshal string into Go value of type bool",
     ],
     ['by an empty name', named({}), { sub: '' }, { name: '', groups: [] }],
     [
-      'by an expression that gives an empty one',
+      'not by an expression with an empty result',
       named({ username: { expression: 'claims.sub' } }),
       { sub: '' },
       'oidc: empty username via CEL expression is not allowed',
@@ -83,7 +83,7 @@ describe('claims become a user', () => {
     ],
     ['with no group', named({ groups: { claim: 'g', prefix: '' } }), { sub: 'j' }, { name: 'j', groups: [] }],
     [
-      'with groups that are none',
+      'with groups of another type',
       named({ groups: { claim: 'g', prefix: '' } }),
       { sub: 'j', g: ['a', 1] },
       'oidc: parse groups claim "g": json: cannot unmarshal array into Go value of type string',
@@ -126,25 +126,25 @@ describe('claims become a user', () => {
       'oidc: error evaluating group claim expression: expression must return a string or a list of strings',
     ],
     [
-      'if a claim is as required',
+      'if a required claim matches',
       named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
       { sub: 'j', hd: 'b' },
       { name: 'j', groups: [] },
     ],
     [
-      'not if it is missing',
+      'not if a required claim is missing',
       named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
       { sub: 'j' },
       'oidc: required claim hd not present in ID token',
     ],
     [
-      'not if it is another',
+      'not if a required claim differs',
       named({}, { claimValidationRules: [{ claim: 'hd', requiredValue: 'b' }] }),
       { sub: 'j', hd: 'c' },
       'oidc: required claim hd value does not match. Got = c, want = b',
     ],
     [
-      'not if a rule says no',
+      'not if a claim rule fails',
       named(
         {},
         { claimValidationRules: [{ expression: 'claims.exp - claims.nbf <= 86400', message: 'lives too long' }] },
@@ -154,14 +154,14 @@ describe('claims become a user', () => {
         "86400' failed: lives too long",
     ],
     [
-      'not if a rule of users says no',
+      'not if a user rule fails',
       named({}, { userValidationRules: [{ expression: "!user.username.startsWith('system:')", message: 'reserved' }] }),
       { sub: 'system:admin' },
       'oidc: error evaluating user info validation rule: validation expression ' +
         "'!user.username.startsWith('system:')' failed: reserved",
     ],
     [
-      'with what rules of users see, even where it is empty',
+      'with empty fields visible to user rules',
       named({}, { userValidationRules: [{ expression: "user.uid == '' && user.groups == [] && user.extra == {}" }] }),
       { sub: 'j' },
       { name: 'j', groups: [] },
@@ -209,15 +209,15 @@ describe('claims become a user', () => {
       { sub: 'j', jti: 'ea28' },
       { name: 'j', groups: [], extra: { 'authentication.kubernetes.io/credential-id': ['JTI=ea28'] } },
     ],
-    ['without an id that is none', named({}), { sub: 'j', jti: 7 }, { name: 'j', groups: [] }],
+    ['without an id of another type', named({}), { sub: 'j', jti: 7 }, { name: 'j', groups: [] }],
     [
-      'by a deep claim that is not there',
+      'not by a missing nested claim',
       { claimMappings: { username: { expression: 'claims.sub' }, groups: { expression: 'claims.a.b.c.d' } } },
       { sub: 'j', a: { z: 1 } },
       "oidc: error evaluating group claim expression: expression 'claims.a.b.c.d' resulted in error: no such key: b",
     ],
     [
-      'by an optional claim that is not there',
+      'by a missing optional claim',
       {
         claimMappings: {
           username: { expression: 'claims.sub' },
@@ -234,7 +234,7 @@ describe('claims become a user', () => {
       { name: ' ', groups: [] },
     ],
     [
-      'not if a rule reads what is not there',
+      'not if a rule reads a missing claim',
       named({}, { claimValidationRules: [{ expression: 'claims.hd == "example.com"', message: 'hd' }] }),
       { sub: 'j' },
       'oidc: error evaluating claim validation expression: expression \'claims.hd == "example.com"\' resulted in ' +
@@ -256,7 +256,7 @@ describe('claims become a user', () => {
   for (const [what, issuer, claims, expected] of cases)
     test(what, () => assert.deepEqual(mapped(issuer, claims), expected))
 
-  test('in bounded time: an expression that costs too much is a refusal', () => {
+  test('an expression over the cost limit is rejected', () => {
     const issuer = {
       claimMappings: {
         username: {

@@ -1,4 +1,4 @@
-/** From the claims of a token that holds to a user, as an issuer's mappings and rules say. */
+/** Maps the claims of a verified token to a user, by an issuer's mappings and rules. */
 import { adapt, type Bindings, type Program } from '../../../cel/index.ts'
 import { CelList, type Value } from '../../../cel/values.ts'
 import { goQuote } from '../../../lib/go/go-quote.ts'
@@ -9,10 +9,10 @@ import type { ClaimOrExpression, JwtIssuer } from './jwt-issuer.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** What a claim or an expression made of a token cannot be used. The message is for the log. */
+/** A claim or an expression result is unusable. The message is for the log. */
 export class ClaimError extends Error {}
 
-/** The user; throws a ClaimError for claims that make none. */
+/** Returns the user; throws a ClaimError if the claims give none. */
 export type ClaimMapper = (claims: Claims) => UserInfo
 
 interface Rule {
@@ -20,7 +20,7 @@ interface Rule {
   readonly message: string
 }
 
-/** Of an issuer that has been validated. */
+/** The issuer must have been validated. */
 export function claimMapper({
   claimMappings = {},
   claimValidationRules = [],
@@ -52,10 +52,10 @@ export function claimMapper({
       ...extras.flatMap(({ key, program }) => expressedExtra(key, program, claims)),
     ]
     for (const { claim = '', requiredValue = '' } of requiredClaims) requireClaim(claims, claim, requiredValue)
-    hold(claimRules, claimsIn(claims), 'oidc: error evaluating claim validation expression')
+    checkRules(claimRules, claimsIn(claims), 'oidc: error evaluating claim validation expression')
     if (userRules.length > 0) {
       const user = { username: name, uid, groups, extra: Object.fromEntries(extra) }
-      hold(
+      checkRules(
         userRules,
         { user: withEscapedNames(adapt(user, userType)) },
         'oidc: error evaluating user info validation rule',
@@ -79,7 +79,7 @@ const rulesOf = (
     expression ? [{ program: compiled(expression, variable, 'bool'), message }] : [],
   )
 
-/** The value of a claim as Go takes it for a text; null is as good as none. */
+/** Decodes a claim as Go decodes a string: null is empty. */
 function textClaim(claims: Claims, claim: string, wrong: (why: string) => string): string {
   if (!Object.hasOwn(claims, claim)) throw new ClaimError(wrong('claim not present'))
   const value = claims[claim]
@@ -103,7 +103,7 @@ function claimedName(claims: Claims, { claim = '', prefix = '' }: ClaimOrExpress
   return prefix + name
 }
 
-/** One group may stand without a list. */
+/** A single group may be a string instead of a list. */
 function claimedGroups(claims: Claims, { claim, prefix = '' }: ClaimOrExpression): readonly string[] {
   if (!claim || !Object.hasOwn(claims, claim)) return []
   const value = claims[claim]
@@ -128,14 +128,12 @@ function requireClaim(claims: Claims, claim: string, wanted: string): void {
 
 type Extra = readonly [key: string, values: readonly string[]]
 
-/** Which token it was, for audit events. */
+/** Identifies the token in audit events. */
 function credentialId({ jti }: Claims): readonly Extra[] {
   return typeof jti === 'string' && jti !== '' ? [['authentication.kubernetes.io/credential-id', [`JTI=${jti}`]]] : []
 }
 
-/**
- * What is empty is left out. An expression that fails is told without a word about what it was for, as upstream does.
- */
+/** Empty values are omitted. As upstream, the error of a failed expression does not name its key. */
 function expressedExtra(key: string, program: Program, claims: Claims): readonly Extra[] {
   const value = evaluated(program, claims, (why) => why)
   const values = textsOf(value, (why) => `oidc: error evaluating extra claim expression: ${program.source}: ${why}`)
@@ -168,7 +166,7 @@ function expressedGroups(source: string): (claims: Claims) => readonly string[] 
   return (claims) => textsOf(evaluated(program, claims, wrong), wrong)
 }
 
-/** A text or a list of texts; what is empty is left out. */
+/** Decodes a string or a list of strings, without empty ones. */
 function textsOf(value: Value, wrong: (why: string) => string): readonly string[] {
   if (value === null) return []
   const values = value instanceof CelList ? [...value] : [value]
@@ -178,7 +176,7 @@ function textsOf(value: Value, wrong: (why: string) => string): readonly string[
   })
 }
 
-function hold(rules: readonly Rule[], bindings: Bindings, what: string): void {
+function checkRules(rules: readonly Rule[], bindings: Bindings, what: string): void {
   for (const { program, message } of rules) {
     const outcome = program.evaluate(bindings)
     if ('error' in outcome)

@@ -1,6 +1,6 @@
 /**
- * Distributed claims (OpenID Connect Core 1.0, section 5.6.2): a token says where groups are to be asked for, which
- * come as a token of their own.
+ * Distributed claims (OpenID Connect Core 1.0, section 5.6.2): a token names an endpoint that returns the groups in a
+ * token of its own.
  */
 import { goQuote } from '../../../lib/go/go-quote.ts'
 import { isObject } from '../../../machinery/fields/json.ts'
@@ -8,8 +8,8 @@ import { parseToken, textOf } from '../service-accounts/json-web-token.ts'
 import { ClaimError, type Claims } from './claim-mapper.ts'
 import { issuerOf, type OpenIdProvider } from './provider.ts'
 
-/** Issuers of distributed claims that are known at once. */
-const mostIssuers = 16
+/** The maximum number of issuers of distributed claims in memory. */
+const maxIssuers = 16
 
 export class DistributedClaims {
   readonly #claim: string
@@ -18,8 +18,8 @@ export class DistributedClaims {
   readonly #others = new Map<string, OpenIdProvider>()
 
   /**
-   * `own` is the provider of the tokens that name sources; `providerOf` makes one for whoever issues what the sources
-   * give.
+   * `own` is the provider of the tokens that name endpoints; `providerOf` creates a provider for the issuer of the
+   * returned token.
    */
   constructor(claim: string, own: OpenIdProvider, providerOf: (issuer: string) => OpenIdProvider) {
     this.#claim = claim
@@ -35,7 +35,9 @@ export class DistributedClaims {
     for (const provider of this.#others.values()) provider.stop()
   }
 
-  /** The claims with the distributed one, if there is one. Rejects with a ClaimError where it cannot be had. */
+  /**
+   * Returns the claims with the distributed claim resolved, if there is one. Rejects with a ClaimError if that fails.
+   */
   async expanded(claims: Claims): Promise<Claims> {
     const claim = this.#claim
     const source = sourceOf(claims, claim)
@@ -63,7 +65,7 @@ export class DistributedClaims {
   async #provider(issuer: string): Promise<OpenIdProvider> {
     let provider = this.#others.get(issuer)
     if (!provider) {
-      if (this.#others.size >= mostIssuers || URL.parse(issuer)?.protocol !== 'https:')
+      if (this.#others.size >= maxIssuers || URL.parse(issuer)?.protocol !== 'https:')
         throw wrong(`verifying untrusted issuer ${issuer} failed`)
       provider = this.#providerOf(issuer)
       this.#others.set(issuer, provider)
@@ -79,7 +81,7 @@ export class DistributedClaims {
 
 const wrong = (why: string): ClaimError => new ClaimError(`oidc: could not expand distributed claims: ${why}`)
 
-/** Undefined where the claim is there, is not distributed, or is aggregated. */
+/** Returns undefined if the claim is present, not distributed, or aggregated. */
 function sourceOf(
   claims: Claims,
   claim: string,

@@ -1,6 +1,4 @@
-/**
- * Values whose members can be reached by escaped names, too: `claims.kubernetes__dot__io` is `claims['kubernetes.io']`.
- */
+/** Values whose members also have escaped names: `claims.kubernetes__dot__io` is `claims['kubernetes.io']`. */
 import { unescapeFieldName } from '../../../cel/syntax/escape.ts'
 import type { ObjectType } from '../../../cel/types.ts'
 import { CelList, CelMap, type Value } from '../../../cel/values.ts'
@@ -24,7 +22,7 @@ class EscapedMap extends CelMap {
     return this.#inner.size
   }
 
-  /** A member that is spelt like that comes first. */
+  /** A member with exactly this name takes precedence. */
   get(key: Value): Value | undefined {
     const spelt = this.#inner.get(key)
     const found = spelt === undefined ? this.#unescaped(key) : spelt

@@ -1,4 +1,4 @@
-/** Expressions (CEL) over the claims of a token and over the user that they make, compiled once. */
+/** CEL expressions over the claims of a token and over the resulting user, compiled once. */
 import { type Environment, environment, type Program } from '../../../cel/index.ts'
 import { kubernetesLibraries } from '../../../cel/libraries/index.ts'
 import { boolType, dynType, formatType, listType, mapType, objectType, stringType } from '../../../cel/types.ts'
@@ -15,7 +15,7 @@ export const userType = objectType('kubernetes.UserInfo', {
 const types = { claims: claimsType, user: userType } as const
 const made: { claims?: Environment; user?: Environment } = {}
 
-/** The program, or what is wrong in upstream's words. `variable` is what the expression reads. */
+/** Returns the program, or upstream's error message. `variable` is the variable that the expression reads. */
 export function compileExpression(
   source: string,
   variable: 'claims' | 'user',

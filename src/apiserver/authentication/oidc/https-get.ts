@@ -1,6 +1,6 @@
 /**
- * Reads a document of an OpenID provider. The provider is a stranger: it gets a deadline, a bound, and no say in where
- * else we go.
+ * Fetches a document of an OpenID provider. The provider is not trusted: requests have a deadline and a size limit, and
+ * redirects must not lead to other servers.
  */
 import { type Agent, request } from 'node:https'
 import { isIP } from 'node:net'
@@ -10,17 +10,17 @@ import { connectionError } from '../../outgoing/index.ts'
 
 export interface GetOptions {
   readonly agent: Agent
-  /** How long it may take as a whole, ms. */
+  /** The total time limit in ms. */
   readonly timeoutMs: number
-  /** Larger documents are not taken. Bytes. */
-  readonly mostBytes: number
+  /** The size limit in bytes. */
+  readonly maxBytes: number
   readonly authorization?: string
 }
 
-const mostRedirects = 10
+const maxRedirects = 10
 
 /**
- * Resolves with the body of a good answer. Rejects with an Error in the words of Go's client. Redirects are followed
+ * Resolves with the body of a 2xx response. Rejects with an Error with the message of Go's client. Follows redirects
  * within the same origin only.
  */
 export function httpsGet(url: string, options: GetOptions): Promise<string> {
@@ -28,7 +28,7 @@ export function httpsGet(url: string, options: GetOptions): Promise<string> {
 }
 
 function get(url: URL, options: GetOptions, deadline: number, redirects: number): Promise<string> {
-  const { agent, mostBytes, authorization } = options
+  const { agent, maxBytes: mostBytes, authorization } = options
   const fail = (why: string): Error => new Error(`Get ${JSON.stringify(url.href)}: ${why}`)
   const port = url.port || '443'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -62,8 +62,8 @@ function get(url: URL, options: GetOptions, deadline: number, redirects: number)
         response.destroy()
         const target = URL.parse(headers.location, url.href)
         if (target?.origin !== url.origin)
-          return reject(fail(`it redirects to another server, ${JSON.stringify(headers.location)}, which is not asked`))
-        if (redirects === mostRedirects) return reject(fail(`stopped after ${mostRedirects} redirects`))
+          return reject(fail(`redirect to another server is not allowed: ${JSON.stringify(headers.location)}`))
+        if (redirects === maxRedirects) return reject(fail(`stopped after ${maxRedirects} redirects`))
         return resolve(get(target, options, deadline, redirects + 1))
       }
       const pieces: Buffer[] = []

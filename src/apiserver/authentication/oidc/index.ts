@@ -1,4 +1,4 @@
-/** Tokens of OpenID providers: whose they are (`--oidc-…`, `jwt[]` of an AuthenticationConfiguration). */
+/** Authenticates tokens of OpenID providers (`--oidc-…`, `jwt[]` of an AuthenticationConfiguration). */
 import { type JsonWebToken, parseToken } from '../service-accounts/json-web-token.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 import { ClaimError, claimMapper } from './claim-mapper.ts'
@@ -8,24 +8,24 @@ import type { JwtMetrics } from './metrics.ts'
 import { issuerOf, OpenIdProvider } from './provider.ts'
 
 export interface JwtAuthenticatorOptions {
-  /** How tokens may be signed. */
+  /** The accepted signing algorithms. */
   readonly algorithms: readonly string[]
   readonly metrics: JwtMetrics
   readonly log: (line: string) => void
   /** Ms since 1970. */
   readonly now?: () => number
-  /** How long to wait before a provider that cannot be reached is asked again, ms. */
+  /** The delay in ms before an unreachable provider is retried. */
   readonly retryMs?: number
 }
 
 export interface JwtAuthenticator extends TokenAuthenticator {
-  /** What keeps it from judging tokens; undefined when nothing does. */
+  /** The reason why it is not ready; undefined if it is. */
   readonly health: string | undefined
-  /** Another one has taken its place. Tokens that are being judged are judged. */
+  /** Call when another authenticator replaces it. Pending tokens are still verified. */
   retire(): void
 }
 
-/** Of an issuer that has been validated. Its provider is asked in the background, from `start` on. */
+/** The issuer must have been validated. Its provider is contacted in the background after `start`. */
 export function jwtAuthenticator(issuer: JwtIssuer, options: JwtAuthenticatorOptions): JwtAuthenticator {
   const { metrics, ...rest } = options
   const { url = '', discoveryURL, certificateAuthority: ca, audiences = [] } = issuer.issuer ?? {}
@@ -42,7 +42,7 @@ export function jwtAuthenticator(issuer: JwtIssuer, options: JwtAuthenticatorOpt
     : undefined
   const userOf = claimMapper(issuer)
 
-  async function judge(token: JsonWebToken): Promise<TokenVerdict> {
+  async function verify(token: JsonWebToken): Promise<TokenVerdict> {
     const fault = await provider.fault(token)
     if (fault) return { refused: `oidc: verify token: ${fault}` }
     try {
@@ -63,8 +63,12 @@ export function jwtAuthenticator(issuer: JwtIssuer, options: JwtAuthenticatorOpt
       if (!parsed || issuerOf(parsed.claims) !== url) return undefined
       if (!provider.isReady) return { refused: 'oidc: authenticator not initialized' }
       const started = performance.now()
-      return judge(parsed).then((verdict) => {
-        metrics.judged(url, verdict && 'user' in verdict ? 'success' : 'failure', (performance.now() - started) / 1000)
+      return verify(parsed).then((verdict) => {
+        metrics.verified(
+          url,
+          verdict && 'user' in verdict ? 'success' : 'failure',
+          (performance.now() - started) / 1000,
+        )
         return verdict
       })
     },

@@ -1,7 +1,4 @@
-/**
- * An issuer of tokens that is believed, and what becomes of the claims of its tokens: `jwt[]` of an
- * AuthenticationConfiguration (KEP-3331).
- */
+/** A trusted token issuer and the mapping of its claims: `jwt[]` of an AuthenticationConfiguration (KEP-3331). */
 
 /** A claim with a prefix, or an expression. */
 export interface ClaimOrExpression {
@@ -25,9 +22,9 @@ export interface UserValidationRule {
 export interface JwtIssuer {
   readonly issuer?: {
     readonly url?: string
-    /** Where the discovery document is, if not at the issuer. */
+    /** The URL of the discovery document. Default: below the issuer. */
     readonly discoveryURL?: string
-    /** PEM; the machine's own authorities unless said. */
+    /** PEM. Default: the system's CAs. */
     readonly certificateAuthority?: string
     readonly audiences?: readonly string[]
     readonly audienceMatchPolicy?: string

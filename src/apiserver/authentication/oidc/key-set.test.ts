@@ -18,7 +18,7 @@ const token = (key: typeof rsa, kid?: string, alg = 'RS256') => {
 const unverified = 'failed to verify id token signature'
 
 describe('a key set', () => {
-  test('is read when a token needs it, and again for a key that it has not', async () => {
+  test('is fetched when a token needs it, and again for an unknown key', async () => {
     let [served, reads] = [jwks(jwk(rsa, 'a')), 0]
     const keys = new KeySet(async () => {
       reads++
@@ -32,7 +32,7 @@ describe('a key set', () => {
     assert.equal(await keys.fault(token(rsa, 'a')), unverified)
   })
 
-  test('is not read for every token of an unknown key, and once only for many at once', async () => {
+  test('limits fetches for unknown keys, and fetches once for concurrent tokens', async () => {
     let [reads, now] = [0, 0]
     const keys = new KeySet(
       async () => {
@@ -51,7 +51,7 @@ describe('a key set', () => {
     assert.equal(await keys.fault(token(rsa, 'a')), undefined)
   })
 
-  test('that cannot be had keeps the keys that are known', async () => {
+  test('retains its keys when a fetch fails', async () => {
     let answer: () => Promise<string> = async () => jwks(jwk(rsa, 'a'))
     const keys = new KeySet(() => answer())
     await keys.fault(token(rsa, 'a'))
@@ -62,7 +62,7 @@ describe('a key set', () => {
     assert.equal(await keys.fault(token(rsa, 'a')), undefined)
   })
 
-  test('says how its keys are used: the public key is no secret of HS256, and what is not signed does not hold', async () => {
+  test('verifies only with the algorithm of the key: HS256 with the public key and unsigned tokens fail', async () => {
     const keys = new KeySet(async () => jwks(jwk(rsa, 'a')))
     const pem = rsa.publicKey.export({ type: 'spki', format: 'pem' })
     const hmac = text({ alg: 'HS256', kid: 'a' })
@@ -74,7 +74,7 @@ describe('a key set', () => {
     assert.equal(await keys.fault(token(rsa, 'a', 'toString')), unverified)
   })
 
-  test('passes over keys that sign nothing, secrets above all', () => {
+  test('skips keys that cannot sign, symmetric ones included', () => {
     const { n, e } = rsa.publicKey.export({ format: 'jwk' })
     const keys = parseKeySet(
       jwks(

@@ -1,6 +1,6 @@
 /**
- * The keys of an OpenID provider (JWKS, RFC 7517), and whether one of them has signed a token. Keys change while the
- * server runs.
+ * The keys of an OpenID provider (JWKS, RFC 7517), and verification of token signatures. Keys change while the server
+ * runs.
  */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { isObject } from '../../../machinery/fields/json.ts'
@@ -13,7 +13,7 @@ interface Algorithm {
   readonly pss?: boolean
 }
 
-/** RFC 7518, section 3.1: those that are signatures with a key pair. */
+/** RFC 7518, section 3.1: the asymmetric signature algorithms. */
 const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['ES256', { keyType: 'ec', hash: 'sha256', curve: 'prime256v1' }],
   ['ES384', { keyType: 'ec', hash: 'sha384', curve: 'secp384r1' }],
@@ -26,7 +26,7 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['RS512', { keyType: 'rsa', hash: 'sha512' }],
 ])
 
-/** All that may be asked for, in alphabetical order. */
+/** All supported algorithms, in alphabetical order. */
 export const signingAlgorithms: readonly string[] = [...algorithms.keys()]
 
 export interface ProviderKey {
@@ -34,16 +34,16 @@ export interface ProviderKey {
   readonly key: KeyObject
 }
 
-/** More keys of one provider are not taken: each may have to be tried. */
-const mostKeys = 256
+/** The maximum number of keys of a provider: each may have to be tried. */
+const maxKeys = 256
 
-/** The keys of a key set that sign tokens; others are passed over. Throws an Error for what is no key set. */
+/** Parses the signing keys of a key set and skips others. Throws an Error for an invalid key set. */
 export function parseKeySet(text: string): readonly ProviderKey[] {
   const { keys } = fieldsOf(text)
   if (!Array.isArray(keys)) throw new Error('it has no list of keys')
-  if (keys.length > mostKeys) throw new Error(`it has ${keys.length} keys, and at most ${mostKeys} are taken`)
+  if (keys.length > maxKeys) throw new Error(`it has ${keys.length} keys, and at most ${maxKeys} are taken`)
   return keys.flatMap((jwk: unknown) => {
-    // A key of symmetric algorithms is a secret, and nothing to publish: it would sign whatever anybody says.
+    // A symmetric key is a secret: anybody who reads a published one could sign.
     if (!isObject(jwk) || (jwk.kty !== 'RSA' && jwk.kty !== 'EC') || (jwk.use !== undefined && jwk.use !== 'sig'))
       return []
     try {
@@ -63,7 +63,7 @@ function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   return value
 }
 
-/** The token's algorithm only counts where the key is of its kind. */
+/** The token's algorithm must match the type of the key. */
 function isSignedBy({ signed, signature, algorithm }: JsonWebToken, { key }: ProviderKey): boolean {
   const known = algorithms.get(algorithm)
   if (!known || key.asymmetricKeyType !== known.keyType) return false
@@ -74,28 +74,28 @@ function isSignedBy({ signed, signature, algorithm }: JsonWebToken, { key }: Pro
   return verify(known.hash, Buffer.from(signed), { ...options, dsaEncoding: 'ieee-p1363' }, signature)
 }
 
-/** How many times the keys are read at once when tokens of unknown keys come, and how fast such reads come back. */
-const readsAtOnce = 5
-const readBackMs = 10_000
+/** The burst of fetches for unknown keys, and the time in ms to regain one. */
+const burstReads = 5
+const readRefillMs = 10_000
 
 export class KeySet {
   readonly #read: () => Promise<string>
   readonly #now: () => number
   #keys: readonly ProviderKey[] = []
   #reading: Promise<void> | undefined
-  #reads = readsAtOnce
+  #reads = burstReads
   #countedAt: number
 
-  /** `read` gets the key set's text. Tokens of unknown keys let it be read again, but not by every one of them. */
+  /** `read` fetches the key set. Tokens with unknown keys trigger a fetch, at a limited rate. */
   constructor(read: () => Promise<string>, now: () => number = () => performance.now()) {
     this.#read = read
     this.#now = now
     this.#countedAt = now()
   }
 
-  /** Why the signature does not hold; undefined if it does. */
+  /** Returns the reason why the signature is invalid; undefined if it is valid. */
   async fault(token: JsonWebToken): Promise<string | undefined> {
-    if (this.#holds(token)) return undefined
+    if (this.#isSigned(token)) return undefined
     if (!this.#reading && !this.#mayRead()) return 'failed to verify id token signature'
     try {
       await (this.#reading ??= this.#refresh().finally(() => {
@@ -104,16 +104,16 @@ export class KeySet {
     } catch (error) {
       return `fetching keys ${error instanceof Error ? error.message : error}`
     }
-    return this.#holds(token) ? undefined : 'failed to verify id token signature'
+    return this.#isSigned(token) ? undefined : 'failed to verify id token signature'
   }
 
-  #holds(token: JsonWebToken): boolean {
+  #isSigned(token: JsonWebToken): boolean {
     return this.#keys.some((key) => (token.keyId === '' || key.id === token.keyId) && isSignedBy(token, key))
   }
 
   #mayRead(): boolean {
     const now = this.#now()
-    this.#reads = Math.min(readsAtOnce, this.#reads + (now - this.#countedAt) / readBackMs)
+    this.#reads = Math.min(burstReads, this.#reads + (now - this.#countedAt) / readRefillMs)
     this.#countedAt = now
     if (this.#reads < 1) return false
     this.#reads--

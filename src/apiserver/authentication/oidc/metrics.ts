@@ -1,13 +1,13 @@
-/** What is told of tokens of OpenID providers, by upstream's names. */
+/** Metrics of tokens of OpenID providers, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export interface JwtMetrics {
-  /** A token of the issuer was judged; in seconds. */
-  judged(issuer: string, result: 'success' | 'failure', took: number): void
-  /** The issuer's keys were read: their text, or undefined if they could not be. */
+  /** A token of the issuer was verified. `took` is in seconds. */
+  verified(issuer: string, result: 'success' | 'failure', took: number): void
+  /** The issuer's keys were fetched: their text, or undefined after a failure. */
   fetched(issuer: string, keys: string | undefined): void
 }
 
@@ -42,7 +42,7 @@ export function jwtMetrics(metrics: MetricsRegistry): JwtMetrics {
     () => [...keySets].map(([issuer, hash]) => [[server, hash, issuer], 1] as const),
   )
   return {
-    judged: (issuer, result, took) => latency([hashOf(issuer), result]).observe(took),
+    verified: (issuer, result, took) => latency([hashOf(issuer), result]).observe(took),
     fetched(issuer, keys) {
       const hash = hashOf(issuer)
       const result = keys === undefined ? 'failure' : 'success'

@@ -1,5 +1,5 @@
 /**
- * An OpenID provider (OpenID Connect Discovery 1.0): what it says of itself and its keys. It may be out of reach when
+ * An OpenID provider (OpenID Connect Discovery 1.0): its discovery document and its keys. It may be unreachable when
  * the server starts.
  */
 import { Agent } from 'node:https'
@@ -11,27 +11,27 @@ import { KeySet } from './key-set.ts'
 
 export interface ProviderOptions {
   readonly issuer: string
-  /** Where the discovery document is, if not at the issuer. */
+  /** The URL of the discovery document. Default: below the issuer. */
   readonly discoveryUrl?: string
-  /** PEM; the machine's own authorities unless said. */
+  /** PEM. Default: the system's CAs. */
   readonly ca?: string
   readonly audiences: readonly string[]
-  /** How its tokens may be signed: `RS256`, … */
+  /** The accepted signing algorithms: `RS256`, … */
   readonly algorithms: readonly string[]
   readonly log: (line: string) => void
-  /** How the keys were read, for metrics; `text` where they were. */
+  /** Called after each fetch of the keys; `text` is undefined after a failure. */
   readonly fetched?: (text: string | undefined) => void
-  /** How long to wait before the provider is asked again, ms; 10,000 unless said. */
+  /** The delay in ms before an unreachable provider is retried. Default: 10,000. */
   readonly retryMs?: number
   /** Ms since 1970. */
   readonly now?: () => number
 }
 
-const usualRetryMs = 10_000
+const defaultRetryMs = 10_000
 const timeoutMs = 30_000
-const mostDocumentBytes = 64 * 1024
-const mostKeySetBytes = 1024 * 1024
-/** How far the clock of whoever makes tokens may be ahead, ms. */
+const maxDocumentBytes = 64 * 1024
+const maxKeySetBytes = 1024 * 1024
+/** The accepted clock difference of token issuers, in ms. */
 const notBeforeLeewayMs = 60_000
 const wellKnown = '/.well-known/openid-configuration'
 
@@ -50,7 +50,7 @@ export class OpenIdProvider {
     this.#health = `oidc: authenticator for issuer ${goQuote(options.issuer)} is not initialized`
   }
 
-  /** What keeps it from judging tokens; undefined when nothing does. */
+  /** The reason why it is not ready; undefined if it is. */
   get health(): string | undefined {
     return this.#health
   }
@@ -59,12 +59,12 @@ export class OpenIdProvider {
     return this.#keys !== undefined
   }
 
-  /** Asks for the discovery document, until there is one. Resolves when the first attempt is over; never rejects. */
+  /** Fetches the discovery document, with retries. Resolves after the first attempt; never rejects. */
   start(): Promise<void> {
     return (this.#first ??= this.#discover())
   }
 
-  /** Another one has taken its place: it asks no more for itself. Tokens that are being judged are judged. */
+  /** Call when another provider replaces it: stops retries. Pending tokens are still verified. */
   retire(): void {
     this.#isStopped = true
     clearTimeout(this.#retry)
@@ -75,31 +75,33 @@ export class OpenIdProvider {
     this.#agent.destroy()
   }
 
-  /** A document of another place that belongs to it, such as a distributed claim. */
+  /** Fetches a related document from another URL, such as a distributed claim. */
   get(url: string, authorization?: string): Promise<string> {
     return httpsGet(url, {
       agent: this.#agent,
       timeoutMs,
-      mostBytes: mostDocumentBytes,
+      maxBytes: maxDocumentBytes,
       ...(authorization && { authorization }),
     })
   }
 
-  /** Why the token is none of the provider's for these audiences, in go-oidc's words; undefined if it is. */
+  /**
+   * Returns the reason, in go-oidc's words, why the token is invalid for these audiences; undefined if it is valid.
+   */
   async fault(token: JsonWebToken): Promise<string | undefined> {
     const { issuer, audiences, algorithms, now = Date.now } = this.#options
     const { aud } = token.claims
-    const untold = sourceFault(token.claims)
-    if (untold) return untold
-    const meant = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
+    const sourceError = sourceFault(token.claims)
+    if (sourceError) return sourceError
+    const tokenAudiences = typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.map(textOf) : []
     if (issuerOf(token.claims) !== issuer)
       return (
         `oidc: id token issued by a different provider, expected ${goQuote(issuer)} got ` +
         `${goQuote(textOf(token.claims.iss))}`
       )
-    const isMeant = audiences.some((audience) => meant.includes(audience))
-    if (audiences.length === 1 && !isMeant)
-      return `oidc: expected audience ${goQuote(audiences[0]!)} got ${goList(meant)}`
+    const matchesAudience = audiences.some((audience) => tokenAudiences.includes(audience))
+    if (audiences.length === 1 && !matchesAudience)
+      return `oidc: expected audience ${goQuote(audiences[0]!)} got ${goList(tokenAudiences)}`
     const late = timeFault(token.claims, now())
     if (late) return late
     if (!algorithms.includes(token.algorithm))
@@ -110,11 +112,13 @@ export class OpenIdProvider {
     if (!this.#keys) return 'oidc: authenticator not initialized'
     const signature = await this.#keys.fault(token)
     if (signature) return `failed to verify signature: ${signature}`
-    return isMeant ? undefined : `oidc: expected audience in ${goList([...audiences].sort())} got ${goList(meant)}`
+    return matchesAudience
+      ? undefined
+      : `oidc: expected audience in ${goList([...audiences].sort())} got ${goList(tokenAudiences)}`
   }
 
   async #discover(): Promise<void> {
-    const { issuer, log, retryMs = usualRetryMs } = this.#options
+    const { issuer, log, retryMs = defaultRetryMs } = this.#options
     try {
       const uri = await this.#keySetAddress()
       if (this.#isStopped) return
@@ -147,7 +151,7 @@ export class OpenIdProvider {
   async #readKeys(uri: string): Promise<string> {
     const { fetched } = this.#options
     try {
-      const text = await httpsGet(uri, { agent: this.#agent, timeoutMs, mostBytes: mostKeySetBytes })
+      const text = await httpsGet(uri, { agent: this.#agent, timeoutMs, maxBytes: maxKeySetBytes })
       fetched?.(text)
       return text
     } catch (error) {
@@ -169,13 +173,13 @@ function discoveryDocument(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Google once named itself without a scheme (OpenID Connect Core 1.0, section 15.6.2). */
+/** Google once used an issuer without a scheme (OpenID Connect Core 1.0, section 15.6.2). */
 export function issuerOf(claims: JsonWebToken['claims']): string {
   const issuer = textOf(claims.iss)
   return issuer === 'accounts.google.com' ? 'https://accounts.google.com' : issuer
 }
 
-/** Claims that are elsewhere have to say where, whoever wants them. */
+/** Distributed claims must name an existing source, even if they are not used. */
 function sourceFault({ _claim_names: names, _claim_sources: sources }: JsonWebToken['claims']): string | undefined {
   if (!isObject(names)) return undefined
   for (const name of Object.values(names)) {
@@ -195,11 +199,11 @@ function timeFault({ exp, nbf }: JsonWebToken['claims'], nowMs: number): string 
     : undefined
 }
 
-/** As Go shows times of day in UTC: `2024-01-31 12:00:00 +0000 UTC`. */
+/** Formats a time as Go does in UTC: `2024-01-31 12:00:00 +0000 UTC`. */
 function goTime(ms: number): string {
   const time = new Date(ms)
   return Number.isNaN(time.getTime()) ? 'never' : `${time.toISOString().slice(0, 19).replace('T', ' ')} +0000 UTC`
 }
 
-/** `["a" "b"]`. */
+/** Formats a list as Go does: `["a" "b"]`. */
 const goList = (texts: readonly string[]): string => `[${texts.map(goQuote).join(' ')}]`

@@ -1,6 +1,4 @@
-/**
- * How service accounts are called as users: `system:serviceaccount:NAMESPACE:NAME`, and the groups that they are in.
- */
+/** User names of service accounts, `system:serviceaccount:NAMESPACE:NAME`, and their groups. */
 import { dnsLabel, dnsSubdomain } from '../../../machinery/validation/names.ts'
 
 export interface AccountName {
@@ -12,7 +10,7 @@ const prefix = 'system:serviceaccount:'
 
 export const accountUser = ({ namespace, name }: AccountName): string => `${prefix}${namespace}:${name}`
 
-/** Undefined for users that are no service accounts. */
+/** Returns undefined for users that are not service accounts. */
 export function accountOf(user: string): AccountName | undefined {
   if (!user.startsWith(prefix)) return undefined
   const [namespace = '', name = '', ...rest] = user.slice(prefix.length).split(':', 3)

@@ -1,4 +1,4 @@
-/** The objects that tokens are bound to, looked up in memory: what of them decides whether a token holds. */
+/** The objects that tokens are bound to, read from memory: the fields that decide on the validity of a token. */
 import { after } from '../../../lib/flow/after.ts'
 import type { ObjectMeta } from '../../../machinery/object.ts'
 import type { Registry } from '../../registry/registry.ts'
@@ -9,13 +9,13 @@ import type { StoredObject } from '../../registry/stored-object.ts'
 export interface BoundObject {
   readonly object: StoredObject
   readonly uid: string
-  /** When it was deleted, ms since 1970; pods count from when their grace period is over. */
+  /** The time of deletion, ms since 1970; for pods, the end of their grace period. */
   readonly deletedMs: number | undefined
 }
 
 export type BoundKind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes'
 
-/** Looks an object up; a promise only while the objects of its kind are being loaded. */
+/** Looks up an object. Returns a promise only while the objects of its kind are loading. */
 export type Lookup = (
   kind: BoundKind,
   namespace: string,
@@ -29,7 +29,7 @@ export function lookupIn(registry: Registry, find: (key: string) => ServedResour
     pods: find('v1/pods'),
     nodes: find('v1/nodes'),
   }
-  // Each revision of an object is read once, however many tokens name it.
+  // Each revision of an object is parsed once for all tokens that name it.
   const known = new WeakMap<StoredObject, BoundObject>()
   const factsOf = (object: StoredObject | undefined): BoundObject | undefined => {
     if (!object) return undefined

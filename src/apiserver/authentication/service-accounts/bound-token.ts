@@ -1,6 +1,6 @@
 /**
- * Bound tokens: those of TokenRequests. They end by themselves, and with the account, pod, secret or node that they
- * were made for (KEP-1205, KEP-4193).
+ * Bound tokens, created by TokenRequests. They expire, and become invalid with the account, pod, secret or node that
+ * they are bound to (KEP-1205, KEP-4193).
  */
 import { isObject } from '../../../machinery/fields/json.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
@@ -9,7 +9,7 @@ import { accountGroups, accountUser } from './account-name.ts'
 import type { BoundObject, Lookup } from './account-objects.ts'
 import { textOf } from './json-web-token.ts'
 
-/** An object by its name and uid: another one of the same name is not meant. */
+/** An object by name and uid. A later object of the same name does not match. */
 export interface Reference {
   readonly name: string
   readonly uid: string
@@ -22,11 +22,11 @@ export interface BoundClaims {
   readonly pod?: Reference
   readonly secret?: Reference
   readonly node?: Reference
-  /** When a token that was meant to end earlier should have been renewed, seconds since 1970. */
+  /** When a token with extended lifetime should have been renewed, in seconds since 1970. */
   readonly warnafter?: number
 }
 
-/** What is there of what the token names, in this order; undefined where it names none. */
+/** The objects that the token names, in this order; undefined if it names none or the object is missing. */
 type Found = readonly [
   account: BoundObject | undefined,
   secret: BoundObject | undefined,
@@ -34,10 +34,10 @@ type Found = readonly [
   node: BoundObject | undefined,
 ]
 
-/** Clocks may differ by this much. */
+/** The accepted clock difference, in ms. */
 export const leewayMs = 60_000
 
-/** Undefined where the token has no such claims. */
+/** Returns undefined for a token without such claims. */
 export function boundClaimsOf(claims: Readonly<Record<string, unknown>>): BoundClaims | undefined {
   const bound = claims['kubernetes.io']
   if (!isObject(bound)) return undefined
@@ -57,7 +57,7 @@ export function boundClaimsOf(claims: Readonly<Record<string, unknown>>): BoundC
 const referenceOf = (value: unknown): Reference | undefined =>
   isObject(value) ? { name: textOf(value.name), uid: textOf(value.uid) } : undefined
 
-/** Whom the token makes of its bearer. `jti` is its id, empty where it has none. */
+/** The user of the token. `jti` is the token's id; empty if it has none. */
 export function boundUser({ namespace, serviceaccount, pod, node }: BoundClaims, jti: string): UserInfo {
   const own = 'authentication.kubernetes.io/'
   const extra = {
@@ -74,7 +74,9 @@ export function boundUser({ namespace, serviceaccount, pod, node }: BoundClaims,
   }
 }
 
-/** Why the token does not hold any more; undefined if it does. What it names is looked at anew with each request. */
+/**
+ * Returns the reason why the token is no longer valid; undefined if it is. The objects are checked on each request.
+ */
 export function boundFault(
   claims: BoundClaims,
   lookup: Lookup,
@@ -85,7 +87,7 @@ export function boundFault(
     lookup('serviceaccounts', namespace, serviceaccount.name),
     secret && lookup('secrets', namespace, secret.name),
     pod && lookup('pods', namespace, pod.name),
-    // The node of a pod is told, and may go without the pod.
+    // The node of a pod is for information only, and may be deleted before the pod.
     node && !pod ? lookup('nodes', '', node.name) : undefined,
   ] as const
   if (found.some((object) => object instanceof Promise))

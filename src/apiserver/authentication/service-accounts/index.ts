@@ -1,4 +1,4 @@
-/** Tokens of service accounts: whose they are, and making them. */
+/** Authenticates and signs service account tokens. */
 import { after } from '../../../lib/flow/after.ts'
 import type { TokenAuthenticator, TokenIdentity, TokenRefusal, TokenVerdict } from '../token-authenticator.ts'
 import type { Lookup } from './account-objects.ts'
@@ -20,9 +20,9 @@ export { lookupIn } from './account-objects.ts'
 export type { BoundClaims, Reference } from './bound-token.ts'
 export type { ServiceAccountIssuer } from './issuer.ts'
 
-/** A token whose signature holds. */
+/** A token with a valid signature. */
 interface Verified {
-  /** What it was verified with: when these change, it is verified anew. */
+  /** The keys at the time of verification: when they change, the token is verified again. */
   readonly keys: readonly VerificationKey[]
   readonly notBeforeMs: number
   readonly issuedMs: number
@@ -32,25 +32,25 @@ interface Verified {
   readonly bound?: BoundClaims
   readonly secret?: SecretClaims
   readonly jti: string
-  /** The last answer: it stays the same object as long as it says the same. */
+  /** The last result, so that it remains the same object while it does not change. */
   identity?: TokenIdentity
-  askedBy?: readonly string[]
+  requestedAudiences?: readonly string[]
 }
 
-/** Verified tokens that are kept, in each of two generations. */
-const mostKept = 2048
+/** The number of verified tokens cached, in each of two generations. */
+const maxCached = 2048
 
-/** `legacy`: of a Secret; `stale`: used though it should have been renewed; `valid`: used in time. */
+/** `legacy`: of a Secret; `stale`: used after it should have been renewed; `valid`: used in time. */
 export type TokenUse = 'legacy' | SecretUse | 'stale' | 'valid'
 
 export interface ServiceAccountTokenOptions {
   readonly issuer: ServiceAccountIssuer
-  /** The server's own: tokens that name no audience are meant for these. */
+  /** The audiences of the server, assumed for tokens without any. */
   readonly audiences: readonly string[]
   readonly lookup: Lookup
-  readonly used: SecretTokenOptions['used']
-  /** Told of each use of a token that holds. */
-  readonly counted?: (use: TokenUse) => void
+  readonly recordUse: SecretTokenOptions['recordUse']
+  /** Called on each use of a valid token. */
+  readonly countUse?: (use: TokenUse) => void
   /** Ms since 1970. */
   readonly now?: () => number
 }
@@ -63,23 +63,30 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #issuers: ReadonlySet<string>
   readonly #keys: () => readonly VerificationKey[] | Promise<readonly VerificationKey[]>
   readonly #secrets: SecretTokens
-  readonly #counted: (use: TokenUse) => void
+  readonly #countUse: (use: TokenUse) => void
   readonly #now: () => number
   #young = new Map<string, Verified>()
   #old = new Map<string, Verified>()
 
-  constructor({ issuer, audiences, lookup, used, counted = () => {}, now = Date.now }: ServiceAccountTokenOptions) {
+  constructor({
+    issuer,
+    audiences,
+    lookup,
+    recordUse,
+    countUse = () => {},
+    now = Date.now,
+  }: ServiceAccountTokenOptions) {
     this.issuer = issuer
     this.lookup = lookup
     this.audiences = audiences
     this.#issuers = new Set(issuer.issuers)
     this.#keys = verificationKeysOf(issuer)
-    this.#secrets = new SecretTokens({ lookup, mustExist: issuer.looksUp ?? true, used, counted })
-    this.#counted = counted
+    this.#secrets = new SecretTokens({ lookup, mustExist: issuer.requiresSecret ?? true, recordUse, countUse })
+    this.#countUse = countUse
     this.#now = now
   }
 
-  /** A token with these claims, of the first issuer. */
+  /** Signs a token with these claims, as the first issuer. */
   async sign(claims: object): Promise<string> {
     return signedToken(await this.issuer.signingKey(), { ...claims, iss: this.issuer.issuers[0] })
   }
@@ -92,7 +99,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     )
   }
 
-  /** Undefined for tokens of other issuers, and what is no token. */
+  /** Returns undefined for tokens of other issuers, and for anything that is not a token. */
   #verify(token: string, audiences: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
     const parsed = parseToken(token)
     if (!parsed) return undefined
@@ -103,13 +110,13 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       if (refused) return refused
       const verified = verifiedToken(parsed.claims, keys)
       if ('refused' in verified) return verified
-      this.#keep(token, verified)
+      this.#cache(token, verified)
       return this.#identify(token, verified, audiences)
     })
   }
 
-  #keep(token: string, verified: Verified): void {
-    if (this.#young.size >= mostKept) {
+  #cache(token: string, verified: Verified): void {
+    if (this.#young.size >= maxCached) {
       this.#old = this.#young
       this.#young = new Map()
     }
@@ -126,24 +133,24 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     if (verified.secret) {
       return after(this.#secrets.identity(token, verified.secret, now), (identity) => {
         if ('refused' in identity) return identity
-        this.#counted('legacy')
+        this.#countUse('legacy')
         return { ...identity, audiences: own.filter((audience) => asked.includes(audience)) }
       })
     }
     const bound = verified.bound!
     return after(boundFault(bound, this.lookup, now), (fault) => {
       if (fault) return fault
-      if (bound.warnafter) this.#counted(isStale(bound, now) ? 'stale' : 'valid')
+      if (bound.warnafter) this.#countUse(isStale(bound, now) ? 'stale' : 'valid')
       return identityOf(verified, bound, own, asked, now)
     })
   }
 }
 
-/** Whether it lives on only because it is of a pod whose client does not read it anew. */
+/** True if only the extended lifetime keeps the token valid: the pod's client has not renewed it. */
 const isStale = ({ warnafter }: BoundClaims, nowMs: number): boolean =>
   warnafter !== undefined && warnafter !== 0 && nowMs > warnafter * 1000
 
-/** The same object as before, unless something about it has changed. */
+/** Returns the same object as before unless something has changed. */
 function identityOf(
   verified: Verified,
   bound: BoundClaims,
@@ -152,7 +159,7 @@ function identityOf(
   nowMs: number,
 ): TokenIdentity {
   const stale = isStale(bound, nowMs)
-  if (verified.identity && verified.askedBy === asked && !stale) return verified.identity
+  if (verified.identity && verified.requestedAudiences === asked && !stale) return verified.identity
   const late = stale ? Math.floor(nowMs / 1000) - Math.floor(bound.warnafter!) : 0
   const annotations = {
     ...(!verified.audiences && { 'authentication.k8s.io/legacy-token': verified.subject }),
@@ -167,12 +174,12 @@ function identityOf(
   }
   if (!stale) {
     verified.identity = identity
-    verified.askedBy = asked
+    verified.requestedAudiences = asked
   }
   return identity
 }
 
-/** Keys of the name that the token gives, or all of them where it gives none. */
+/** Tries the key with the id in the token, or all keys if it has none. */
 function signatureFault(
   { algorithm, keyId, signed, signature }: JsonWebToken,
   keys: readonly VerificationKey[],
@@ -208,7 +215,7 @@ function verifiedToken(
     : { refused: 'service account token claims could not be validated due to unexpected private claim' }
 }
 
-/** Seconds since 1970 as ms. What is no number of them holds at no time. */
+/** Converts seconds since 1970 to ms. Any other type gives NaN, which is never valid. */
 const msOf = (value: unknown, usual: number): number =>
   value === undefined || value === null ? usual : typeof value === 'number' ? value * 1000 : Number.NaN
 
@@ -220,5 +227,5 @@ function timeFault({ notBeforeMs, issuedMs, endMs }: Verified, nowMs: number): T
   return undefined
 }
 
-/** As Go prints a list of texts: `["a" "b"]`. */
+/** Formats a list as Go does: `["a" "b"]`. */
 const goList = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`

@@ -1,14 +1,17 @@
-/** Makes tokens that end by themselves and with what they are bound to, as TokenRequests ask for them (KEP-1205). */
+/** Issues tokens that expire and are bound to objects, for TokenRequests (KEP-1205). */
 import { randomUUID } from 'node:crypto'
 import { accountUser } from './account-name.ts'
 import type { BoundClaims, Reference } from './bound-token.ts'
 import type { ServiceAccountTokens } from './index.ts'
 
-/** What clients of old ask for, that read their token once and never again; as the usual volume of a pod does. */
-const usualSeconds = 60 * 60 + 7
+/**
+ * The lifetime that marks tokens for old clients, which read their token only once. The default volume of pods requests
+ * it.
+ */
+const volumeTokenSeconds = 60 * 60 + 7
 const aYear = 365 * 24 * 60 * 60
 
-export interface TokenOrder {
+export interface TokenParameters {
   readonly namespace: string
   readonly account: Reference
   readonly audiences: readonly string[]
@@ -19,19 +22,19 @@ export interface TokenOrder {
 
 export interface IssuedToken {
   readonly token: string
-  /** As audit events name it: `JTI=…`. */
+  /** The id in audit events: `JTI=…`. */
   readonly credentialId: string
 }
 
 export async function issueToken(
   tokens: ServiceAccountTokens,
-  { namespace, account, audiences, seconds, bound, nowMs }: TokenOrder,
+  { namespace, account, audiences, seconds, bound, nowMs }: TokenParameters,
 ): Promise<IssuedToken> {
   const { extendsExpiration = true } = tokens.issuer
   const now = Math.floor(nowMs / 1000)
   const forServer = audiences.every((audience) => tokens.audiences.includes(audience))
-  const isExtended = extendsExpiration && bound.pod !== undefined && seconds === usualSeconds && forServer
-  // Whatever the most is that others get: the flag that extends says so.
+  const isExtended = extendsExpiration && bound.pod !== undefined && seconds === volumeTokenSeconds && forServer
+  // The extended lifetime may exceed the maximum: it has a flag of its own.
   const life = isExtended ? aYear : seconds
   const claims = {
     namespace,

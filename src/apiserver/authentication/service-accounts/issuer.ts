@@ -1,32 +1,32 @@
-/** Who issues service account tokens: names, keys and rules, as `--service-account-…` say. */
+/** The issuer of service account tokens, as configured by `--service-account-…`. */
 import type { KeyObject } from 'node:crypto'
 import type { VerificationKey } from './signing-keys.ts'
 import { verificationKey } from './signing-keys.ts'
 
 export interface ServiceAccountIssuer {
-  /** The `iss` that tokens may have: `https://kubernetes.default.svc.cluster.local`. New ones get the first. */
+  /** The accepted `iss`, such as `https://kubernetes.default.svc.cluster.local`. New tokens have the first. */
   readonly issuers: readonly string[]
-  /** The private key that signs tokens: RSA, or ECDSA on a NIST curve; made when first needed. */
+  /** The private key that signs tokens: RSA, or ECDSA on a NIST curve. Generated on first use. */
   readonly signingKey: () => Promise<KeyObject>
   /**
-   * What tokens are verified with (`--service-account-key-file`), as the files say now; the public half of the signing
-   * key unless said.
+   * The keys that verify tokens (`--service-account-key-file`), as in the files now. Default: the public key of the
+   * signing key.
    */
   readonly verificationKeys?: () => readonly KeyObject[]
-  /** Where the public keys are found (`--service-account-jwks-uri`); here unless said. */
+  /** The URL of the public keys (`--service-account-jwks-uri`). Default: this server. */
   readonly jwksUri?: string
-  /** How many seconds tokens may live at most; no limit unless said. */
+  /** The maximum lifetime of tokens in seconds. Default: no limit. */
   readonly maxExpirationSeconds?: number
   /**
-   * Whether tokens of pods that ask for the usual hour live for a year, as clients of old never read them again; true
-   * unless said.
+   * Extends tokens of pods that request the default hour to a year, for clients that read their token only once.
+   * Default: true.
    */
   readonly extendsExpiration?: boolean
-  /** Whether the secret of a token that lives in one must be there; true unless said. */
-  readonly looksUp?: boolean
+  /** Requires that the Secret of a legacy token exists. Default: true. */
+  readonly requiresSecret?: boolean
 }
 
-/** The keys that tokens are verified with. The same array as long as they are the same. */
+/** The keys that verify tokens. Returns the same array until they change. */
 export function verificationKeysOf({
   signingKey,
   verificationKeys,

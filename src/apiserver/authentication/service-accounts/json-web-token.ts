@@ -1,31 +1,31 @@
 /**
- * JSON web tokens in their compact form (RFC 7515, 7519), taken apart. What is in one is believed only when its
- * signature is known.
+ * Parses JSON web tokens in compact form (RFC 7515, 7519). The content must not be trusted before the signature is
+ * verified.
  */
 import { isObject } from '../../../machinery/fields/json.ts'
 
 export interface JsonWebToken {
   readonly algorithm: string
-  /** The `kid`: which key it is said to be signed with; empty if it does not say. */
+  /** The `kid`, the claimed id of the signing key; empty if missing. */
   readonly keyId: string
   readonly claims: Readonly<Record<string, unknown>>
-  /** What is signed. */
+  /** The signed text. */
   readonly signed: string
   readonly signature: Buffer
 }
 
-/** Longer ones are nobody's; those with thousands of audiences are shorter. */
-const longest = 64 * 1024
+/** The maximum length. Tokens with thousands of audiences are shorter. */
+const maxLength = 64 * 1024
 
-/** Undefined for what is no such token. */
+/** Returns undefined for anything that is not a token. */
 export function parseToken(token: string): JsonWebToken | undefined {
-  if (token.length > longest) return undefined
+  if (token.length > maxLength) return undefined
   const [header, payload, signature, ...rest] = token.split('.', 4)
   if (!header || !payload || signature === undefined || rest.length > 0) return undefined
   const head = jsonOf(header)
   const claims = jsonOf(payload)
   const bytes = bytesOf(signature)
-  // Extensions that must be understood are not.
+  // Critical extensions are not supported.
   if (!head || !claims || !bytes || head.crit !== undefined) return undefined
   return {
     algorithm: textOf(head.alg),

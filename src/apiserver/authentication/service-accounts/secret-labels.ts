@@ -1,4 +1,4 @@
-/** Notes in the label of a secret that its token was used today (KEP-2799). */
+/** Records the last use of a legacy token in a label of its Secret (KEP-2799). */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
@@ -11,8 +11,8 @@ export interface SecretLabelOptions {
   readonly log: (line: string) => void
 }
 
-/** Requests do not wait for it. */
-export function secretLabels({ find, writer, log }: SecretLabelOptions): SecretTokenOptions['used'] {
+/** Works in the background: requests do not wait for it. */
+export function secretLabels({ find, writer, log }: SecretLabelOptions): SecretTokenOptions['recordUse'] {
   const underWay = new Set<string>()
   return ({ namespace, name, uid }, label, date) => {
     if (underWay.has(uid)) return
@@ -23,7 +23,7 @@ export function secretLabels({ find, writer, log }: SecretLabelOptions): SecretT
         startsFromLive: true,
         change: (live) => {
           const { metadata } = live!
-          // Another one of the same name has no token yet.
+          // A later Secret of the same name has another token.
           if (metadata.uid === uid) metadata.labels = { ...metadata.labels, [label]: date }
           return { object: live! }
         },

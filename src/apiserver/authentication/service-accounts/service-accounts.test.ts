@@ -13,7 +13,7 @@ const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const own = rsa()
 const stranger = rsa()
 
-/** Tokens of the account `ns/robot`, and a world of objects in which they hold. */
+/** Tokens of the account `ns/robot`, and the objects that they are bound to. */
 function world(options: Partial<ServiceAccountIssuer> = {}) {
   const state = { now: start }
   const uses: TokenUse[] = []
@@ -28,8 +28,8 @@ function world(options: Partial<ServiceAccountIssuer> = {}) {
     audiences: ['api'],
     lookup: (kind: BoundKind, namespace: string, name: string) =>
       objects.get(`${kind} ${namespace}/${name}`) as BoundObject | undefined,
-    used: () => {},
-    counted: (use) => uses.push(use),
+    recordUse: () => {},
+    countUse: (use) => uses.push(use),
     now: () => state.now,
   })
   const claims = (more: object = {}) => ({
@@ -43,7 +43,7 @@ function world(options: Partial<ServiceAccountIssuer> = {}) {
     'kubernetes.io': { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' } },
     ...more,
   })
-  /** Who the bearer is, or why not; undefined for tokens of others. */
+  /** Returns the identity or the reason for the rejection; undefined for tokens of other issuers. */
   const ask = async (token: string, audiences: readonly string[] = tokens.audiences) => {
     const verdict = await tokens.authenticate(token, audiences)
     return verdict && ('refused' in verdict ? verdict.refused : verdict)
@@ -58,7 +58,7 @@ const forged = 'go-jose/go-jose: error in cryptographic primitive'
 const unknownKey = 'invalid signature, no keys found'
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('a token tells account, groups, credential and what it is bound to', async () => {
+test('a token carries account, groups, credential id and bound objects', async () => {
   const { claims, ask, bound } = world()
   const token = signedToken(own, claims(bound({ pod: { name: 'p', uid: 'b' }, node: { name: 'n', uid: 'other' } })))
   assert.deepEqual(await ask(token), {
@@ -78,7 +78,7 @@ test('a token tells account, groups, credential and what it is bound to', async 
   })
 })
 
-test('every kind of key signs and verifies', async () => {
+test('every supported type of key signs and verifies', async () => {
   for (const namedCurve of ['P-256', 'P-384', 'P-521']) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve })
     const { ask, claims } = world({ signingKey: async () => privateKey })
@@ -86,7 +86,7 @@ test('every kind of key signs and verifies', async () => {
   }
 })
 
-test('forged signatures are refused, whatever key the token names', async () => {
+test('a forged signature is rejected, whatever key id the token has', async () => {
   const { ask, claims } = world()
   const good = signedToken(own, claims())
   const [head, body, signature] = good.split('.') as [string, string, string]
@@ -97,13 +97,13 @@ test('forged signatures are refused, whatever key the token names', async () => 
   )
   assert.equal(await ask(`${head}.${body}.`), forged)
   assert.equal(await ask(`${head}.${body}.${signature.slice(0, -4)}AAAA`), forged)
-  // A stranger's signature under our key's id.
+  // The signature of another key under the id of our key.
   const named = base64url({ alg: 'RS256', kid: verificationKey(own).id })
   const [, , strange] = signedToken(stranger, claims()).split('.')
   assert.equal(await ask(`${named}.${body}.${strange}`), forged)
 })
 
-test('the key says how it is used: alg none, and our public key as a secret, are refused', async () => {
+test('the key determines the algorithm: alg none, and HS256 with our public key, are rejected', async () => {
   const { ask, claims } = world()
   const body = base64url(claims())
   for (const alg of ['none', 'None', 'NONE', '']) assert.equal(await ask(`${base64url({ alg })}.${body}.`), forged)
@@ -119,14 +119,14 @@ test('the key says how it is used: alg none, and our public key as a secret, are
   assert.equal(await ask(signedToken(privateKey, claims())), unknownKey)
 })
 
-test('a token that names no key is tried with all of them', async () => {
+test('a token without a key id is verified with all keys', async () => {
   const { ask, claims } = world({ verificationKeys: keys(stranger, own) })
   const text = `${base64url({ alg: 'RS256' })}.${base64url(claims())}`
   assert.equal(typeof (await ask(`${text}.${sign('sha256', Buffer.from(text), own).toString('base64url')}`)), 'object')
   assert.equal(await ask(`${text}.${sign('sha256', Buffer.from(text), rsa()).toString('base64url')}`), forged)
 })
 
-test('a token of one key under the id of another is refused', async () => {
+test('a token of one key with the id of another is rejected', async () => {
   const { ask, claims } = world({ verificationKeys: keys(own, stranger) })
   const body = base64url(claims())
   assert.equal(typeof (await ask(signedToken(stranger, claims()))), 'object')
@@ -135,12 +135,12 @@ test('a token of one key under the id of another is refused', async () => {
   assert.equal(await ask(`${named}.${body}.${signature}`), forged)
 })
 
-/** The same array each time, as files give it until they change. */
+/** Returns the same array each time, as key files do until they change. */
 function keys(...all: readonly KeyObject[]): () => readonly KeyObject[] {
   return () => all
 }
 
-test('keys that are taken away end the tokens that were verified with them', async () => {
+test('removing a key invalidates the tokens that were verified with it', async () => {
   let current: readonly KeyObject[] = [own, stranger]
   const { ask, claims } = world({ verificationKeys: () => current })
   const token = signedToken(stranger, claims())
@@ -152,7 +152,7 @@ test('keys that are taken away end the tokens that were verified with them', asy
   assert.equal(typeof (await ask(token)), 'object')
 })
 
-test('a token counts from nbf to exp, give or take a minute', async () => {
+test('a token is valid from nbf to exp, with a tolerance of a minute', async () => {
   const { state, ask, claims } = world()
   const token = signedToken(own, claims())
   const expired = 'service account token has expired'
@@ -168,7 +168,7 @@ test('a token counts from nbf to exp, give or take a minute', async () => {
     assert.equal(await ask(signedToken(own, claims({ exp }))), expired)
 })
 
-test('tokens of other issuers, and what is no token, are left to others', async () => {
+test('tokens of other issuers, and other texts, are ignored', async () => {
   const { ask, claims } = world()
   assert.equal(await ask(signedToken(own, claims({ iss: 'https://other.example' }))), undefined)
   assert.equal(await ask(signedToken(own, claims({ iss: [issuer] }))), undefined)
@@ -179,7 +179,7 @@ test('tokens of other issuers, and what is no token, are left to others', async 
   assert.equal(await ask(signedToken(own, claims({ padding: 'x'.repeat(100_000) }))), undefined)
 })
 
-test('a token holds for its audiences only', async () => {
+test('a token is valid for its audiences only', async () => {
   const { ask, claims } = world()
   const token = signedToken(own, claims({ aud: ['vault', 'other'] }))
   assert.equal(await ask(token), 'token audiences ["vault" "other"] is invalid for the target audiences ["api"]')
@@ -195,7 +195,7 @@ test('a token holds for its audiences only', async () => {
   })
 })
 
-test('a token ends with what it is bound to, and another of the same name does not revive it', async () => {
+test('a token becomes invalid with its bound object, and an object of the same name does not restore it', async () => {
   const cases = [
     [
       'serviceaccounts ns/robot',
@@ -227,7 +227,7 @@ test('a token ends with what it is bound to, and another of the same name does n
     const token = signedToken(own, claims(bound(more)))
     assert.equal(typeof (await ask(token)), 'object', key)
     const live = objects.get(key)!
-    // Until its grace period is over, and a minute more.
+    // Valid until the end of its grace period and one more minute.
     objects.set(key, { ...live, deletedMs: start + 30_000 })
     state.now = start + 90_000
     assert.equal(typeof (await ask(token)), 'object', key)
@@ -240,7 +240,7 @@ test('a token ends with what it is bound to, and another of the same name does n
   }
 })
 
-test('a token of an hour for a pod lives for a year, whatever the most is, and its use after the hour is noted', async () => {
+test('a pod token of one hour is extended to a year beyond the maximum, and late use is annotated', async () => {
   const { state, tokens, ask } = world({ maxExpirationSeconds: 7200 })
   const order = { namespace: 'ns', account: { name: 'robot', uid: 'a' }, audiences: ['api'], nowMs: start }
   const made = async (seconds: number, bound = {}) => (await issueToken(tokens, { ...order, seconds, bound })).token
@@ -267,13 +267,13 @@ test('a token of an hour for a pod lives for a year, whatever the most is, and i
   })
 })
 
-test('what is known of a token is kept: its bearer stays the same object', async () => {
+test('the identity of a token remains the same object', async () => {
   const { ask, claims } = world({ verificationKeys: keys(own) })
   const token = signedToken(own, claims())
   assert.equal(await ask(token), await ask(token))
 })
 
-test('uses of tokens are counted, those that should have been renewed apart', async () => {
+test('uses of tokens are counted, stale ones separately', async () => {
   const { state, uses, ask, claims, bound } = world()
   const renewable = { namespace: 'ns', serviceaccount: { name: 'robot', uid: 'a' }, warnafter: start / 1000 + 60 }
   const token = signedToken(own, claims({ 'kubernetes.io': renewable }))

@@ -1,9 +1,9 @@
-/** Keys of service account tokens: their ids, and how each signs and verifies (RFC 7518). */
+/** Keys of service account tokens: their ids and algorithms (RFC 7518). */
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 
 /** A public key as tokens name it. */
 export interface VerificationKey {
-  /** The `kid` of tokens: of the key itself, so that it is the same wherever the key is used. */
+  /** The `kid` of tokens: a hash of the key, so that it is the same on every server. */
   readonly id: string
   readonly algorithm: string
   readonly key: KeyObject
@@ -21,7 +21,7 @@ const byCurve: Readonly<Record<string, Algorithm>> = {
   secp521r1: { name: 'ES512', hash: 'sha512' },
 }
 
-/** Undefined for keys that sign no tokens. */
+/** Returns undefined for keys that cannot sign tokens. */
 const algorithmOf = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Algorithm | undefined =>
   asymmetricKeyType === 'rsa'
     ? rsa
@@ -38,7 +38,7 @@ const algorithmFor = (key: KeyObject): Algorithm => {
   return algorithm
 }
 
-/** Of a public or private key. Throws for keys that sign no tokens. */
+/** Accepts a public or private key. Throws for keys that cannot sign tokens. */
 export function verificationKey(of: KeyObject): VerificationKey {
   const key = of.type === 'private' ? createPublicKey(of) : of
   const id = createHash('sha256')
@@ -47,15 +47,16 @@ export function verificationKey(of: KeyObject): VerificationKey {
   return { id, algorithm: algorithmFor(key).name, key }
 }
 
-/** The key says how it is used, never the token: so nothing can be taken for a key of another algorithm. */
+/** The key determines the algorithm, never the token: this prevents algorithm confusion attacks. */
 export const isSignedBy = ({ key }: VerificationKey, text: string, signature: Buffer): boolean =>
   verify(algorithmFor(key).hash, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }, signature)
 
-/** A compact JWT (RFC 7519) of the claims. */
+/** Returns a compact JWT (RFC 7519) of the claims. */
 export function signedToken(key: KeyObject, claims: object): string {
   const { id, algorithm } = verificationKey(key)
   const text = `${base64url({ alg: algorithm, kid: id })}.${base64url(claims)}`
-  return `${text}.${sign(algorithmFor(key).hash, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+  const signature = sign(algorithmFor(key).hash, Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
+  return `${text}.${signature.toString('base64url')}`
 }
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -1,6 +1,5 @@
 /**
- * Webhook token authentication: a server of somebody else knows tokens, asked with TokenReviews over HTTPS. Its answers
- * are kept for some time.
+ * Webhook token authentication: an external server verifies tokens in TokenReviews over HTTPS. Its answers are cached.
  */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
@@ -15,7 +14,7 @@ import { type ReviewStatus, reviewBody, reviewStatus } from './review.ts'
 export interface TokenWebhookOptions {
   readonly kubeconfigFile: string
   readonly version: ReviewVersion
-  /** How long answers hold, ms. */
+  /** The time in ms that answers are cached. */
   readonly cacheMs: number
 }
 
@@ -27,12 +26,12 @@ export interface TokenWebhookSources {
 
 const timeoutMs = 30_000
 const mostBytes = 1024 * 1024
-/** Users hold for this long at least, whatever `cacheMs` says, as of all token authenticators that have to ask. */
+/** The minimum time in ms that users are cached, as in all token authenticators that call other servers. */
 const knownMs = 10_000
 
 /**
- * `own` are the server's audiences, which tokens are meant for if the webhook says nothing. Rejects with an
- * ExplainedError for a kubeconfig that cannot be used.
+ * `own` are the server's audiences, assumed if the webhook returns none. Rejects with an ExplainedError for an unusable
+ * kubeconfig.
  */
 export async function tokenWebhook(
   { kubeconfigFile, version, cacheMs }: TokenWebhookOptions,

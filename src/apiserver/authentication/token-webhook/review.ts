@@ -1,4 +1,4 @@
-/** The TokenReview that a webhook is asked with, and what it answers. */
+/** The TokenReview that is sent to the webhook, and its answer. */
 
 import { fieldsOf, type ReviewVersion, reviewIn } from '../../outgoing/webhooks/index.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
@@ -21,7 +21,7 @@ export const reviewBody = (version: ReviewVersion, token: string, audiences: rea
     }),
   )
 
-/** Throws an Error for an answer that is no review. */
+/** Throws an Error for an answer that is not a TokenReview. */
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
   const { status = {} } = reviewIn(answer, 'TokenReview', `authentication.k8s.io/${version}`)
   const { authenticated = false, user = {}, audiences, error = '' } = fieldsOf(status, 'TokenReviewStatus')

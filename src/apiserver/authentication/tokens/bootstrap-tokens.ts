@@ -1,4 +1,4 @@
-/** Bootstrap tokens: Secrets in kube-system by which new machines authenticate, until they have certificates. */
+/** Bootstrap tokens: Secrets in kube-system with which new nodes authenticate until they have certificates. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { V1Secret } from '@kubernetes/client-node'
 import { after } from '../../../lib/flow/after.ts'
@@ -11,7 +11,7 @@ import type { TokenAuthenticator, TokenIdentity } from '../token-authenticator.t
 const form = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 
-/** What a secret says of its token; undefined where it is none that lets anybody in. */
+/** The token of a Secret. */
 interface BootstrapSecret {
   readonly secret: string
   /** Ms since 1970. */
@@ -19,7 +19,7 @@ interface BootstrapSecret {
   readonly identity: TokenIdentity
 }
 
-/** Tokens of another form are left to others; so are those that do not hold, as upstream does. */
+/** Tokens of another form are ignored; as upstream, invalid ones too. */
 export function bootstrapTokens(registry: Registry, secrets: ServedResource): TokenAuthenticator {
   const known = new WeakMap<StoredObject, BootstrapSecret | 'unfit'>()
   const read = (object: StoredObject, id: string): BootstrapSecret | undefined => {
@@ -55,7 +55,7 @@ function bootstrapSecret(object: StoredObject, id: string): BootstrapSecret | un
   return { secret: value('token-secret'), endMs, identity: { user: { name: `system:bootstrap:${id}`, groups } } }
 }
 
-/** Undefined for a time that cannot be read: such a token has ended. */
+/** Returns undefined for an unreadable time: such a token counts as expired. */
 function endOf(expiration: string): number | undefined {
   if (expiration === '') return Number.POSITIVE_INFINITY
   const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(expiration)
@@ -64,7 +64,7 @@ function endOf(expiration: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** In order, with the group that all have. Undefined if one of them is none that these tokens may give. */
+/** The groups in alphabetical order, with the common one. Undefined if a group is not allowed for these tokens. */
 function groupsOf(extra: string): readonly string[] | undefined {
   const groups = extra === '' ? [] : extra.split(',')
   if (!groups.every((group) => groupForm.test(group))) return undefined

@@ -1,16 +1,16 @@
-/** What is counted of answers about tokens that are kept, by upstream's names; it says nothing of what they are. */
+/** Metrics of the token cache, by upstream's names. They contain no tokens. */
 import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export interface TokenCacheMetrics {
-  /** Somebody wanted to know, from `start` (ms of `performance.now()`) until now. */
+  /** A token was looked up since `start` (ms of `performance.now()`). */
   answered(status: 'hit' | 'miss', start: number): void
-  /** So many begin or cease to wait for an answer. */
+  /** Changes the number of lookups that wait for an authenticator. */
   waiting(by: number): void
-  /** An authenticator is asked. */
-  asking(): void
-  /** It has answered; not well where it refuses the token with a reason. */
-  asked(status: 'ok' | 'error'): void
+  /** A call of an authenticator begins. */
+  fetchStarted(): void
+  /** A call of an authenticator has ended; `error` if it rejected the token with a reason. */
+  fetchEnded(status: 'ok' | 'error'): void
 }
 
 export function tokenCacheMetrics(metrics: MetricsRegistry): TokenCacheMetrics {
@@ -30,10 +30,10 @@ export function tokenCacheMetrics(metrics: MetricsRegistry): TokenCacheMetrics {
     waiting(by) {
       active.blocked += by
     },
-    asking() {
+    fetchStarted() {
       active.in_flight++
     },
-    asked(status) {
+    fetchEnded(status) {
       active.in_flight--
       fetches([status]).add()
     },

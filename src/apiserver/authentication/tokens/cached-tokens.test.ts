@@ -8,7 +8,7 @@ import { firstOf } from './first-of.ts'
 
 const jane = { user: { name: 'jane', groups: [] } }
 
-test('users hold for their time, also that nobody knows a token; refusals are never kept', async () => {
+test('users and unknown tokens are cached for their time, rejections are not', async () => {
   let [now, asked]: [number, string[]] = [0, []]
   const registry = new MetricsRegistry()
   const verdicts: Readonly<Record<string, TokenVerdict>> = { jane, bad: { refused: 'out of order' } }
@@ -49,7 +49,7 @@ test('users hold for their time, also that nobody knows a token; refusals are ne
     assert.ok(told.includes(`${line}\n`), `${line} in ${told}`)
 })
 
-test('what holds for one audience is asked again for another', async () => {
+test('the cache distinguishes audiences', async () => {
   const asked: string[] = []
   const authenticate = async (_token: string, audiences: readonly string[]): Promise<TokenVerdict> => {
     asked.push(audiences.join())
@@ -63,7 +63,7 @@ test('what holds for one audience is asked again for another', async () => {
   assert.deepEqual(asked, ['a', 'b'])
 })
 
-test('of several the first that knows a token decides; else their reasons are told together', async () => {
+test('the first authenticator that knows a token decides; otherwise all reasons are returned', async () => {
   const saying = (verdict: TokenVerdict) => ({ name: 'x', authenticate: () => verdict })
   const verdictOf = async (...verdicts: readonly TokenVerdict[]) =>
     firstOf('all', verdicts.map(saying)).authenticate('t', [])

@@ -1,8 +1,8 @@
-/** Several token authenticators of one kind as one. */
+/** Combines several token authenticators of one kind. */
 import { after } from '../../../lib/flow/after.ts'
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 
-/** The first of several that knows a token says whose it is; their reasons are told together. */
+/** The first authenticator that knows a token decides. Otherwise all reasons are returned. */
 export function firstOf(name: string, authenticators: readonly TokenAuthenticator[]): TokenAuthenticator {
   const from = (
     index: number,

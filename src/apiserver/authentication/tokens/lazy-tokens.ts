@@ -1,7 +1,7 @@
-/** Token authenticators that few clusters have. */
+/** Token authenticators that are loaded only where they are configured. */
 import type { TokenAuthenticator } from '../token-authenticator.ts'
 
-/** Loaded when it starts; until then it knows nobody. */
+/** Loaded on start. Until then all tokens are unknown. */
 export function lazyTokens(name: string, load: () => Promise<TokenAuthenticator>): TokenAuthenticator {
   let loaded: TokenAuthenticator | undefined
   return {

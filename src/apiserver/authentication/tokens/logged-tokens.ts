@@ -1,8 +1,8 @@
-/** Tells the log why tokens are refused: whoever sends one learns no more than that it is. */
+/** Logs the reasons of rejected tokens. The client only gets a 401 without a reason. */
 import type { TokenAuthenticator, TokenVerdict } from '../token-authenticator.ts'
 
-/** Lines at once, and how long until there may be one more, ms: anybody can send tokens that do not hold. */
-const mostLines = 20
+/** The burst of log lines, and the time in ms to regain one: anybody can send invalid tokens. */
+const maxBurstLines = 20
 const lineMs = 1000
 
 export function loggedTokens(
@@ -10,12 +10,12 @@ export function loggedTokens(
   log: (line: string) => void,
   now: () => number = () => performance.now(),
 ): TokenAuthenticator {
-  let lines = mostLines
+  let lines = maxBurstLines
   let countedAt = now()
-  const tell = (verdict: TokenVerdict): TokenVerdict => {
+  const logRejection = (verdict: TokenVerdict): TokenVerdict => {
     if (!verdict || !('refused' in verdict)) return verdict
     const at = now()
-    lines = Math.min(mostLines, lines + (at - countedAt) / lineMs)
+    lines = Math.min(maxBurstLines, lines + (at - countedAt) / lineMs)
     countedAt = at
     if (lines >= 1) {
       lines--
@@ -27,7 +27,7 @@ export function loggedTokens(
     name: authenticator.name,
     authenticate(token, audiences) {
       const verdict = authenticator.authenticate(token, audiences)
-      return verdict instanceof Promise ? verdict.then(tell) : tell(verdict)
+      return verdict instanceof Promise ? verdict.then(logRejection) : logRejection(verdict)
     },
     start: () => authenticator.start?.() ?? Promise.resolve(),
     stop: () => authenticator.stop?.(),

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens of requests: in the Authorization header (RFC 6750), or as a sub-protocol, since browsers let
- * WebSockets set no headers.
+ * Bearer tokens of requests: in the Authorization header (RFC 6750), or in a WebSocket sub-protocol, since browsers
+ * cannot set headers of WebSockets.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -14,10 +14,12 @@ const spaceWarning = 'the provided Authorization header contains extra space bef
 
 const usualStart = 'Bearer '
 
-/** The token of an Authorization header: one space after `Bearer`, in any case. Other schemes have no token. */
+/**
+ * Returns the token of an Authorization header: one space after `Bearer`, in any case. Other schemes have no token.
+ */
 export function bearerToken(header: string | undefined, warn?: (text: string) => void): string | undefined {
   const trimmed = header?.trim() ?? ''
-  // As nearly all clients write it.
+  // The form that nearly all clients send.
   if (trimmed.startsWith(usualStart) && !trimmed.includes(' ', usualStart.length))
     return trimmed.slice(usualStart.length)
   const [scheme, token, ...rest] = trimmed.split(' ', 3)
@@ -26,7 +28,7 @@ export function bearerToken(header: string | undefined, warn?: (text: string) =>
   return token || undefined
 }
 
-/** Requests with a token that does not hold are 401; those without one are asked for other credentials. */
+/** An invalid token is 401; without a token, other credentials are tried. */
 export const bearerTokens =
   (tokens: TokenAuthentication): Authenticator =>
   (request) => {
@@ -45,7 +47,9 @@ function userOf(token: string, tokens: TokenAuthentication, request: Request): V
   })
 }
 
-/** Another sub-protocol must be asked for too, which the server can choose: the one with the token is not passed on. */
+/**
+ * The client must request another sub-protocol too, which the server can select: the one with the token is removed.
+ */
 export const webSocketTokens =
   (tokens: TokenAuthentication): Authenticator =>
   (request) => {
@@ -63,7 +67,7 @@ export const webSocketTokens =
 const asksForUpgrade = (connection = ''): boolean =>
   connection.split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
 
-/** Undefined for what is no base64url of UTF-8. */
+/** Returns undefined for anything but base64url of UTF-8. */
 function decoded(text: string): string | undefined {
   if (!/^[\w-]*$/.test(text) || text.length % 4 === 1) return undefined
   const bytes = Buffer.from(text, 'base64url')

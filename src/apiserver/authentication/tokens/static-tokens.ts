@@ -1,4 +1,4 @@
-/** Static bearer tokens, as `--token-auth-file` lists them. */
+/** Static bearer tokens of `--token-auth-file`. */
 import type { UserInfo } from '../../request-info/user-info.ts'
 import type { TokenAuthenticator } from '../token-authenticator.ts'
 

@@ -1,18 +1,18 @@
-/** All token authenticators as one: the first that knows a token says whose it is. */
+/** Combines all token authenticators: the first that knows a token decides. */
 import { after } from '../../../lib/flow/after.ts'
 import { authenticated } from '../authenticator.ts'
 import type { TokenAuthenticator, TokenIdentity, TokenRefusal, TokenVerdict } from '../token-authenticator.ts'
 
-/** What upstream says about tokens that nobody knows. */
+/** Upstream's message for unknown tokens. */
 export const invalidToken = 'invalid bearer token'
 
-/** Whose a token is, and for whom it is meant: `audiences` are empty only where the server has none. */
+/** The user and audiences of a token. `audiences` is empty only if the server has none. */
 export interface KnownToken extends TokenIdentity {
   readonly audiences: readonly string[]
 }
 
 export class TokenAuthentication {
-  /** The server's own (`--api-audiences`). Tokens that know no audiences are meant for these. */
+  /** The audiences of the server (`--api-audiences`), assumed for tokens without audiences. */
   readonly audiences: readonly string[]
   readonly #authenticators: readonly TokenAuthenticator[]
   readonly #completed = new WeakMap<TokenIdentity, KnownToken>()
@@ -22,7 +22,7 @@ export class TokenAuthentication {
     this.audiences = audiences
   }
 
-  /** Rejects when an authenticator cannot read what it decides by. */
+  /** Rejects if an authenticator cannot load its data. */
   async start(): Promise<void> {
     await Promise.all(this.#authenticators.map((authenticator) => authenticator.start?.()))
   }
@@ -32,35 +32,32 @@ export class TokenAuthentication {
   }
 
   /**
-   * Refuses what nobody knows; the reasons of several are told together. `audiences` are the server's own unless a
-   * review asks for others.
+   * Rejects unknown tokens; several reasons are joined. `audiences` are the server's own unless a TokenReview lists
+   * others.
    */
   authenticate(
     token: string,
     audiences: readonly string[] = this.audiences,
   ): KnownToken | TokenRefusal | Promise<KnownToken | TokenRefusal> {
-    return this.#ask(token, audiences, 0, [])
+    return this.#authenticateFrom(token, audiences, 0, [])
   }
 
-  #ask(
+  #authenticateFrom(
     token: string,
     audiences: readonly string[],
     from: number,
     refusals: readonly TokenRefusal[],
   ): KnownToken | TokenRefusal | Promise<KnownToken | TokenRefusal> {
     const authenticator = this.#authenticators[from]
-    if (!authenticator) return together(refusals)
+    if (!authenticator) return joinRefusals(refusals)
     return after(authenticator.authenticate(token, audiences), (verdict: TokenVerdict) => {
-      if (!verdict) return this.#ask(token, audiences, from + 1, refusals)
-      if ('refused' in verdict) return this.#ask(token, audiences, from + 1, [...refusals, verdict])
-      return this.#complete(verdict, audiences) ?? this.#ask(token, audiences, from + 1, refusals)
+      if (!verdict) return this.#authenticateFrom(token, audiences, from + 1, refusals)
+      if ('refused' in verdict) return this.#authenticateFrom(token, audiences, from + 1, [...refusals, verdict])
+      return this.#complete(verdict, audiences) ?? this.#authenticateFrom(token, audiences, from + 1, refusals)
     })
   }
 
-  /**
-   * Undefined where nobody whom the review asks about is meant. Identities that are kept by their authenticator are
-   * completed once.
-   */
+  /** Returns undefined if the token is for none of the requested audiences. Completes each cached identity once. */
   #complete(identity: TokenIdentity, asked: readonly string[]): KnownToken | undefined {
     const known = this.#completed.get(identity)
     if (known && asked === this.audiences) return known
@@ -73,8 +70,8 @@ export class TokenAuthentication {
   }
 }
 
-/** Reasons as Go tells several errors. */
-function together(refusals: readonly TokenRefusal[]): TokenRefusal {
+/** Joins reasons as Go joins errors. */
+function joinRefusals(refusals: readonly TokenRefusal[]): TokenRefusal {
   if (refusals.length === 1) return refusals[0]!
   const reasons = [...new Set(refusals.map(({ refused }) => refused))]
   const refused = reasons.length > 1 ? `[${reasons.join(', ')}]` : (reasons[0] ?? invalidToken)

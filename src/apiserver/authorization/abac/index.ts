@@ -1,4 +1,6 @@
-/** ABAC: a file of policies decides, read once. Rules: kubernetes.io/docs/reference/access-authn-authz/abac */
+/**
+ * ABAC: decides by a file of policies that is read once. Rules: kubernetes.io/docs/reference/access-authn-authz/abac
+ */
 import { type Authorizer, allow, noOpinion } from '../authorizer.ts'
 import { allows, isFor, type Policy } from './policy.ts'
 

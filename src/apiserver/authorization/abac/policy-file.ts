@@ -1,6 +1,6 @@
 /**
- * Policy files: a JSON object a line; empty lines and those that begin with `#` are left out. Lines without a version
- * are of the first form there was, in which what is left out means everything.
+ * Policy files: one JSON object per line; empty lines and lines that begin with `#` are skipped. Lines without a
+ * version have the original form, in which a missing field means everything.
  */
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import type { Policy } from './policy.ts'
@@ -10,7 +10,7 @@ const authenticated = 'system:authenticated'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Throws an ExplainedError with the line that is no policy. */
+/** Throws an ExplainedError that names the invalid line. */
 export function parsePolicies(text: string, path: string): readonly Policy[] {
   return text.split('\n').flatMap((line, index) => {
     const trimmed = line.trim()
@@ -26,7 +26,7 @@ export function parsePolicies(text: string, path: string): readonly Policy[] {
   })
 }
 
-/** How many lines are of the form without a version. */
+/** The number of lines without a version. */
 export const unversionedLines = (text: string): number =>
   text.split('\n').filter((line) => line.trim().startsWith('{') && !line.includes('"apiVersion"')).length
 

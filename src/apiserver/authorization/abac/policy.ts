@@ -1,4 +1,4 @@
-/** A policy of ABAC: who may do what, and whether only reading. */
+/** An ABAC policy. */
 
 import type { RequestInfo } from '../../request-info/request-info.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
@@ -15,13 +15,13 @@ export interface Policy {
 
 const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** Whether a policy allows what the user asks for. */
+/** Returns true if a policy allows the user's request. */
 export const allows = (policy: Policy, user: UserInfo | undefined, info: RequestInfo): boolean =>
   isFor(policy, user) &&
   (!policy.readonly || reading.has(info.verb)) &&
   (info.isResourceRequest ? coversResource(policy, info) : coversPath(policy, info.path))
 
-/** A policy that names nobody is for nobody. Where it names a user and a group, both have to be right. */
+/** A policy without user and group matches nobody. If it has both, both must match. */
 export function isFor({ user, group }: Policy, who: UserInfo | undefined): boolean {
   if (!who || (!user && !group)) return false
   return (!user || user === '*' || user === who.name) && (!group || group === '*' || who.groups.includes(group))

@@ -1,6 +1,6 @@
 /**
  * AuthorizationConfiguration (apiserver.config.k8s.io): the file of `--authorization-config`, decoded strictly, with
- * what it leaves out.
+ * defaults applied.
  */
 
 import { goDurationMs } from '../../../lib/go/flag-values.ts'
@@ -18,7 +18,7 @@ export interface AuthorizerConfiguration {
   readonly webhook?: WebhookConfiguration
 }
 
-/** Durations in ms; 0 where the file says nothing and there is no usual value. */
+/** Durations in ms; 0 if missing and without a default. */
 export interface WebhookConfiguration {
   readonly authorizedMs: number
   readonly cachesAuthorized: boolean
@@ -91,7 +91,7 @@ const fileType = struct(kind, {
   },
 })
 
-/** Throws an Error for a text that is no such configuration. An empty one names no authorizers. */
+/** Throws an Error for an invalid configuration. An empty text has no authorizers. */
 export function parseConfiguration(text: string): AuthorizationConfiguration {
   if (text === '') return { authorizers: [] }
   const { value, strict } = parseYaml(text)
@@ -104,42 +104,42 @@ export function parseConfiguration(text: string): AuthorizationConfiguration {
     authorizers: authorizers.map(({ type = '', name = '', webhook }) => ({
       type,
       name,
-      ...(webhook && { webhook: completed(webhook) }),
+      ...(webhook && { webhook: withDefaults(webhook) }),
     })),
   }
 }
 
 function checkKind(value: unknown): void {
-  const { apiVersion, kind: said } = (typeof value === 'object' && value !== null ? value : {}) as {
+  const { apiVersion, kind: fileKind } = (typeof value === 'object' && value !== null ? value : {}) as {
     readonly apiVersion?: unknown
     readonly kind?: unknown
   }
-  if (typeof said !== 'string' || !said) throw new Error("Object 'Kind' is missing in the file")
+  if (typeof fileKind !== 'string' || !fileKind) throw new Error("Object 'Kind' is missing in the file")
   if (typeof apiVersion !== 'string' || !apiVersion) throw new Error("Object 'apiVersion' is missing in the file")
-  const [saidGroup, version = ''] = apiVersion.split('/')
-  if (saidGroup !== group || !versions.has(version) || said !== kind) {
+  const [fileGroup, version = ''] = apiVersion.split('/')
+  if (fileGroup !== group || !versions.has(version) || fileKind !== kind) {
     throw new Error(
-      `no kind ${JSON.stringify(said)} is registered for version ${JSON.stringify(apiVersion)} in scheme ` +
+      `no kind ${JSON.stringify(fileKind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ` +
         '"pkg/apis/apiserver/scheme"',
     )
   }
 }
 
-const usualAuthorized = '5m'
-const usualUnauthorized = '30s'
+const defaultAuthorizedTtl = '5m'
+const defaultUnauthorizedTtl = '30s'
 
-function completed(webhook: FileWebhook): WebhookConfiguration {
+function withDefaults(webhook: FileWebhook): WebhookConfiguration {
   const {
-    authorizedTTL = usualAuthorized,
-    unauthorizedTTL = usualUnauthorized,
+    authorizedTTL = defaultAuthorizedTtl,
+    unauthorizedTTL = defaultUnauthorizedTtl,
     timeout = '0',
     connectionInfo = {},
     matchConditions = [],
   } = webhook
   return {
-    authorizedMs: goDurationMs(authorizedTTL) || goDurationMs(usualAuthorized),
+    authorizedMs: goDurationMs(authorizedTTL) || goDurationMs(defaultAuthorizedTtl),
     cachesAuthorized: webhook.cacheAuthorizedRequests ?? true,
-    unauthorizedMs: goDurationMs(unauthorizedTTL) || goDurationMs(usualUnauthorized),
+    unauthorizedMs: goDurationMs(unauthorizedTTL) || goDurationMs(defaultUnauthorizedTtl),
     cachesUnauthorized: webhook.cacheUnauthorizedRequests ?? true,
     timeoutMs: goDurationMs(timeout),
     subjectAccessReviewVersion: webhook.subjectAccessReviewVersion ?? '',

@@ -17,7 +17,7 @@ const webhook = (more = '', name = 'hook') => `
     connectionInfo: { type: KubeConfigFile, kubeConfigFile: ${thisFile} }
 ${more}`
 
-test('a configuration is read, with what it leaves out', () => {
+test('a configuration is parsed with defaults', () => {
   const { authorizers } = loadConfiguration(
     `${head}authorizers:\n- { type: Node, name: node ` +
       `}${webhook('    unauthorizedTTL: 1m\n    cacheAuthorizedRequests: false')}`,
@@ -44,10 +44,10 @@ test('a configuration is read, with what it leaves out', () => {
   ])
 })
 
-describe('a configuration that is refused', () => {
+describe('an invalid configuration', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['no authorizers', head, 'authorizers: Required value: at least one authorization mode must be defined'],
-    ['nothing', '', 'authorizers: Required value: at least one authorization mode must be defined'],
+    ['an empty text', '', 'authorizers: Required value: at least one authorization mode must be defined'],
     ['no type', `${head}authorizers: [{ name: x }]`, 'authorizers[0].type: Required value'],
     [
       'an unknown type',
@@ -78,13 +78,13 @@ describe('a configuration that is refused', () => {
       'authorizers[0].webhook: Invalid value: "non-null": may only be specified when type=Webhook',
     ],
     [
-      'a webhook that says nothing',
+      'an empty webhook',
       `${head}authorizers: [{ type: Webhook, name: x, webhook: {} }]`,
       '[authorizers[0].timeout: Required value, authorizers[0].subjectAccessReviewVersion: Required value, ' +
         'authorizers[0].failurePolicy: Required value, authorizers[0].connectionInfo.type: Required value]',
     ],
     [
-      'too much patience',
+      'a timeout that is too long',
       `${head}authorizers:${webhook().replace('3s', '31s')}`,
       'authorizers[0].timeout: Invalid value: "31s": must be > 0s and <= 30s',
     ],
@@ -104,14 +104,14 @@ describe('a configuration that is refused', () => {
       'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "here": must be an absolute path',
     ],
     [
-      'another way to connect',
-      `${head}authorizers:${webhook().replace('type: KubeConfigFile, kubeConfigFile', 'type: ExternalClusterConfig, kubeConfigFile')}`,
+      'an unknown connection type',
+      `${head}authorizers:${webhook().replace('type: KubeConfigFile,', 'type: ExternalClusterConfig,')}`,
       'authorizers[0].connectionInfo.type: Unsupported value: ' +
         `{"Type":"ExternalClusterConfig","KubeConfigFile":"${thisFile}"}: supported values: "InClusterConfig", ` +
         '"KubeConfigFile"',
     ],
     [
-      'no such file',
+      'a missing file',
       `${head}authorizers:${webhook().replace(thisFile, '/nowhere/at/all')}`,
       'authorizers[0].connectionInfo.kubeConfigFile: Invalid value: "/nowhere/at/all": error loading file: stat ' +
         '/nowhere/at/all: no such file or directory',
@@ -137,7 +137,7 @@ describe('a configuration that is refused', () => {
   for (const [title, text, message] of cases)
     test(title, () => assert.throws(() => loadConfiguration(text), { message }))
 
-  test('an authorizer that was there at the start is missing', () =>
+  test('an authorizer of the initial configuration is missing', () =>
     assert.throws(() => loadConfiguration(`${head}authorizers: [{ type: RBAC, name: rbac }]`, ['RBAC', 'Node']), {
       message: 'missing required types: [Node]',
     }))
@@ -175,7 +175,11 @@ describe('match conditions', () => {
     ['has(request.resourceAttributes.labelSelector.rawSelector)', false],
     [
       "request.nonResourceAttributes.path == '/x'",
-      /cel evaluation error: expression 'request\.nonResourceAttributes\.path == '\/x'' resulted in error: no such key: nonResourceAttributes/,
+      new RegExp(
+        String.raw`cel evaluation error: expression 'request\.nonResourceAttributes\.path` +
+          " == '/x'' resulted in error: " +
+          'no such key: nonResourceAttributes',
+      ),
     ],
   ]
   for (const [expression, expected] of cases) {
@@ -188,18 +192,22 @@ describe('match conditions', () => {
     })
   }
 
-  test('one that does not hold decides, whatever is wrong with others', () => {
+  test('a false condition decides, even if others fail', () => {
     const { matcher } = compileConditions(["request.nonResourceAttributes.path == '/x'", 'false'], 'w')
     assert.equal(matcher?.(spec), false)
   })
 
-  test('what cannot be compiled is told', () => {
+  test('compile errors are reported by field', () => {
     const messages = compileConditions(['request.nope', "'text'", '', 'true', 'true'], 'w').errors.map(
       ({ field, message }) => `${field}: ${message}`,
     )
     assert.match(
       messages[0]!,
-      /^w\.matchConditions\[0\]\.expression: Invalid value: "request\.nope": compilation failed: ERROR: <input>:1:8: undefined field 'nope'/,
+      new RegExp(
+        String.raw`^w\.matchConditions\[0\]\.expression: Invalid value: "request\.nope": ` +
+          'compilation failed: ERROR: ' +
+          "<input>:1:8: undefined field 'nope'",
+      ),
     )
     assert.deepEqual(messages.slice(1), [
       `w.matchConditions[1].expression: Invalid value: "'text'": must evaluate to bool but got string`,
@@ -213,7 +221,7 @@ describe('match conditions', () => {
   })
 })
 
-test('durations are told as Go tells them', () => {
+test('durations are formatted as Go does', () => {
   assert.deepEqual([0, 500, 1500, 60_000, 3_600_000, -90_000].map(goDuration), [
     '0s',
     '500ms',

@@ -1,13 +1,13 @@
 /**
- * Structured authorization (KEP-3221): a file says which authorizers there are, in which order, webhooks among them. It
- * is read again when it changes; a file that is not right is told in the log and changes nothing.
+ * Structured authorization (KEP-3221): a file lists the authorizers in order, webhooks included. It is reloaded when it
+ * changes. An invalid file is logged, and the old configuration remains.
  */
 import { unwatchFile, watchFile } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import { type ReloadMetrics, reloadMetrics } from '../../config-files/reload-metrics.ts'
-import { type Authorizer, inTurn } from '../authorizer.ts'
+import { type Authorizer, unionAuthorizer } from '../authorizer.ts'
 import { systemMasters } from '../fixed-authorizers.ts'
 import type { Authorization, AuthorizationMode, AuthorizationSources } from '../index.ts'
 import { type WebhookAuthorizer, webhookAuthorizer } from '../webhook/index.ts'
@@ -20,10 +20,12 @@ type LocalMode = Exclude<AuthorizationMode, 'Webhook'>
 
 export interface ConfiguredOptions {
   readonly file: string
-  /** Makes an authorizer of this server's own, once. Counts its decisions under the name. */
+  /**
+   * Creates a built-in authorizer, called once per type. `counted` counts the decisions of an authorizer under a name.
+   */
   readonly local: (mode: LocalMode) => Authorization
   readonly counted: (type: string, name: string, authorizer: Authorizer) => Authorizer
-  /** How often the file is looked at, ms; 1,000 unless said. */
+  /** The polling interval of the file in ms. Default: 1,000. */
   readonly intervalMs?: number
 }
 
@@ -52,14 +54,14 @@ export class ConfiguredAuthorization implements Authorization {
     rulesFor: (user, namespace) => this.#current.rulesFor(user, namespace),
   }
 
-  /** Rejects with an ExplainedError for a file that is not right. */
+  /** Rejects with an ExplainedError for an invalid file. */
   async start(): Promise<void> {
     const { file, local, intervalMs = 1000 } = this.#options
     try {
       this.#text = await readFile(file, 'utf8')
       const configuration = loadConfiguration(this.#text)
       for (const { type } of configuration.authorizers) if (isLocal(type)) this.#local.set(type, local(type))
-      await this.#use(configuration)
+      await this.#apply(configuration)
     } catch (error) {
       throw error instanceof ExplainedError
         ? error
@@ -77,8 +79,8 @@ export class ConfiguredAuthorization implements Authorization {
   }
 
   readonly #changed = (): void => {
-    const again = (this.#checking ?? Promise.resolve()).then(() => this.#reload())
-    this.#checking = again
+    const next = (this.#checking ?? Promise.resolve()).then(() => this.#reload())
+    this.#checking = next
   }
 
   /** Never rejects. */
@@ -90,7 +92,7 @@ export class ConfiguredAuthorization implements Authorization {
       this.#text = text
       const configuration = loadConfiguration(text, [...this.#local.keys()])
       if (JSON.stringify(configuration) === this.#loaded) return
-      await this.#use(configuration)
+      await this.#apply(configuration)
       this.#reloads.reloaded(text)
       log('reloaded authz config')
     } catch (error) {
@@ -99,7 +101,7 @@ export class ConfiguredAuthorization implements Authorization {
     }
   }
 
-  async #use(configuration: AuthorizationConfiguration): Promise<void> {
+  async #apply(configuration: AuthorizationConfiguration): Promise<void> {
     const webhooks: WebhookAuthorizer[] = []
     const authorizers: Authorizer[] = []
     for (const authorizer of configuration.authorizers) {
@@ -113,7 +115,7 @@ export class ConfiguredAuthorization implements Authorization {
       }
     }
     const before = this.#webhooks
-    this.#current = inTurn([systemMasters, ...authorizers])
+    this.#current = unionAuthorizer([systemMasters, ...authorizers])
     this.#webhooks = webhooks
     this.#loaded = JSON.stringify(configuration)
     for (const webhook of before) webhook.retire()

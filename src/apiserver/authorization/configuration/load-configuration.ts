@@ -1,10 +1,10 @@
-/** From the text of an authorization configuration to one that can be used. */
+/** Parses and validates an authorization configuration. */
 import { type AuthorizationConfiguration, parseConfiguration } from './configuration-file.ts'
 import { configurationFaults } from './validate-configuration.ts'
 
 /**
- * Throws an Error with all that is wrong. `needed` are the types that have to stay when a file is read again: what they
- * look at is followed from the start.
+ * Throws an Error with all faults. `needed` are the types that a reloaded file must still have: their data is followed
+ * from the start.
  */
 export function loadConfiguration(text: string, needed: readonly string[] = []): AuthorizationConfiguration {
   const configuration = parsed(text)

@@ -1,6 +1,6 @@
 /**
- * Match conditions: CEL over the `spec` of a SubjectAccessReview, called `request`. A webhook is asked if all of them
- * are true.
+ * Match conditions: CEL expressions over the `spec` of a SubjectAccessReview, named `request`. A webhook is called only
+ * if all of them are true.
  */
 import { adapt, type Environment, environment, type Program } from '../../../cel/index.ts'
 import { kubernetesLibraries } from '../../../cel/libraries/index.ts'
@@ -15,7 +15,7 @@ import {
 import type { Matcher } from '../webhook/index.ts'
 import type { ResourceAttributes, ReviewSpec, Selector } from '../webhook/review.ts'
 
-const most = 64
+const maxConditions = 64
 
 const selector = (name: string) =>
   objectType(name, {
@@ -56,10 +56,11 @@ export interface CompiledConditions {
   readonly errors: readonly FieldError[]
 }
 
-/** `path` is that of the webhook that has the expressions. */
+/** `path` is the field path of the webhook. */
 export function compileConditions(expressions: readonly string[], path: string): CompiledConditions {
   if (expressions.length === 0) return { errors: [] }
-  if (expressions.length > most) return { errors: [tooMany(`${path}.matchConditions`, expressions.length, most)] }
+  if (expressions.length > maxConditions)
+    return { errors: [tooMany(`${path}.matchConditions`, expressions.length, maxConditions)] }
   const errors: FieldError[] = []
   const programs: Program[] = []
   const seen = new Set<string>()
@@ -77,7 +78,7 @@ export function compileConditions(expressions: readonly string[], path: string):
   return { errors, ...(programs.length > 0 && { matcher: matcherOf(programs) }) }
 }
 
-/** The program, or what is wrong. */
+/** Returns the program, or the error message. */
 function compile(expression: string): Program | string {
   conditions ??= environment({ libraries: kubernetesLibraries, variables: { request: requestType } })
   const compiled = conditions.compile(expression)
@@ -89,21 +90,21 @@ function compile(expression: string): Program | string {
 const matcherOf =
   (programs: readonly Program[]): Matcher =>
   (spec) => {
-    const request = adapt(shown(spec), requestType)
+    const request = adapt(withEmptyFields(spec), requestType)
     const errors: string[] = []
     for (const { source, evaluate } of programs) {
       const outcome = evaluate({ request })
       if ('error' in outcome)
         errors.push(`cel evaluation error: expression '${source}' resulted in error: ${outcome.error}`)
-      // One that does not hold decides, whatever is wrong with others.
+      // A false condition decides, even if others fail.
       else if (outcome.value !== true) return false
     }
     if (errors.length > 0) return { error: errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]` }
     return true
   }
 
-/** Texts and lists of texts are always there, empty ones too: conditions need not ask whether they are. */
-function shown({
+/** Strings and lists are always present, so that conditions need not test for them. */
+function withEmptyFields({
   resourceAttributes,
   nonResourceAttributes,
   user = '',

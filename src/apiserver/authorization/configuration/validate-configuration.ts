@@ -1,4 +1,4 @@
-/** What is wrong with an AuthorizationConfiguration, in upstream's words. */
+/** Validates an AuthorizationConfiguration, with upstream's messages. */
 
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
@@ -16,7 +16,7 @@ import type { AuthorizationConfiguration, AuthorizerConfiguration, WebhookConfig
 import { compileConditions } from './match-conditions.ts'
 
 const types: readonly string[] = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook']
-const longestTimeoutMs = 30_000
+const maxTimeoutMs = 30_000
 
 export function configurationFaults({ authorizers }: AuthorizationConfiguration): readonly FieldError[] {
   if (authorizers.length === 0) return [required('authorizers', 'at least one authorization mode must be defined')]
@@ -49,7 +49,7 @@ function webhookFaults({ type, webhook }: AuthorizerConfiguration, path: string)
   return [
     ...timeFaults(webhook, path),
     ...versionFaults(webhook, path),
-    ...chosen(webhook.failurePolicy, ['NoOpinion', 'Deny'], `${path}.failurePolicy`),
+    ...choiceFaults(webhook.failurePolicy, ['NoOpinion', 'Deny'], `${path}.failurePolicy`),
     ...connectionFaults(webhook, `${path}.connectionInfo`),
     ...compileConditions(webhook.matchConditions, path).errors,
   ]
@@ -58,7 +58,7 @@ function webhookFaults({ type, webhook }: AuthorizerConfiguration, path: string)
 function timeFaults({ timeoutMs, authorizedMs, unauthorizedMs }: WebhookConfiguration, path: string): FieldError[] {
   const errors: FieldError[] = []
   if (timeoutMs === 0) errors.push(required(`${path}.timeout`))
-  else if (timeoutMs > longestTimeoutMs || timeoutMs < 0)
+  else if (timeoutMs > maxTimeoutMs || timeoutMs < 0)
     errors.push(invalidValue(`${path}.timeout`, goDuration(timeoutMs), 'must be > 0s and <= 30s'))
   if (authorizedMs < 0) errors.push(invalidValue(`${path}.authorizedTTL`, goDuration(authorizedMs), 'must be > 0s'))
   if (unauthorizedMs < 0)
@@ -70,16 +70,16 @@ function versionFaults(webhook: WebhookConfiguration, path: string): readonly Fi
   const { subjectAccessReviewVersion, matchConditionSubjectAccessReviewVersion: matched, matchConditions } = webhook
   const field = `${path}.matchConditionSubjectAccessReviewVersion`
   return [
-    ...chosen(subjectAccessReviewVersion, ['v1', 'v1beta1'], `${path}.subjectAccessReviewVersion`),
+    ...choiceFaults(subjectAccessReviewVersion, ['v1', 'v1beta1'], `${path}.subjectAccessReviewVersion`),
     ...(matched
-      ? chosen(matched, ['v1'], field)
+      ? choiceFaults(matched, ['v1'], field)
       : matchConditions.length > 0
         ? [required(field, 'required if match conditions are specified')]
         : []),
   ]
 }
 
-const chosen = (value: string, choices: readonly string[], path: string): readonly FieldError[] =>
+const choiceFaults = (value: string, choices: readonly string[], path: string): readonly FieldError[] =>
   value === '' ? [required(path)] : choices.includes(value) ? [] : [notSupported(path, value, choices)]
 
 function connectionFaults(
@@ -99,7 +99,7 @@ function connectionFaults(
     case '':
       return [required(`${path}.type`)]
     default:
-      // Upstream shows the whole of it, under Go's names.
+      // Upstream shows the whole struct with Go's field names.
       return [
         notSupported(`${path}.type`, { Type: connectionType, KubeConfigFile: kubeConfigFile ?? null }, [
           'InClusterConfig',

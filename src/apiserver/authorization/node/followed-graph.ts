@@ -1,7 +1,7 @@
 /**
- * Keeps the graph of nodes up to date. It is built when the first node asks: where there are none, writes of pods cost
- * nothing. A pod is parsed once, when it has a node: what it refers to does not change afterwards, but for its
- * ephemeral containers and its resource claims.
+ * Follows the objects of the node graph. The graph is built on the first request of a node: without nodes, writes of
+ * pods have no extra cost. A pod is parsed once, when it is scheduled: its references are immutable, except for
+ * ephemeral containers and resource claims.
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -26,7 +26,7 @@ export class FollowedGraph {
     this.#timed = graphMetrics(sources.metrics)
   }
 
-  /** A promise only until all is read, the first time. It rejects when the store does; who asks then tries again. */
+  /** Returns a promise only until the graph is loaded. It rejects if the store fails; the next call retries. */
   get(): NodeGraph | Promise<NodeGraph> {
     return this.#isReady ? this.#graph : (this.#loading ??= this.#load())
   }
@@ -102,7 +102,7 @@ export class FollowedGraph {
   }
 }
 
-/** As metrics name operations on them. */
+/** The names of kinds in the metrics of operations. */
 const ownedNames: Readonly<Record<OwnedKind, string>> = {
   volumeattachment: 'VolumeAttachment',
   resourceslice: 'ResourceSlice',
@@ -113,13 +113,13 @@ interface NodeNamed extends KubeObject {
   spec?: { nodeName?: string }
 }
 
-/** Tells without parsing whether a pod may refer to other things than before. */
+/** Detects without parsing whether a pod may have new references. */
 interface PodState {
   readonly node: string
   readonly uid: string
   /**
-   * The text from where what was added to it stands: ephemeral containers, claims that were made for it. Empty for
-   * nearly all pods.
+   * The JSON text from the first added reference (ephemeral containers, generated claims) to the end. Empty for nearly
+   * all pods.
    */
   readonly added: string
 }
@@ -137,9 +137,7 @@ function podState(object: StoredObject): PodState {
   }
 }
 
-/**
- * The first member called `uid` that stands outside of owners; what is taken for another one costs a parse, no more.
- */
+/** All `uid` members, those of owners included: a change of another uid only costs a parse. */
 const uidOf = (metadata: Buffer): string =>
   metadata
     .toString('latin1')
@@ -155,7 +153,7 @@ function putPod(graph: NodeGraph, object: StoredObject): void {
     namespace: object.namespace,
     name: object.name,
     node: nodeName,
-    // What a node makes itself gives it no rights.
+    // A mirror pod must not give its node permissions.
     references: isMirror(pod)
       ? []
       : [

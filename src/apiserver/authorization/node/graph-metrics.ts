@@ -1,8 +1,8 @@
-/** How long changes of the graph of nodes take, by upstream's name. */
+/** The duration of changes of the node graph, by upstream's name. */
 import { exponentialBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
-/** Does `change` and counts it under an operation such as `AddPod`. */
+/** Runs `change` and observes its duration under an operation such as `AddPod`. */
 export type TimedChange = (operation: string, change: () => void) => void
 
 export function graphMetrics(metrics: MetricsRegistry): TimedChange {

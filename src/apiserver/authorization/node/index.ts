@@ -1,5 +1,5 @@
 /**
- * Node: kubelets may do what they need for their own pods, and nothing of others.
+ * Node: kubelets may access what their own pods need, and nothing of others.
  * Rules: kubernetes.io/docs/reference/access-authn-authz/node
  */
 import { after } from '../../../lib/flow/after.ts'
@@ -34,7 +34,7 @@ export function nodeAuthorization(sources: AuthorizationSources): Authorization 
   }
 }
 
-/** Decides on a request of a node; without an opinion on everybody else. The graph is asked for where it is needed. */
+/** Decides on a request of a node; no opinion on other users. The graph is loaded only if needed. */
 export function authorizeNode(attributes: AccessAttributes, graph: () => NodeGraph | Promise<NodeGraph>): Verdict {
   const { user, info } = attributes
   const node = nodeOf(user)
@@ -42,7 +42,7 @@ export function authorizeNode(attributes: AccessAttributes, graph: () => NodeGra
   if (node === '') return noOpinion(`unknown node for user ${JSON.stringify(user?.name)}`)
   if (!info.isResourceRequest) return noOpinion()
   const decide = own[`${info.group}/${info.resource}`]
-  // Selectors are read when they are asked for: a copy of the attributes would lack them.
+  // Selectors are parsed lazily by getters: a spread copy would lack them.
   if (decide)
     return decide({
       user,
@@ -56,14 +56,14 @@ export function authorizeNode(attributes: AccessAttributes, graph: () => NodeGra
   return everyNodeMay(info.group, resource, info.verb) ? allow() : noOpinion()
 }
 
-interface Question extends AccessAttributes {
+interface NodeRequest extends AccessAttributes {
   readonly node: string
   readonly graph: () => NodeGraph | Promise<NodeGraph>
 }
 
 type Related = (graph: NodeGraph, node: string, namespace: string, name: string) => boolean
 
-const related = ({ node, info, graph }: Question, isRelated: Related): Verdict => {
+const related = ({ node, info, graph }: NodeRequest, isRelated: Related): Verdict => {
   if (!info.name) return noOpinion('No Object name found')
   return after(graph(), (known) =>
     isRelated(known, node, info.namespace, info.name)
@@ -74,16 +74,16 @@ const related = ({ node, info, graph }: Question, isRelated: Related): Verdict =
 
 const readOne =
   (isRelated: Related) =>
-  (question: Question): Verdict => {
+  (question: NodeRequest): Verdict => {
     const { verb, subresource } = question.info
     if (verb !== 'get') return noOpinion('can only get individual resources of this type')
     return subresource ? noOpinion('cannot get subresource') : related(question, isRelated)
   }
 
-/** Lists and watches of the one object with a name count as reading it. */
+/** A list or watch with the name of one object counts as reading it. */
 const readNamespaced =
   (isRelated: Related) =>
-  (question: Question): Verdict => {
+  (question: NodeRequest): Verdict => {
     const { verb, subresource, namespace } = question.info
     if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return noOpinion('can only read resources of this type')
     if (subresource) return noOpinion('cannot read subresource')
@@ -95,7 +95,7 @@ const usesClaim: Related = (graph, node, namespace, name) =>
 const usesAccount: Related = (graph, node, namespace, name) => graph.refers(node, 'serviceaccount', namespace, name)
 const hasPod: Related = (graph, node, namespace, name) => graph.refers(node, 'pod', namespace, name)
 
-const own: Readonly<Partial<Record<string, (question: Question) => Verdict>>> = {
+const own: Readonly<Partial<Record<string, (question: NodeRequest) => Verdict>>> = {
   '/secrets': readNamespaced((graph, node, namespace, name) => graph.refers(node, 'secret', namespace, name)),
   '/configmaps': readNamespaced((graph, node, namespace, name) => graph.refers(node, 'configmap', namespace, name)),
   '/persistentvolumeclaims': (question) =>
@@ -120,7 +120,7 @@ const own: Readonly<Partial<Record<string, (question: Question) => Verdict>>> = 
   '/pods': pods,
 }
 
-function serviceAccounts(question: Question): Verdict {
+function serviceAccounts(question: NodeRequest): Verdict {
   const { verb, subresource, name } = question.info
   if (verb === 'get' && !subresource) return related(question, usesAccount)
   if (verb !== 'create' || !name) return noOpinion('can only create tokens for individual service accounts')
@@ -131,8 +131,8 @@ function serviceAccounts(question: Question): Verdict {
 
 const ownVerbs: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch', 'delete'])
 
-/** Names are not known on create: the plug-in NodeRestriction looks at them. */
-function leases({ node, info }: Question): Verdict {
+/** The name is unknown on create: the plug-in NodeRestriction checks it. */
+function leases({ node, info }: NodeRequest): Verdict {
   if (!ownVerbs.has(info.verb)) return noOpinion('can only get, create, update, patch, or delete a node lease')
   if (info.namespace !== 'kube-node-lease')
     return noOpinion('can only access leases in the "kube-node-lease" system namespace')
@@ -141,7 +141,7 @@ function leases({ node, info }: Question): Verdict {
     : noOpinion('can only access node lease with the same name as the requesting node')
 }
 
-function csiNodes({ node, info }: Question): Verdict {
+function csiNodes({ node, info }: NodeRequest): Verdict {
   if (!ownVerbs.has(info.verb)) return noOpinion('can only get, create, update, patch, or delete a CSINode')
   if (info.subresource) return noOpinion('cannot authorize CSINode subresources')
   return info.verb === 'create' || info.name === node
@@ -149,7 +149,7 @@ function csiNodes({ node, info }: Question): Verdict {
     : noOpinion('can only access CSINode with the same name as the requesting node')
 }
 
-function resourceSlices(question: Question): Verdict {
+function resourceSlices(question: NodeRequest): Verdict {
   const { verb, subresource } = question.info
   if (subresource) return noOpinion('cannot authorize ResourceSlice subresources')
   switch (verb) {
@@ -173,7 +173,7 @@ function resourceSlices(question: Question): Verdict {
   }
 }
 
-function podCertificateRequests(question: Question): Verdict {
+function podCertificateRequests(question: NodeRequest): Verdict {
   const { verb, subresource } = question.info
   if (subresource) return noOpinion('nodes may not access the podcertificaterequest/status subresource')
   switch (verb) {
@@ -193,8 +193,8 @@ function podCertificateRequests(question: Question): Verdict {
   }
 }
 
-/** A node may ask for itself before it is there: its name decides. */
-function nodes({ node, info }: Question): Verdict {
+/** Decides by name, so that a node can read its Node object before that exists. */
+function nodes({ node, info }: NodeRequest): Verdict {
   const { verb, subresource, name } = info
   if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow() : noOpinion()
   if (subresource) return noOpinion()
@@ -217,8 +217,8 @@ function nodes({ node, info }: Question): Verdict {
   }
 }
 
-/** Of writes, NodeRestriction looks at whose pods they are. */
-function pods(question: Question): Verdict {
+/** NodeRestriction checks the owner of written pods. */
+function pods(question: NodeRequest): Verdict {
   const { verb, subresource, name } = question.info
   if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow() : noOpinion()
   if (subresource === 'eviction') return verb === 'create' ? allow() : noOpinion()
@@ -238,8 +238,8 @@ function pods(question: Question): Verdict {
   }
 }
 
-/** Whether only what is of the node is asked for. */
-const selects = ({ fieldSelector, node }: Question, field: string): boolean =>
+/** Returns true if the field selector selects only objects of the node. */
+const selects = ({ fieldSelector, node }: NodeRequest, field: string): boolean =>
   fieldSelector?.some(
     ({ key, operator, values }) => key === field && operator === 'In' && values?.length === 1 && values[0] === node,
   ) ?? false

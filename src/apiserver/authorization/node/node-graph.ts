@@ -1,9 +1,10 @@
 /**
- * Which objects a node has to do with: what its pods refer to, the volumes of their claims, the secrets of those
- * volumes, and what names the node itself. Counted when pods and volumes change, so that a question is a look-up.
+ * The objects that a node may access: references of its pods, the volumes of their claims, the secrets of those
+ * volumes, and objects that name the node. References are counted when pods and volumes change, so that a check is a
+ * look-up.
  */
 
-/** What pods of a node refer to. */
+/** Kinds that pods refer to. */
 export type ReferencedKind =
   | 'configmap'
   | 'persistentvolumeclaim'
@@ -11,7 +12,7 @@ export type ReferencedKind =
   | 'resourceclaim'
   | 'secret'
   | 'serviceaccount'
-/** What names its node. */
+/** Kinds with a field for the name of their node. */
 export type OwnedKind = 'podcertificaterequest' | 'resourceslice' | 'volumeattachment'
 
 export interface PodEdges {
@@ -23,9 +24,9 @@ export interface PodEdges {
 
 export interface VolumeEdges {
   readonly name: string
-  /** The claim that it is bound to. */
+  /** The claim that the volume is bound to. */
   readonly claim: { readonly namespace: string; readonly name: string }
-  /** The secrets that its node reads. */
+  /** The secrets that the node reads. */
   readonly secrets: readonly { readonly namespace: string; readonly name: string }[]
 }
 
@@ -34,17 +35,17 @@ const keyOf = (kind: ReferencedKind | OwnedKind, namespace: string, name: string
 
 export class NodeGraph {
   /**
-   * By object, the nodes whose pods refer to it, and in how many ways they do: secrets of volumes count by each pod
-   * that has the volume's claim.
+   * By object: the number of references from the pods of each node. A volume's secret counts once for each pod with the
+   * volume's claim.
    */
   readonly #users = new Map<string, Map<string, number>>()
   readonly #pods = new Map<string, { readonly node: string; readonly keys: readonly string[] }>()
   readonly #volumes = new Map<string, { readonly claim: string; readonly secrets: readonly string[] }>()
-  /** By claim, the volumes that are bound to it: one, unless something is wrong. */
+  /** By claim: the volumes bound to it, normally one. */
   readonly #volumesOf = new Map<string, Set<string>>()
   readonly #owners = new Map<string, string>()
 
-  /** Whether a node's pods refer to an object: directly, or to a secret by way of a volume. */
+  /** Returns true if the node's pods refer to an object, directly or to a secret through a volume. */
   refers(node: string, kind: ReferencedKind, namespace: string, name: string): boolean {
     return this.#users.get(keyOf(kind, namespace, name))?.has(node) ?? false
   }
@@ -58,7 +59,7 @@ export class NodeGraph {
     return this.#owners.get(keyOf(kind, namespace, name)) === node
   }
 
-  /** A pod as it is now; in place of what was known of it. */
+  /** Adds or replaces a pod. */
   putPod({ namespace, name, node, references }: PodEdges): void {
     this.deletePod(namespace, name)
     const self = keyOf('pod', namespace, name)
@@ -100,7 +101,7 @@ export class NodeGraph {
       for (const secret of volume.secrets) this.#count(secret, node, -pods)
   }
 
-  /** An empty node: it belongs to none. */
+  /** An empty node removes the owner. */
   putOwned(kind: OwnedKind, namespace: string, name: string, node: string): void {
     const key = keyOf(kind, namespace, name)
     if (node) this.#owners.set(key, node)

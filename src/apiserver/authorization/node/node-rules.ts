@@ -1,4 +1,4 @@
-/** What every node may do, whichever it is. What depends on the node is decided one by one. */
+/** Permissions of all nodes. Those that depend on the node are decided separately. */
 
 interface NodeRule {
   readonly group: string
@@ -18,7 +18,7 @@ const rules: readonly NodeRule[] = [
   { group: '', resources: ['services'], verbs: read },
   { group: '', resources: ['events'], verbs: ['create', 'update', 'patch'] },
   { group: '', resources: ['endpoints'], verbs: ['get'] },
-  // Kubelets ask for certificates for themselves.
+  // Kubelets request certificates for themselves.
   {
     group: 'certificates.k8s.io',
     resources: ['certificatesigningrequests'],
@@ -35,6 +35,6 @@ const allowed = new Set(
   ),
 )
 
-/** `resource` has its subresource with it: `pods/status`. */
+/** `resource` includes the subresource: `pods/status`. */
 export const everyNodeMay = (group: string, resource: string, verb: string): boolean =>
   allowed.has(`${group}/${resource}/${verb}`)

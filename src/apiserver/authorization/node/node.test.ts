@@ -73,7 +73,7 @@ const nodeName = (value: string): readonly SelectorRequirement[] => [
   { key: 'spec.nodeName', operator: 'In', values: [value] },
 ]
 
-describe('what a node may do', () => {
+describe('permissions of a node', () => {
   const cases: readonly (readonly [string, Asked, string])[] = [
     ['a secret of its pod', { ...secrets, name: 's1' }, 'allow'],
     ['listed by its name', { ...secrets, verb: 'list', name: 's1' }, 'allow'],
@@ -90,9 +90,9 @@ describe('what a node may do', () => {
     ['writing a secret', { ...secrets, verb: 'update', name: 's1' }, 'can only read resources of this type'],
     ['a part of a secret', { ...secrets, name: 's1', subresource: 'x' }, 'cannot read subresource'],
     ["another node's secret", { ...secrets, user: 'system:node:n2', name: 's1' }, unrelated('n2')],
-    ['a name that begins alike', { ...secrets, user: 'system:node:n', name: 's1' }, unrelated('n')],
-    ['a name that goes on alike', { ...secrets, user: 'system:node:n1.example', name: 's1' }, unrelated('n1.example')],
-    ['a name in other case', { ...secrets, user: 'system:node:N1', name: 's1' }, unrelated('N1')],
+    ['a prefix of its name', { ...secrets, user: 'system:node:n', name: 's1' }, unrelated('n')],
+    ['an extension of its name', { ...secrets, user: 'system:node:n1.example', name: 's1' }, unrelated('n1.example')],
+    ['its name in another case', { ...secrets, user: 'system:node:N1', name: 's1' }, unrelated('N1')],
     ['the name without the group', { ...secrets, groups: ['system:authenticated'], name: 's1' }, ''],
     ['the group without the name', { ...secrets, user: 'kubelet', name: 's1' }, ''],
     ['a node without a name', { ...secrets, user: 'system:node:', name: 's1' }, 'unknown node for user "system:node:"'],
@@ -207,7 +207,7 @@ describe('what a node may do', () => {
 })
 
 describe('the graph', () => {
-  test('a secret stays readable until the last pod of the node that refers to it is gone', () => {
+  test('a secret remains readable until the node’s last pod that refers to it is deleted', () => {
     const known = graph()
     known.putPod({
       namespace: 'a',
@@ -226,14 +226,14 @@ describe('the graph', () => {
     assert.ok(!known.refers('n1', 'secret', 'a', 's1'))
   })
 
-  test('a pod that is on another node takes its rights there', () => {
+  test('a pod that moves to another node moves its permissions', () => {
     const known = graph()
     known.putPod({ namespace: 'a', name: 'p', node: 'n2', references: [['secret', 's1']] })
     assert.ok(!known.refers('n1', 'secret', 'a', 's1'))
     assert.ok(known.refers('n2', 'secret', 'a', 's1'))
   })
 
-  test('a secret that pods and volumes refer to goes with the last of them', () => {
+  test('a secret of pods and volumes is accessible until the last reference is removed', () => {
     const known = graph()
     known.putPod({
       namespace: 'a',
@@ -255,7 +255,7 @@ describe('the graph', () => {
     assert.ok(known.refers('n2', 'secret', 'a', 's2'), 'the volume was there before the pod')
   })
 
-  test("a volume's secrets go with it, and with its claim", () => {
+  test('a volume’s secrets follow the volume and its claim', () => {
     const known = graph()
     known.putVolume({ name: 'pv', claim: { namespace: 'a', name: 'other' }, secrets: [{ namespace: 'a', name: 's2' }] })
     assert.ok(!known.refers('n1', 'secret', 'a', 's2'))
@@ -265,7 +265,7 @@ describe('the graph', () => {
   })
 })
 
-test('everything that a pod can refer to is found', () => {
+test('all references of a pod are found', () => {
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -304,7 +304,7 @@ test('everything that a pod can refer to is found', () => {
   assert.deepEqual(resourceClaimsOf(pod), ['named', 'made', 'extended'])
 })
 
-test("a volume's secrets are those of its node; without a namespace they are in the claim's", () => {
+test('only the node secrets of a volume count, by default in the claim’s namespace', () => {
   const volume = (spec: object) =>
     volumeEdges({ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name: 'pv' }, spec })
   assert.equal(volume({ csi: { driver: 'd', nodeStageSecretRef: { name: 's' } } }), undefined)

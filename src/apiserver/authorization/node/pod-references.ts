@@ -1,4 +1,4 @@
-/** What a pod refers to, and so its node has to read: by name, in the pod's namespace. */
+/** References of a pod to objects in its namespace, which its node must read. */
 import type { V1Container, V1Pod, V1Volume } from '@kubernetes/client-node'
 import type { Model, Wire } from '../../../machinery/object.ts'
 
@@ -11,7 +11,7 @@ interface ClaimStatuses {
   readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string }
 }
 
-/** Static pods of a node have it. */
+/** The annotation of mirror pods, which represent static pods. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 export const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[mirrorAnnotation] !== undefined
@@ -19,7 +19,7 @@ export const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[m
 const present = (names: readonly (string | undefined)[]): string[] =>
   names.filter((name): name is string => Boolean(name))
 
-/** Secrets: of volumes, environments, and those that images are pulled with. */
+/** Secrets of volumes, environment variables and image pulls. */
 export function secretsOf({ spec }: Pod): string[] {
   return present([
     ...(spec?.imagePullSecrets ?? []).map(({ name }) => name),
@@ -45,7 +45,7 @@ const volumeSecrets = (volume: Volume): (string | undefined)[] => [
   volume.csi?.nodePublishSecretRef?.name,
 ]
 
-/** Config maps: of volumes and environments. */
+/** Config maps of volumes and environment variables. */
 export function configMapsOf({ spec }: Pod): string[] {
   return present([
     ...containersOf(spec).flatMap(({ env = [], envFrom = [] }) => [
@@ -59,7 +59,7 @@ export function configMapsOf({ spec }: Pod): string[] {
   ])
 }
 
-/** Claims: those that are named, and those that are made for ephemeral volumes. */
+/** Named claims, and those generated for ephemeral volumes. */
 export const claimsOf = ({ metadata, spec }: Pod): string[] =>
   present(
     (spec?.volumes ?? []).map(
@@ -68,7 +68,7 @@ export const claimsOf = ({ metadata, spec }: Pod): string[] =>
     ),
   )
 
-/** Resource claims: those that are named, and those that were made for the pod. */
+/** Named resource claims, and those generated for the pod. */
 export function resourceClaimsOf({ spec, status }: Pod): string[] {
   const made = new Map(status?.resourceClaimStatuses?.map(({ name, resourceClaimName }) => [name, resourceClaimName]))
   return present([
@@ -77,7 +77,7 @@ export function resourceClaimsOf({ spec, status }: Pod): string[] {
   ])
 }
 
-/** Ephemeral containers are containers here. */
+/** All containers, ephemeral ones included. */
 const containersOf = (spec: Pod['spec']): readonly Pick<Container, 'env' | 'envFrom'>[] => [
   ...(spec?.initContainers ?? []),
   ...(spec?.containers ?? []),

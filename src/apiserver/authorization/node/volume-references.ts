@@ -1,7 +1,4 @@
-/**
- * The secrets of a volume that nodes read when they mount it. Those of its driver's controller are nobody else's
- * business.
- */
+/** The secrets of a volume that nodes read to mount it. Nodes do not need the secrets of the driver's controller. */
 import type { V1PersistentVolume } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { VolumeEdges } from './node-graph.ts'
@@ -13,7 +10,7 @@ interface SecretReference {
   readonly namespace?: string
 }
 
-/** Undefined while a volume is bound to no claim. References without a namespace are to the claim's. */
+/** Returns undefined for an unbound volume. References without a namespace are in the claim's namespace. */
 export function volumeEdges({ metadata, spec }: Volume): VolumeEdges | undefined {
   const { namespace, name } = spec?.claimRef ?? {}
   if (!namespace || !name) return undefined

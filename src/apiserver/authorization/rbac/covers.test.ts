@@ -14,27 +14,27 @@ const urls = (text: string): PolicyRule => ({ verbs: ['get'], nonResourceURLs: t
 const cases: readonly (readonly [string, readonly PolicyRule[], readonly PolicyRule[], readonly string[]])[] = [
   ['the same', [rule('get', 'pods')], [rule('get', 'pods')], []],
   ['several rules together', [rule('get', 'pods'), rule('list', 'pods services')], [rule('get list', 'pods')], []],
-  ['stars of one who has all', [rule('*', '*', '*')], [rule('*', '*', '*'), rule('get', 'pods/log')], []],
+  ['stars covered by stars', [rule('*', '*', '*')], [rule('*', '*', '*'), rule('get', 'pods/log')], []],
   [
-    'a star is more than a list',
+    'a list of verbs does not cover a star',
     [rule('get list watch', 'pods')],
     [rule('*', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
   ],
   [
-    'all groups are more than some',
+    'a list of groups does not cover a star',
     [rule('get', 'pods', ' apps')],
     [rule('get', 'pods', '*')],
     ['{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
-    'verbs in their order',
+    'verbs keep their order',
     [],
     [rule('update get', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["update" "get"]}'],
   ],
   [
-    'a line each, sorted',
+    'one sorted line per resource',
     [],
     [rule('get', 'secrets pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}', '{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}'],
@@ -47,28 +47,33 @@ const cases: readonly (readonly [string, readonly PolicyRule[], readonly PolicyR
     ['{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}'],
   ],
   [
-    'the names that are missing',
+    'only the missing names',
     [rule('get', 'secrets', '', 'a')],
     [rule('get', 'secrets', '', 'a b')],
     ['{APIGroups:[""], Resources:["secrets"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
   ['a subresource of all', [rule('get', '*/scale', '*')], [rule('get', 'deployments/scale', 'apps')], []],
   [
-    'a resource is not its subresource',
+    'a resource does not cover its subresource',
     [rule('get', 'pods')],
     [rule('get', 'pods/log')],
     ['{APIGroups:[""], Resources:["pods/log"], Verbs:["get"]}'],
   ],
   ['paths below one', [urls('/logs/*')], [urls('/logs/a /logs/b/*')], []],
-  ['a path and all below', [urls('/logs/a')], [urls('/logs/*')], ['{NonResourceURLs:["/logs/*"], Verbs:["get"]}']],
-  ['resources are no paths', [rule('*', '*', '*')], [urls('*')], ['{NonResourceURLs:["*"], Verbs:["get"]}']],
+  [
+    'a path does not cover the paths below',
+    [urls('/logs/a')],
+    [urls('/logs/*')],
+    ['{NonResourceURLs:["/logs/*"], Verbs:["get"]}'],
+  ],
+  ['resource rules do not cover paths', [rule('*', '*', '*')], [urls('*')], ['{NonResourceURLs:["*"], Verbs:["get"]}']],
 ]
 
-test('what a user lacks of rules is told a line each', () => {
+test('missingRights lists the missing permissions, one per line', () => {
   for (const [name, owned, wanted, missing] of cases) assert.deepEqual(missingRights(owned, wanted), missing, name)
 })
 
-test('what is missing of rules makes them whole', () => {
+test('missingRules returns the rules that complete the owned ones', () => {
   const owned = [rule('get', 'pods')]
   const wanted = [rule('get list', 'pods', '', 'a'), urls('/x')]
   const missing = missingRules(owned, wanted)
@@ -76,7 +81,7 @@ test('what is missing of rules makes them whole', () => {
   assert.deepEqual(missingRights([...owned, ...missing], wanted), [])
 })
 
-test('rules that multiply are looked at as a whole: they take no time, and give nothing that is not there', () => {
+test('rules with a huge product are compared as a whole in bounded time', () => {
   const texts = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`)
   const bomb = { verbs: texts('v', 10_000), apiGroups: texts('g', 10_000), resources: texts('r', 10_000) }
   const started = performance.now()
@@ -85,14 +90,14 @@ test('rules that multiply are looked at as a whole: they take no time, and give 
   assert.deepEqual(others, [])
   assert.deepEqual(missingRights([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], [bomb]), [])
   assert.ok(performance.now() - started < 10_000)
-  // Many rules together are no less.
+  // Many small rules have a large product too.
   const small = { verbs: texts('v', 20), apiGroups: texts('g', 20), resources: texts('r', 20) }
   const many = Array.from({ length: 500 }, (_, i) => ({ ...small, resourceNames: [`n${i}`] }))
   assert.ok(missingRights([], many).length > 400)
   assert.deepEqual(missingRights([small], many), [])
 })
 
-test('rules without verbs, as they come before they are validated, give nothing', () => {
+test('rules without verbs, before validation, grant nothing', () => {
   const nothing = { verbs: null as unknown as string[], apiGroups: [''], resources: ['pods'], nonResourceURLs: ['/x'] }
   assert.deepEqual(missingRights([], [nothing]), [])
 })

@@ -1,7 +1,7 @@
-/** Whether some rules allow all that others allow: nobody may hand out more than they have. */
+/** Compares rules, to prevent that users grant more permissions than they have. */
 import { groupMatches, nameMatches, ownedUrl, type PolicyRule, verbMatches } from './rule.ts'
 
-/** A rule about one verb with one resource (of one name, perhaps), or about one path. */
+/** A rule for one verb and one resource (with or without a name) or one path. */
 interface SingleRule {
   readonly verb: string
   readonly group: string
@@ -10,21 +10,21 @@ interface SingleRule {
   readonly url?: string
 }
 
-/** A rule of many verbs, groups and resources is the product of them: a small role could be more than memory holds. */
-const mostSingles = 20_000
+/** Limits the product of verbs, groups and resources: a small role could otherwise expand beyond memory. */
+const maxSingleRules = 20_000
 
 /**
- * What `wanted` allow and `owned` do not, as the lines of a refusal, sorted; empty if all is covered. Rules that are
- * too much to be looked at one by one must be covered as a whole, by one rule.
+ * Returns the permissions of `wanted` that `owned` lack, as sorted lines of the error; empty if all are covered. Beyond
+ * the limit, each rule must be covered as a whole by one rule.
  */
 export function missingRights(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): string[] {
-  let left = mostSingles
+  let remaining = maxSingleRules
   const missing: SingleRule[] = []
   const whole: string[] = []
   for (const rule of wanted) {
     if (owned.some((one) => coversWhole(one, rule))) continue
-    left -= productOf(rule)
-    if (left >= 0) missing.push(...singles(rule).filter((single) => !owned.some((one) => covers(one, single))))
+    remaining -= productOf(rule)
+    if (remaining >= 0) missing.push(...singles(rule).filter((single) => !owned.some((one) => covers(one, single))))
     else whole.push(wholeText(rule))
   }
   return [...new Set([...compact(missing).map(ruleText), ...whole])].sort()
@@ -34,7 +34,7 @@ const productOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs
   (verbs?.length ?? 0) *
   ((apiGroups?.length ?? 0) * (resources?.length ?? 0) * (resourceNames?.length || 1) + (nonResourceURLs?.length ?? 0))
 
-/** Whether one rule allows all of another. */
+/** Returns true if one rule covers another entirely. */
 function coversWhole(
   rule: PolicyRule,
   { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule,
@@ -51,14 +51,14 @@ function coversWhole(
   return resourceNames?.length ? resourceNames.every((name) => nameMatches(rule, name)) : !rule.resourceNames?.length
 }
 
-const mostShown = 1000
+const maxTextLength = 1000
 
 function wholeText({ verbs, apiGroups, resources }: PolicyRule): string {
   const text = `{APIGroups:${quoted(apiGroups ?? [])}, Resources:${quoted(resources ?? [])}, Verbs:${quoted(verbs)}}`
-  return text.length > mostShown ? `${text.slice(0, mostShown)}...` : text
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}...` : text
 }
 
-/** What `wanted` allow and `owned` do not, as rules about one verb with one thing each. */
+/** The permissions of `wanted` that `owned` lack, as rules for one verb and one resource or path each. */
 export const missingRules = (owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] =>
   wanted
     .flatMap(singles)
@@ -74,7 +74,7 @@ export const missingRules = (owned: readonly PolicyRule[], wanted: readonly Poli
         : { verbs: [verb], nonResourceURLs: [url] },
     )
 
-/** Of rules that are yet to be validated verbs may be missing. */
+/** Rules may lack verbs, since they are not validated yet. */
 function singles({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): SingleRule[] {
   const named = resourceNames?.length ? resourceNames : [undefined]
   const ofResources = (apiGroups ?? []).flatMap((group) =>
@@ -88,7 +88,7 @@ function singles({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }
   return [...ofResources, ...ofUrls]
 }
 
-/** A wanted star is covered by a star alone: it is a value like others here. */
+/** A star in a wanted rule is a literal value: only a star covers it. */
 function covers(rule: PolicyRule, { verb, group, resource, name, url }: SingleRule): boolean {
   if (!verbMatches(rule, verb)) return false
   if (url !== undefined) return rule.nonResourceURLs?.some((owned) => ownedUrl(owned, url)) === true
@@ -108,7 +108,7 @@ interface CompactRule extends Omit<SingleRule, 'verb'> {
   readonly verbs: string[]
 }
 
-/** One rule for all verbs of a resource. Paths stay as they are, as upstream. */
+/** Merges the verbs of each resource into one rule. As upstream, paths are not merged. */
 function compact(rules: readonly SingleRule[]): CompactRule[] {
   const byPlace = new Map<string, { readonly place: Omit<SingleRule, 'verb'>; readonly verbs: Set<string> }>()
   const paths: CompactRule[] = []

@@ -1,7 +1,6 @@
 /**
- * Nobody hands out rights they do not have: who writes a role must have all of its rules, who writes a binding those of
- * the role, unless the verbs `escalate` and `bind` say otherwise (kubernetes.io/docs/reference/access-authn-authz/rbac,
- * privilege escalation prevention).
+ * Privilege escalation prevention: writing a role needs all of its permissions, and writing a binding those of its
+ * role, unless the user has the verbs `escalate` or `bind` (kubernetes.io/docs/reference/access-authn-authz/rbac).
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -29,7 +28,9 @@ interface BindingObject extends KubeObject {
   readonly roleRef: RoleRef
 }
 
-/** Sets the guards of the four kinds. They hold whatever authorizers decide; who may all passes. */
+/**
+ * Sets the write guards of the four kinds. They apply in all authorization modes; a user with all permissions passes.
+ */
 export function guardRoles(find: (key: string) => ServedResource, policy: RolePolicy, authorizer: Authorizer): void {
   for (const plural of ['roles', 'clusterroles'])
     find(`${rbacGroup}/v1/${plural}`).writeGuard = roleGuard(policy, authorizer)
@@ -41,15 +42,17 @@ const isMaster = ({ user }: WriteContext): boolean => user.groups.includes('syst
 
 function roleGuard(policy: RolePolicy, authorizer: Authorizer): WriteGuard {
   return async (context, object, old) => {
-    if (isMaster(context) || (old && onlyLetsGo(object, old))) return
+    if (isMaster(context) || (old && changesOnlyOwnership(object, old))) return
     const { resource, namespace, name } = context
-    if (await mayDo(authorizer, context, { verb: 'escalate', resource: resource.definition.plural, namespace, name }))
+    if (
+      await isAllowed(authorizer, context, { verb: 'escalate', resource: resource.definition.plural, namespace, name })
+    )
       return
     const { rules, aggregationRule } = object as RoleObject
     await policy.start()
-    confirm(policy, context, object, rules ?? [])
+    requireRules(policy, context, object, rules ?? [])
     if (!aggregates(aggregationRule) && !aggregates((old as RoleObject | undefined)?.aggregationRule)) return
-    // Whatever others write may come to be in it.
+    // An aggregated role may get any rule that others write.
     if (missingRights(policy.rulesFor(context.user, namespace).rules, everything).length === 0) return
     throw forbidden(
       resource.groupResource,
@@ -61,23 +64,25 @@ function roleGuard(policy: RolePolicy, authorizer: Authorizer): WriteGuard {
 
 function bindingGuard(policy: RolePolicy, authorizer: Authorizer): WriteGuard {
   return async (context, object, old) => {
-    if (isMaster(context) || (old && onlyLetsGo(object, old))) return
+    if (isMaster(context) || (old && changesOnlyOwnership(object, old))) return
     const { namespace } = context
     const { roleRef } = object as BindingObject
     const resource = roleRef.kind === 'ClusterRole' ? 'clusterroles' : 'roles'
-    if (await mayDo(authorizer, context, { verb: 'bind', resource, namespace, name: roleRef.name })) return
+    if (await isAllowed(authorizer, context, { verb: 'bind', resource, namespace, name: roleRef.name })) return
     await policy.start()
     const rules = policy.rulesOfRole(roleRef, namespace)
-    // Upstream names the kind of the binding with the name of the role.
+    // As upstream: the kind of the binding with the name of the role.
     if (!rules) throw notFound(context.resource.groupResource, roleRef.name)
-    confirm(policy, context, object, rules)
+    requireRules(policy, context, object, rules)
   }
 }
 
 const aggregates = (rule: RoleObject['aggregationRule']): boolean => (rule?.clusterRoleSelectors?.length ?? 0) > 0
 
-/** The garbage collector may free an object that it could not grant, and who changes nothing grants nothing. */
-function onlyLetsGo(object: KubeObject, old: KubeObject): boolean {
+/**
+ * Owners and finalizers may change without the permissions, for the garbage collector, as may updates without changes.
+ */
+function changesOnlyOwnership(object: KubeObject, old: KubeObject): boolean {
   const { ownerReferences, finalizers, managedFields, ...kept } = object.metadata
   const metadata = { ...kept, ...pick(old.metadata) }
   return semanticallyEqual({ ...object, metadata }, old)
@@ -93,14 +98,14 @@ const pick = ({
   ...(managedFields && { managedFields }),
 })
 
-interface Wanted {
+interface RequiredAccess {
   readonly verb: string
   readonly resource: string
   readonly namespace: string
   readonly name: string
 }
 
-async function mayDo(authorizer: Authorizer, { user }: WriteContext, wanted: Wanted): Promise<boolean> {
+async function isAllowed(authorizer: Authorizer, { user }: WriteContext, wanted: RequiredAccess): Promise<boolean> {
   const place = {
     isResourceRequest: true,
     path: '',
@@ -113,8 +118,8 @@ async function mayDo(authorizer: Authorizer, { user }: WriteContext, wanted: Wan
   return (await authorizer.authorize({ user, info: { ...place, ...wanted } })).verdict === 'allow'
 }
 
-/** Throws 403 that lists what the user does not have of `rules`, a line each. */
-function confirm(
+/** Throws a 403 that lists the rules that the user lacks, one per line. */
+function requireRules(
   policy: RolePolicy,
   { user, namespace, resource }: WriteContext,
   object: KubeObject,

@@ -1,14 +1,14 @@
 /**
- * Why RBAC allows something or does not: the bindings that allow it, or the nearest ones that miss and by what. It
- * looks at roles and bindings as objects, all of them: for people who ask, not for requests.
+ * Explains a decision of RBAC: the bindings that allow an action, or the closest ones that do not and why. Reads all
+ * roles and bindings: for diagnosis by people, not for requests.
  */
 import type { UserInfo } from '../../request-info/user-info.ts'
 import { type BoundRole, describe } from './role-bindings.ts'
 import {
-  type Asked,
   groupMatches,
   nameMatches,
   type PolicyRule,
+  type RuleAttributes,
   resourceMatches,
   ruleAllows,
   type Subject,
@@ -29,36 +29,36 @@ export interface Roles {
   readonly bindings: readonly BoundRole[]
 }
 
-/** A part of a question that a rule can miss. */
+/** A field of a request that a rule can fail to match. */
 export type Part = 'verb' | 'API group' | 'resource' | 'name' | 'path'
 
 export interface Grant {
-  /** `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
+  /** For example `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
   readonly binding: string
   readonly rule: PolicyRule
 }
 
 export type Miss =
-  /** The user has the role, and its nearest rule lacks something. */
+  /** The user has the role, but its closest rule does not match. */
   | { readonly why: 'rule'; readonly binding: string; readonly rule: PolicyRule; readonly parts: readonly Part[] }
-  /** The user has the right, but only within `namespace`. */
+  /** The user has the permission, but only within `namespace`. */
   | { readonly why: 'elsewhere'; readonly binding: string; readonly namespace: string }
-  /** The right is given here, to others. */
+  /** Others have the permission here. */
   | { readonly why: 'others'; readonly binding: string; readonly role: string; readonly subjects: readonly Subject[] }
-  /** The binding names a role that is not there. */
+  /** The binding refers to a missing role. */
   | { readonly why: 'no role'; readonly binding: string }
-  /** The role has the right, and nobody here has the role. */
+  /** The role has the permission, but is not bound here. */
   | { readonly why: 'unbound'; readonly role: NamedRole }
 
 export interface Explanation {
   readonly allowed: readonly Grant[]
-  /** The nearest first; empty if something allows it. */
+  /** The closest first; empty if the action is allowed. */
   readonly misses: readonly Miss[]
 }
 
-export type Question = Asked & { readonly namespace: string }
+export type Question = RuleAttributes & { readonly namespace: string }
 
-/** At most `limit` misses of each sort. */
+/** Returns at most `limit` misses of each kind. */
 export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Question, limit = 3): Explanation {
   const byKey = new Map(roles.map((role) => [keyOf(role.kind, role.namespace, role.name), role]))
   const roleOf = ({ roleRef, namespace }: BoundRole) =>
@@ -71,7 +71,7 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
   const bound = new Set<NamedRole>()
   for (const binding of bindings) {
     const role = roleOf(binding)
-    const subject = binding.subjects.find((one) => isMeant(one, user, binding.namespace))
+    const subject = binding.subjects.find((one) => isSubject(one, user, binding.namespace))
     const allowing = role?.rules.find((rule) => ruleAllows(rule, asked))
     const text = subject ? describe(binding, subject) : ''
     if (subject && reaches(binding)) {
@@ -105,39 +105,39 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
     misses['no role'],
     near,
     misses.elsewhere,
-    leastSpecial(misses.others),
-    leastSpecial(misses.unbound, misses.others.length > 0 ? 1 : 3),
+    leastSystemSpecific(misses.others),
+    leastSystemSpecific(misses.unbound, misses.others.length > 0 ? 1 : 3),
   ]
   return { allowed, misses: sorted.flatMap((some) => some.slice(0, limit)) }
 }
 
-/** What the cluster itself needs, and who may do everything, is of interest only where there is nothing else. */
-function leastSpecial(misses: readonly Miss[], most = 3): readonly Miss[] {
-  const least = Math.min(most, ...misses.map(speciality))
-  return misses.filter((miss) => speciality(miss) === least)
+/** System roles and cluster-admin are of interest only if there are no others. */
+function leastSystemSpecific(misses: readonly Miss[], most = 3): readonly Miss[] {
+  const least = Math.min(most, ...misses.map(systemRank))
+  return misses.filter((miss) => systemRank(miss) === least)
 }
 
-function speciality(miss: Miss): number {
+function systemRank(miss: Miss): number {
   if (miss.why === 'unbound')
     return miss.role.name === 'cluster-admin' ? 1 : miss.role.name.startsWith('system:') ? 2 : 0
   if (miss.why !== 'others' || (miss.role !== 'cluster-admin' && !miss.role.startsWith('system:'))) return 0
-  // Somebody may join a group; a component's own account is for the component.
+  // A user may join a group, but cannot become a component's account.
   return miss.role === 'cluster-admin' ? 2 : miss.subjects.some(({ kind }) => kind === 'Group') ? 1 : 3
 }
 
 const keyOf = (kind: string, namespace: string, name: string): string => `${kind}/${namespace}/${name}`
 
-/** Roles of the namespace before cluster roles, and the narrow before the broad. */
+/** Roles of the namespace come before cluster roles, and narrow roles before broad ones. */
 const breadth = (miss: Miss): number =>
   miss.why === 'unbound' ? (miss.role.kind === 'Role' ? 0 : 1000) + miss.role.rules.length : 0
 
-function isMeant({ kind, name, namespace: own }: Subject, user: UserInfo, namespace: string): boolean {
+function isSubject({ kind, name, namespace: own }: Subject, user: UserInfo, namespace: string): boolean {
   if (kind === 'User') return name === user.name
   if (kind === 'Group') return user.groups.includes(name)
   return kind === 'ServiceAccount' && user.name === `system:serviceaccount:${own || namespace}:${name}`
 }
 
-/** The rule that misses the fewest parts, if it is about the resource or path at all, or about all else. */
+/** The rule that fails in the fewest fields, if it matches at least the resource or path, or all else. */
 function nearestRule(
   rules: readonly PolicyRule[],
   asked: Question,

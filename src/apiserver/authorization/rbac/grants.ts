@@ -1,10 +1,8 @@
-/**
- * The rules that a user has through bindings, by the resource they are about, so that a decision looks at few of them.
- */
+/** The rules of a user's bindings, indexed by resource, so that a decision checks few of them. */
 import { allow, type Decision } from '../authorizer.ts'
-import { type Asked, groupMatches, nameMatches, type PolicyRule, urlMatches, verbMatches } from './rule.ts'
+import { groupMatches, nameMatches, type PolicyRule, type RuleAttributes, urlMatches, verbMatches } from './rule.ts'
 
-/** A rule and the decision that it leads to. */
+/** A rule and its decision. */
 interface Grant {
   readonly rule: PolicyRule
   readonly decision: Decision
@@ -16,7 +14,7 @@ export class Grants {
   readonly #allResources: Grant[] = []
   readonly #urls: Grant[] = []
 
-  /** `because` says who has the rules: `RoleBinding "x/y" of Role "z" to User "u"`. */
+  /** `because` describes the binding: `RoleBinding "x/y" of Role "z" to User "u"`. */
   add(rules: readonly PolicyRule[], because: string): void {
     const decision = allow(`RBAC: allowed by ${because}`)
     for (const rule of rules) {
@@ -27,7 +25,7 @@ export class Grants {
     }
   }
 
-  decide(asked: Asked): Decision | undefined {
+  decide(asked: RuleAttributes): Decision | undefined {
     if (!asked.isResourceRequest)
       return this.#urls.find(({ rule }) => verbMatches(rule, asked.verb) && urlMatches(rule, asked.path))?.decision
     const { resource, subresource } = asked
@@ -48,7 +46,7 @@ export class Grants {
   }
 }
 
-function allowing(grants: readonly Grant[] | undefined, { verb, group, name }: Asked): Decision | undefined {
+function allowing(grants: readonly Grant[] | undefined, { verb, group, name }: RuleAttributes): Decision | undefined {
   if (grants)
     for (const { rule, decision } of grants)
       if (verbMatches(rule, verb) && groupMatches(rule, group) && nameMatches(rule, name)) return decision

@@ -1,4 +1,4 @@
-/** Role-based access control: who has which roles, what these allow, and who may hand them out. */
+/** Role-based access control: roles, bindings, and privilege escalation prevention. */
 export { missingRules } from './covers.ts'
 export { guardRoles } from './escalation.ts'
 export { rbacAuthorizer } from './rbac-authorizer.ts'

@@ -1,4 +1,4 @@
-/** The mode RBAC: roles and their bindings decide. It allows or has no opinion; nothing in a role forbids. */
+/** The mode RBAC: decides by roles and their bindings. It allows or has no opinion, since roles cannot deny. */
 import { type Authorizer, noOpinion } from '../authorizer.ts'
 import { aggregated, type RolePolicy } from './role-policy.ts'
 

@@ -6,7 +6,7 @@ import type { PolicyRule, RoleRef, Subject } from './rule.ts'
 const pods = { isResourceRequest: true, verb: 'get', group: '', resource: 'pods', subresource: '', name: '', path: '' }
 const ref = (kind: string, name: string): RoleRef => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name })
 
-/** An index with roles that change. */
+/** An index with changeable roles. */
 function index() {
   const bindings = new RoleBindings()
   const roles = new Map<string, readonly PolicyRule[]>()
@@ -17,7 +17,7 @@ function index() {
   }
   const decide = (user: string, groups: readonly string[], namespace: string): string => {
     let reason = ''
-    bindings.heldBy(user, groups, namespace, (held) => {
+    bindings.visitBindings(user, groups, namespace, (held) => {
       const { rules, missing } = held.grants((roleRef, home) => roles.get(roleKey(roleRef, home)))
       reason = rules.decide(pods)?.reason ?? missing.join()
       return reason !== ''
@@ -35,7 +35,7 @@ const bound = (namespace: string, roleRef: RoleRef, ...subjects: Subject[]): Bou
 })
 const readPods = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }]
 
-test('bindings and roles may come in any order, and each change counts at once', () => {
+test('bindings and roles may arrive in any order, and each change takes effect immediately', () => {
   const { bindings, set, decide } = index()
   const jane = { kind: 'User', name: 'jane' }
   const first = bound('shop', ref('Role', 'r'), jane)
@@ -53,7 +53,7 @@ test('bindings and roles may come in any order, and each change counts at once',
   assert.equal(decide('jane', [], ''), 'clusterrole.rbac.authorization.k8s.io "r" not found')
 })
 
-test('subjects are users, groups and service accounts, which are of the binding’s namespace unless they say another', () => {
+test('subjects are users, groups and service accounts, by default of the binding’s namespace', () => {
   const { bindings, set, decide } = index()
   set('r', readPods)
   bindings.add(
@@ -81,7 +81,7 @@ test('subjects are users, groups and service accounts, which are of the binding�
   assert.equal(decide('devs', [], 'shop'), '')
 })
 
-test('a subject that a binding names twice goes with it', () => {
+test('a subject listed twice is removed with its binding', () => {
   const { bindings, set, decide } = index()
   set('r', readPods)
   const twice = bound('', ref('ClusterRole', 'r'), { kind: 'User', name: 'jane' }, { kind: 'User', name: 'jane' })

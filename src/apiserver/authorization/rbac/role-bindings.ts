@@ -1,11 +1,8 @@
-/**
- * Who has which roles where: the index by subjects of all bindings, changed as they change, never scanned when somebody
- * asks.
- */
+/** An index of all bindings by subject. It is updated on each change, so that decisions need no scan. */
 import { Grants } from './grants.ts'
 import type { PolicyRule, RoleRef, Subject } from './rule.ts'
 
-/** What counts of a RoleBinding or ClusterRoleBinding. */
+/** The relevant fields of a RoleBinding or ClusterRoleBinding. */
 export interface BoundRole {
   /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
@@ -14,19 +11,19 @@ export interface BoundRole {
   readonly subjects: readonly Subject[]
 }
 
-/** The rules of a role, or undefined if there is no such role. `namespace` is the binding's. */
+/** Returns the rules of a role; undefined if it is missing. `namespace` is the binding's. */
 export type FindRules = (roleRef: RoleRef, namespace: string) => readonly PolicyRule[] | undefined
 
-/** Which role a binding means. */
+/** The key of the role that a binding refers to. */
 export const roleKey = ({ kind, name }: RoleRef, namespace: string): string =>
   kind === 'ClusterRole' ? name : `${namespace}/${name}`
 
-/** What one subject has in one scope. */
-class Held {
+/** The bindings of one subject in one scope. */
+class SubjectBindings {
   readonly bound = new Map<BoundRole, Subject>()
   #grants: { readonly rules: Grants; readonly missing: readonly string[] } | undefined
 
-  /** Compiled when first asked for after a change. */
+  /** Compiled on first use after a change. */
   grants(find: FindRules): { readonly rules: Grants; readonly missing: readonly string[] } {
     if (this.#grants) return this.#grants
     const rules = new Grants()
@@ -40,15 +37,15 @@ class Held {
     return this.#grants
   }
 
-  changed(): void {
+  invalidate(): void {
     this.#grants = undefined
   }
 }
 
-/** One namespace, or all of the cluster. */
+/** A namespace, or the cluster. */
 class Scope {
-  readonly users = new Map<string, Held>()
-  readonly groups = new Map<string, Held>()
+  readonly users = new Map<string, SubjectBindings>()
+  readonly groups = new Map<string, SubjectBindings>()
 
   get isEmpty(): boolean {
     return this.users.size === 0 && this.groups.size === 0
@@ -66,11 +63,11 @@ export class RoleBindings {
     bound.add(binding)
     let scope = this.#scopes.get(binding.namespace)
     if (!scope) this.#scopes.set(binding.namespace, (scope = new Scope()))
-    for (const { map, name, subject } of holders(scope, binding)) {
+    for (const { map, name, subject } of subjectEntries(scope, binding)) {
       let held = map.get(name)
-      if (!held) map.set(name, (held = new Held()))
+      if (!held) map.set(name, (held = new SubjectBindings()))
       if (!held.bound.has(binding)) held.bound.set(binding, subject)
-      held.changed()
+      held.invalidate()
     }
   }
 
@@ -81,25 +78,30 @@ export class RoleBindings {
     if (bound?.size === 0) this.#byRole.delete(key)
     const scope = this.#scopes.get(binding.namespace)
     if (!scope) return
-    for (const { map, name } of holders(scope, binding)) {
+    for (const { map, name } of subjectEntries(scope, binding)) {
       const held = map.get(name)
       held?.bound.delete(binding)
-      held?.changed()
+      held?.invalidate()
       if (held?.bound.size === 0) map.delete(name)
     }
     if (scope.isEmpty) this.#scopes.delete(binding.namespace)
   }
 
-  /** The rules of a role are others now, or it has come or gone. */
+  /** Call when the rules of a role change, or when it is created or deleted. */
   roleChanged(key: string): void {
     for (const binding of this.#byRole.get(key) ?? []) {
       const scope = this.#scopes.get(binding.namespace)
-      if (scope) for (const { map, name } of holders(scope, binding)) map.get(name)?.changed()
+      if (scope) for (const { map, name } of subjectEntries(scope, binding)) map.get(name)?.invalidate()
     }
   }
 
-  /** What a user has by name and what by groups, in all of the cluster (namespace empty) or in a namespace alone. */
-  heldBy(user: string, groups: readonly string[], namespace: string, visit: (held: Held) => boolean): boolean {
+  /** Visits the bindings of a user, by name and by groups, in a namespace or (empty) in the cluster scope. */
+  visitBindings(
+    user: string,
+    groups: readonly string[],
+    namespace: string,
+    visit: (held: SubjectBindings) => boolean,
+  ): boolean {
     const scope = this.#scopes.get(namespace)
     if (!scope) return false
     const own = scope.users.get(user)
@@ -112,15 +114,15 @@ export class RoleBindings {
   }
 }
 
-interface Holder {
-  readonly map: Map<string, Held>
+interface SubjectEntry {
+  readonly map: Map<string, SubjectBindings>
   readonly name: string
   readonly subject: Subject
 }
 
-/** Service accounts are users whose names tell who they are. Subjects of other kinds are nobody. */
-function holders(scope: Scope, { subjects, namespace }: BoundRole): Holder[] {
-  return subjects.flatMap((subject): Holder[] => {
+/** Service accounts are users with a special name. Subjects of unknown kinds are ignored. */
+function subjectEntries(scope: Scope, { subjects, namespace }: BoundRole): SubjectEntry[] {
+  return subjects.flatMap((subject): SubjectEntry[] => {
     if (subject.kind === 'User') return [{ map: scope.users, name: subject.name, subject }]
     if (subject.kind === 'Group') return [{ map: scope.groups, name: subject.name, subject }]
     const home = subject.namespace || namespace
@@ -130,7 +132,7 @@ function holders(scope: Scope, { subjects, namespace }: BoundRole): Holder[] {
   })
 }
 
-/** `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
+/** Returns for example `RoleBinding "view/default" of ClusterRole "view" to User "jane"`. */
 export function describe({ namespace, name, roleRef }: BoundRole, subject: Subject): string {
   const binding = namespace
     ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`

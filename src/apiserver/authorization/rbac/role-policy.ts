@@ -1,6 +1,6 @@
 /**
- * Roles and their bindings, followed as they change, and what they say about a user. Decisions come at once: nothing is
- * read, nothing is scanned (kubernetes.io/docs/reference/access-authn-authz/rbac).
+ * Follows roles and bindings and decides on users. Decisions are synchronous: they read only memory and scan nothing
+ * (kubernetes.io/docs/reference/access-authn-authz/rbac).
  */
 import type { KubeObject } from '../../../machinery/object.ts'
 import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
@@ -10,12 +10,12 @@ import type { StoredObject } from '../../registry/stored-object.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
 import { type Decision, noOpinion } from '../authorizer.ts'
 import { type BoundRole, RoleBindings } from './role-bindings.ts'
-import type { Asked, PolicyRule, RoleRef, Subject } from './rule.ts'
+import type { PolicyRule, RoleRef, RuleAttributes, Subject } from './rule.ts'
 
-/** A user's rules. */
+/** The rules of a user. */
 export interface OwnedRules {
   readonly rules: readonly PolicyRule[]
-  /** About roles that bindings name and that are not there; empty if all are. */
+  /** Errors for bindings that refer to missing roles. */
   readonly errors: readonly string[]
 }
 
@@ -70,7 +70,7 @@ export class RolePolicy {
     )
   }
 
-  /** Resolves when all roles and bindings are known. May be called again. */
+  /** Resolves when all roles and bindings are loaded. May be called repeatedly. */
   start(): Promise<void> {
     this.#started ??= Promise.all([...this.#roles, ...this.#bound].map((followed) => followed.start())).then(() => {})
     return this.#started
@@ -81,20 +81,20 @@ export class RolePolicy {
   }
 
   /**
-   * The rules of the role that a binding in `namespace` (empty for a ClusterRoleBinding) names; undefined if there is
-   * none.
+   * The rules of the role that a binding in `namespace` (empty for a ClusterRoleBinding) refers to; undefined if it is
+   * missing.
    */
   rulesOfRole(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
     const [clusterRoles, roles] = this.#roles
     return roleRef.kind === 'ClusterRole' ? clusterRoles!.get('', roleRef.name) : roles!.get(namespace, roleRef.name)
   }
 
-  /** Rules are asked for what `asked` is about: in all of the cluster first, then in its namespace. */
-  decide({ name, groups }: UserInfo, asked: Asked & { readonly namespace: string }): Decision {
+  /** Checks the rules of the cluster scope first, then those of the request's namespace. */
+  decide({ name, groups }: UserInfo, asked: RuleAttributes & { readonly namespace: string }): Decision {
     let decision: Decision | undefined
     let missing: string[] | undefined
     const visit = (namespace: string): boolean =>
-      this.#bindings.heldBy(name, groups, namespace, (held) => {
+      this.#bindings.visitBindings(name, groups, namespace, (held) => {
         const grants = held.grants(this.#find)
         decision = grants.rules.decide(asked)
         if (grants.missing.length > 0) (missing ??= []).push(...grants.missing)
@@ -104,12 +104,12 @@ export class RolePolicy {
     return missing ? noOpinion(`RBAC: ${aggregated(missing)}`) : nothingFound
   }
 
-  /** All rules that a user has in a namespace, those for all of the cluster among them. */
+  /** All rules of a user in a namespace, those of the cluster scope included. */
   rulesFor({ name, groups }: UserInfo, namespace: string): OwnedRules {
     const bindings = new Set<BoundRole>()
     const errors: string[] = []
     for (const scope of namespace ? ['', namespace] : [''])
-      this.#bindings.heldBy(name, groups, scope, (held) => {
+      this.#bindings.visitBindings(name, groups, scope, (held) => {
         for (const binding of held.bound.keys()) bindings.add(binding)
         errors.push(...held.grants(this.#find).missing)
         return false
@@ -126,7 +126,7 @@ export class RolePolicy {
 
 const nothingFound = noOpinion()
 
-/** Several errors in one text, as upstream puts them. */
+/** Joins distinct errors as upstream does. */
 export function aggregated(errors: readonly string[]): string {
   const different = [...new Set(errors)]
   return different.length === 1 ? different[0]! : `[${different.join(', ')}]`

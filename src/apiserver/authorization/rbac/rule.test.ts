@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Asked, type PolicyRule, ruleAllows } from './rule.ts'
+import { type PolicyRule, type RuleAttributes, ruleAllows } from './rule.ts'
 
-const resource = (verb: string, path: string, group = '', name = ''): Asked => {
+const resource = (verb: string, path: string, group = '', name = ''): RuleAttributes => {
   const [plural = '', subresource = ''] = path.split('/')
   return { isResourceRequest: true, verb, group, resource: plural, subresource, name, path: '' }
 }
-const url = (verb: string, path: string): Asked => ({
+const url = (verb: string, path: string): RuleAttributes => ({
   isResourceRequest: false,
   verb,
   group: '',
@@ -23,7 +23,7 @@ const rule = (verbs: string[], resources: string[], apiGroups = [''], resourceNa
 })
 const urls = (...nonResourceURLs: string[]): PolicyRule => ({ verbs: ['get'], nonResourceURLs })
 
-const cases: readonly (readonly [PolicyRule, Asked, boolean])[] = [
+const cases: readonly (readonly [PolicyRule, RuleAttributes, boolean])[] = [
   [rule(['get'], ['pods']), resource('get', 'pods'), true],
   [rule(['get'], ['pods']), resource('GET', 'pods'), false],
   [rule(['*'], ['pods']), resource('GET', 'pods'), true],
@@ -55,7 +55,7 @@ const cases: readonly (readonly [PolicyRule, Asked, boolean])[] = [
   [urls('*'), resource('get', 'pods'), false],
 ]
 
-test('a rule allows what its verbs, groups, resources, names and paths say', () => {
+test('a rule allows the requests that its verbs, groups, resources, names and paths match', () => {
   for (const [given, asked, expected] of cases)
     assert.equal(ruleAllows(given, asked), expected, `${JSON.stringify(given)} ${JSON.stringify(asked)}`)
 })

@@ -1,7 +1,7 @@
-/** Policy rules of roles: what one says, and whether it allows a request. */
+/** Policy rules of roles, and matching of requests. */
 import type { RequestInfo } from '../../request-info/request-info.ts'
 
-/** As in a role. Lists that are empty may be left out or null, as in objects that others wrote. */
+/** A rule of a role. Empty lists may be missing or null, since clients write them. */
 export interface PolicyRule {
   readonly verbs: readonly string[]
   readonly apiGroups?: readonly string[] | null
@@ -10,7 +10,7 @@ export interface PolicyRule {
   readonly nonResourceURLs?: readonly string[] | null
 }
 
-/** Who a binding gives its role to. */
+/** A subject of a binding. */
 export interface Subject {
   readonly kind: string
   readonly apiGroup?: string
@@ -24,44 +24,47 @@ export interface RoleRef {
   readonly name: string
 }
 
-/** What is asked for, as far as rules look at it: RequestInfo is one. */
-export type Asked = Pick<
+/** The attributes of a request that rules match: a part of RequestInfo. */
+export type RuleAttributes = Pick<
   RequestInfo,
   'isResourceRequest' | 'verb' | 'group' | 'resource' | 'subresource' | 'name' | 'path'
 >
 
 const has = (list: readonly string[] | null | undefined, value: string): boolean => list?.includes(value) === true
 
-/** Upper case in a verb is a verb of its own, as upstream. */
+/** As upstream, verbs are case-sensitive. */
 export const verbMatches = ({ verbs }: PolicyRule, verb: string): boolean => has(verbs, '*') || has(verbs, verb)
 
 export const groupMatches = ({ apiGroups }: PolicyRule, group: string): boolean =>
   has(apiGroups, '*') || has(apiGroups, group)
 
-/** `*` is every resource and subresource, `*` + `/scale` that subresource of all; `deployments/*` matches nothing. */
+/**
+ * `*` matches every resource and subresource, `*` + `/scale` that subresource of all resources; `deployments/*` matches
+ * nothing.
+ */
 export const resourceMatches = ({ resources }: PolicyRule, resource: string, subresource: string): boolean =>
   has(resources, '*') ||
   has(resources, subresource ? `${resource}/${subresource}` : resource) ||
   (subresource !== '' && has(resources, `*/${subresource}`))
 
-/** A rule without names is about all. */
+/** A rule without names matches all names. */
 export const nameMatches = ({ resourceNames }: PolicyRule, name: string): boolean =>
   !resourceNames?.length || resourceNames.includes(name)
 
-/** `/logs/*` matches what begins with `/logs/`; a star elsewhere is a letter like others. */
+/** `/logs/*` matches paths that begin with `/logs/`; a star elsewhere is a literal character. */
 export const urlMatches = ({ nonResourceURLs }: PolicyRule, path: string): boolean =>
   nonResourceURLs?.some((url) => urlCovers(url, path)) === true
 
 const urlCovers = (url: string, path: string): boolean =>
   url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.replace(/\*+$/, '')))
 
-/** Whether one rule of an owner covers a path of a rule, which may end with a star itself. */
+/** Returns true if a rule's path covers a wanted path, which may end with a star itself. */
 export const ownedUrl = urlCovers
 
-/** Whether a rule alone allows what is asked for. */
+/** Returns true if a rule allows the request. */
 export function ruleAllows(
   rule: PolicyRule,
-  { isResourceRequest, verb, group, resource, subresource, name, path }: Asked,
+  { isResourceRequest, verb, group, resource, subresource, name, path }: RuleAttributes,
 ): boolean {
   if (!verbMatches(rule, verb)) return false
   if (!isResourceRequest) return urlMatches(rule, path)

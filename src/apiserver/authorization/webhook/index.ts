@@ -1,6 +1,6 @@
 /**
- * Webhook: a server of somebody else decides, asked with SubjectAccessReviews over HTTPS. Its answers are kept for some
- * time; while it is out of order, the failure policy decides.
+ * Webhook: an external server decides on SubjectAccessReviews over HTTPS. Its answers are cached. While it fails, the
+ * failure policy decides.
  */
 import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
@@ -9,44 +9,44 @@ import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noO
 import type { EvaluationResult, WebhookMetrics } from './metrics.ts'
 import { type ReviewSpec, type ReviewStatus, reviewBody, reviewSpec, reviewStatus } from './review.ts'
 
-/** Which requests it is asked about; the error of a condition that cannot be evaluated is told as such. */
+/** Returns true for requests that the webhook decides on, or the error of a condition. */
 export type Matcher = (spec: ReviewSpec) => boolean | { readonly error: string }
 
 export interface WebhookAuthorizerOptions {
-  /** As metrics tell it. */
+  /** The label in metrics. */
   readonly name: string
   readonly connection: Connection
   readonly version: ReviewVersion
-  /** How long answers hold, ms; 0: they are not kept. */
+  /** The time in ms that answers are cached. 0 disables the cache. */
   readonly authorizedMs: number
   readonly unauthorizedMs: number
-  /** How long a call may take, ms. */
+  /** The timeout of a call, in ms. */
   readonly timeoutMs: number
-  /** What an outage means. */
+  /** The decision while the webhook fails. */
   readonly failurePolicy: 'NoOpinion' | 'Deny'
   readonly matches?: Matcher
   readonly sources: ServiceSources
   readonly metrics: WebhookMetrics
   readonly log: (line: string) => void
-  /** The first pause before a call is repeated, ms; 500 unless said. */
+  /** The delay before the first retry, in ms. Default: 500. */
   readonly backoffMs?: number
 }
 
 export interface WebhookAuthorizer extends Authorizer {
-  /** Another one has taken its place: it keeps no connections any more. Questions under way are answered. */
+  /** Call when another authorizer replaces it: closes idle connections. Pending requests are completed. */
   retire(): void
   stop(): void
 }
 
-/** More answers are not kept. */
-const mostAnswers = 8192
-/** Questions whose parts that the client chooses are longer are not kept: they could fill memory. Characters. */
-const longestKept = 10_000
+/** The maximum number of cached answers. */
+const maxCachedAnswers = 8192
+/** Requests whose client-chosen attributes are longer, in characters, are not cached: they could fill memory. */
+const maxCachedLength = 10_000
 const mostBytes = 1024 * 1024
 
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAuthorizer {
   const { name, version, authorizedMs, unauthorizedMs, failurePolicy, matches, metrics, log } = options
-  const cache = new AnswerCache<ReviewStatus>(mostAnswers)
+  const cache = new AnswerCache<ReviewStatus>(maxCachedAnswers)
   const stopping = new AbortController()
   const client = connectionClient(options.connection, {
     sources: options.sources,
@@ -68,8 +68,8 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
         if (matched !== true) return failed(matched.error)
       }
       const key = JSON.stringify(spec)
-      const kept = cache.get(key)
-      return kept ? decision(kept) : ask(spec, key, attributes)
+      const cached = cache.get(key)
+      return cached ? decision(cached) : callWebhook(spec, key, attributes)
     },
     rulesFor: () => ({
       resourceRules: [],
@@ -93,10 +93,11 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
     return matched
   }
 
-  async function ask(spec: ReviewSpec, key: string, attributes: AccessAttributes): Promise<Decision> {
+  async function callWebhook(spec: ReviewSpec, key: string, attributes: AccessAttributes): Promise<Decision> {
     try {
-      const status = await answered(reviewBody(version, spec))
-      if (chosenLength(attributes) < longestKept) cache.set(key, status, status.allowed ? authorizedMs : unauthorizedMs)
+      const status = await postReview(reviewBody(version, spec))
+      if (chosenLength(attributes) < maxCachedLength)
+        cache.set(key, status, status.allowed ? authorizedMs : unauthorizedMs)
       return decision(status)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
@@ -106,19 +107,19 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
     }
   }
 
-  /** Asks, and asks again if the webhook is only out of breath. */
-  function answered(body: Buffer): Promise<ReviewStatus> {
+  /** Calls the webhook, with retries of temporary errors. */
+  function postReview(body: Buffer): Promise<ReviewStatus> {
     return withRetries(
       async () => {
         const begun = performance.now()
-        const told = (result: EvaluationResult): void =>
+        const observe = (result: EvaluationResult): void =>
           metrics.evaluated(name, result, (performance.now() - begun) / 1000)
         try {
           const status = reviewStatus(version, await client.post(body))
-          told('success')
+          observe('success')
           return status
         } catch (error) {
-          told(resultOf(error))
+          observe(resultOf(error))
           throw error
         }
       },
@@ -130,7 +131,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
 const resultOf = (error: unknown): EvaluationResult =>
   error instanceof Error && error.message.endsWith('context deadline exceeded') ? 'timeout' : 'error'
 
-/** What is not only allowed is no lie of the client's; what is both is refused. */
+/** Both allowed and denied counts as denied, with an error. */
 function decision({ allowed, denied, reason }: ReviewStatus): Decision {
   if (denied && allowed)
     return { ...deny(reason), evaluationError: 'webhook subject access review returned both allow and deny response' }

@@ -1,4 +1,4 @@
-/** What is counted of webhooks and their match conditions, by upstream's names. */
+/** Metrics of authorization webhooks and their match conditions, by upstream's names. */
 import { usualBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 

@@ -1,4 +1,4 @@
-/** The SubjectAccessReview that a webhook is asked with, and what it answers. */
+/** The SubjectAccessReview that is sent to the webhook, and its answer. */
 import { fieldsOf, type ReviewVersion, reviewIn } from '../../outgoing/webhooks/index.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
 
@@ -18,7 +18,7 @@ export interface ResourceAttributes {
   readonly labelSelector?: Selector
 }
 
-/** As JSON; what is empty is left out. */
+/** The spec as JSON, without empty fields. */
 export interface ReviewSpec {
   readonly resourceAttributes?: ResourceAttributes
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
@@ -59,22 +59,22 @@ export function reviewSpec({ user, info, fieldSelector, labelSelector }: AccessA
   }
 }
 
-/** In v1beta1, groups are called `group`. */
+/** In v1beta1 the field `groups` is named `group`. */
 export function reviewBody(version: ReviewVersion, spec: ReviewSpec): Buffer {
   const { groups, ...rest } = spec
-  const said = version === 'v1' ? spec : { ...rest, ...(groups && { group: groups }) }
+  const encodedSpec = version === 'v1' ? spec : { ...rest, ...(groups && { group: groups }) }
   return Buffer.from(
     JSON.stringify({
       kind: 'SubjectAccessReview',
       apiVersion: `authorization.k8s.io/${version}`,
       metadata: {},
-      spec: said,
+      spec: encodedSpec,
       status: { allowed: false },
     }),
   )
 }
 
-/** Throws an Error for an answer that is no review. */
+/** Throws an Error for an answer that is not a SubjectAccessReview. */
 export function reviewStatus(version: ReviewVersion, answer: Buffer): ReviewStatus {
   const { status = {} } = reviewIn(answer, 'SubjectAccessReview', `authorization.k8s.io/${version}`)
   const { allowed = false, denied = false, reason = '' } = fieldsOf(status, 'SubjectAccessReviewStatus')

@@ -1,4 +1,4 @@
-/** The one webhook of `--authorization-mode=Webhook`, as its flags describe it. */
+/** The webhook of `--authorization-mode=Webhook`, configured by flags. */
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
 import type { Authorization, AuthorizationSources } from '../index.ts'
@@ -8,14 +8,14 @@ import { webhookMetrics } from './metrics.ts'
 export interface WebhookModeOptions {
   readonly kubeconfigFile: string
   readonly version: ReviewVersion
-  /** How long answers hold, ms; 0: they are not kept. */
+  /** The time in ms that answers are cached. 0 disables the cache. */
   readonly authorizedMs: number
   readonly unauthorizedMs: number
 }
 
 const timeoutMs = 30_000
 
-/** Rejects with an ExplainedError for a kubeconfig that cannot be used. */
+/** Rejects with an ExplainedError for an unusable kubeconfig. */
 export async function webhookMode(
   options: WebhookModeOptions,
   { places, metrics, log }: AuthorizationSources,

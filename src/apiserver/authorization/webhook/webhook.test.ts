@@ -16,7 +16,7 @@ const info = {
   rest: [],
 }
 
-test('a review has what is asked, and groups by the name of its version', () => {
+test('a review has the attributes, and groups under the name of its version', () => {
   const spec = reviewSpec({
     user: { name: 'jane', groups: ['g'], uid: 'u', extra: { team: ['x'] } },
     info,
@@ -46,7 +46,7 @@ test('a review has what is asked, and groups by the name of its version', () => 
 describe('an answer', () => {
   const answer = (value: unknown) => Buffer.from(JSON.stringify(value))
   const review = { kind: 'SubjectAccessReview', apiVersion: 'authorization.k8s.io/v1' }
-  test('is its status', () => {
+  test('is decoded to its status', () => {
     assert.deepEqual(reviewStatus('v1', answer({ ...review, status: { allowed: true, reason: 'r' } })), {
       allowed: true,
       denied: false,
@@ -57,12 +57,12 @@ describe('an answer', () => {
   const bad: readonly (readonly [string, unknown])[] = [
     ['of another kind', { ...review, kind: 'TokenReview', status: { allowed: true } }],
     ['of another version', { ...review, apiVersion: 'authorization.k8s.io/v1beta1', status: { allowed: true } }],
-    ['a yes that is a text', { ...review, status: { allowed: 'true' } }],
+    ['with a text for a boolean', { ...review, status: { allowed: 'true' } }],
     ['a list', []],
     ['nothing', null],
   ]
   for (const [title, value] of bad)
-    test(`that is ${title} is none`, () => assert.throws(() => reviewStatus('v1', answer(value)), /webhook/))
-  test('that is no JSON is none', () =>
+    test(`that is ${title} is an error`, () => assert.throws(() => reviewStatus('v1', answer(value)), /webhook/))
+  test('that is not JSON is an error', () =>
     assert.throws(() => reviewStatus('v1', Buffer.from('yes')), /the webhook's answer is no JSON/))
 })

@@ -79,7 +79,7 @@ const completed = (auditing: Auditing, event: AuditEvent, long: boolean): boolea
 function recordRejection(event: AuditEvent, { status, code }: StatusError): void {
   event.status = status
   event.code = code
-  if (event.config.keepsResponse) event.responseObject = goJson(status)
+  if (event.config.includesResponse) event.responseObject = goJson(status)
 }
 
 function answered(
@@ -118,7 +118,7 @@ function answered(
 function recordBody(event: AuditEvent, response: Response): Response {
   event.status = response.outcome
   // Paths outside of the API return no objects.
-  if (!event.config.keepsResponse || !event.request.info.prefix) return response
+  if (!event.config.includesResponse || !event.request.info.prefix) return response
   const { json, response: shown } = answerJson(response, event.config.omitManagedFields)
   if (json) event.responseObject = json
   return shown

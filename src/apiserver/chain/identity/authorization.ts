@@ -1,7 +1,7 @@
 /** Rejects requests that the user is not allowed to make: 403, before anything is read. */
 import { after } from '../../../lib/flow/after.ts'
 import type { Authorizer } from '../../authorization/authorizer.ts'
-import { refused } from '../../authorization/refused.ts'
+import { forbiddenError } from '../../authorization/forbidden-error.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
 import type { WrappingFilter } from '../filter.ts'
 import type { AuthorizationMetrics } from './authorization-metrics.ts'
@@ -18,6 +18,6 @@ export const authorization =
         audit.annotate('authorization.k8s.io/reason', decision.reason)
       }
       if (decision.verdict === 'allow') return next(request)
-      throw refused(request, decision.reason)
+      throw forbiddenError(request, decision.reason)
     })
   }

@@ -9,7 +9,7 @@ import { badRequest, type StatusError } from '../../../machinery/status-error.ts
 import { anonymous, authenticated } from '../../authentication/authenticator.ts'
 import { accountGroups, accountOf } from '../../authentication/service-accounts/account-name.ts'
 import type { AccessAttributes, Authorizer } from '../../authorization/authorizer.ts'
-import { refused } from '../../authorization/refused.ts'
+import { forbiddenError } from '../../authorization/forbidden-error.ts'
 import { attributesOf } from '../../authorization/selector-attributes.ts'
 import type { Request } from '../../http/exchange.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
@@ -155,7 +155,7 @@ class ModeTracker {
       const started = performance.now()
       const { verdict, reason } = await this.#authorizer.authorize(attributes)
       this.#metrics.checked(mode.name, verdict === 'allow', performance.now() - started)
-      return verdict === 'allow' ? undefined : refused({ info: attributes.info, user }, reason)
+      return verdict === 'allow' ? undefined : forbiddenError({ info: attributes.info, user }, reason)
     }
     if (!isLegacy) {
       const { fieldSelector, labelSelector } = attributesOf(request)
@@ -168,7 +168,7 @@ class ModeTracker {
       check({ user, info: infoOf(request, claim, verb) })
     for (const claims of claimsOf(wanted, mode)) {
       const fault = isLegacy ? undefined : claims.fault?.()
-      if (fault) return refused({ info: infoOf(request, fault.claim, verb), user }, fault.why)
+      if (fault) return forbiddenError({ info: infoOf(request, fault.claim, verb), user }, fault.why)
       const [some] = claims.list
       if (
         !isLegacy &&

@@ -1,13 +1,10 @@
-/**
- * `aescbc`: AES-CBC with PKCS #7 padding. Nothing tells whether somebody has changed a value; kept for data that is
- * there.
- */
+/** `aescbc`: AES-CBC with PKCS #7 padding. It does not detect modified values; for existing data only. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ValueTransformer } from '../value-transformer.ts'
 
 const blockSize = 16
 
-/** `secret` has 16, 24 or 32 bytes. A value is the initialisation vector and what was encrypted. */
+/** `secret` has 16, 24 or 32 bytes. A value is the initialization vector and the ciphertext. */
 export function aesCbc(secret: Buffer): ValueTransformer {
   const cipher = `aes-${secret.length * 8}-cbc`
   return {
@@ -28,7 +25,7 @@ export function aesCbc(secret: Buffer): ValueTransformer {
   }
 }
 
-/** Without what fills the last block: as many bytes as each of them says. */
+/** Removes the padding: its bytes all hold its length. */
 function unpadded(padded: Buffer): Buffer {
   const size = padded.at(-1) ?? 0
   if (size === 0 || size > padded.length) throw new Error('invalid PKCS7 data (empty or not padded)')

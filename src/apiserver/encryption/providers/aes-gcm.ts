@@ -1,11 +1,11 @@
-/** `aesgcm`: AES-GCM with a random nonce; a key should not write more than some hundred thousand values. */
+/** `aesgcm`: AES-GCM with a random nonce. Rotate a key before it has encrypted some hundred thousand values. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { ValueTransformer } from '../value-transformer.ts'
 
 const nonceSize = 12
 const tagSize = 16
 
-/** `secret` has 16, 24 or 32 bytes. A value is the nonce, what was encrypted, and the tag. */
+/** `secret` has 16, 24 or 32 bytes. A value is the nonce, the ciphertext and the tag. */
 export function aesGcm(secret: Buffer): ValueTransformer {
   const cipher = secret.length === 16 ? 'aes-128-gcm' : secret.length === 24 ? 'aes-192-gcm' : 'aes-256-gcm'
   return {

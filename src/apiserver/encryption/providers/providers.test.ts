@@ -21,27 +21,27 @@ const providers: readonly (readonly [
 ]
 
 for (const [name, made, authenticatesKey] of providers) {
-  test(`${name}: what was written is read with the same secret only`, async () => {
+  test(`${name}: a value can be decrypted with the same secret only`, async () => {
     const secret = randomBytes(32)
     const stored = made(secret).encrypt(value, key)
     assert.equal(stored.includes('password'), false)
     assert.deepEqual(await made(secret).decrypt(stored, key), { value, stale: false })
     assert.notDeepEqual(made(secret).encrypt(value, key), stored)
     const other = (): unknown => made(randomBytes(32)).decrypt(stored, key)
-    // CBC has nothing to tell by, but for the padding.
+    // CBC detects only invalid padding.
     if (name !== 'aescbc') assert.throws(other)
     assert.throws(() => made(secret).decrypt(Buffer.from('short'), key), /shorter/)
   })
 
   if (authenticatesKey) {
-    test(`${name}: a value does not pass for another's`, () => {
+    test(`${name}: a value cannot be moved to another key`, () => {
       const transformer = made(randomBytes(32))
       assert.throws(() => transformer.decrypt(transformer.encrypt(value, key), '/registry/secrets/default/other'))
     })
   }
 }
 
-test('aescbc takes keys of 16, 24 and 32 bytes, and aesgcm too', async () => {
+test('aescbc and aesgcm accept keys of 16, 24 and 32 bytes', async () => {
   for (const size of [16, 24, 32])
     for (const made of [aesCbc, aesGcm]) {
       const transformer = made(randomBytes(size))
@@ -49,7 +49,7 @@ test('aescbc takes keys of 16, 24 and 32 bytes, and aesgcm too', async () => {
     }
 })
 
-test('the first writes; what another wrote is stale', async () => {
+test('the first transformer encrypts, and values of the others are stale', async () => {
   const [old, next] = [aesGcm(randomBytes(32)), aesGcm(randomBytes(32))]
   const before = byPrefix([{ prefix: 'old:', transformer: old }])
   const after = byPrefix([
@@ -64,7 +64,7 @@ test('the first writes; what another wrote is stale', async () => {
   assert.throws(() => after.decrypt(Buffer.from('k8s:enc:aescbc:v1:k:x'), key), /no matching prefix found/)
 })
 
-test('two providers of a kind: keys are changed from one to the other', async () => {
+test('two providers with the same prefix allow key rotation', async () => {
   const [old, next] = [aesGcm(randomBytes(32)), aesGcm(randomBytes(32))]
   const kind = 'k8s:enc:aesgcm:v1:'
   const keyed = (name: string, transformer: ValueTransformer) => ({
@@ -73,7 +73,7 @@ test('two providers of a kind: keys are changed from one to the other', async ()
   })
   const stored = byPrefix([keyed('1', old)]).encrypt(value, key)
   assert.deepEqual(await byPrefix([keyed('2', next), keyed('1', old)]).decrypt(stored, key), { value, stale: true })
-  // The same name with another secret, and one that cannot be asked at once.
+  // The same key name with another secret, and an asynchronous transformer.
   const later = { encrypt: old.encrypt, decrypt: async (bytes: Buffer, at: string) => next.decrypt(bytes, at) }
   assert.deepEqual(await byPrefix([keyed('1', later), keyed('1', old)]).decrypt(stored, key), { value, stale: true })
   await assert.rejects(async () => byPrefix([keyed('1', later), keyed('2', next)]).decrypt(stored, key), {
@@ -81,7 +81,7 @@ test('two providers of a kind: keys are changed from one to the other', async ()
   })
 })
 
-test("what cannot be read is told in upstream's words", () => {
+test('decryption errors have upstream’s messages', () => {
   const from = (made: (secret: Buffer) => ValueTransformer, stored: Buffer): unknown =>
     made(randomBytes(32)).decrypt(stored, key)
   assert.throws(() => from(aesGcm, Buffer.alloc(40)), { message: 'cipher: message authentication failed' })
@@ -99,7 +99,7 @@ test("what cannot be read is told in upstream's words", () => {
   })
 })
 
-test('each provider and key that was tried is counted, with how it went', async () => {
+test('each attempt of a provider or key is counted with its result', async () => {
   const seen: string[] = []
   const transformed: Transformed = (direction, prefix, _seconds, error) =>
     void seen.push(`${direction} ${prefix} ${error === undefined ? 'OK' : 'failed'}`)

@@ -1,4 +1,4 @@
-/** `secretbox`: XSalsa20 and Poly1305, as NaCl has them. */
+/** `secretbox`: XSalsa20 and Poly1305, as in NaCl. */
 import { randomBytes } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import type { ValueTransformer } from '../value-transformer.ts'
@@ -20,7 +20,7 @@ export const secretbox = (secret: Buffer): ValueTransformer => ({
         stale: false,
       }
     } catch (cause) {
-      // Upstream's words for a box that the key does not open.
+      // Upstream's message for a wrong key.
       throw new Error('output array was not large enough for encryption', { cause })
     }
   },

@@ -1,6 +1,5 @@
 /**
- * AES-GCM under a key of its own for each value, derived from a seed (HKDF-Expand with SHA-256, RFC 5869): what KMS v2
- * encrypts values with.
+ * AES-GCM with a separate key for each value, derived from a seed (HKDF-Expand with SHA-256, RFC 5869). Used by KMS v2.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { ValueTransformer } from '../value-transformer.ts'
@@ -9,7 +8,7 @@ import { aesGcm } from './aes-gcm.ts'
 export const seedSize = 32
 const infoSize = 32
 
-/** A value is what its key is derived from, and then as `aesgcm` has it. */
+/** A value is the input of the key derivation, followed by the `aesgcm` value. */
 export const seededGcm = (seed: Buffer): ValueTransformer => ({
   encrypt(value, key) {
     const info = randomBytes(infoSize)
@@ -21,7 +20,7 @@ export const seededGcm = (seed: Buffer): ValueTransformer => ({
   },
 })
 
-/** The first block of the expansion is as long as the key. */
+/** One block of the expansion has the length of the key. */
 const derived = (seed: Buffer, info: Buffer): ValueTransformer =>
   aesGcm(
     createHmac('sha256', seed)

@@ -11,7 +11,7 @@ import {
   invalidValue,
   notSupported,
 } from '../../../machinery/validation/field-error.ts'
-import { refused } from '../../authorization/refused.ts'
+import { forbiddenError } from '../../authorization/forbidden-error.ts'
 import { type KubeletRequest, kubeletLog, kubeletPortForward, kubeletStream } from '../../proxy/streaming/index.ts'
 import { integerParameter } from '../../request-options/parameters.ts'
 import type { Endpoint, Target } from '../endpoint.ts'
@@ -56,7 +56,7 @@ async function confirmStream({ services: { authorizer }, request: { user, info }
   if (info.verb === 'create') return
   const asked = { ...info, verb: 'create' }
   const { verdict, reason } = await authorizer.authorize({ user, info: asked })
-  if (verdict !== 'allow') throw refused({ user, info: asked }, reason)
+  if (verdict !== 'allow') throw forbiddenError({ user, info: asked }, reason)
 }
 
 const kubeletRequestOf = ({ request, services: { places, waitGroup } }: Target): KubeletRequest => ({

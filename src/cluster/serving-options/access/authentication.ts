@@ -155,7 +155,7 @@ function issuerOptions(place: FlagContext): Partial<ServiceAccountIssuer> {
     ...(paths?.length && { verificationKeys: fileValue({ paths, read: () => readVerificationKeys(paths), log }) }),
     ...(longestMs && { maxExpirationSeconds: Math.floor(longestMs / 1000) }),
     ...(extendsExpiration !== undefined && { extendsExpiration }),
-    ...(looksUp !== undefined && { looksUp }),
+    ...(looksUp !== undefined && { requiresSecret: looksUp }),
     ...(jwksUri && { jwksUri }),
   }
 }

@@ -1,4 +1,4 @@
-/** The envelope that stands with each value under KMS v2: what is valid in it, and what tells one from another. */
+/** Validates the envelope stored with each value under KMS v2, and computes its cache key. */
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import { type EncryptedObject, sourceTypes } from './messages.ts'
 
@@ -18,7 +18,7 @@ export function keyIdFault(keyId: string): KeyIdFault | undefined {
   return { code: 'too_long', message: `keyID is ${size} bytes, which exceeds the max size of ${mostKeyIdBytes}` }
 }
 
-/** Throws an Error for an envelope that cannot be. */
+/** Throws an Error for an invalid envelope. */
 export function checkEnvelope({ data, keyId, source, annotations, sourceType }: EncryptedObject): void {
   if (sourceType !== sourceTypes.key && sourceType !== sourceTypes.seed)
     throw new Error(`unknown encryptedDEKSourceType: ${sourceType}`)
@@ -46,7 +46,7 @@ export function checkEnvelope({ data, keyId, source, annotations, sourceType }: 
     )
 }
 
-/** Everything that the plug-in is asked with. */
+/** The cache key: everything that is sent to the plug-in. */
 export function identityOf({ source, keyId, annotations, sourceType }: EncryptedObject): string {
   const sorted = Object.keys(annotations).sort()
   return JSON.stringify([

@@ -1,7 +1,7 @@
-/** Errors of gRPC calls in the words of Go's library, which operators search for. */
+/** Errors of gRPC calls with the messages of Go's library, which operators search for. */
 import type { ServiceError } from '@grpc/grpc-js'
 
-/** By the numbers of the protocol. */
+/** By numeric status code. */
 const names: readonly string[] = [
   'OK',
   'Canceled',
@@ -23,7 +23,7 @@ const names: readonly string[] = [
 ]
 
 export class GrpcError extends Error {
-  /** `Unavailable` */
+  /** For example `Unavailable`. */
   readonly code: string
 
   constructor({ code, details }: Pick<ServiceError, 'code' | 'details'>) {
@@ -33,7 +33,7 @@ export class GrpcError extends Error {
   }
 }
 
-/** The code of a call that failed, wherever in the causes it stands; `OK` of no error. */
+/** The code of the gRPC error among the causes of `error`; `OK` without an error. */
 export function grpcCodeOf(error: unknown): string {
   if (error === undefined) return 'OK'
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)

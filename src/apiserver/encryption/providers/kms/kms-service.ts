@@ -1,4 +1,4 @@
-/** A KMS plug-in, asked over gRPC on its unix socket. */
+/** A client for a KMS plug-in: gRPC over a unix socket. */
 import { randomUUID } from 'node:crypto'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { GrpcError } from './grpc-error.ts'
@@ -13,27 +13,27 @@ import {
   statusRequest,
 } from './messages.ts'
 
-/** What a plug-in does; rejects with a GrpcError. */
+/** The methods of a KMS plug-in. They reject with a GrpcError. */
 export interface KeyService {
   status(): Promise<KmsStatus>
-  /** `uid` names the call in the logs of both. */
+  /** `uid` identifies the call in both logs. */
   encrypt(plaintext: Buffer, uid: string): Promise<Sealed>
   decrypt(sealed: Sealed): Promise<Buffer>
   close(): void
 }
 
-/** Is told of each call: `/v2.KeyManagementService/Encrypt`, in seconds. */
-export type Asked = (method: string, seconds: number, error?: Error) => void
+/** Called after each call with its method, `/v2.KeyManagementService/Encrypt`, and its duration in seconds. */
+export type CallObserver = (method: string, seconds: number, error?: Error) => void
 
 export class KmsService implements KeyService {
   readonly #client: Client
   readonly #timeoutMs: number
-  readonly #asked: Asked
+  readonly #observeCall: CallObserver
 
-  /** `endpoint` is `unix:///run/kms.sock`; a call may take `timeoutMs`. */
-  constructor(endpoint: string, timeoutMs: number, asked: Asked) {
-    this.#asked = asked
-    // A path after @ is a name of Linux' abstract space.
+  /** `endpoint` is for example `unix:///run/kms.sock`; `timeoutMs` limits each call. */
+  constructor(endpoint: string, timeoutMs: number, asked: CallObserver) {
+    this.#observeCall = asked
+    // A path that begins with @ is in the abstract namespace of Linux.
     this.#client = new Client(endpoint.replace(/^unix:\/\/\/?@/, 'unix-abstract:'), credentials.createInsecure())
     this.#timeoutMs = timeoutMs
   }
@@ -57,7 +57,7 @@ export class KmsService implements KeyService {
   #call<T>(name: string, message: Buffer, answer: (message: Buffer) => T): Promise<T> {
     const method = `/v2.KeyManagementService/${name}`
     const start = performance.now()
-    const asked = (error?: Error): void => this.#asked(method, (performance.now() - start) / 1000, error)
+    const asked = (error?: Error): void => this.#observeCall(method, (performance.now() - start) / 1000, error)
     return new Promise((resolve, reject) => {
       const deadline = Date.now() + this.#timeoutMs
       this.#client.makeUnaryRequest<Buffer, T>(

@@ -9,7 +9,7 @@ import type { KmsStatus } from './messages.ts'
 const path = '/registry/secrets/default/s'
 const value = Buffer.from('value')
 
-/** A plug-in whose key ids are what a test says; time goes on when a test says so. */
+/** A plug-in with a status and a clock controlled by the test. */
 function provider(status: Partial<KmsStatus> = {}) {
   const registry = new MetricsRegistry()
   const said = {
@@ -40,20 +40,20 @@ function provider(status: Partial<KmsStatus> = {}) {
   return { said, kms, metrics: () => registry.render() }
 }
 
-describe('a plug-in is not well', () => {
+describe('a plug-in is unhealthy', () => {
   const id = 'a'.repeat(1025)
   const cases: readonly (readonly [string, Partial<KmsStatus>, string, string | undefined])[] = [
     [
-      'if it says nothing',
+      'with an empty status',
       { healthz: 'unhealthy', version: '', keyId: '' },
       '[got unexpected healthz status: unhealthy, expected KMSv2 API version v2, got , got invalid KMSv2 KeyID ' +
         'hash "": keyID is empty]',
       'empty',
     ],
-    ['if it speaks another version', { version: 'v1beta1' }, 'expected KMSv2 API version v2, got v1beta1', undefined],
+    ['with another version', { version: 'v1beta1' }, 'expected KMSv2 API version v2, got v1beta1', undefined],
     ['without a key', { keyId: '' }, 'got invalid KMSv2 KeyID hash "": keyID is empty', 'empty'],
     [
-      'if its key has too long a name',
+      'with a key id that is too long',
       { keyId: id },
       `got invalid KMSv2 KeyID hash "${hashOf(id)}": keyID is 1025 bytes, which exceeds the max size of 1024`,
       'too_long',
@@ -81,7 +81,7 @@ describe('a plug-in is not well', () => {
   })
 })
 
-test('answers about health count for 20 s, bad ones for 3 s', async () => {
+test('a healthy status is cached for 20 s, an unhealthy one for 3 s', async () => {
   const { kms, said } = provider()
   assert.equal(await kms.check(), undefined)
   said.healthz = 'ill'
@@ -96,7 +96,7 @@ test('answers about health count for 20 s, bad ones for 3 s', async () => {
   assert.equal(await kms.check(), undefined)
 })
 
-test('a key that has changed gets a seed of its own; what the old one wrote is stale', async () => {
+test('a new key gets a new seed, and values of the old key are stale', async () => {
   const { kms, said, metrics } = provider()
   await kms.check()
   const stored = kms.encrypt(value, path)
@@ -115,7 +115,7 @@ test('a key that has changed gets a seed of its own; what the old one wrote is s
   assert.match(metrics(), /apiserver_envelope_encryption_dek_source_cache_size\{provider_name="testplugin"\} 2/)
 })
 
-test('a plug-in that says one key and writes with another keeps the seed before, until its time has come', async () => {
+test('a plug-in with inconsistent key ids uses the old seed until it expires', async () => {
   const { kms, said } = provider()
   await kms.check()
   said.keyId = '2'
@@ -136,13 +136,13 @@ test('a plug-in that says one key and writes with another keeps the seed before,
       '1970-01-01T00:03:00Z)',
   })
   assert.deepEqual(await kms.decrypt(stored, path), { value, stale: false })
-  // The same key is well again: no other seed is needed.
+  // The same key is healthy again: no new seed is needed.
   said.keyId = '1'
   assert.equal(await kms.check(), undefined)
   kms.encrypt(value, path)
 })
 
-test('nothing is written or read before the plug-in was well', async () => {
+test('encryption and decryption fail before the plug-in was healthy', async () => {
   const { kms } = provider()
   assert.throws(() => kms.encrypt(value, path), { message: 'got unexpected nil transformer' })
 })

@@ -1,7 +1,7 @@
 /**
- * `kms`, version 2 (KEP-3299): values are encrypted here, under a seed that the plug-in has encrypted and that stands
- * with each value. The plug-in is asked at the start, when its key changes, and for seeds that were not seen yet; never
- * for a value.
+ * `kms`, version 2 (KEP-3299): values are encrypted locally with a seed, which the plug-in has encrypted and which is
+ * stored with each value. The plug-in is called at the start, when its key changes, and for unknown seeds; never per
+ * value.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -32,29 +32,31 @@ export interface KmsOptions {
   readonly now?: () => number
 }
 
-/** The seed that values are written with. */
+/** The seed for new values. */
 interface Seed {
   readonly sealed: Sealed
   readonly transformer: ValueTransformer
-  /** Nothing is written with it after; ms since 1970. */
+  /** The time after which it must not encrypt; ms since 1970. */
   readonly validUntil: number
 }
 
-/** How often a plug-in is asked whether it is well, and while it is not. */
-const wellPollMs = 60_000
-const illPollMs = 10_000
-/** How long an answer counts for those who ask about its health. */
-const wellAnswerMs = 20_000
-const illAnswerMs = 3_000
-/** Nothing is written under a seed after the plug-in was last well for this long: its key may have been revoked. */
+/** Polling intervals of the status in ms, while healthy and while unhealthy. */
+const healthyPollMs = 60_000
+const unhealthyPollMs = 10_000
+/** The time in ms that a health check is cached, while healthy and while unhealthy. */
+const healthyCacheMs = 20_000
+const unhealthyCacheMs = 3_000
+/**
+ * A seed must not encrypt values after the plug-in was unhealthy for this time, in ms: its key may have been revoked.
+ */
 const validMs = 3 * 60_000
-const mostSeeds = 1000
+const maxSeeds = 1000
 const noSeed = 'got unexpected nil transformer'
 
 export class KmsV2 implements ValueTransformer {
   readonly #options: KmsOptions
   readonly #now: () => number
-  /** By everything that stands with a value: what its seed decrypts. */
+  /** By envelope identity: the transformer of its seed. */
   readonly #seeds = new Map<string, ValueTransformer>()
   readonly #unsealing = new Map<string, Promise<ValueTransformer>>()
   readonly #stopping = new AbortController()
@@ -62,23 +64,25 @@ export class KmsV2 implements ValueTransformer {
   #version: string | undefined
   #problem: string | undefined
   #checking: Promise<string | undefined> | undefined
-  /** What was said last counts until then; ms since 1970. */
-  #answerUntil = Number.NEGATIVE_INFINITY
+  /** The end of the cached health check; ms since 1970. */
+  #cachedUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: KmsOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
   }
 
-  /** Why the plug-in cannot be used just now; undefined if all is well. Asks it, unless it was asked just before. */
+  /**
+   * Returns the problem of the plug-in; undefined if it is healthy. Calls it unless the last result is still cached.
+   */
   async check(): Promise<string | undefined> {
-    if (this.#now() < this.#answerUntil) return this.#problem
-    return (this.#checking ??= this.#look().finally(() => {
+    if (this.#now() < this.#cachedUntil) return this.#problem
+    return (this.#checking ??= this.#checkStatus().finally(() => {
       this.#checking = undefined
     }))
   }
 
-  /** Asks the plug-in for the first time, and goes on asking. Resolves whether it is well or not. */
+  /** Calls the plug-in for the first time and starts polling. Resolves whether it is healthy or not. */
   async start(): Promise<void> {
     await this.check()
     void this.#poll()
@@ -101,7 +105,7 @@ export class KmsV2 implements ValueTransformer {
           `time is ${rfc3339(now)})`,
       )
     const data = seed.transformer.encrypt(value, key)
-    metrics.used('to_storage', name, keyId)
+    metrics.keyUsed('to_storage', name, keyId)
     return encryptedObject({ data, keyId, source, annotations, sourceType: sourceTypes.seed })
   }
 
@@ -109,10 +113,10 @@ export class KmsV2 implements ValueTransformer {
     const { name, metrics } = this.#options
     const object = readEncryptedObject(stored)
     checkEnvelope(object)
-    // Nobody can tell whether a value is stale as long as no key is known.
+    // Without a current key, stale values cannot be detected.
     if (!this.#current) throw new Error(noSeed)
     return after(this.#seeds.get(identityOf(object)) ?? this.#unseal(object), (transformer) => {
-      metrics.used('from_storage', name, object.keyId)
+      metrics.keyUsed('from_storage', name, object.keyId)
       return after(transformer.decrypt(object.data, key), ({ value }) => ({ value, stale: this.#isStale(object) }))
     })
   }
@@ -121,64 +125,65 @@ export class KmsV2 implements ValueTransformer {
     return keyId !== this.#current?.sealed.keyId || sourceType !== sourceTypes.seed
   }
 
-  /** Has the plug-in decrypt what a value's key comes from, once for all who wait for it. */
+  /** Lets the plug-in decrypt a seed, once for all concurrent reads. */
   #unseal(object: EncryptedObject): Promise<ValueTransformer> {
     const identity = identityOf(object)
     let unsealing = this.#unsealing.get(identity)
     if (!unsealing) {
-      this.#options.metrics.missed()
-      unsealing = this.#ask(object, identity).finally(() => this.#unsealing.delete(identity))
+      this.#options.metrics.cacheMissed()
+      unsealing = this.#decryptSeed(object, identity).finally(() => this.#unsealing.delete(identity))
       this.#unsealing.set(identity, unsealing)
     }
     return unsealing
   }
 
-  async #ask(object: EncryptedObject, identity: string): Promise<ValueTransformer> {
+  async #decryptSeed(object: EncryptedObject, identity: string): Promise<ValueTransformer> {
     const { source: ciphertext, keyId, annotations, sourceType } = object
     const plaintext = await this.#options.service.decrypt({ ciphertext, keyId, annotations }).catch((cause) => {
       throw new Error(`failed to decrypt DEK, error: ${messageOf(cause)}`, { cause })
     })
     if (sourceType === sourceTypes.seed && plaintext.length < seedSize)
       throw new Error(`invalid seed length ${plaintext.length} used for key generation`)
-    return this.#remember(identity, sourceType === sourceTypes.seed ? seededGcm(plaintext) : aesGcm(plaintext))
+    return this.#cacheSeed(identity, sourceType === sourceTypes.seed ? seededGcm(plaintext) : aesGcm(plaintext))
   }
 
-  #remember(identity: string, transformer: ValueTransformer): ValueTransformer {
+  #cacheSeed(identity: string, transformer: ValueTransformer): ValueTransformer {
     const { name, metrics } = this.#options
     const [oldest] = this.#seeds.keys()
-    if (this.#seeds.size >= mostSeeds && oldest !== undefined) this.#seeds.delete(oldest)
+    if (this.#seeds.size >= maxSeeds && oldest !== undefined) this.#seeds.delete(oldest)
     this.#seeds.set(identity, transformer)
-    metrics.seeds(name, this.#seeds.size)
+    metrics.setSeedCount(name, this.#seeds.size)
     return transformer
   }
 
   async #poll(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      await delay(this.#problem === undefined ? wellPollMs : illPollMs, undefined, { signal, ref: false }).catch(
-        () => {},
-      )
+      await delay(this.#problem === undefined ? healthyPollMs : unhealthyPollMs, undefined, {
+        signal,
+        ref: false,
+      }).catch(() => {})
       if (!signal.aborted) await this.check()
     }
   }
 
-  /** Asks how the plug-in is; a key that is new gets a new seed. Never rejects. */
-  async #look(): Promise<string | undefined> {
+  /** Calls the plug-in's status; a new key gets a new seed. Never rejects. */
+  async #checkStatus(): Promise<string | undefined> {
     const { name, service, log } = this.#options
     const before = this.#problem
     const problem = await service.status().then(
-      (status) => this.#judge(status),
+      (status) => this.#evaluateStatus(status),
       (error) =>
         `failed to perform status section of the healthz check for KMS Provider ${name}, error: ${messageOf(error)}`,
     )
     this.#problem = problem
-    this.#answerUntil = this.#now() + (problem === undefined ? wellAnswerMs : illAnswerMs)
+    this.#cachedUntil = this.#now() + (problem === undefined ? healthyCacheMs : unhealthyCacheMs)
     if (problem !== before && problem !== undefined && !this.#stopping.signal.aborted)
       log(`kms plugin failed health check probe: ${problem}`)
     return problem
   }
 
-  async #judge({ version, healthz, keyId }: KmsStatus): Promise<string | undefined> {
+  async #evaluateStatus({ version, healthz, keyId }: KmsStatus): Promise<string | undefined> {
     const { name, metrics } = this.#options
     const faults: string[] = []
     if (healthz !== 'ok') faults.push(`got unexpected healthz status: ${healthz}`)
@@ -190,21 +195,21 @@ export class KmsV2 implements ValueTransformer {
       )
     const wrong = keyIdFault(keyId)
     if (wrong) {
-      metrics.refused(name, wrong.code)
+      metrics.keyIdRejected(name, wrong.code)
       faults.push(`got invalid KMSv2 KeyID hash "${hashOf(keyId)}": ${wrong.message}`)
     } else {
-      metrics.told(name, keyId)
-      const fault = await this.#follow(keyId)
+      metrics.keyReported(name, keyId)
+      const fault = await this.#ensureSeed(keyId)
       if (fault) faults.push(fault)
     }
     return faults.length > 0 ? `kmsv2 Provider ${name} is not healthy, error: ${aggregated(faults)}` : undefined
   }
 
   /**
-   * Has a seed for the key that the plug-in writes with now. Says why there is none; the one before is good until its
-   * time has come.
+   * Ensures a seed for the plug-in's current key. Returns the error if that fails; the old seed remains usable until it
+   * expires.
    */
-  async #follow(keyId: string): Promise<string | undefined> {
+  async #ensureSeed(keyId: string): Promise<string | undefined> {
     const before = this.#current
     const validUntil = this.#now() + validMs
     if (before?.sealed.keyId === keyId) {
@@ -233,7 +238,7 @@ export class KmsV2 implements ValueTransformer {
       checkEnvelope(object)
       if (writtenWith === keyId) {
         const transformer = seededGcm(seed)
-        this.#remember(identityOf(object), transformer)
+        this.#cacheSeed(identityOf(object), transformer)
         this.#current = { sealed, transformer, validUntil }
         return undefined
       }
@@ -250,5 +255,5 @@ export class KmsV2 implements ValueTransformer {
   }
 }
 
-/** To the second, as Go's time.RFC3339. */
+/** Formats a time to the second, as Go's time.RFC3339. */
 const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`

@@ -1,23 +1,23 @@
-/** The messages of KMS v2: those of its gRPC service (k8s.io/kms/apis/v2) and the envelope that the store holds. */
+/** Protobuf messages of KMS v2: those of its gRPC service (k8s.io/kms/apis/v2) and the stored envelope. */
 import { WireReader, wireTypes } from '../../../../machinery/protobuf/wire.ts'
 
 export type Annotations = Readonly<Record<string, Buffer>>
 
 export interface KmsStatus {
   readonly version: string
-  /** `ok`, or what is wrong. */
+  /** `ok`, or the problem. */
   readonly healthz: string
   readonly keyId: string
 }
 
-/** What the plug-in makes of a seed. */
+/** A seed encrypted by the plug-in. */
 export interface Sealed {
   readonly ciphertext: Buffer
   readonly keyId: string
   readonly annotations: Annotations
 }
 
-/** How a value's key comes about: it is the encrypted one itself, or derived from a seed that was encrypted. */
+/** The source of a value's key: the decrypted source itself, or derived from it as a seed. */
 export const sourceTypes = { key: 0, seed: 1 } as const
 
 export interface EncryptedObject {
@@ -36,7 +36,7 @@ function varint(value: number): Buffer {
   }
 }
 
-/** A field with a length; an empty one is left out. */
+/** A length-delimited field; omitted if empty. */
 function field(number: number, content: string | Buffer): Buffer {
   const bytes = Buffer.from(content)
   return bytes.length === 0 ? bytes : Buffer.concat([varint(number * 8 + wireTypes.bytes), varint(bytes.length), bytes])
@@ -51,7 +51,7 @@ interface Fields {
   readonly annotations: Annotations
 }
 
-/** Reads a message whose field `annotationsField` is a map of texts to bytes. */
+/** Parses a message whose field `annotationsField` is a map from strings to bytes. */
 function read(message: Buffer, name: string, annotationsField = 0): Fields {
   const reader = new WireReader(message)
   const bytes: Record<number, Buffer> = {}

@@ -1,12 +1,12 @@
-/** A backend that does what a log file's does, up to the lines' bytes, and keeps none of them. */
+/** A backend that encodes lines as the log backend does, but does not write them. */
 import type { AuditBackend } from '../backend.ts'
 import { TurnLines } from './turn-lines.ts'
 
-export function unkeptLines(): AuditBackend {
+export function discardedLines(): AuditBackend {
   const turn = new TurnLines(() => true)
   return {
     take(staged) {
-      turn.tell(staged)
+      turn.addEvent(staged)
       return true
     },
     stop: async () => {},
