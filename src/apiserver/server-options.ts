@@ -1,4 +1,4 @@
-/** What an API server is started with, and what its starter gets. */
+/** The options of an API server, and the handle of a running one. */
 
 import type { Duplex } from 'node:stream'
 import type { FeatureGates } from '../api/features/feature-gates.ts'
@@ -23,66 +23,65 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number
-  /** Without it the server listens nowhere: clients in the same process `dial` it. */
+  /** Without it the server does not listen: clients in the same process `dial` it. */
   readonly tls?: ServingPair
-  /** What may be spoken over TLS, and certificates for some names. */
+  /** TLS settings, and certificates for certain server names. */
   readonly transport?: TransportOptions
-  /** The certificate that is shown to the servers of aggregated APIs. */
+  /** The client certificate for the servers of aggregated APIs. */
   readonly proxyClient?: ProxyClient
-  /** How the kubelets of nodes are spoken to. */
+  /** Settings of connections to kubelets. */
   readonly kubelets?: KubeletOptions
-  /** As `--feature-gates` says; the defaults of 1.36 if absent. */
+  /** `--feature-gates`. Default: the defaults of 1.36. */
   readonly features?: FeatureGates
-  /** As `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
+  /** `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */
   readonly runtimeConfig?: readonly string[]
-  /** One range of cluster IPs, or two with a comma between them; 10.0.0.0/24 unless said. */
+  /** One range of cluster IPs, or two separated by a comma. Default: 10.0.0.0/24. */
   readonly serviceClusterIpRange?: string
-  /** 30000-32767 unless said. */
+  /** Default: 30000-32767. */
   readonly serviceNodePortRange?: string
-  /** The address that pods reach this server by (`--advertise-address`); one of the machine unless said. */
+  /** The address by which pods reach this server (`--advertise-address`). Default: an address of the machine. */
   readonly advertiseAddress?: string
-  /** Whether the Service `kubernetes` gets no endpoints from this server (`--endpoint-reconciler-type=none`). */
+  /** True if this server adds no endpoints to the Service `kubernetes` (`--endpoint-reconciler-type=none`). */
   readonly withoutEndpoints?: boolean
-  /** Serves `/debug/pprof/`, which is the default. */
+  /** Serves `/debug/pprof/`. Default: true. */
   readonly profiling?: boolean
-  /** The host, and port if it is another, in URLs that the server tells of itself. */
+  /** The host, and the port if it differs, in URLs of this server that it returns. */
   readonly externalHostname?: string
   readonly admission?: AdmissionOptions
-  /** How values are held in the store; as they are unless said. */
+  /** Encryption of stored values. Default: none. */
   readonly encryption?: EncryptionOptions
-  /** Who may do what; unless said, who is authenticated may do everything. */
+  /** Default: authenticated users may do everything. */
   readonly authorization?: AuthorizationOptions
-  /** How many requests are served at once; as upstream unless said. */
+  /** Limits of concurrent requests. Default: as upstream. */
   readonly flowControl?: FlowControlOptions
   readonly audit?: AuditOptions
   /**
-   * How to ask the components in this process about their health; those that are missing are asked at their usual
-   * ports.
+   * Health checks of the components in this process; others are requested at their default ports.
    */
   readonly components?: LocalComponents
   readonly http?: HttpOptions
-  /** Watches that name no time end after this to twice this, in seconds; 1,800 unless said, never if 0. */
+  /** Watches without a timeout end after this to twice this, in seconds; 0: never. Default: 1,800. */
   readonly minRequestTimeoutSeconds?: number
-  /** How long events are kept after they were written last, ms; an hour unless said, for ever if 0. */
+  /** Events are deleted this long after their last write, in ms; 0: never. Default: an hour. */
   readonly eventTtlMs?: number
-  /** How long `/livez` overlooks what the start has not done yet; ms, 0 unless said. */
+  /** How long `/livez` ignores unfinished parts of the start, in ms. Default: 0. */
   readonly livezGraceMs?: number
-  /** How long the server serves on, unready, when it is told to end; ms, 0 unless said. */
+  /** How long the server continues to serve, unready, after `stop()` is called, in ms. Default: 0. */
   readonly shutdownDelayMs?: number
-  /** How long watches may take to read the rest when the server ends; ms. */
+  /** How long clients of watches may take to read remaining events when the server stops, in ms. */
   readonly watchTerminationGraceMs?: number
   /** The release of this package, shown in `/version`. */
   readonly release?: string
   /**
-   * Makes the first requests fast at the price of 0.6 s of CPU after the start, and 0.15 s now and then: for servers
-   * that live long.
+   * Makes the first requests fast. Costs 0.6 s of CPU after the start and 0.15 s after garbage collections that drop
+   * compiled code: for long-lived servers.
    */
   readonly warmUp?: boolean
-  /** What the listener bears of its clients, where it differs from the defaults. */
+  /** Limits of the listener that differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
-  /** How long a request that is no watch or stream may take, in ms; 60,000 unless said. */
+  /** The timeout of requests other than watches and streams, in ms. Default: 60,000. */
   readonly requestTimeoutMs?: number
-  /** As `-v`: from 1 on, versions of the API that are off are logged. */
+  /** `-v`: from 1 on, disabled versions of the API are logged. */
   readonly verbosity?: number
   readonly log?: Log
 }
@@ -90,23 +89,23 @@ export interface ApiServerOptions extends AuthenticationOptions {
 export interface ApiServer {
   readonly url: string
   readonly port: number
-  /** A new connection (HTTP/2) from within this process, without a port and TLS. */
+  /** Opens a connection (HTTP/2) within this process, without a port and TLS. */
   readonly dial: () => Duplex
   /**
-   * Serves on for `shutdownDelayMs`, unready; then takes no new requests, ends watches, waits up to `graceMs` (10 s)
-   * for the rest.
+   * Continues to serve, unready, for `shutdownDelayMs`; then rejects new requests, ends watches, and waits up to
+   * `graceMs` (default: 10 s) for the requests in progress.
    */
   stop(options?: StopOptions): Promise<void>
 }
 
 export interface StopOptions {
   readonly graceMs?: number
-  /** In place of `shutdownDelayMs`. */
+  /** Overrides `shutdownDelayMs`. */
   readonly delayMs?: number
 }
 
 const defaultRequestTimeoutMs = 60_000
 
-/** The limit for requests other than watches and streams, in ms. */
+/** The timeout of requests other than watches and streams, in ms. */
 export const requestTimeoutOf = ({ requestTimeoutMs = defaultRequestTimeoutMs }: ApiServerOptions): number =>
   requestTimeoutMs

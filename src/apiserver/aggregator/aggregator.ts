@@ -1,4 +1,4 @@
-/** The aggregator: follows APIServices, knows who answers each group version, and keeps their conditions up to date. */
+/** The aggregator: watches APIServices, routes each group version to its server, and updates their conditions. */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Request, Response } from '../http/exchange.ts'
@@ -29,7 +29,7 @@ import type { ProxyClient } from './remote/transport.ts'
 export interface AggregatorOptions {
   readonly apiServices: ServedResource
   readonly sources: ServiceSources
-  /** The group versions of kinds that are built in. */
+  /** The built-in group versions. */
   readonly builtIn: readonly GroupVersion[]
   readonly client: ProxyClient | undefined
   readonly context: Writer
@@ -37,10 +37,10 @@ export interface AggregatorOptions {
   readonly log: (line: string) => void
 }
 
-/** What other servers add to this one's documents. A new object whenever something changes. */
+/** Discovery and OpenAPI of other servers. A new object after each change. */
 export interface RemoteDocuments {
   readonly versions: readonly RemoteVersion[]
-  /** Where v3 documents are, by their place in the index. */
+  /** URLs of v3 documents by their path in the index. */
   readonly openapiV3: Readonly<Record<string, string>>
   readonly openapiV2: readonly OpenApiV2[]
 }
@@ -63,7 +63,7 @@ export class Aggregator {
     this.#local = new LocalServices({ apiServices, builtIn, context, log })
   }
 
-  /** Resolves when the APIServices of this server are there. Remote ones are looked at from now on. */
+  /** Resolves when the APIServices of this server exist. Checks remote ones from now on. */
   async start(): Promise<void> {
     const { apiServices, context } = this.#options
     await this.#local.start()
@@ -75,7 +75,7 @@ export class Aggregator {
   }
 
   /**
-   * Keeps an APIService for each group version of custom resources from now on. Resolves when those of today are there.
+   * Ensures an APIService for each group version of custom resources from now on. Resolves when the current ones exist.
    */
   async followCustom(apis: ServedApis): Promise<void> {
     const builtIn = new Set(this.#options.builtIn.map(apiServiceName))
@@ -89,7 +89,7 @@ export class Aggregator {
     const end = apis.onChange(() => {
       if (waiting) return
       waiting = true
-      // Many definitions that come at once are one change.
+      // Batches simultaneous changes of many definitions.
       setImmediate(() => {
         waiting = false
         if (!this.#stop.signal.aborted) void ensure()
@@ -99,14 +99,14 @@ export class Aggregator {
     await ensure()
   }
 
-  /** Another server's answer; undefined for what this one answers itself. */
+  /** Proxies a request to another server; undefined for requests that this server handles. */
   handle(request: Request): Promise<Response> | undefined {
     if (this.#byPath.size === 0) return undefined
     const service = this.#byPath.get(placeOf(request))
     return service && proxyRequest(request, service, this.#options.waitGroup)
   }
 
-  /** The APIServices by name, with whether they are available. */
+  /** The APIServices by name, with their availability. */
   *availability(): Generator<readonly [name: string, isAvailable: boolean]> {
     const { apiServices, context } = this.#options
     for (const object of context.registry.cacher(apiServices).live?.objects.slice(apiServices.range('')) ?? []) {
@@ -182,8 +182,8 @@ export class Aggregator {
   }
 
   /**
-   * Services and their endpoints are followed from the first remote APIService on: a cluster without any does not pay
-   * for it.
+   * Watches Services and their endpoints once there is a remote APIService, so that clusters without any save the
+   * memory.
    */
   #followServices(): void {
     if (this.#followsServices) return
@@ -195,7 +195,7 @@ export class Aggregator {
         const [namespace, name] = key.slice(resource.prefix.length).split('/')
         for (const service of this.#byName.values()) {
           if (service.reference.namespace !== namespace) continue
-          // A slice that is gone has no labels any more: all of its namespace are looked at.
+          // A deleted slice has no labels here: checks all services of its namespace.
           const about = resource === sources.endpointSlices ? labels['kubernetes.io/service-name'] : name
           if (about === undefined || about === service.reference.name) service.check()
         }
@@ -210,7 +210,7 @@ export class Aggregator {
     const { apiServices, context, log } = this.#options
     const change = (live: KubeObject | undefined): { readonly object: KubeObject } => {
       const service = live as APIService
-      // It may have become another one since it was looked at.
+      // It may have changed between local and remote since the check.
       const fits = (verdict.reason === localVerdict.reason) === !service.spec?.service
       const conditions = fits ? withVerdict(service, verdict, context.now()) : undefined
       const changed: APIService = conditions ? { ...service, status: { ...service.status, conditions } } : service
@@ -230,7 +230,7 @@ export class Aggregator {
 
 const pathOf = ({ group, version }: GroupVersion): string => (group ? `apis/${group}/${version}` : `api/${version}`)
 
-/** Which group version a path is about: of a resource, of discovery, or of OpenAPI v3. */
+/** The group version of a request for a resource, discovery, or OpenAPI v3, as a path. */
 function placeOf({ path, info }: Request): string {
   if (info.version) return pathOf(info)
   return path.startsWith('/openapi/v3/') ? path.slice('/openapi/v3/'.length).replace(/\/$/, '') : ''

@@ -1,4 +1,4 @@
-/** APIServices as the aggregator reads them, and the condition that it writes. */
+/** The APIService type, and the Available condition that the aggregator writes. */
 
 import type { V1APIService, V1APIServiceCondition } from '@kubernetes/client-node'
 import type { ServedVersion } from '../../api/registry.ts'
@@ -12,7 +12,7 @@ export type Condition = Wire<V1APIServiceCondition>
 /** `v1.apps`; the core group's is `v1.`. */
 export const apiServiceName = ({ group, version }: GroupVersion): string => `${version}.${group}`
 
-/** The Service behind a group version; undefined for those that this server serves itself. */
+/** The Service behind a group version; undefined for local ones. */
 export function serviceOf({ spec }: APIService): ServiceReference | undefined {
   const { namespace, name, port = 443 } = spec?.service ?? {}
   return namespace && name ? { namespace, name, port } : undefined
@@ -23,7 +23,7 @@ export const availableCondition = ({ status }: APIService): Condition | undefine
 
 export const isAvailable = (service: APIService): boolean => availableCondition(service)?.status === 'True'
 
-/** What a check found: the condition without its time. */
+/** The result of a check: the condition without its time. */
 export interface Verdict {
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
@@ -37,8 +37,8 @@ export const localVerdict: Verdict = {
 }
 
 /**
- * The conditions with a verdict among them; undefined if they say it already. The time is that of the last change of
- * status.
+ * Returns the conditions with the verdict set; undefined if they need no change. lastTransitionTime changes only with
+ * the status.
  */
 export function withVerdict(
   service: APIService,

@@ -1,6 +1,6 @@
 /**
- * The ConfigMap `extension-apiserver-authentication`: how servers of aggregated APIs know the front proxy and the users
- * of this cluster. It is put right whenever it changes; authorities that others have put in stay until they expire.
+ * The ConfigMap `extension-apiserver-authentication`, by which servers of aggregated APIs authenticate the front proxy
+ * and users. It is corrected after each change; authorities that others have added remain until they expire.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
@@ -26,8 +26,8 @@ export interface AuthenticationConfigMapOptions {
 }
 
 /**
- * Resolves when the ConfigMap is right, with a function that puts it right when authorities have changed. It is kept so
- * until `signal` is aborted.
+ * Writes the ConfigMap, and corrects it until `signal` is aborted. Resolves to a function that updates it after a
+ * change of authorities.
  */
 export async function publishAuthentication(
   options: AuthenticationConfigMapOptions,
@@ -73,12 +73,12 @@ async function ensure({ configMaps, context, ...given }: AuthenticationConfigMap
       await updateObject(place, { startsFromLive: true, change })
     }
   } catch (error) {
-    // Another server was faster, or it was deleted meanwhile: the event of that brings us back.
+    // Another server wrote or deleted it: the watch event triggers a retry.
     if (!(error instanceof StatusError && (error.code === 409 || error.code === 404))) throw error
   }
 }
 
-/** What must stand in it, beside what stands there. */
+/** The required data merged with the present data. */
 function required(
   { clientCA, requestHeader }: Pick<AuthenticationConfigMapOptions, 'clientCA' | 'requestHeader'>,
   present: Data,
@@ -110,12 +110,12 @@ function listed(text: string | undefined): readonly string[] {
     const value: unknown = JSON.parse(text ?? '[]')
     return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
   } catch {
-    // Somebody has written something else there.
+    // Another client has written an invalid value.
     return []
   }
 }
 
-/** Both bundles' certificates, each once, without those that have expired. */
+/** The certificates of both bundles without duplicates and expired ones. */
 function bundle(present: string | undefined, ours: string): string {
   const all = new Map(
     [...readable(present), ...certificatesOf(ours)].map((certificate) => [certificate.fingerprint256, certificate]),

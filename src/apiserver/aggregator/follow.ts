@@ -1,13 +1,12 @@
-/** Follows the objects of a resource: all of them first, then each that changes, for as long as the server runs. */
+/** Calls a listener for all objects of a resource, then for each changed one, as long as the server runs. */
 import type { Cacher } from '../registry/cache/cacher.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 
-/** A view that ended is replaced; the store needs a moment when it has had a fault. */
+/** Delay before an ended view is replaced, in ms: the store may need time to recover from a fault. */
 const againMs = 100
 
 /**
- * `changed` is called with an object, or with undefined and the key of one that is gone. Rejects if the first load
- * fails.
+ * Calls `changed` with an object, or with undefined for a deleted one. Rejects if the first load fails.
  */
 export async function follow(
   cacher: Cacher,

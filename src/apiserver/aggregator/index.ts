@@ -1,4 +1,4 @@
-/** Aggregated APIs: group versions that other servers answer, behind this one. */
+/** Aggregated APIs: group versions served by other servers behind this one. */
 export { Aggregator, type RemoteDocuments } from './aggregator.ts'
 export { publishAuthentication } from './authentication-config-map.ts'
 export { mergeV2, type OpenApiV2 } from './documents/merge-v2.ts'

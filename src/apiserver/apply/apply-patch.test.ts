@@ -20,7 +20,7 @@ const body = (spec?: object, more: object = {}): Stack => ({
   ...more,
 })
 
-/** Nulls are absent when an object is decoded. */
+/** Decoding drops nulls. */
 const decoded = <T>(value: T): T => JSON.parse(JSON.stringify(value), (_, v) => v ?? undefined)
 const freeze = <T>(value: T): T => {
   if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze)
@@ -65,7 +65,7 @@ const owners = ({ metadata }: KubeObject): Record<string, FieldsV1 | undefined> 
 const spec = (set: object) => ({ 'f:spec': set as FieldsV1 })
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
-test('items that are applied in another order are written in it', () => {
+test('applying items in another order changes their order', () => {
   const ports = (...numbers: number[]) => body({ ports: numbers.map((port) => ({ port })) })
   const first = apply(undefined, 'one', ports(1, 2, 3))
   const second = apply(first, 'two', ports(3, 1))
@@ -76,7 +76,7 @@ test('items that are applied in another order are written in it', () => {
   assert.deepEqual(apply(third, 'two', ports(1, 3)).metadata.managedFields, third.metadata.managedFields)
 })
 
-test('applying creates: what was applied is owned, defaults and names are not', () => {
+test('applying creates an object: applied fields are owned, defaults and names are not', () => {
   const created = apply(
     undefined,
     'one',
@@ -102,7 +102,7 @@ test('applying creates: what was applied is owned, defaults and names are not', 
   assert.equal(created.metadata.name, 's')
 })
 
-test('applying the same again changes nothing', () => {
+test('applying the same fields a second time changes nothing', () => {
   const one = apply(undefined, 'one', body({ replicas: 1 }))
   const { object, changed } = applyPatch({
     live: one,
@@ -118,7 +118,7 @@ test('applying the same again changes nothing', () => {
   assert.deepEqual(object, one)
 })
 
-test('another manager adds to maps and sets and shares equal values', () => {
+test('another manager adds to maps and sets, and co-owns fields with equal values', () => {
   const one = apply(
     undefined,
     'one',
@@ -137,7 +137,7 @@ test('another manager adds to maps and sets and shares equal values', () => {
   assert.deepEqual(owners(two)['one/Apply'], owners(one)['one/Apply'])
 })
 
-test('conflicts name each field, leaves before what is nested, and change nothing', () => {
+test('conflicts name each field, leaves before nested fields, and change nothing', () => {
   const one = apply(
     undefined,
     'one',
@@ -161,7 +161,7 @@ test('conflicts name each field, leaves before what is nested, and change nothin
   })
 })
 
-test('one conflict is told in one line, with version and subresource of the other', () => {
+test('a single conflict is one line with version and subresource of the other manager', () => {
   const live: Stack = body(
     { replicas: 1 },
     {
@@ -187,7 +187,7 @@ test('one conflict is told in one line, with version and subresource of the othe
   )
 })
 
-test('force takes over; what nobody else owns goes when it is given up', () => {
+test('force takes over fields; a field that its last owner no longer applies is removed', () => {
   const one = apply(undefined, 'one', body({ replicas: 1, tags: ['a', 'b'], options: { k: '1' } }))
   const two = force(one, 'two', body({ replicas: 2, tags: ['b'] }))
   assert.deepEqual(owners(two), {
@@ -199,7 +199,7 @@ test('force takes over; what nobody else owns goes when it is given up', () => {
   assert.deepEqual(apply(three, 'two', body()).spec, { tags: ['a'] })
 })
 
-test('an updater that holds the map around keeps it when the last key goes', () => {
+test('a map that an updater owns remains when its last key is removed', () => {
   const created = update(undefined, body(undefined, { data: { k: 'created' } }), 'same')
   assert.equal(
     refused(() => apply(created, 'same', body(undefined, { data: { k: 'applied' } }))).message,
@@ -212,14 +212,14 @@ test('an updater that holds the map around keeps it when the last key goes', () 
   assert.deepEqual(owners(given), { 'same/Update': { 'f:data': {} } })
 })
 
-test('what updaters own stays when an applier gives it up', () => {
+test('a field that an updater owns remains when an applier gives it up', () => {
   const one = apply(undefined, 'one', body({ replicas: 1 }))
   const scaled = update(one, { ...one, spec: { replicas: 3 } }, 'scaler')
   const shared = apply(scaled, 'one', body({ replicas: 3 }))
   assert.deepEqual(apply(shared, 'one', body()).spec, { replicas: 3 })
 })
 
-test('an object without managers was there before it was first applied', () => {
+test('the fields of an object without managers go to before-first-apply', () => {
   const live = body({ replicas: 1, options: { a: '1' } })
   const one = apply({ ...live, metadata: { ...live.metadata, uid: 'u' } }, 'one', body({ options: { b: '1' } }))
   assert.deepEqual(owners(one), {
@@ -239,7 +239,7 @@ test('fields that the server resets are not owned', () => {
   )
 })
 
-test('a map that has become atomic since is owned as one', () => {
+test('a map that has become atomic is owned as a whole', () => {
   const one = apply(undefined, 'one', body({ limits: { cpu: '1' }, replicas: 1 }))
   const managedFields = one.metadata.managedFields?.map((entry) => ({
     ...entry,
@@ -255,7 +255,7 @@ test('a map that has become atomic since is owned as one', () => {
   assert.equal(apply(live, 'one', body({ replicas: 1 })).spec?.limits, undefined)
 })
 
-test('an applier of a version that is gone has nothing to give up', () => {
+test('an applier of a removed version has no fields to give up', () => {
   const one = apply(undefined, 'one', body({ options: { k: '1' }, replicas: 1 }))
   const managedFields = one.metadata.managedFields?.map((entry) => ({ ...entry, apiVersion: 'example.com/v1alpha1' }))
   const live = { ...one, metadata: { ...one.metadata, managedFields } }
@@ -265,7 +265,7 @@ test('an applier of a version that is gone has nothing to give up', () => {
   })
 })
 
-test('a key that is null is a key of its own, one that is absent has its default', () => {
+test('a null list key is a distinct key, an absent one has its default', () => {
   const ports = (...list: object[]) =>
     owners(apply(undefined, 'one', body({ ports: list })))['one/Apply']?.['f:spec']?.['f:ports']
   assert.deepEqual(Object.keys(ports({ port: 1, protocol: null }) ?? {}), ['k:{"port":1,"protocol":null}'])
@@ -273,7 +273,7 @@ test('a key that is null is a key of its own, one that is absent has its default
   assert.deepEqual(Object.keys(ports({ port: 1 }, { port: 1, protocol: null }) ?? {}).length, 2)
 })
 
-test('bodies of another kind or with managedFields are refused', () => {
+test('bodies of another kind or with managedFields are rejected', () => {
   const message = (applied: unknown) => refused(() => apply(undefined, 'one', applied)).message
   assert.equal(message({ kind, metadata: {} }), 'invalid object type: /, Kind=Stack')
   assert.equal(message({ apiVersion: 'v1', metadata: {} }), 'invalid object type: /v1, Kind=')
@@ -300,7 +300,7 @@ const lastOf = (object: Stack): Stack => ({
   metadata: { ...object.metadata, annotations: { [annotation]: `${JSON.stringify(object)}\n` } },
 })
 
-test('kubectl takes over from client-side apply while its annotation still holds, and rewrites it', () => {
+test('kubectl takes over from client-side apply if its annotation is current, and rewrites it', () => {
   const created = update(undefined, lastOf(body({ options: { k: '1', m: '1' } })), 'kubectl-client-side-apply')
   assert.match(
     refused(() => apply(created, 'other', body({ options: { k: '2' } }))).message ?? '',

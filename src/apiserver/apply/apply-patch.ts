@@ -1,6 +1,6 @@
 /**
- * Server-side apply (KEP-555): merges what a manager wants into the object, takes out what it no longer wants, and
- * refuses to change what others own unless forced.
+ * Server-side apply (KEP-555): merges the applied fields into the object, removes fields that the manager no longer
+ * applies, and reports a conflict for fields that other managers own unless forced.
  */
 import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
 import { differenceBelow, emptySet, equalSets, isEmpty, sortFieldSet } from '../../machinery/fields/field-set.ts'
@@ -31,7 +31,7 @@ import { fieldsOfShape } from './shapes/fields-of-shape.ts'
 export interface Apply extends Written {
   /** The object as it is stored, in the version of `apiVersion`; undefined when applying creates it. */
   readonly live?: KubeObject
-  /** The body as it was parsed, not decoded: what it does not say stays unsaid. */
+  /** The body, parsed but not decoded: missing fields stay missing. */
   readonly applied: unknown
   readonly kind: string
   readonly manager: string
@@ -44,11 +44,11 @@ export interface Apply extends Written {
 
 export interface Applied {
   /**
-   * The object with its new managedFields; not decoded, without defaults. Shares with `live` and `applied` what it can.
+   * The object with its new managedFields; not decoded, without defaults. May share values with `live` and `applied`.
    */
   readonly object: KubeObject
   readonly managedFields: ManagedFieldsEntry[] | undefined
-  /** Whether anything but managedFields differs from `live`. */
+  /** True if anything but managedFields differs from `live`. */
   readonly changed: boolean
 }
 
@@ -56,12 +56,12 @@ const kubectl = 'kubectl'
 const beforeFirstApply = 'before-first-apply'
 
 /**
- * Applies. Throws 400 for a body of another kind or with managedFields, 500 (as upstream) for one that does not fit
- * the schema, 409 with a cause per field for conflicts.
+ * Applies a body. Throws 400 for a body of another kind or with managedFields, 500 (as upstream) for one that does not
+ * fit the schema, 409 with a cause per field for conflicts.
  */
 export const applyPatch = (apply: Apply): Applied => atOnce(applySteps(apply))
 
-/** As above. Large objects are long work. */
+/** `applyPatch` in steps, so that large objects do not block the event loop. */
 export function* applySteps(apply: Apply): Steps<Applied> {
   const { live, manager } = apply
   const applied = checkedBody(apply)
@@ -70,7 +70,7 @@ export function* applySteps(apply: Apply): Steps<Applied> {
   yield
   let result = yield* attempt(apply, applied, managed, apply.force)
   if (result.conflicts.size > 0) {
-    // What client-side apply left behind may be taken over by kubectl, as long as nobody changed it since.
+    // kubectl may take over the fields of its client-side apply that nobody has changed since.
     const allowed = manager === kubectl && live ? fieldsOfLastApplied(live, apply) : emptySet
     const left = isEmpty(allowed) ? result.conflicts : conflictsOutside(result.conflicts, allowed)
     if (left.size > 0) throw conflictError(left)
@@ -88,10 +88,10 @@ export function* applySteps(apply: Apply): Steps<Applied> {
   }
 }
 
-/** The body is not decoded yet: what is no string counts as absent. */
+/** The body is not decoded yet: a value that is not a string counts as absent. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The body, if it is an object of the kind and fits its type. */
+/** Returns the body if it is an object of the kind and fits its type. */
 function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
   const body = (
     typeof applied === 'object' && applied !== null && !Array.isArray(applied) ? applied : {}
@@ -111,7 +111,7 @@ function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
   return body as KubeObject
 }
 
-/** The managers before: what there is in an object without any was there before it was first applied. */
+/** The managers before the apply. Fields of an object without managers belong to `before-first-apply`. */
 function* startingPoint({ live, ...written }: Apply): Steps<Managed> {
   const managed = yield* decodeManaged(live?.metadata.managedFields, live?.metadata.managedFields)
   if (managed.size === 0 && live) yield* recordUpdate(managed, { ...written, object: live, manager: beforeFirstApply })
@@ -127,7 +127,7 @@ interface Attempt {
 
 const owned = new WeakMap<FieldsV1, FieldsV1>()
 
-/** Of applied fields those that somebody owns in the end. Applied fields are shared by objects of one shape. */
+/** The applied fields that a manager can own. Objects of one shape share `applied`, so the result is cached. */
 function ownedOf(applied: FieldsV1): FieldsV1 {
   let fields = owned.get(applied)
   if (!fields) owned.set(applied, (fields = sortFieldSet(withoutUntracked(applied))))
@@ -155,9 +155,9 @@ function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boo
   const last = managed.get(self)
   const fields = yield* appliedFields(applied, type, resetFields)
   const own = ownedOf(fields)
-  // Who applies the same fields as before, with other values, gives none up.
+  // A manager that applies the same fields with other values gives none up.
   const givesUp = last && !equalSets(own, last.fields)
-  // Names and the like are the applier's while the object is pruned, though nobody owns them in the end.
+  // The applier owns untracked fields (names and the like) during pruning only.
   managed.set(self, { ...manager, fields })
   yield
   const base = comparable(live) as KubeObject
@@ -170,7 +170,7 @@ function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boo
   if (!force && conflicts.size > 0) return { object: merged, managed, conflicts }
   yield* takeFromOthers(managed, changes, self)
 
-  // Items in another order are a change, though nobody comes to own one by it.
+  // Another order of items is a change, but changes no ownership.
   const same = live !== undefined && jsonEqual(base, merged)
   yield
   if (isEmpty(own)) managed.delete(self)

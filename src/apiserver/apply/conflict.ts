@@ -8,7 +8,7 @@ import type { Manager } from './managed-fields/managed.ts'
 /** Conflicting fields by the identity of their owner. */
 export type Conflicts = ReadonlyMap<string, { readonly manager: Manager; readonly fields: FieldsV1 }>
 
-/** Those of the conflicts that are not about the `allowed` fields. */
+/** The conflicts without those on `allowed` fields. */
 export function conflictsOutside(conflicts: Conflicts, allowed: FieldsV1): Conflicts {
   return new Map(
     [...conflicts]
@@ -23,7 +23,7 @@ function managerText({ name, operation, apiVersion, subresource }: Manager): str
   return operation === 'Apply' ? text : `${text} using ${apiVersion}`
 }
 
-/** 409 with one cause per field, in upstream's words: managers in order, leaves before what is nested. */
+/** 409 with one cause per field, worded as upstream: managers in order, leaves before nested fields. */
 export function conflictError(conflicts: Conflicts): StatusError {
   const managers = [...conflicts]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-/** Field management: who owns which field (KEP-555), and server-side apply. */
+/** Field management (ownership of fields, KEP-555) and server-side apply. */
 export { applyPatch, applySteps } from './apply-patch.ts'
 export { fieldManagerErrors, managerName } from './managed-fields/field-manager.ts'
 export { managedFieldsFault } from './managed-fields/managed.ts'

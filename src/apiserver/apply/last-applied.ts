@@ -1,4 +1,4 @@
-/** Moving from client-side apply to server-side apply: the annotation in which kubectl keeps what it applied last. */
+/** Migration from client-side to server-side apply: the annotation with the object that kubectl applied last. */
 import { parseJson } from '../../lib/exact-json.ts'
 import { compare } from '../../machinery/fields/compare.ts'
 import { difference, emptySet } from '../../machinery/fields/field-set.ts'
@@ -12,7 +12,7 @@ const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** All annotations together, names and values. */
 const maxAnnotationBytes = 256 * 1024
 
-/** The fields that client-side apply set and that still are as it set them; none if there is no readable annotation. */
+/** The fields that client-side apply set and that are unchanged since; none without a readable annotation. */
 export function fieldsOfLastApplied(live: KubeObject, { type, apiVersion }: Written): FieldsV1 {
   const applied = parse(live.metadata.annotations?.[annotation])
   if (!isObject(applied) || applied.apiVersion !== apiVersion || typeErrors(applied, type).length) return emptySet
@@ -29,8 +29,8 @@ function parse(text: string | undefined): unknown {
 }
 
 /**
- * The object with what was applied in its annotation, if it has that annotation. It goes when annotations would be too
- * large.
+ * Returns the object with its last-applied annotation updated, if it has one. Removes the annotation when all
+ * annotations together would be too large.
  */
 export function updateLastApplied(object: KubeObject, applied: KubeObject): KubeObject {
   const { annotations } = object.metadata ?? {}

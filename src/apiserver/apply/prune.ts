@@ -1,4 +1,4 @@
-/** Taking out of an applied object what its manager applied before, does not apply now, and nobody else owns. */
+/** Removes fields that the manager applied before, does not apply now, and that nobody else owns. */
 import type { Steps } from '../../lib/flow/pauses.ts'
 import { difference, intersection, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
@@ -9,13 +9,13 @@ import type { Managed } from './managed-fields/managed.ts'
 
 export interface Pruning {
   readonly type: StructType
-  /** What the manager owned before. */
+  /** The fields that the manager owned before. */
   readonly last: FieldsV1
-  /** All managers, the applying one with what it applies now. */
+  /** All managers; the applying one with the fields it applies now. */
   readonly managed: Managed
 }
 
-/** The merged object without what nobody wants any more; itself if nothing goes. */
+/** Returns the merged object without the pruned fields; the same object if there are none. */
 export function* prune<T extends object>(merged: T, { type, last, managed }: Pruning): Steps<T> {
   let owned: FieldsV1 = {}
   for (const { fields } of managed.values()) {
@@ -33,7 +33,7 @@ export function* prune<T extends object>(merged: T, { type, last, managed }: Pru
   yield
   const kept = removeFields(merged, unwanted, type)
   yield
-  // Only what the manager itself applied may go: what lies around it, unowned or owned by updates, comes back.
+  // Only fields that the manager itself applied are removed, not unowned fields around them or those of updaters.
   const gone = difference(all, withNamedFields(fieldSetOf(kept, type), type))
   yield
   return removeFields(merged, intersection(gone, before), type)

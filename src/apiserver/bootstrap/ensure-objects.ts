@@ -1,6 +1,6 @@
 /**
- * Makes sure of objects that a cluster has from the start: creates what is missing, and mends what somebody says is to
- * be mended.
+ * Ensures the bootstrap objects of a cluster: creates missing objects, and updates existing ones as `reconcile`
+ * decides.
  */
 import type { KubeObject } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -10,19 +10,19 @@ import { deleteObject } from '../registry/write/delete-object.ts'
 import { updateObject } from '../registry/write/update-object.ts'
 import type { WriteContext, Writer } from '../registry/write/write-context.ts'
 
-/** What is to be done about an object that is there; nothing if undefined. `replace`: it is deleted and made anew. */
+/** Returns the changed object; undefined for no change. `replace`: the object is deleted and recreated. */
 export type Reconcile<T> = (existing: T, expected: T) => { readonly object: T; readonly replace: boolean } | undefined
 
 export interface Ensured<T> {
   readonly writer: Writer
   readonly resource: ServedResource
   readonly objects: readonly T[]
-  /** What is there stays as it is unless said. */
+  /** Default: existing objects are not changed. */
   readonly reconcile?: Reconcile<T>
   readonly log: (line: string) => void
 }
 
-/** Resolves when all were looked at. What admission refuses is logged, and left as it is. */
+/** Resolves when all objects are processed. Writes that admission rejects are logged. */
 export async function ensureObjects<T extends KubeObject>(ensured: Ensured<T>): Promise<void> {
   const { resource, log } = ensured
   await Promise.all(

@@ -1,4 +1,4 @@
-/** What a cluster has from the start: objects that the server makes sure of before it answers. */
+/** Bootstrap objects of a cluster, which the server creates before it serves requests. */
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { ensureObjects } from './ensure-objects.ts'
@@ -16,8 +16,8 @@ export interface Bootstrap {
 }
 
 /**
- * Resolves when all is there, but for what admission refuses: a server that did not start could not be freed of a
- * webhook that refuses everything.
+ * Resolves when all objects exist, except those that admission rejects: if they failed the start, nobody could remove a
+ * webhook that rejects everything.
  */
 export async function ensureBootstrapObjects({ find, isServed, context: writer, log }: Bootstrap): Promise<void> {
   await Promise.all([
@@ -29,7 +29,7 @@ export async function ensureBootstrapObjects({ find, isServed, context: writer, 
       log,
     }),
   ])
-  // They stand in the namespaces.
+  // These are in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]
   await Promise.all([
     ensureRoles(find, isServed, writer, log),

@@ -1,6 +1,6 @@
 /**
- * Since when the server tells when tokens of Secrets were used (KEP-2799): a config map that the cleaner of such
- * Secrets reads.
+ * The ConfigMap with the date since which the server tracks the use of tokens in Secrets (KEP-2799), read by the
+ * cleaner of such Secrets.
  */
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import type { Reconcile } from './ensure-objects.ts'
@@ -18,7 +18,7 @@ export const legacyTokenTracking = (now: number): Tracking =>
     data: { since: new Date(now).toISOString().slice(0, 10) },
   }) as Unstructured
 
-/** What is no day begins anew. */
+/** Replaces an invalid date. */
 export const reconciledTracking: Reconcile<Tracking> = (existing, { data }) =>
   Number.isNaN(Date.parse(existing.data?.since ?? ''))
     ? { object: { ...existing, data: { ...existing.data, ...data } }, replace: false }

@@ -35,7 +35,7 @@ for (const [type, jsonPath, spec, cell] of cells)
     assert.deepEqual(column?.cell(object(spec)), cell)
   })
 
-test('the name comes first, and the age follows where a definition has no columns', () => {
+test('the first column is the name; a definition without columns gets the age too', () => {
   assert.deepEqual(
     customColumns(undefined).map(({ name, type }) => `${name} ${type}`),
     ['Name string', 'Age date'],
@@ -48,7 +48,7 @@ test('the name comes first, and the age follows where a definition has no column
   )
 })
 
-test('a column without a description tells its path', () => {
+test('a column without a description has its JSONPath as description', () => {
   const [, column] = customColumns([{ name: 'A', type: 'string', jsonPath: '.spec.a' }])
   assert.equal(column?.description, 'Custom resource definition column (in JSONPath format): .spec.a')
 })

@@ -1,4 +1,4 @@
-/** Printer columns of custom resources: values found by JSONPath, shown by the column's type. */
+/** Printer columns of custom resources: values found by JSONPath, formatted by the type of the column. */
 
 import type { V1CustomResourceColumnDefinition } from '@kubernetes/client-node'
 import type { Cell, Column } from '../../api/resource.ts'
@@ -11,7 +11,7 @@ type ColumnDefinition = V1CustomResourceColumnDefinition
 
 const ageColumn: ColumnDefinition = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
-/** The columns of a version: the name comes first; without any of its own, the age follows. */
+/** The columns of a version: the name, then its own columns or, without any, the age. */
 export function customColumns(columns: readonly ColumnDefinition[] | undefined): readonly Column<KubeObject>[] {
   const { name = '', creationTimestamp = '' } = descriptionsOf('V1ObjectMeta')
   const first = {
@@ -43,7 +43,7 @@ function columnOf({ name, type, format = '', description = '', priority = 0, jso
   }
 }
 
-/** Of several values that a path finds, a column shows the first, as upstream's table convertor does. */
+/** A column shows the first value that its path finds, as upstream's table convertor does. */
 function cellOf(type: string, found: readonly unknown[]): Cell {
   const [value] = found
   switch (type) {
@@ -66,7 +66,7 @@ function cellOf(type: string, found: readonly unknown[]): Cell {
 const textOf = (value: unknown): string =>
   value === null ? '' : typeof value === 'object' ? writeJson(sorted(value)) : String(value)
 
-/** With members in the order of their names, as Go writes maps. */
+/** Sorts members by name, as Go writes maps. */
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(sorted)

@@ -1,4 +1,4 @@
-/** Makes of each version of an established definition a resource that the server can serve like any other. */
+/** Builds a resource, which the server serves like any other, from each version of an established definition. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { V1CustomResourceDefinitionVersion } from '@kubernetes/client-node'
@@ -24,20 +24,20 @@ import { type CustomVersion, storedForm } from './stored-form.ts'
 
 type Version = Wire<V1CustomResourceDefinitionVersion>
 
-/** In the order in which upstream's discovery shows them. */
+/** In the order of upstream's discovery. */
 const verbs: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const verbsWhileTerminating: readonly Verb[] = ['delete', 'deletecollection', 'get', 'list', 'watch']
 
-/** What a definition makes the server serve. */
+/** The resources of a definition. */
 export interface CustomResources {
-  /** Holds the objects; served or not. */
+  /** The storage version; it may not be served. */
   readonly storage: ServedResource
   readonly served: readonly ServedResource[]
-  /** What converts, where somebody else does. */
+  /** Converts objects, if the conversion strategy is Webhook. */
   readonly webhook: WebhookConverter | undefined
 }
 
-/** `stored` is the definition as it is in the store, which schemas are read from when they are needed. */
+/** `stored` is the definition in the store; schemas are read from it on first use. */
 export function customResourcesOf(whole: Definition, stored: StoredObject, webhooks: ServiceSources): CustomResources {
   const definition = withoutSchemas(whole)
   const { versions, conversion } = definition.spec
@@ -51,7 +51,7 @@ export function customResourcesOf(whole: Definition, stored: StoredObject, webho
     const storedAs = { resource: storage.groupVersion, toStorage: pruner(storageSchema), fromStorage: pruner(schema) }
     return { resource: new ServedResource({ ...resourceOf(definition, version, schema), storedAs }, storage), schema }
   }
-  // Objects may have been written in versions that nobody sees any more.
+  // Stored objects may have versions that are no longer served.
   const all = new Map(versions.map((version) => [version.name, versionOf(version)]))
   storage.readStored = storedForm(storage, all, webhook !== undefined)
   for (const { resource, schema } of all.values()) {
@@ -68,7 +68,8 @@ export function customResourcesOf(whole: Definition, stored: StoredObject, webho
 }
 
 /**
- * What is made of a definition lives long and refers to it: schemas that nobody asks for would take most of the memory.
+ * Drops schemas: the resources refer to the definition as long as they live, and unused schemas would take most of the
+ * memory.
  */
 function withoutSchemas({ metadata, spec, status, ...rest }: Definition): Definition {
   const { managedFields: _, annotations: _annotations, ...meta } = metadata
@@ -96,7 +97,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
   const moreFaults = (object: KubeObject) => (scale ? { moreFaults: () => scaleFaults(object, scale) } : {})
   const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] =>
     schema.faults(object, old, moreFaults(object))
-  // Metadata is looked at here once more, so that its faults are told twice, as upstream does.
+  // Metadata is validated a second time, because upstream reports its faults twice.
   const updateFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => [
     ...validateMetadataUpdate(object.metadata, old.metadata, { anyFinalizer: true }),
     ...faults(object, old),
@@ -150,11 +151,11 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
   }
 }
 
-/** All but the metadata counts. Where `/status` is a subresource, the status is as it was here. */
+/** True if anything but metadata changed. If `/status` is a subresource, the status is the old one at this point. */
 const hasChanged = ({ metadata: _, ...object }: KubeObject, { metadata: _old, ...old }: KubeObject): boolean =>
   !isDeepStrictEqual(object, old)
 
-/** Writes through `/status` change nothing of the metadata but who owns what. */
+/** Writes through `/status` change only managedFields of the metadata. */
 function keepMetadata(object: KubeObject, { metadata }: KubeObject): void {
   const { managedFields } = object.metadata
   object.metadata = { ...metadata }
@@ -175,7 +176,7 @@ function selectableFields({ selectableFields = [] }: Version): ResourceDefinitio
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : String(value)
 
-/** Names the version to use instead: the most preferred one that is not deprecated and not older. */
+/** The deprecation warning; names the most preferred version that is neither deprecated nor older. */
 function deprecation({ spec }: Definition, { name }: Version): string {
   const { group } = spec
   const { kind } = spec.names

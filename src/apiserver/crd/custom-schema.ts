@@ -1,4 +1,4 @@
-/** The schema of one version of a definition, made of the stored bytes when it is first needed. */
+/** The schema of one version of a definition, parsed from the stored bytes on first use. */
 import type { Definition } from '../../api/apiextensions/custom-resource-definition.ts'
 import { schemaType } from '../../api/schema/index.ts'
 import { SchemaRules } from '../../cel/schema-rules/index.ts'
@@ -20,7 +20,7 @@ import type { StoredObject } from '../registry/stored-object.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** More warnings would not fit the answer's head. */
+/** More warnings would not fit into the response headers. */
 const mostLetThrough = 50
 
 export class CustomSchema {
@@ -31,13 +31,13 @@ export class CustomSchema {
   #rules: SchemaRules | undefined
   readonly #letThrough = new WeakMap<KubeObject, readonly string[]>()
 
-  /** Keeps nothing but the stored definition until it is used. */
+  /** Holds only the stored definition until its first use. */
   constructor(definition: StoredObject, version: string) {
     this.#definition = definition
     this.#version = version
   }
 
-  /** As the definition says it. */
+  /** The schema as written in the definition. */
   source(): JsonSchema {
     const { spec } = this.#definition.parse<Definition>()
     return spec.versions.find(({ name }) => name === this.#version)?.schema?.openAPIV3Schema ?? { type: 'object' }
@@ -47,29 +47,29 @@ export class CustomSchema {
     return (this.#compiled ??= structuralSchema(this.source()))
   }
 
-  /** As apply sees it. */
+  /** The schema as a type for server-side apply. */
   type(names: { readonly group: string; readonly version: string; readonly kind: string }): StructType {
     return (this.#type ??= structType(this.#schema, { ...names, metadata: schemaType('V1ObjectMeta') }))
   }
 
-  /** Takes out what the schema does not know. Returns the paths of what went. */
+  /** Removes unknown fields. Returns their paths. */
   prune(object: Record<string, unknown>): readonly string[] {
     return prune(object, this.#schema)
   }
 
-  /** The first embedded object that cannot be one. */
+  /** Returns the fault of the first invalid embedded object. */
   unreadable(object: Record<string, unknown>): FieldError | undefined {
     return embeddedDecodeFault(object, this.#schema)
   }
 
-  /** Takes out nulls that may not be, and fills in what is missing. */
+  /** Removes nulls that are not nullable, and applies defaults. */
   complete(object: KubeObject): void {
     const fields = object as Unstructured
     dropNulls(fields, this.#schema)
     fillDefaults(fields, this.#schema)
   }
 
-  /** What is wrong with an object; `old` is given on update. */
+  /** Validates an object; `old` is set on update. */
   faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
     const letThrough: string[] = []
     const ruleFaults = (): readonly FieldError[] => {
@@ -84,7 +84,7 @@ export class CustomSchema {
     return faults
   }
 
-  /** What rules say of an object that was so before: no fault then. Known once `faults` has looked at the object. */
+  /** Faults that the old object has too: they are warnings (ratcheting). Available after `faults`. */
   warnings(object: KubeObject): readonly string[] {
     return this.#letThrough.get(object) ?? []
   }

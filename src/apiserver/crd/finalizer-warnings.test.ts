@@ -9,7 +9,7 @@ const object = (...finalizers: string[]): KubeObject => ({
   metadata: { name: 'a', finalizers },
 })
 
-test('new finalizers of custom resources that belong to no domain are warned about', () => {
+test('new finalizers of custom resources without a domain give a warning', () => {
   const why = 'to avoid accidental conflicts with other finalizer writers'
   assert.deepEqual(finalizerWarnings(object('example.com/a', 'orphan', 'foregroundDeletion')), [])
   assert.deepEqual(finalizerWarnings(object('z', 'example.com', 'z')), [

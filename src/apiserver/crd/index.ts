@@ -1,4 +1,4 @@
-/** Custom resources: what CustomResourceDefinitions make the server serve. */
+/** Custom resources, served from CustomResourceDefinitions. */
 import { DefinitionController, type DefinitionControllerOptions } from './definitions/definition-controller.ts'
 
 export type { DefinitionControllerOptions } from './definitions/definition-controller.ts'

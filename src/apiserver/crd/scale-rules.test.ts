@@ -21,7 +21,7 @@ test('numbers of replicas are neither negative nor larger than 32 bits', () => {
   ])
 })
 
-test('what is missing or no number is not judged here', () => {
+test('missing values and values that are not numbers are ignored', () => {
   assert.deepEqual(faults({}), [])
   assert.deepEqual(faults({ replicas: 'many' }), [])
 })

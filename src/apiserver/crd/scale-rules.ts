@@ -1,10 +1,10 @@
-/** What the fields behind `/scale` of a custom resource have to be. */
+/** Validates the fields behind `/scale` of a custom resource. */
 import type { V1CustomResourceSubresourceScale } from '@kubernetes/client-node'
 import { jsonPath } from '../../machinery/json-path/index.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 
-/** Numbers of replicas are whole and not negative. */
+/** Numbers of replicas must be non-negative 32-bit integers. */
 export function scaleFaults(
   object: KubeObject,
   { specReplicasPath, statusReplicasPath }: V1CustomResourceSubresourceScale,

@@ -34,29 +34,29 @@ const value = (version: string, spec: object): Buffer =>
   Buffer.from(JSON.stringify({ kind: 'Widget', apiVersion: `example.com/${version}`, metadata: { name: 'a' }, spec }))
 const read = (bytes: Buffer, webhook = false) => storedForm(storage, versions, webhook)(bytes)
 
-test('what is as it should be is taken as it is', () => {
+test('an object in its current form is returned as it is', () => {
   const bytes = value('v1', { same: 'x', fresh: 'y' })
   assert.equal(read(bytes).value, bytes)
 })
 
-test('what the schema does not know goes, and what it has got since is filled in', () => {
+test('unknown fields are pruned, and new defaults are applied', () => {
   assert.deepEqual(read(value('v1', { same: 'x', gone: 'y' })).value, value('v1', { same: 'x', fresh: 'new' }))
 })
 
-test('an object of another version keeps what both know; defaults are those of the version that it was written in', () => {
+test('an object of another version keeps common fields and has the defaults of its stored version', () => {
   assert.deepEqual(read(value('v1beta1', { same: 'x', former: 'y' })), {
     resource: storage,
     value: value('v1', { same: 'x' }),
   })
 })
 
-test('where a webhook converts, an object stays in its version', () => {
+test('with a conversion webhook, an object keeps its stored version', () => {
   const { resource, value: kept } = read(value('v1beta1', { same: 'x', former: 'y' }), true)
   assert.equal(resource, versions.get('v1beta1')?.resource)
   assert.deepEqual(kept, value('v1beta1', { same: 'x', former: 'y', given: 'old' }))
 })
 
-test('an object of a version that is no more cannot be read', () => {
+test('reading an object of a removed version is an error', () => {
   assert.throws(() => read(value('v1alpha1', {})), {
     code: 500,
     message: /request to convert CR to an invalid group\/version: example\.com\/v1alpha1/,

@@ -1,6 +1,6 @@
 /**
- * Brings what the store holds into today's form: objects may have been written under another version, or before its
- * schema had all of its defaults.
+ * Converts stored bytes to the current form: an object may have been written in another version, or before its schema
+ * had all of its defaults.
  */
 import { parseJson, writeJson } from '../../lib/exact-json.ts'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
@@ -16,9 +16,8 @@ export interface CustomVersion {
 }
 
 /**
- * `versions` are all there are, by name. Objects get the version of `storage` here if that is a change of their
- * apiVersion alone; with a webhook they stay in theirs. The function throws 500 for objects of versions that are no
- * more.
+ * `versions` are all versions by name. Objects get the version of `storage` if that changes only their apiVersion; with
+ * a webhook they keep theirs. The returned function throws 500 for objects of removed versions.
  */
 export function storedForm(
   storage: ServedResource,
@@ -34,7 +33,7 @@ export function storedForm(
     const written = versions.get(writtenAs)
     if (!written) throw internal(`request to convert CR to an invalid group/version: ${object.apiVersion}`)
     written.schema.prune(object as Unstructured)
-    // Defaults are those of the version that it was written under.
+    // Defaults of the version it was written in.
     written.schema.complete(object)
     if (!webhook && written.schema !== target) {
       object.apiVersion = `${group}/${version}`

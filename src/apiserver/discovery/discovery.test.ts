@@ -41,7 +41,7 @@ const forms = new DiscoveryForms(resourceRegistry({ all }), '127.0.0.1:6443')
 const at = (path: string) => forms.get(path) ?? assert.fail(path)
 const read = (path: string, form: 'legacy' | 'v2' = 'legacy') => JSON.parse(String(at(path)[form]?.body))
 
-test('the core group lists its version and where the server is', () => {
+test('the core group lists its versions and the server address', () => {
   assert.deepEqual(read('/api'), {
     kind: 'APIVersions',
     versions: ['v1'],
@@ -49,7 +49,7 @@ test('the core group lists its version and where the server is', () => {
   })
 })
 
-test('groups name their versions and the preferred one', () => {
+test('a group lists its versions and the preferred one', () => {
   const version = { groupVersion: 'apps/v1', version: 'v1' }
   assert.deepEqual(read('/apis/apps'), {
     kind: 'APIGroup',
@@ -96,7 +96,7 @@ test('a group version lists resources and subresources', () => {
   ])
 })
 
-test('the aggregated form holds everything below a path', () => {
+test('the aggregated form contains everything below a path', () => {
   const list = read('/apis', 'v2')
   assert.deepEqual([list.kind, list.apiVersion, list.metadata], ['APIGroupDiscoveryList', 'apidiscovery.k8s.io/v2', {}])
   const [{ metadata, versions }] = list.items
@@ -115,7 +115,7 @@ test('the aggregated form holds everything below a path', () => {
   assert.match(at('/apis').v2?.etag ?? '', /^"[0-9A-F]{128}"$/)
 })
 
-test('the form follows the Accept header', () => {
+test('the Accept header selects the form', () => {
   const as = (version: string) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
   const chosen = (path: string, accept?: string) => {
     const { document, format } = chooseForm(accept, at(path))

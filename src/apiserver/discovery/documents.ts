@@ -1,4 +1,4 @@
-/** Discovery's documents: by path, and for `/api` and `/apis` by form too. */
+/** Discovery documents by path and, for `/api` and `/apis`, by form. */
 import { createHash } from 'node:crypto'
 import type { ServedGroup } from '../../api/registry.ts'
 import type { ApisState } from '../registry/served-apis.ts'
@@ -7,12 +7,12 @@ import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.t
 
 export interface DiscoveryDocument {
   readonly body: Buffer
-  /** Quoted, as the header wants it. */
+  /** With quotes, as in the ETag header. */
   readonly etag: string
   readonly contentType: string
 }
 
-/** The forms of one path; aggregated ones only where there are some. */
+/** The forms of one path. Only `/api` and `/apis` have the aggregated form. */
 export interface PathForms {
   readonly legacy: DiscoveryDocument
   readonly v2?: DiscoveryDocument
@@ -20,7 +20,7 @@ export interface PathForms {
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
-/** The documents of one state of the APIs, each made when it is first asked for. */
+/** The documents of one state of the APIs, each built on first use. */
 export class DiscoveryForms {
   readonly #state: ApisState
   readonly #address: string
@@ -28,7 +28,7 @@ export class DiscoveryForms {
   readonly #made = new Map<string, PathForms | undefined>()
 
   /**
-   * `address` is the server's host and port; `aggregated` is called when the groups of all servers were put together.
+   * `address` is the server's host and port; `aggregated` is called when a document of all groups is built.
    */
   constructor(state: ApisState, address: string, aggregated: () => void = () => {}) {
     this.#state = state
@@ -36,7 +36,7 @@ export class DiscoveryForms {
     this.#aggregated = aggregated
   }
 
-  /** The forms of a path, which has no slash at the end; undefined where there is none. */
+  /** Returns the forms of a path (without a trailing slash); undefined if it has none. */
   get(path: string): PathForms | undefined {
     if (!this.#made.has(path)) this.#made.set(path, this.#make(path))
     return this.#made.get(path)

@@ -1,4 +1,4 @@
-/** Answers requests for discovery: picks the document by path and Accept header; 304 when the client has it already. */
+/** Serves discovery: selects the document by path and Accept header; 304 if the client's copy is current. */
 import { toYaml } from '../../machinery/yaml.ts'
 import type { Documents } from '../http/documents.ts'
 import type { Request, Response } from '../http/exchange.ts'
@@ -8,15 +8,15 @@ import type { ApisState } from '../registry/served-apis.ts'
 import { type DiscoveryDocument, DiscoveryForms, type PathForms } from './documents.ts'
 
 export interface Discovery {
-  /** Who answers requests for a path; undefined for paths that are not discovery's. Answering throws 406. */
+  /** Returns the handler of a path; undefined for paths that are not discovery's. The handler may throw 406. */
   readonly find: Documents
   /** All paths that `find` knows. */
   readonly paths: () => readonly string[]
 }
 
 /**
- * Discovery of what is served. `aggregated` is called when the groups of all servers were put together. `url` tells
- * where clients reach the server; it is asked when the first request comes.
+ * Discovery of the served APIs. `aggregated` is called when a document of all groups is built. `url` returns the URL by
+ * which clients reach the server; it is called on the first request.
  */
 export function discoveryDocuments(
   apis: { readonly state: ApisState },
@@ -44,7 +44,7 @@ export function discoveryDocuments(
   }
 }
 
-/** The form that the client likes best. Throws 406 when it takes none. */
+/** Returns the form that the client prefers. Throws 406 if it accepts none. */
 export function chooseForm(
   accept: string | undefined,
   forms: PathForms,
@@ -80,7 +80,7 @@ const layouts: Readonly<Record<Exclude<Layout, 'json'>, (value: unknown) => stri
   pretty: indented,
 }
 
-/** Documents that were asked for in another layout than the usual one. */
+/** Cache of documents in other layouts than compact JSON. */
 const laidOut = { yaml: new WeakMap<DiscoveryDocument, Buffer>(), pretty: new WeakMap<DiscoveryDocument, Buffer>() }
 
 function respond(request: Request, forms: PathForms): Response {
@@ -88,7 +88,7 @@ function respond(request: Request, forms: PathForms): Response {
   const layout: Layout = format === 'json' && wantsPretty(request) ? 'pretty' : format
   const contentType =
     format === 'yaml' ? document.contentType.replace('application/json', 'application/yaml') : document.contentType
-  // Tags name bytes: another layout of a document is another representation.
+  // Another layout is another representation, which needs its own ETag.
   const etag = layout === 'json' ? document.etag : document.etag.replace(/"$/, `-${layout}"`)
   const headers = { 'content-type': contentType, etag, vary: 'Accept' }
   if (request.header('if-none-match') === etag) return { status: 304, headers }

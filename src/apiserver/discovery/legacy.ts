@@ -1,4 +1,4 @@
-/** The older discovery documents, one per place: `/api`, `/apis`, a group, a group version. */
+/** Legacy discovery documents: `/api`, `/apis`, a group, a group version. */
 import { createHash } from 'node:crypto'
 import type { ServedGroup, ServedVersion } from '../../api/registry.ts'
 import { allVerbs, type ResourceDefinition } from '../../api/resource.ts'
@@ -32,7 +32,7 @@ export const apiGroupList = (groups: readonly ServedGroup[]) => ({
 /** `/apis/GROUP`. */
 export const apiGroup = (group: ServedGroup) => ({ kind: 'APIGroup', apiVersion: 'v1', ...groupItem(group) })
 
-/** `/apis/GROUP/VERSION` and `/api/v1`; only the latter carries no apiVersion. */
+/** `/apis/GROUP/VERSION` and `/api/v1`; only the latter has no apiVersion. */
 export const apiResourceList = (
   served: ServedVersion,
   storageOf: (resource: ResourceDefinition) => ResourceDefinition,
@@ -80,7 +80,7 @@ const subresourceItems = (resource: ResourceDefinition) =>
     verbs,
   }))
 
-/** Tells clients whether the stored form of a resource has changed; computed as upstream does. */
+/** A hash by which clients detect a change of the storage version; computed as upstream does. */
 export const storageVersionHash = ({
   group,
   version,

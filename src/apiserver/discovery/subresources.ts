@@ -9,7 +9,7 @@ export interface Subresource {
 
 const readAndWrite = ['get', 'patch', 'update']
 
-/** In the order of their names; status comes before scale in custom resources. */
+/** Sorted by name; in custom resources, status comes before scale. */
 export function subresourcesOf({ group, version, kind, custom, subresources = {} }: ResourceDefinition): Subresource[] {
   const found: Subresource[] = (subresources.special ?? []).map((special) => ({
     name: special.name,

@@ -60,13 +60,13 @@ const cases: readonly (readonly [what: string, values: readonly string[], fault:
 for (const [what, values, fault] of cases)
   test(`--feature-gates: ${what}`, () => assert.equal(featureGateFault(values), fault))
 
-test('every gate stands in the table once', () => {
+test('every gate is in the table once', () => {
   assert.ok(knownGates.size > 230, `${knownGates.size} gates`)
   assert.deepEqual(knownGates.get('ConstrainedImpersonation'), { stage: 'BETA', isOn: true, isLocked: false })
   assert.deepEqual(knownGates.get('KMSv1'), { stage: 'DEPRECATED', isOn: false, isLocked: false })
 })
 
-test('--feature-gates: what is asked for, the last value of a gate', () => {
+test('--feature-gates: the last value of a gate wins', () => {
   assert.deepEqual(featureSettings(['kube:WatchList=true, AllBeta = f', 'WatchList=0']), {
     WatchList: false,
     AllBeta: false,

@@ -13,7 +13,7 @@ const shown = (features: FeatureGates, gate: string): string | undefined => {
     .find((line) => line.includes(`name="${gate}"`))
 }
 
-test('metrics show which features are on, by what was asked for', () => {
+test('metrics show the enabled features', () => {
   const line = (value: 0 | 1) => `kubernetes_feature_enabled{name="MaxUnavailableStatefulSet",stage="BETA"} ${value}`
   assert.equal(shown(new FeatureGates(), 'MaxUnavailableStatefulSet'), line(0))
   assert.equal(shown(new FeatureGates({ MaxUnavailableStatefulSet: true }), 'MaxUnavailableStatefulSet'), line(1))

@@ -1,4 +1,4 @@
-/** Which features of Kubernetes are on, and how far they have come, by upstream's name. */
+/** Metrics of the enabled features and their stages, with upstream's name. */
 
 import type { FeatureGates } from '../../api/features/feature-gates.ts'
 import { knownGates } from '../../api/features/gates.ts'

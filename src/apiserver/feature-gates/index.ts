@@ -1,14 +1,14 @@
 /**
- * `--feature-gates`: reads the features that a command line turns on or off. Faults are in the words of component-base.
+ * Parses `--feature-gates`, which enables and disables features. Errors are those of component-base.
  */
 import { FeatureGates, type FeatureSettings } from '../../api/features/feature-gates.ts'
 import { knownGates } from '../../api/features/gates.ts'
 import { goBool, ValueError } from '../../lib/go/flag-values.ts'
 
-/** The only component of these programs; a gate may name it before a colon. */
+/** The only component of these programs; the prefix of a gate (`kube:Name=true`) may name it. */
 const component = 'kube'
 
-/** Why the values of the flag, of all times that it was given, cannot be taken; undefined if they can. */
+/** Returns the error of all values of the flag; undefined if they are valid. */
 export function featureGateFault(values: readonly string[]): string | undefined {
   const byComponent = Map.groupBy(values.flatMap(pairsOf), ({ owner }) => owner)
   for (const [owner, pairs] of byComponent) {
@@ -22,8 +22,7 @@ export function featureGateFault(values: readonly string[]): string | undefined 
 }
 
 /**
- * What the values ask for, after `featureGateFault` has found nothing wrong with them. Of the same gate the last one
- * counts.
+ * The settings of values that `featureGateFault` has validated. The last value of a gate wins.
  */
 export const featureSettings = (values: readonly string[]): FeatureSettings =>
   Object.fromEntries(
@@ -75,7 +74,7 @@ function gatesFault(settings: readonly string[]): string | undefined {
   return aggregate(faults.length > 0 ? faults : dependencyFaults(Object.fromEntries(wanted)))
 }
 
-/** As Go prints several errors. */
+/** Joins errors as Go does. */
 const aggregate = (faults: readonly string[]): string | undefined =>
   faults.length > 1 ? `[${faults.join(', ')}]` : faults[0]
 

@@ -4,7 +4,7 @@ import { resource } from '../../api/resource.ts'
 import { customDefinitions } from './custom-definitions.ts'
 import type { Flavour } from './json-schema.ts'
 
-/** The definition of a kind with a schema; of type and metadata only where they stand. */
+/** The published definition of a kind; type and metadata are replaced by placeholders. */
 function published(flavour: Flavour, schema: Record<string, unknown>, more: object = {}): unknown {
   const custom = {
     fingerprint: '',
@@ -33,13 +33,13 @@ const preserving = { 'x-kubernetes-preserve-unknown-fields': true }
 const spec = (schema: object): Record<string, unknown> => ({ type: 'object', properties: { spec: schema } })
 const string = { type: 'string' }
 
-test('a schema that keeps unknown fields at its root has no shape in version 2', () => {
+test('a schema that preserves unknown fields at its root has no properties in v2', () => {
   const schema = { description: 'Free.', type: 'object', ...preserving, properties: { spec: string } }
   assert.deepEqual(published('v2', schema), { type: 'object' })
   assert.deepEqual(published('v3', schema), { ...schema, properties: { ...everyObject, spec: string } })
 })
 
-test('what version 2 cannot say is left out, and so is what makes kubectl refuse objects', () => {
+test('v2 omits unsupported keywords, and those that make kubectl reject valid objects', () => {
   const shape = { properties: { a: string }, required: ['a'] }
   for (const [given, expected] of [
     [
@@ -60,7 +60,7 @@ test('what version 2 cannot say is left out, and so is what makes kubectl refuse
     assert.deepEqual(published('v2', spec(given)), { type: 'object', properties: { ...everyObject, spec: expected } })
 })
 
-test('objects within objects have type and metadata', () => {
+test('embedded resources have type and metadata', () => {
   const template = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: string } }
   const expected = { ...template, required: ['kind', 'apiVersion'], properties: { spec: string, ...everyObject } }
   for (const flavour of ['v2', 'v3'] as const)
@@ -75,7 +75,7 @@ test('objects within objects have type and metadata', () => {
   })
 })
 
-test('fields that selectors know are named', () => {
+test('selectable fields are published', () => {
   const selectableFields = { host: () => undefined, 'spec.port': () => undefined }
   for (const flavour of ['v2', 'v3'] as const)
     assert.deepEqual(published(flavour, { type: 'object' }, { selectableFields }), {

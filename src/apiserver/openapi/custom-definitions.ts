@@ -1,11 +1,11 @@
-/** Definitions of custom resources: their own schemas with type and metadata added, and their lists. */
+/** Definitions of custom resources, with type and metadata added to their schemas, and of their lists. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { descriptionsOf, schemaOf } from '../../api/schema/index.ts'
 import { setOwn } from '../../lib/own.ts'
 import { type Flavour, type JsonSchema, metaPackage, referenceTo } from './json-schema.ts'
 import { kindDefinition, listDefinition } from './names.ts'
 
-/** Keywords that OpenAPI v2 does not have; readers of v2 would refuse the document. */
+/** Keywords that OpenAPI v2 does not have; parsers of v2 would reject the document. */
 const missingInV2 = new Set(['nullable', 'allOf', 'oneOf', 'anyOf', 'not', 'default', 'x-kubernetes-validations'])
 
 const preserves = (schema: JsonSchema | undefined): boolean => schema?.['x-kubernetes-preserve-unknown-fields'] === true
@@ -25,8 +25,8 @@ function forV2(schema: unknown): unknown {
     else if (key === 'required') setRequired(result, source)
     else setOwn(result, key, value)
   }
-  // A node that keeps unknown fields or may be null has no type that v2 could name, and kubectl refuses what it does
-  // not find in the shape of one.
+  // v2 has no type for a node that preserves unknown fields or is nullable, and kubectl rejects fields that are not in
+  // `properties`.
   if (preserves(source) || source.nullable) {
     delete result.items
     delete result.properties
@@ -36,7 +36,7 @@ function forV2(schema: unknown): unknown {
   return result
 }
 
-/** What may be null is not required in v2: nobody could say it. */
+/** v2 has no `nullable`, so nullable fields are not required there. */
 function setRequired(result: JsonSchema, { required, properties, additionalProperties }: JsonSchema): void {
   const isNullable = (one: unknown): boolean =>
     typeof one === 'object' && one !== null && (one as JsonSchema).nullable === true
@@ -49,7 +49,7 @@ function setRequired(result: JsonSchema, { required, properties, additionalPrope
 
 const intOrString = [{ type: 'integer' }, { type: 'string' }]
 
-/** What may be a number or a text says so in OpenAPI's own words too. */
+/** Adds `anyOf` to int-or-string fields. */
 function forV3(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const result: JsonSchema = { ...(schema as JsonSchema) }
@@ -75,7 +75,7 @@ function metadata(of: 'ObjectMeta' | 'ListMeta', flavour: Flavour): JsonSchema {
 
 const described = { apiVersion: typeText('apiVersion'), kind: typeText('kind') }
 
-/** Gives objects within objects (`x-kubernetes-embedded-resource`) the type and metadata that all objects have. */
+/** Adds type and metadata to embedded resources (`x-kubernetes-embedded-resource`). */
 function withEmbedded(schema: unknown, flavour: Flavour): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const result: JsonSchema = { ...(schema as JsonSchema) }
@@ -94,7 +94,7 @@ function withEmbedded(schema: unknown, flavour: Flavour): unknown {
   }
 }
 
-/** The definitions of a resource that has no schema of Kubernetes' own, by name. */
+/** The definitions of a resource without a built-in schema, by name. */
 export function customDefinitions(
   resource: ResourceDefinition,
   flavour: Flavour,
@@ -102,7 +102,7 @@ export function customDefinitions(
   if (schemaOf(resource)) return []
   const { group, version, kind, listKind = `${kind}List`, selectableFields } = resource
   const source = resource.custom?.schema()
-  // kubectl would refuse every field but those that it is told of.
+  // kubectl would reject all fields that are not in the schema.
   const own = flavour === 'v2' && preserves(source) ? undefined : source
   const converted = own && (withEmbedded(flavour === 'v2' ? forV2(own) : forV3(own), flavour) as JsonSchema)
   const definition = kindDefinition(resource)
@@ -140,7 +140,7 @@ export function customDefinitions(
   ]
 }
 
-/** Type and metadata are published as they are for all objects, whatever the custom schema says of them. */
+/** Removes type and metadata: they are published as for all objects. */
 function withoutType({ apiVersion: _, kind: _kind, metadata: _metadata, ...properties }: JsonSchema): JsonSchema {
   return properties
 }

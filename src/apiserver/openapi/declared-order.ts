@@ -1,11 +1,11 @@
 /**
- * The order in which Go declares a struct's required fields, which OpenAPI publishes: that of protobuf's numbers, with
- * few exceptions.
+ * Sorts required fields in the order of Go's struct, which OpenAPI publishes: that of protobuf field numbers, with few
+ * exceptions.
  */
 import { numberedFields } from '../../api/schema/index.ts'
 import type { StructType } from '../../machinery/schema.ts'
 
-/** Structs whose fields are declared in another order than they are numbered, or that have no numbers. */
+/** Structs whose fields are declared in another order than their numbers, or have no numbers. */
 const declared: Readonly<Record<string, readonly string[]>> = {
   APIResource: ['name', 'singularName', 'namespaced', 'kind', 'verbs'],
   ContainerExtendedResourceRequest: ['containerName', 'resourceName', 'requestName'],

@@ -1,6 +1,6 @@
 /**
- * OpenAPI documents, v2 and v3, made of operations and definitions: piece by piece, so that hundreds of custom
- * resources hold nobody up, and nothing is kept but the bytes.
+ * Builds OpenAPI documents, v2 and v3, from operations and definitions in steps, so that hundreds of custom resources
+ * do not block the event loop, and only the bytes stay in memory.
  */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Steps } from '../../lib/flow/pauses.ts'
@@ -69,8 +69,7 @@ function operationV2(
   shared: SharedParameters,
 ): Record<string, unknown> {
   const { body, tag, description, id, consumes, produces } = operation
-  // `body` comes first in the order of names, too: only `allowWatchBookmarks` would come before it, which no operation
-  // with a body has.
+  // `body` sorts first: only `allowWatchBookmarks` would sort before it, and no operation with a body has that.
   const all = [
     ...(body ? [shared.body(body.definition, body.required)] : []),
     ...parameters.map((name) => shared.parameter(name)),
@@ -89,7 +88,7 @@ function operationV2(
 }
 
 /**
- * What the operations of each path are, in the order of the paths. Parameters that all of a path have stand there once.
+ * Path items, sorted by path. Parameters that all operations of a path have are listed once, at the path.
  */
 function pathItems(
   operations: readonly Operation[],
@@ -114,7 +113,7 @@ function pathItems(
     })
 }
 
-/** Kinds of the meta package that exist in every group: their schemas name the groups. */
+/** Adds the group versions to the schemas of meta kinds that exist in all groups. */
 function inAllGroups(name: string, schema: JsonSchema, groupVersions: readonly GroupVersion[]): JsonSchema {
   const kind =
     name === `${metaPackage}.DeleteOptions`
@@ -131,20 +130,20 @@ function inAllGroups(name: string, schema: JsonSchema, groupVersions: readonly G
 }
 
 export interface DocumentOptions {
-  /** The resources that the document shows. */
+  /** The resources in the document. */
   readonly resources: readonly ResourceDefinition[]
-  /** Paths of the index whose own operations it shows: `apis/apps/v1`, `api`, `version`, … */
+  /** Paths of the index whose own operations are in the document: `apis/apps/v1`, `api`, `version`, … */
   readonly paths: readonly string[]
-  /** All of Kubernetes' own resources. */
+  /** All built-in resources. */
   readonly builtIn: readonly ResourceDefinition[]
-  /** Documents of other servers, in version 2, whose paths it shows too. */
+  /** v2 documents of other servers, to be merged. */
   readonly others: readonly OpenApiV2[]
-  /** `1.36`: stands in `info.version`. */
+  /** `info.version`: `1.36`. */
   readonly version: string
 }
 
 /**
- * The groups and versions whose kinds a document shows: all that Kubernetes knows in v2, the core's and its own in v3.
+ * The group versions of a document: all of Kubernetes in v2, the core group's and its own in v3.
  */
 function groupVersionsOf(resources: readonly ResourceDefinition[], flavour: Flavour): readonly GroupVersion[] {
   if (flavour === 'v2') return schemeVersions
@@ -163,7 +162,7 @@ export function* openapiDocument(
   const roots = new Set<string>()
   const items: Buffer[] = []
   const definitions: Buffer[] = []
-  // What others say is held against what stands here already.
+  // The document so far, for merging documents of other servers.
   const present = { paths: {}, definitions: {} }
   const define = (name: string, schema: JsonSchema): void => {
     definitions.push(form.definition(name, schema))

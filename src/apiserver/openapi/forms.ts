@@ -1,4 +1,4 @@
-/** The forms in which OpenAPI documents are written, v2 and v3, JSON and protobuf, and which of them a client takes. */
+/** The forms of OpenAPI documents (v2 and v3, JSON and protobuf), and their content negotiation. */
 import { writeJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { acceptClauses } from '../negotiation/accept.ts'
@@ -16,7 +16,7 @@ export interface DocumentForm {
   readonly path: (path: string, item: Node) => Buffer
   /** A definition, as bytes. */
   readonly definition: (name: string, schema: Node) => Buffer
-  /** The document of such bytes, in pieces. `parameters` are those that operations refer to, in v2. */
+  /** Assembles the document, in pieces. `parameters` are the shared ones of v2. */
   readonly document: (
     version: string,
     paths: readonly Buffer[],
@@ -32,7 +32,7 @@ const bearer = {
 }
 const security = [{ BearerToken: [] }]
 
-/** With a comma behind, which the last member of an object loses. */
+/** A member with a trailing comma, which `object` removes from the last one. */
 const member = (name: string, value: Node): Buffer => Buffer.from(`${JSON.stringify(name)}:${writeJson(value)},`)
 const object = (members: readonly Buffer[]): Buffer[] => [
   Buffer.from('{'),
@@ -99,8 +99,7 @@ export const protobufV3: DocumentForm = {
 }
 
 /**
- * Media types of the forms, JSON first: clients that take anything get it. Protobuf's have an old name too, with an
- * `@`.
+ * Media types of the forms; JSON is first, so that it is the default. Those of protobuf have an old name with `@`, too.
  */
 const forms: Readonly<Record<Flavour, readonly (readonly [mediaType: string, form: DocumentForm])[]>> = {
   v2: withOldNames(jsonV2, protobufV2),
@@ -121,7 +120,7 @@ const accepts = (clause: string, mediaType: string): boolean => {
   return (type === '*' || type === ownType) && (subtype === '*' || subtype === ownSubtype)
 }
 
-/** The form that the client likes best; no header means JSON. Throws 406 when it takes none. */
+/** Returns the form that the client prefers; JSON without a header. Throws 406 if it accepts none. */
 export function acceptedForm(accept: string | undefined, flavour: Flavour): DocumentForm {
   for (const { type } of acceptClauses(accept || '*/*')) {
     const chosen = forms[flavour].find(([mediaType]) => accepts(type, mediaType))

@@ -1,6 +1,6 @@
 /**
  * Serves OpenAPI: `/openapi/v3` (index), `/openapi/v3/PATH` (a document per group version) and `/openapi/v2`
- * (everything), as JSON or protobuf. Documents are made when they are first asked for, in turns, and kept compressed.
+ * (everything), as JSON or protobuf. Documents are built in steps on the first request, and cached compressed.
  */
 
 import { createHash } from 'node:crypto'
@@ -20,34 +20,33 @@ import { acceptedForm, type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3
 import { documentPaths, groupVersionPath } from './static-paths.ts'
 
 export interface OpenApiOptions {
-  /** `1.36`: stands in `info.version`. */
+  /** `info.version`: `1.36`. */
   readonly version?: string
-  /** The release of this server: documents of another one have other tags. */
+  /** The release of this server, which is part of the ETags. */
   readonly release?: string
-  /** What other servers add; another object whenever that changes. */
+  /** Documents of other servers; a new object after each change. */
   readonly remote?: () => RemoteDocuments
 }
 
 export interface OpenApiDocuments {
   /**
-   * Who answers requests for a path of OpenAPI: rejects with 404 for documents that are not there, with 406 for forms
-   * that are not.
+   * Returns the handler of an OpenAPI path. It rejects with 404 for unknown documents, with 406 for unsupported forms.
    */
   readonly find: Documents
-  /** The paths that the server's index names. */
+  /** The paths listed in the index of the server. */
   readonly paths: readonly string[]
 }
 
 /**
- * Bytes of a document; large ones are kept compressed alone: hundreds of custom resources make documents of many
- * megabytes.
+ * The cached bytes of a document. Large ones are cached in compressed form only: documents of hundreds of custom
+ * resources have many megabytes.
  */
 type Kept = { readonly plain: Buffer } | { readonly compressed: Buffer }
 
-/** Documents up to so many bytes are not worth compressing. */
+/** Documents up to this size are not compressed, in bytes. */
 const smallBytes = 4096
 
-/** Pieces are compressed so many bytes at a time. */
+/** Size of the portions that are compressed at a time, in bytes. */
 const portionBytes = 65_536
 
 const decompress = promisify(gunzip)
@@ -73,7 +72,7 @@ function* portions(pieces: readonly Buffer[]): Generator<Buffer> {
   yield Buffer.concat(portion, bytes)
 }
 
-/** What goes out under a tag. */
+/** A document with its ETag. */
 interface Document {
   readonly tag: string
   readonly contentType: string
@@ -108,12 +107,12 @@ class Snapshot {
   readonly #builtIn: readonly ResourceDefinition[]
   readonly #byPath: ReadonlyMap<string, readonly ResourceDefinition[]>
   readonly #hashes: ReadonlyMap<string, string>
-  /** By their media types and tags. */
+  /** By media type and tag. */
   readonly #made = new Map<string, Promise<Kept>>()
   #whole: string | undefined
   #index: Document | undefined
 
-  /** What `before` has made and is as it was is not made again. */
+  /** Takes over unchanged documents from `before`. */
   constructor(
     resources: readonly ResourceDefinition[],
     remote: RemoteDocuments | undefined,
@@ -146,7 +145,7 @@ class Snapshot {
       : undefined
   }
 
-  /** Changes when the document does, and costs far less than making it: what goes into it. */
+  /** A hash of the inputs of a document: changes with the document, and costs far less than building it. */
   #fingerprint(path: string): string {
     const shape = this.#own(path).map((resource) => [
       resource.kind,
@@ -186,7 +185,7 @@ class Snapshot {
     return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => keep([Buffer.from(text)])) }
   }
 
-  /** Both forms have the same tag, as `hash` in the URL means both. */
+  /** Both forms have the same tag, because `hash` in the URL is for both. */
   v3(path: string, tag: string, form: DocumentForm): Document {
     return this.#document(tag, form, { paths: [path], resources: this.#own(path), others: [] })
   }
@@ -214,14 +213,14 @@ class Snapshot {
     if (!made) {
       made = make()
       this.#made.set(key, made)
-      // What could not be made is tried again.
+      // A failed build is retried on the next request.
       made.catch(() => this.#made.delete(key))
     }
     return made
   }
 }
 
-/** OpenAPI for the resources: an array, or a function that gives a new array whenever resources come or go. */
+/** OpenAPI of the resources: an array, or a function that returns a new array after each change. */
 export function openapiDocuments(
   resources: readonly ResourceDefinition[] | (() => readonly ResourceDefinition[]),
   { version = '1.36', release = '', remote }: OpenApiOptions = {},

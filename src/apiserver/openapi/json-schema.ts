@@ -1,4 +1,4 @@
-/** The JSON schemas of definitions as OpenAPI v2 and v3 publish them. */
+/** JSON schemas of definitions for OpenAPI v2 and v3. */
 import { descriptionsOf, modelOfDefinition, schemaType } from '../../api/schema/index.ts'
 import type { Field, FieldType, StructType } from '../../machinery/schema.ts'
 import { inDeclaredOrder } from './declared-order.ts'
@@ -6,7 +6,7 @@ import { capital } from './names.ts'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** Which OpenAPI: they differ in where definitions stand and in what may stand beside a reference. */
+/** The OpenAPI version: they differ in the place of definitions and in the keywords allowed beside a reference. */
 export type Flavour = 'v2' | 'v3'
 
 export const metaPackage = 'io.k8s.apimachinery.pkg.apis.meta.v1'
@@ -19,7 +19,7 @@ export const referenceTo = (definition: string, flavour: Flavour): JsonSchema =>
   $ref: `#/${flavour === 'v2' ? 'definitions' : 'components/schemas'}/${definition}`,
 })
 
-/** Definitions that are no struct: what the client's models show as plain types. */
+/** Definitions that are not structs: the client's models have plain types for them. */
 const plainDefinitions: Readonly<Record<string, Readonly<Record<Flavour, JsonSchema>>>> = {
   [`${metaPackage}.Time`]: both({
     description: 'An RFC 3339 timestamp with seconds.',
@@ -66,7 +66,7 @@ function both(schema: JsonSchema): Record<Flavour, JsonSchema> {
   return { v2: schema, v3: schema }
 }
 
-/** What free-form fields are called; raw extensions unless said here. */
+/** Definitions of free-form fields. Default: RawExtension. */
 const freeForm: Readonly<Record<string, string>> = {
   'ManagedFieldsEntry.fieldsV1': `${metaPackage}.FieldsV1`,
   'CustomResourceSubresources.status': `${extensions}.CustomResourceSubresourceStatus`,
@@ -79,7 +79,7 @@ const freeForm: Readonly<Record<string, string>> = {
   'JSONSchemaProps.dependencies': `${extensions}.JSONSchemaPropsOrStringArray`,
 }
 
-/** The definition that a type is shown as, or undefined for types that are written out. */
+/** The definition of a type; undefined for types that are inlined. */
 function definitionOf(type: FieldType, place: string): string | undefined {
   switch (type.kind) {
     case 'struct':
@@ -101,7 +101,7 @@ function definitionOf(type: FieldType, place: string): string | undefined {
   }
 }
 
-/** Fields that upstream says nothing of, so that their references stand alone in v3. */
+/** Fields without an upstream description: their references have no `allOf` in v3. */
 const undescribed = new Set([
   'IngressRule.http',
   ...['additionalItems', 'additionalProperties', 'example', 'externalDocs', 'items', 'not'].map(
@@ -109,7 +109,7 @@ const undescribed = new Set([
   ),
 ])
 
-/** A field's reference; in v3 other keywords may only stand beside an `allOf`. */
+/** The reference of a field; v3 allows other keywords beside an `allOf` only. */
 function fieldReference(definition: string, place: string, flavour: Flavour, more: JsonSchema): JsonSchema {
   const reference = referenceTo(definition, flavour)
   return flavour === 'v2' || undescribed.has(place) ? { ...more, ...reference } : { ...more, allOf: [reference] }
@@ -117,7 +117,7 @@ function fieldReference(definition: string, place: string, flavour: Flavour, mor
 
 const zeros: Readonly<Record<string, unknown>> = { string: '', boolean: false, integer: 0, number: 0, struct: {} }
 
-/** The default of a field, which v3 publishes: its own, or nothing where Go always writes the value. */
+/** The default of a field for v3: its own, or the zero value if Go always writes the field. */
 function defaultOf({ type, written, default: own }: Field, flavour: Flavour): JsonSchema {
   if (flavour === 'v2') return {}
   if (own !== undefined) return { default: own }
@@ -126,7 +126,7 @@ function defaultOf({ type, written, default: own }: Field, flavour: Flavour): Js
     : {}
 }
 
-/** A type that is written out; one that is not is a reference. */
+/** The schema of a type: inlined, or a reference. */
 function typeSchema(
   type: FieldType,
   place: string,
@@ -176,7 +176,7 @@ const unionSchema = ({ discriminator, fields }: NonNullable<StructType['union']>
   'fields-to-discriminateBy': Object.fromEntries(fields.map((name) => [name, capital(name)])),
 })
 
-/** The schema of a struct with its fields' descriptions and the extensions that apply and patches go by. */
+/** The schema of a struct, with descriptions of its fields and the extensions for apply and patches. */
 function structSchema(type: StructType, model: string, flavour: Flavour): JsonSchema {
   const descriptions = descriptionsOf(model)
   const properties: JsonSchema = {}
@@ -195,7 +195,7 @@ function structSchema(type: StructType, model: string, flavour: Flavour): JsonSc
 
 const finished: Record<Flavour, Map<string, JsonSchema>> = { v2: new Map(), v3: new Map() }
 
-/** The schema of a definition by its name; undefined for names that are not Kubernetes' own. */
+/** The schema of a built-in definition by its name; undefined for other names. */
 export function definitionSchema(definition: string, flavour: Flavour): JsonSchema | undefined {
   let schema = finished[flavour].get(definition)
   if (!schema) {
@@ -219,7 +219,7 @@ export function referencesOf(schema: unknown, found: Set<string> = new Set()): S
   return found
 }
 
-/** All of Kubernetes' own definitions that are reached from `roots`, by name in order. */
+/** All built-in definitions reachable from `roots`, sorted by name. */
 export function definitionClosure(roots: Iterable<string>, flavour: Flavour): [name: string, schema: JsonSchema][] {
   const found = new Map<string, JsonSchema>()
   const waiting = [...roots]

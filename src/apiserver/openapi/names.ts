@@ -1,4 +1,4 @@
-/** Names that OpenAPI documents give to groups and kinds. */
+/** Names of groups and kinds in OpenAPI documents. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { schemaOf } from '../../api/schema/index.ts'
 
@@ -10,7 +10,7 @@ export const groupName = (group: string): string =>
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join('')
 
-/** With a capital letter. */
+/** Capitalizes the first letter. */
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** The tag that groups operations: `rbacAuthorization_v1`, or `rbacAuthorization` without a version. */
@@ -19,7 +19,7 @@ export const groupTag = (group: string, version?: string): string => {
   return name.charAt(0).toLowerCase() + name.slice(1) + (version ? `_${version}` : '')
 }
 
-/** The definition of a resource's kind: Kubernetes' own, or made of the reversed group for custom resources. */
+/** The definition name of a kind: built-in, or built from the reversed group for custom resources. */
 export function kindDefinition({
   group,
   version,
@@ -30,7 +30,7 @@ export function kindDefinition({
   return own ? own.definition : `${group.split('.').reverse().join('.')}.${version}.${kind}`
 }
 
-/** The definition of a resource's lists; custom resources may give their lists a kind of another name. */
+/** The definition name of a resource's list; custom resources may define another kind for it. */
 export function listDefinition(
   resource: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model' | 'listKind' | 'custom'>,
 ): string {

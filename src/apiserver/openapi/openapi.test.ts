@@ -86,7 +86,7 @@ const v2 = (): Document => JSON.parse(made(jsonV2, documentPaths(all)).toString(
 const at = (document: Document, method: string, path: string): Document =>
   document.paths[path]?.[method] ?? assert.fail(`no ${method} ${path}`)
 
-test('operations carry the ids, actions and kinds that clients look for', () => {
+test('operations have the ids, actions and kinds that clients look up', () => {
   const apps = v3('apis/apps/v1')
   const item = '/apis/apps/v1/namespaces/{namespace}/deployments/{name}'
   const patch = at(apps, 'patch', item)
@@ -124,7 +124,7 @@ test('operations carry the ids, actions and kinds that clients look for', () => 
   )
 })
 
-test('every reference of every document leads somewhere, and ids are unique', () => {
+test('every reference in every document resolves, and ids are unique', () => {
   for (const path of documentPaths(all)) {
     const document = v3(path)
     const text = JSON.stringify(document)
@@ -138,7 +138,7 @@ test('every reference of every document leads somewhere, and ids are unique', ()
     assert.ok(whole[section!][name!], name)
 })
 
-test('schemas say how lists merge', () => {
+test('schemas define how lists merge', () => {
   const { schemas } = v3('api/v1').components
   const { ports } = schemas['io.k8s.api.core.v1.Container'].properties
   assert.equal(ports['x-kubernetes-patch-merge-key'], 'containerPort')
@@ -189,7 +189,7 @@ test('custom resources are published with type and metadata, without strategic m
     assert.deepEqual(parcel.properties.spec.properties[name].anyOf, [{ type: 'integer' }, { type: 'string' }])
 })
 
-test('operations of custom resources have parameters and media types as upstream publishes them', () => {
+test('operations of custom resources have the parameters and media types of upstream', () => {
   const { paths } = v2()
   const {
     post,
@@ -232,7 +232,7 @@ async function get(url: string, { headers = {} }: Asked = {}): Promise<Response>
 }
 const parsed = (response: Response): Document => JSON.parse(String(response.body))
 
-test('the index leads to documents that may be kept for ever', async () => {
+test('the index links to immutable documents', async () => {
   const { paths } = parsed(await get('/openapi/v3'))
   assert.deepEqual(Object.keys(paths), [
     '.well-known/openid-configuration',
@@ -256,7 +256,7 @@ test('the index leads to documents that may be kept for ever', async () => {
   await assert.rejects(get('/openapi/v3/apis/none/v1'), { code: 404 })
 })
 
-test('a document that the client has is not sent again, and a big one is compressed', async () => {
+test('a matching ETag gives 304, and large documents are compressed', async () => {
   const { headers } = await get('/openapi/v2')
   assert.equal((await get('/openapi/v2', { headers: { 'if-none-match': String(headers.etag) } })).status, 304)
   const compressed = await get('/openapi/v2', { headers: { 'accept-encoding': 'gzip' } })
@@ -264,7 +264,7 @@ test('a document that the client has is not sent again, and a big one is compres
   assert.equal(JSON.parse(gunzipSync(compressed.body as Buffer).toString()).swagger, '2.0')
 })
 
-test('the index changes when resources come and go', async () => {
+test('the index changes when resources are added or removed', async () => {
   let resources: readonly ResourceDefinition[] = [pods]
   const { find } = openapiDocuments(() => resources)
   const ask = async (): Promise<string[]> =>
@@ -282,7 +282,7 @@ test('the index changes when resources come and go', async () => {
   assert.equal((await ask()).includes('apis/apps/v1'), true)
 })
 
-test('documents of groups that did not change are not made again, and one of many resources is made in as many steps', async () => {
+test('unchanged documents are not rebuilt, and documents are built in a step per resource', async () => {
   let read = 0
   const custom = (group: string, fingerprint: string): ResourceDefinition => ({
     ...parcels,
@@ -338,7 +338,7 @@ function protobuf(bytes: Buffer): [number, Buffer | number][] {
   return result
 }
 
-test('Go clients get version 2 as protobuf', async () => {
+test('Go clients get v2 as protobuf', async () => {
   const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
   const response = await get('/openapi/v2', { headers: { accept } })
   assert.equal(response.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
@@ -360,7 +360,7 @@ test('Go clients get version 2 as protobuf', async () => {
   for (const name of parameters) assert.ok(text.includes(`#/parameters/${name}`), name)
 })
 
-test('version 3 comes as protobuf to who asks for it, under the same tag and hash', async () => {
+test('v3 is available as protobuf, with the same tag and hash', async () => {
   const url = '/openapi/v3/apis/apps/v1'
   const json = await get(url, { headers: { accept: '*/*' } })
   assert.equal(parsed(json).openapi, '3.0.0')
@@ -378,7 +378,7 @@ test('version 3 comes as protobuf to who asks for it, under the same tag and has
   }
 })
 
-test('another release of the server has other tags', async () => {
+test('the tags depend on the release of the server', async () => {
   const tags = ['v1.36.2+t8s.1', 'v1.36.2+t8s.2', 'v1.36.2+t8s.1'].map(async (release) => {
     const request = { path: '/openapi/v2', query: new URLSearchParams(), header: () => undefined } as unknown as Request
     return (await openapiDocuments(all, { ...options, release }).find('/openapi/v2')?.(request))?.headers.etag
@@ -388,7 +388,7 @@ test('another release of the server has other tags', async () => {
   assert.notEqual(one, other)
 })
 
-test('forms that are not served are refused', async () => {
+test('unsupported forms are rejected with 406', async () => {
   for (const url of ['/openapi/v2', '/openapi/v3/api/v1']) {
     await assert.rejects(get(url, { headers: { accept: 'application/yaml, application/json;q=0' } }), { code: 406 })
     assert.equal(

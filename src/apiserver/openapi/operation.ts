@@ -1,4 +1,4 @@
-/** What an operation of the API is, in terms that OpenAPI v2 and v3 share. */
+/** Operations of the API, independent of the OpenAPI version. */
 import type { ParameterName } from './parameters.ts'
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
@@ -11,15 +11,15 @@ export interface Operation {
   readonly description: string
   readonly action: string
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string }
-  /** In the path and in the query. */
+  /** Path and query parameters. */
   readonly parameters: readonly ParameterName[]
   /** The definition of the body. */
   readonly body?: { readonly definition: string; readonly required: boolean }
-  /** Media types of bodies; undefined: the document names none. */
+  /** Media types of bodies; undefined if the document lists none. */
   readonly consumes?: readonly string[]
-  /** The definition of the answer; undefined means text. */
+  /** The definition of the response; undefined for text. */
   readonly answer?: string
-  /** Media types of answers. */
+  /** Media types of responses. */
   readonly produces: readonly string[]
   readonly codes: readonly number[]
 }
@@ -29,8 +29,8 @@ const objects = ['application/json', 'application/yaml', 'application/vnd.kubern
 const patches = ['application/json-patch+json', 'application/merge-patch+json']
 
 /**
- * Media types of operations: of Kubernetes' own kinds, and of custom resources, which have neither protobuf nor
- * strategic merge patches.
+ * Media types of operations of built-in kinds and of custom resources, which have neither protobuf nor strategic merge
+ * patches.
  */
 export const mediaTypes = {
   anything,

@@ -1,4 +1,4 @@
-/** The operations of resources: which methods which paths have. */
+/** The paths of resources and their operations. */
 import { allVerbs, type ResourceDefinition, type SpecialSubresource, type Verb } from '../../api/resource.ts'
 import { definitionName, schemaOf } from '../../api/schema/index.ts'
 import { metaPackage } from './json-schema.ts'
@@ -7,8 +7,7 @@ import { type Method, mediaTypes, type Operation } from './operation.ts'
 import type { ParameterName } from './parameters.ts'
 
 /**
- * Whether the resource has a schema of Kubernetes' own: the others know neither strategic merge patches nor `/watch/`
- * paths.
+ * True if the resource has a built-in schema: others have neither strategic merge patches nor `/watch/` paths.
  */
 const isNative = (resource: ResourceDefinition): boolean => schemaOf(resource) !== undefined
 
@@ -50,7 +49,7 @@ const deleteParameters = [
 const proxied: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 const streamed: readonly Method[] = ['get', 'post']
 
-/** Subresources whose requests become connections, by the kind of their options. */
+/** Subresources for connections, by the kind of their options. */
 const connecting: Readonly<
   Record<string, { readonly methods: readonly Method[]; readonly parameters: readonly ParameterName[] }>
 > = {
@@ -68,10 +67,10 @@ const connecting: Readonly<
   ServiceProxyOptions: { methods: proxied, parameters: ['servicePath'] },
 }
 
-/** What each operation says of itself; the rest is the same for most of a resource. */
+/** The fields that each operation sets; the others have defaults per resource. */
 type Stated = Partial<Operation> & Pick<Operation, 'path' | 'method' | 'id' | 'description' | 'action' | 'parameters'>
 
-/** Paths and operations of one resource. */
+/** The operations of one resource. */
 export function operationsOf(resource: ResourceDefinition): Operation[] {
   const paths = new ResourcePaths(resource)
   const { anything, objects, customObjects } = mediaTypes
@@ -89,13 +88,13 @@ export function operationsOf(resource: ResourceDefinition): Operation[] {
 
 const body = (definition: string, required = true) => ({ definition, required })
 
-/** The paths of one resource, and the words that names and texts of its operations are made of. */
+/** The paths of one resource, and the parts of its operations' ids and descriptions. */
 class ResourcePaths {
   readonly #resource: ResourceDefinition
   readonly #verbs: ReadonlySet<Verb>
   readonly #isNative: boolean
   readonly #isNamespaced: boolean
-  /** Names of operations are a verb, this and the subject. */
+  /** An operation id is a verb, this and the subject. */
   readonly #prefix: string
   readonly #subject: string
   readonly #root: string
@@ -205,7 +204,7 @@ class ResourcePaths {
       yield* connecting[sub.kind] ? this.#connects(sub, connecting[sub.kind]!) : this.#special(sub)
   }
 
-  /** `/watch/`, which upstream keeps for clients of long ago. */
+  /** The deprecated `/watch/` paths, which upstream still serves. */
   *ofWatches(): Generator<Stated> {
     if (!this.#isNative || !this.#verbs.has('watch')) return
     const { kind, plural } = this.#resource
@@ -238,7 +237,7 @@ class ResourcePaths {
       }
   }
 
-  /** GET, PUT and PATCH of an object or a part of it, as far as they are `allowed`. */
+  /** GET, PUT and PATCH of an object or a subresource, if `allowed`. */
   *#readAndWrite(
     path: string,
     suffix: string,
@@ -278,7 +277,7 @@ class ResourcePaths {
       }
   }
 
-  /** A subresource whose requests become connections. */
+  /** A subresource for connections. */
   *#connects(sub: SpecialSubresource, { methods, parameters }: (typeof connecting)[string]): Generator<Stated> {
     const path = `${this.#item}/${sub.name}`
     const all = [...this.#inItem.filter((name) => name !== 'pretty'), ...parameters]

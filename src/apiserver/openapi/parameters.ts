@@ -1,7 +1,7 @@
-/** Parameters of operations in the path and in the query, as both OpenAPI versions show them. */
+/** Path and query parameters of operations, for both OpenAPI versions. */
 
 interface Parameter {
-  /** As requests spell it, where several parameters have one name. */
+  /** The name in requests, if several parameters share it. */
   readonly name?: string
   readonly in: 'path' | 'query'
   readonly type: 'string' | 'integer' | 'boolean'
@@ -89,7 +89,7 @@ export type ParameterName = keyof typeof parameters
 
 const shapes = new Map<string, Readonly<Record<string, unknown>>>()
 
-/** The parameter in the shape of OpenAPI v2 or v3: always the same object. */
+/** The parameter for OpenAPI v2 or v3; returns the same object on each call. */
 export function parameter(name: ParameterName, flavour: 'v2' | 'v3'): Readonly<Record<string, unknown>> {
   const key = `${flavour} ${name}`
   let shape = shapes.get(key)
@@ -117,7 +117,7 @@ const sortKey = (key: ParameterName): string => {
   return `${one.name ?? key} ${one.in}`
 }
 
-/** In the order of names, as documents show them. */
+/** Sorts parameters by name, as in documents. */
 export const inNameOrder = (names: Iterable<ParameterName>): ParameterName[] =>
   [...names]
     .map((name) => ({ name, key: sortKey(name) }))

@@ -1,6 +1,6 @@
 /**
- * The groups and versions that kube-apiserver 1.36 has types of, served or not: the v2 document names them at the kinds
- * that all groups have (DeleteOptions, WatchEvent).
+ * The group versions for which kube-apiserver 1.36 has types, served or not. The v2 document lists them at the kinds of
+ * all groups (DeleteOptions, WatchEvent).
  */
 
 export interface GroupVersion {

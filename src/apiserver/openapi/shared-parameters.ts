@@ -1,6 +1,5 @@
 /**
- * Parameters that many operations of a v2 document share: they stand in the document once, and operations refer to
- * them.
+ * Shared parameters of a v2 document: defined once, and referred to by many operations.
  */
 import { createHash } from 'node:crypto'
 import { type Flavour, metaPackage, referenceTo } from './json-schema.ts'
@@ -10,10 +9,10 @@ type Shape = Readonly<Record<string, unknown>>
 
 const flavour: Flavour = 'v2'
 
-/** As upstream: `name` is of one kind, and kubectl before 1.27 looks for the other two at the operation itself. */
+/** As upstream: `name` differs by kind, and kubectl before 1.27 requires the other two at the operation itself. */
 const unshared: ReadonlySet<ParameterName> = new Set(['name', 'dryRun', 'fieldValidation'])
 
-/** Names end in a hash of the parameter, as several have one name. */
+/** Names end in a hash of the parameter, because several share a name. */
 const sharedName = (shape: Shape): string =>
   `${shape.name}-${createHash('sha256').update(JSON.stringify(shape)).digest('base64url').slice(0, 8)}`
 
@@ -23,13 +22,13 @@ const bodies = new Map<string, Shape>()
 export class SharedParameters {
   readonly #shapes = new Map<string, Shape>()
 
-  /** The parameter, or a reference to it. */
+  /** Returns the parameter, or a reference to it. */
   parameter(name: ParameterName): Shape {
     const shape = parameter(name, flavour)
     return unshared.has(name) ? shape : this.#refer(shape)
   }
 
-  /** The body of requests; those of one kind alone are not shared. */
+  /** Returns the body parameter; bodies of a single kind are not shared. */
   body(definition: string, required: boolean): Shape {
     const key = `${definition} ${required}`
     let shape = bodies.get(key)
@@ -48,7 +47,7 @@ export class SharedParameters {
     return reference
   }
 
-  /** The parameters that were referred to, by name in order. */
+  /** The referenced parameters, sorted by name. */
   get all(): [name: string, shape: Shape][] {
     return [...this.#shapes].sort(([a], [b]) => (a < b ? -1 : 1))
   }

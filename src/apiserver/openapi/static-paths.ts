@@ -1,15 +1,15 @@
-/** The documents that the v3 index names, and the operations of paths that belong to no resource. */
+/** The documents in the v3 index, and the operations of paths without a resource. */
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { schemaOf } from '../../api/schema/index.ts'
 import { metaPackage } from './json-schema.ts'
 import { groupName, groupTag } from './names.ts'
 import { mediaTypes, type Operation } from './operation.ts'
 
-/** `apis/apps/v1`, `api/v1`: where the index has the document of a group and version. */
+/** The path of a group version in the index: `apis/apps/v1`, `api/v1`. */
 export const groupVersionPath = ({ group, version }: Pick<ResourceDefinition, 'group' | 'version'>): string =>
   group ? `apis/${group}/${version}` : `api/${version}`
 
-/** All paths of the index, in order. */
+/** All paths of the index, sorted. */
 export function documentPaths(resources: readonly ResourceDefinition[]): string[] {
   const paths = new Set(['.well-known/openid-configuration', 'api', 'apis', 'openid/v1/jwks', 'version'])
   for (const resource of resources) {
@@ -69,7 +69,7 @@ const fixed: Readonly<Record<string, Operation>> = {
   },
 }
 
-/** Operations of a document's path that belong to no resource: discovery, version, keys. */
+/** Operations of a path without a resource: discovery, version, keys. */
 export function staticOperations(path: string, resources: readonly ResourceDefinition[]): Operation[] {
   const known = fixed[path]
   if (known) return [known]

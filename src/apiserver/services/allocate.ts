@@ -1,5 +1,5 @@
 /**
- * Gives a Service what its type needs: cluster IPs, node ports and the health check's port. Throws the StatusErrors
+ * Allocates the cluster IPs, node ports and health check port that the type of a Service needs. Throws the StatusErrors
  * that clients get.
  */
 import {
@@ -16,7 +16,7 @@ import type { Claim } from './allocations.ts'
 import { keepsPreference, settleFamilies } from './families.ts'
 import type { Family } from './ranges/address-range.ts'
 
-/** `old` is the Service as it was, undefined for a new one; `families` are the cluster's, the default first. */
+/** `old` is undefined for a new Service; `families` are those of the cluster, the default first. */
 export function allocate(
   service: Service,
   old: ServiceSpec | undefined,
@@ -39,8 +39,8 @@ export function allocate(
 const failed = (what: string): StatusError => statusOf(new Error(what))
 
 /**
- * New Services get all their addresses, changed ones what they lack; what they no longer name is free once they are
- * written.
+ * Allocates all addresses of new Services, and missing ones of changed Services. Addresses that a Service no longer
+ * lists are free after the write.
  */
 function clusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined, claim: Claim): FieldError[] {
   if (!needsClusterIP(spec) || spec.clusterIPs?.[0] === 'None' || keepsPreference(spec, old)) return []
@@ -64,7 +64,7 @@ function clusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined, claim: Clai
   return []
 }
 
-/** Which of the two addresses is the first to allocate: 2 is none. */
+/** The index of the first address to allocate; 2 for none. */
 function firstMissing(spec: ServiceSpec, old: ServiceSpec | undefined): 0 | 1 | 2 {
   if (!old?.clusterIPs?.length || !needsClusterIP(old)) return 0
   return old.clusterIPs[0] !== 'None' && old.ipFamilies?.length === 1 && spec.ipFamilies?.length === 2 ? 1 : 2
@@ -80,7 +80,7 @@ const refusedPort = (i: number, port: number, problem: string): FieldError[] => 
   invalidValue(`spec.ports[${i}].nodePort`, port, problem),
 ]
 
-/** Protocols of one port share a node port, unless others are asked for. */
+/** Protocols of one port share a node port, unless the client requests others. */
 function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {
   const ports = spec.ports ?? []
   const given = new Map<number, number>()

@@ -1,17 +1,17 @@
-/** What is counted of cluster IPs and node ports, by upstream's names. */
+/** Metrics of cluster IPs and node ports, with upstream's names. */
 import { usualBuckets } from '../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
-/** `static` where the client names what it wants. */
+/** `static` if the client requests a specific address or port. */
 export type AllocationScope = 'static' | 'dynamic'
 
 export interface AllocationMetrics {
-  /** An address of a range was wanted, and found or not. */
+  /** Observes an allocation of an address from a range. */
   address(cidr: string, scope: AllocationScope, found: boolean, seconds: number): void
   port(scope: AllocationScope, found: boolean): void
 }
 
-/** What is in use, and how much there is, just now. */
+/** The current numbers of allocated and available addresses and ports. */
 export interface AllocationState {
   ranges(): Iterable<{ readonly cidr: string; readonly allocated: number; readonly available: number }>
   ports(): { readonly allocated: number; readonly available: number }

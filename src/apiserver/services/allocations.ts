@@ -1,6 +1,6 @@
 /**
- * Which cluster IPs and node ports are in use. The truth is what the store holds: the Services, IPAddresses and
- * ServiceCIDRs in the cachers, and what writes under way have claimed. Nothing else is kept, so nothing can leak.
+ * Cluster IPs and node ports in use: those of the Services, IPAddresses and ServiceCIDRs in the cachers, and the claims
+ * of writes in progress. No other state is held, so none can leak.
  */
 import type { Service } from '../../api/core/service/index.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -17,15 +17,15 @@ export interface AllocationOptions {
   readonly services: Cacher
   readonly ipAddresses: Cacher
   readonly serviceCidrs: Cacher
-  /** The server's own: one, or one of each family; the first is the default. */
+  /** The ranges of the server: one, or one of each family; the first is the default. */
   readonly ranges: readonly AddressRange[]
   readonly nodePorts: PortRange
-  /** From 0 to below 1. */
+  /** Returns a number from 0 to below 1. */
   readonly random: () => number
   readonly metrics?: MetricsRegistry
 }
 
-/** What the store holds just now. Not to be kept across an await. */
+/** The current state of the store. Do not hold it across an await. */
 export interface StoredAllocations {
   readonly services: CacheView
   readonly ipAddresses: CacheView
@@ -37,7 +37,7 @@ interface Held {
   readonly ports: readonly number[]
 }
 
-/** The addresses that a Service has: not those that are no addresses (`None`). */
+/** The cluster IPs of a Service, without `None`. */
 export function addressesOf({ spec }: Service): string[] {
   return (spec?.clusterIPs ?? []).filter((address) => address && address !== 'None').map(canonicalAddress)
 }
@@ -56,7 +56,7 @@ export class Allocations {
   readonly #claimedAddresses = new Set<string>()
   readonly #claimedPorts = new Set<number>()
   readonly #metrics: AllocationMetrics | undefined
-  /** The view of Services that is followed. */
+  /** The view of Services to which this is subscribed. */
   #followed: CacheView | undefined
 
   constructor(options: AllocationOptions) {
@@ -81,7 +81,7 @@ export class Allocations {
     return { allocated: this.#ports.size, available: last - first + 1 - this.#ports.size }
   }
 
-  /** Resolves when everything in the store is known. */
+  /** Resolves when the caches are synced. */
   async ready(): Promise<StoredAllocations> {
     const { services: ofServices, ipAddresses: ofAddresses, serviceCidrs: ofRanges } = this.#options
     const [services, ipAddresses, serviceCidrs] = await Promise.all([
@@ -123,7 +123,7 @@ export class Allocations {
     this.#held.set(key, now)
   }
 
-  /** The keys of Services in the store, with their addresses. */
+  /** Keys of stored Services with their addresses. */
   *addresses(): Generator<readonly [key: string, addresses: readonly string[]]> {
     for (const [key, { addresses }] of this.#held) yield [key, addresses]
   }
@@ -132,7 +132,7 @@ export class Allocations {
     return this.#addresses.has(address)
   }
 
-  /** Begins to claim for one write. The claim has to be ended when the write is. */
+  /** Starts the claim of one write. End the claim when the write ends. */
   claim({ ipAddresses, serviceCidrs }: StoredAllocations, dryRun: boolean): Claim {
     const { nodePorts, random } = this.#options
     const metrics = this.#metrics
@@ -158,8 +158,7 @@ export class Allocations {
       address(wanted) {
         const address = canonicalAddress(wanted)
         const range = ranges.find((range) => range.contains(address))
-        // A dry run asks the one range it knows, a write looks for one among all: the words differ, and tools read
-        // them.
+        // Upstream's dry run checks one range, a write searches all: the messages differ, and tools parse them.
         if (!range)
           return dryRun ? notInRange(address, ranges) : 'the provided network does not match the current range'
         const isTaken = isAddressTaken(address)
@@ -197,13 +196,13 @@ export class Allocations {
   }
 }
 
-/** What one write takes for itself until it has ended; by then it is in the store, or free again. */
+/** Addresses and ports reserved for one write until it ends; then they are stored, or free again. */
 export interface Claim {
-  /** Takes this address, or says why not. */
+  /** Claims this address, or returns the reason why it cannot. */
   address(wanted: string): string | undefined
-  /** Takes any address; undefined if none is left. */
+  /** Claims any free address; undefined if all are in use. */
   nextAddress(family: Family): string | undefined
-  /** Takes this node port, or says why not. */
+  /** Claims this node port, or returns the reason why it cannot. */
   port(wanted: number): string | undefined
   nextPort(): number | undefined
   end(): void

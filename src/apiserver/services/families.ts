@@ -1,5 +1,5 @@
 /**
- * IP families of a Service: `ipFamilies` and `ipFamilyPolicy` are filled in and checked against what the cluster has.
+ * IP families of a Service: defaults `ipFamilies` and `ipFamilyPolicy`, and validates them against the cluster's.
  */
 import { isIPv6 } from 'node:net'
 import { needsClusterIP, type ServiceSpec } from '../../api/core/service/index.ts'
@@ -13,11 +13,11 @@ const other = (family: string | undefined): Family => (family === 'IPv4' ? 'IPv6
 const sameList = (one: readonly string[] = [], two: readonly string[] = []): boolean =>
   one.length === two.length && one.every((item, i) => item === two[i])
 
-/** Fewer than before, and not simply left out. */
+/** True if the list is shorter than the old one, and not just missing. */
 const isReduced = (list: readonly string[] = [], old: readonly string[] = []): boolean =>
   list.length > 0 && list.length < old.length
 
-/** A Service that prefers two families is left as it is when the cluster has changed, not the Service. */
+/** True for an unchanged PreferDualStack Service: it is not changed when only the cluster's families have changed. */
 export function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   return (
     old !== undefined &&
@@ -31,8 +31,8 @@ export function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined)
 }
 
 /**
- * Fills in policy and families. `families` are the cluster's, the default first. What is wrong comes back; nothing is
- * allocated yet.
+ * Defaults policy and families; returns the errors. `families` are those of the cluster, the default first. Allocates
+ * nothing.
  */
 export function settleFamilies(
   spec: ServiceSpec,
@@ -41,7 +41,7 @@ export function settleFamilies(
 ): FieldError[] {
   if (!needsClusterIP(spec) || keepsPreference(spec, old)) return []
   const isOpen = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0
-  // A headless Service without selector names endpoints of its own, of both families.
+  // A headless Service without a selector has endpoints of its own, of both families.
   spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isOpen ? 'RequireDualStack' : 'SingleStack')
   const wrong = addressRules(spec)
   if (wrong.length > 0) return wrong
@@ -57,7 +57,7 @@ export function settleFamilies(
   return []
 }
 
-/** Going back to one family is said by the policy; then the second address and family go by themselves. */
+/** The policy SingleStack removes the second address and family; without it, removing them is an error. */
 function reductions(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const policy = spec.ipFamilyPolicy
   if (policy === 'SingleStack') {
@@ -86,7 +86,7 @@ function pairs({ ipFamilyPolicy: policy, clusterIPs, ipFamilies }: ServiceSpec):
   ]
 }
 
-/** Given addresses say their families. */
+/** Infers families from given addresses. */
 function inferFamilies(spec: ServiceSpec, families: readonly Family[]): FieldError[] {
   const errors: FieldError[] = []
   const { clusterIPs = [] } = spec

@@ -1,4 +1,4 @@
-/** Services in the API server: cluster IPs, node ports, and the Service of the server itself. */
+/** Services in the API server: cluster IPs, node ports, and the Service `kubernetes`. */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -11,28 +11,28 @@ import { defaultServiceRange, parseAddressRanges } from './ranges/address-range.
 import { parsePortRange } from './ranges/port-range.ts'
 import { serviceWrites } from './service-writes.ts'
 
-/** kube-apiserver's own. */
+/** The default of kube-apiserver. */
 export const defaultNodePortRange = '30000-32767'
 
 export interface ServiceAllocationOptions {
   readonly registry: Registry
   /** Finds a resource by its key: `v1/services`. */
   readonly find: (key: string) => ServedResource
-  /** As `--service-cluster-ip-range`: one range, or two with a comma between them. */
+  /** `--service-cluster-ip-range`: one range, or two separated by a comma. */
   readonly clusterIpRange?: string
-  /** As `--service-node-port-range`. */
+  /** `--service-node-port-range`. */
   readonly nodePortRange?: string
   readonly random?: () => number
   readonly metrics?: MetricsRegistry
   readonly log: (line: string) => void
 }
 
-/** Where the server listens. */
+/** Addresses of the listening server. */
 export interface Listening {
   readonly bindAddress: string
   /** `--advertise-address`, if it is given. */
   readonly advertiseAddress?: string
-  /** Whether somebody else sees to the endpoints. */
+  /** True if this server does not write the endpoints. */
   readonly withoutEndpoints?: boolean
   readonly port: number
   readonly context: Writer
@@ -40,13 +40,13 @@ export interface Listening {
 
 export interface ServiceAllocation {
   /**
-   * To be called when the server listens: sees to the Service `kubernetes` and to IPAddresses that are missing or left
-   * over.
+   * Call this when the server listens: ensures the Service `kubernetes`, creates missing IPAddresses and removes
+   * leftover ones.
    */
   begin(listening: Listening): Promise<void>
 }
 
-/** From now on Services get what they need when they are written. Throws an Error for a bad range. */
+/** Installs the allocation for writes of Services. Throws an Error for an invalid range. */
 export function serviceAllocation({
   registry,
   find,
@@ -84,7 +84,7 @@ export function serviceAllocation({
         await repairAddresses(allocations, registry.store)
         await ensureKubernetesService({ ...resources, ranges, address, port, context })
       } catch (error) {
-        // A cluster whose first address somebody else holds serves all the same.
+        // The server works even if the first address of the range is in use by another Service.
         log(`the Service default/kubernetes is not as it should be: ${error instanceof Error ? error.message : error}`)
       }
     },

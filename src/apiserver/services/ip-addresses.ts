@@ -1,6 +1,6 @@
 /**
- * IPAddresses: each cluster IP has one, named after it, that is written and removed in the same transaction as its
- * Service. So servers that share a store never give an address twice, and none is left behind.
+ * IPAddresses: each cluster IP has one, named after it, written and deleted in the same transaction as its Service. So
+ * servers that share a store never allocate an address twice, and no IPAddress is left over.
  */
 import { randomUUID } from 'node:crypto'
 import type { Service } from '../../api/core/service/index.ts'
@@ -11,7 +11,7 @@ import { encode } from '../registry/stored-object.ts'
 import { timestamp } from '../registry/write/write-context.ts'
 import { type Allocations, addressesOf } from './allocations.ts'
 
-/** Who keeps them, as their label says: others' IPAddresses are left alone. */
+/** The managed-by label of IPAddresses written here; others are not touched. */
 const manager = 'ipallocator.k8s.io'
 const managedBy = 'ipaddress.kubernetes.io/managed-by'
 
@@ -51,7 +51,7 @@ function belongsTo(object: IPAddress, { metadata }: Service): boolean {
   )
 }
 
-/** What to commit with a Service that was `old` and becomes `service`; either may be absent. */
+/** The IPAddress operations to commit with a Service that changes from `old` to `service`; either may be absent. */
 export function withAddresses(
   { resource, objects }: CacheView,
   service: Service | undefined,
@@ -64,7 +64,7 @@ export function withAddresses(
   for (const address of wanted) {
     const key = resource.key('', address)
     const stored = objects.get(key)
-    // One that has come since it was looked for is another's: then the condition fails, as it should.
+    // An IPAddress created since the allocation belongs to another Service: then the condition must fail.
     if (stored && (had.includes(address) || belongsTo(stored.parse<IPAddress>(), service!))) continue
     conditions.push({ key, revision: 0 })
     operations.push({ key, value: encode(resource, ipAddress(address, service!)) })
@@ -80,8 +80,8 @@ export function withAddresses(
 }
 
 /**
- * Makes IPAddresses that Services of the store lack and removes those whose Services are gone: a store may come from
- * servers that did not keep them.
+ * Creates missing IPAddresses of stored Services and deletes those of deleted Services: the store may come from a
+ * server that did not write them.
  */
 export async function repairAddresses(allocations: Allocations, store: Store): Promise<void> {
   const { services, ipAddresses } = await allocations.ready()
@@ -97,7 +97,7 @@ export async function repairAddresses(allocations: Allocations, store: Store): P
     const { metadata, spec } = stored.parse<IPAddress>()
     if (metadata.labels?.[managedBy] !== manager) continue
     const { namespace = '', name = '' } = spec?.parentRef ?? {}
-    // Another server may have written both just now.
+    // Another server may have just written both.
     const key = services.resource.key(namespace, name)
     const service = await store.get(key)
     if (service && addressesOf(JSON.parse(service.value.toString()) as Service).includes(stored.name)) continue
@@ -107,6 +107,6 @@ export async function repairAddresses(allocations: Allocations, store: Store): P
     ]
     repairs.push({ conditions, operations: [{ key: stored.key, delete: true }] })
   }
-  // What another server has repaired meanwhile fails here, which is well.
+  // Repairs that another server has done meanwhile fail here, which is harmless.
   await Promise.all(repairs.map((repair) => store.commit(repair)))
 }

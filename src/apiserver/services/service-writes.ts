@@ -1,5 +1,5 @@
 /**
- * What happens around every write of a Service: allocation before it is validated, its IPAddresses in its transaction.
+ * The hook for writes of Services: allocates before validation, and adds IPAddresses to the transaction.
  */
 import type { Service } from '../../api/core/service/index.ts'
 import { keepAllocated } from '../../api/core/service/prepare.ts'

@@ -1,4 +1,4 @@
-/** Allocation as writes see it, on a store in memory. */
+/** Allocation by writes of Services, on a store in memory. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { Service, ServiceSpec } from '../../api/core/service/index.ts'
@@ -25,7 +25,7 @@ type Options = Partial<ServiceAllocationOptions> & {
   readonly plugins?: readonly AdmissionPlugin[]
 }
 
-/** A server's part that writes Services. */
+/** Writes Services as an API server does. */
 class Writer {
   readonly registry: Registry
   readonly allocation: ServiceAllocation
@@ -94,7 +94,7 @@ class Writer {
 
   remove = (name: string, dryRun = false) => deleteObject(this.context(name, dryRun), { dryRun })
 
-  /** The names of the IPAddresses there are. */
+  /** Names of all IPAddresses. */
   async addresses(): Promise<string[]> {
     const resource = this.find('networking.k8s.io/v1/ipaddresses')
     const { objects } = await this.registry.cacher(resource).ready()
@@ -102,7 +102,7 @@ class Writer {
   }
 }
 
-/** The causes of a refusal, without the dump of the value. */
+/** The causes of a rejection, without the dump of the value. */
 async function refused(write: Promise<unknown>): Promise<string> {
   const error = await write.then(
     () => assert.fail('was not refused'),
@@ -119,14 +119,14 @@ const ip = ({ spec }: Service): string => spec?.clusterIP ?? ''
 const nodePorts = ({ spec }: Service): number[] => (spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0)
 
 describe('cluster IPs', () => {
-  test('each Service gets one of its own, also when many are made at once', async (t) => {
+  test('each Service gets its own address, also when many are created concurrently', async (t) => {
     const writer = new Writer(t)
     const made = await Promise.all(Array.from({ length: 100 }, (_, i) => writer.create(`s-${i}`)))
     assert.equal(new Set(made.map(ip)).size, 100)
     assert.deepEqual(new Set(await writer.addresses()), new Set(made.map(ip)))
   })
 
-  test('a full range is an internal error, until a Service goes', async (t) => {
+  test('a full range is an internal error, until a Service is deleted', async (t) => {
     const writer = new Writer(t, { clusterIpRange: '10.0.0.0/30' })
     await Promise.all([writer.create('a'), writer.create('b')])
     assert.equal(await refused(writer.create('c')), 'failed to allocate a serviceIP: range is full')
@@ -134,7 +134,7 @@ describe('cluster IPs', () => {
     assert.ok(ip(await writer.create('c')))
   })
 
-  test('an address that is asked for is given once, and has to be in the range', async (t) => {
+  test('a requested address is allocated once, and must be in the range', async (t) => {
     const writer = new Writer(t)
     assert.equal(ip(await writer.create('a', { clusterIP: '10.0.0.9' })), '10.0.0.9')
     assert.equal(
@@ -154,7 +154,7 @@ describe('cluster IPs', () => {
     )
   })
 
-  test('neither a dry run nor a refused write keeps anything', async (t) => {
+  test('neither a dry run nor a rejected write allocates anything', async (t) => {
     const refuse: AdmissionPlugin = {
       name: 'refuse',
       validate: ({ name }) => {
@@ -179,7 +179,7 @@ describe('cluster IPs', () => {
     await writer.create('again', { type: 'NodePort' })
   })
 
-  test('a headless Service has none, an ExternalName gives it back', async (t) => {
+  test('a headless Service has no address, an ExternalName releases it', async (t) => {
     const writer = new Writer(t)
     assert.deepEqual((await writer.create('headless', { clusterIP: 'None', selector: { a: 'b' } })).spec?.clusterIPs, [
       'None',
@@ -192,7 +192,7 @@ describe('cluster IPs', () => {
     assert.equal((await writer.addresses()).length, 1)
   })
 
-  test('ranges that were added are used when they are ready, after the own ones', async (t) => {
+  test('added ranges are used when they are ready, after those of the server', async (t) => {
     const writer = new Writer(t, { clusterIpRange: '10.0.0.0/30' })
     await Promise.all([writer.create('a'), writer.create('b')])
     const ranges = writer.find('networking.k8s.io/v1/servicecidrs')
@@ -223,7 +223,7 @@ describe('cluster IPs', () => {
     assert.equal(await refused(writer.create('e')), full)
   })
 
-  test('an update that leaves the address out keeps it, one that changes it is refused', async (t) => {
+  test('an update without the address retains it, one that changes it is rejected', async (t) => {
     const writer = new Writer(t)
     const made = await writer.create('s')
     const none = { clusterIP: undefined, clusterIPs: undefined, ipFamilies: undefined, ipFamilyPolicy: undefined }
@@ -237,7 +237,7 @@ describe('cluster IPs', () => {
     )
   })
 
-  test('a finalizer holds the address as long as the Service', async (t) => {
+  test('a Service held by a finalizer retains its address', async (t) => {
     const writer = new Writer(t)
     const object = {
       kind: 'Service',
@@ -260,7 +260,7 @@ describe('cluster IPs', () => {
 describe('two families', () => {
   const clusterIpRange = '10.0.0.0/24,fd00::/108'
 
-  test('a Service asks for both by its policy, and gives one back by it', async (t) => {
+  test('the policy of a Service requests both families, and releases one', async (t) => {
     const writer = new Writer(t, { clusterIpRange })
     assert.deepEqual((await writer.create('one')).spec?.ipFamilies, ['IPv4'])
     const two = await writer.create('two', { ipFamilyPolicy: 'PreferDualStack' })
@@ -279,7 +279,7 @@ describe('two families', () => {
     assert.equal((await writer.addresses()).length, 3)
   })
 
-  test('given addresses say their families; a cluster of one family cannot give two', async (t) => {
+  test('families are inferred from given addresses; a single-stack cluster rejects two', async (t) => {
     const writer = new Writer(t, { clusterIpRange })
     assert.deepEqual((await writer.create('six', { clusterIP: 'fd00::0a' })).spec?.ipFamilies, ['IPv6'])
     assert.match(await refused(writer.create('again', { clusterIP: 'fd00::a' })), /already allocated$/)
@@ -297,7 +297,7 @@ describe('two families', () => {
 })
 
 describe('node ports', () => {
-  test('each is given once, whoever asks for it', async (t) => {
+  test('each port is allocated once, static or dynamic', async (t) => {
     const writer = new Writer(t, { nodePortRange: '30000-30100' })
     const made = await Promise.all(Array.from({ length: 50 }, (_, i) => writer.create(`s-${i}`, { type: 'NodePort' })))
     assert.equal(new Set(made.flatMap(nodePorts)).size, 50)
@@ -312,7 +312,7 @@ describe('node ports', () => {
     )
   })
 
-  test('protocols of one port share one', async (t) => {
+  test('protocols of one port share a node port', async (t) => {
     const writer = new Writer(t)
     const ports = [
       { name: 'tcp', port: 53, protocol: 'TCP' },
@@ -324,7 +324,7 @@ describe('node ports', () => {
     assert.deepEqual(nodePorts(await writer.create('asked', { type: 'LoadBalancer', ports: asked })), [30072, 30072])
   })
 
-  test('an update that leaves them out keeps them by the names of ports', async (t) => {
+  test('an update without node ports retains them by the names of ports', async (t) => {
     const writer = new Writer(t)
     const ports = [
       { name: 'a', port: 80 },
@@ -338,14 +338,14 @@ describe('node ports', () => {
     assert.ok(c && c !== a && c !== b)
   })
 
-  test('they are free again with another type', async (t) => {
+  test('changing the type releases node ports', async (t) => {
     const writer = new Writer(t, { nodePortRange: '30000-30000' })
     await writer.create('s', { type: 'NodePort' })
     assert.deepEqual(nodePorts(await writer.change('s', { type: 'ClusterIP' })), [0])
     assert.deepEqual(nodePorts(await writer.create('t', { type: 'LoadBalancer' })), [30000])
   })
 
-  test('load balancers may go without, and have one for health checks where traffic stays local', async (t) => {
+  test('load balancers may have none, and have a health check port if traffic stays local', async (t) => {
     const writer = new Writer(t)
     const local = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, externalTrafficPolicy: 'Local' }
     const made = await writer.create('s', local)
@@ -369,7 +369,7 @@ describe('node ports', () => {
 })
 
 describe('the store', () => {
-  test('who comes to a store knows what others have given', async (t) => {
+  test('a new server on a store knows the allocations of others', async (t) => {
     const store = memoryStore()
     const [one, two] = [
       new Writer(t, { store, clusterIpRange: '10.0.0.0/28' }),
@@ -385,7 +385,7 @@ describe('the store', () => {
     assert.deepEqual(await two.addresses(), await one.addresses())
   })
 
-  test('two servers that choose the same address: the slower one says try again', async (t) => {
+  test('of two servers that choose the same address, the slower one asks the client to retry', async (t) => {
     const store = memoryStore()
     const random = (): number => 0
     const one = new Writer(t, { store, random })
@@ -398,7 +398,7 @@ describe('the store', () => {
     assert.deepEqual(await two.addresses(), ['10.0.0.17'])
   })
 
-  test('at start, IPAddresses that are missing are made and leftovers go; those of others stay', async (t) => {
+  test('the start creates missing IPAddresses and deletes leftover ones, but not those of others', async (t) => {
     const store = memoryStore()
     const before = new Writer(t, { store })
     await before.create('s', { clusterIP: '10.0.0.9' })
@@ -429,7 +429,7 @@ describe('the store', () => {
     assert.match(await refused(writer.create('t', { clusterIP: '10.0.0.30' })), /already allocated$/)
   })
 
-  test('the Service kubernetes leads to the server, wherever it is after a restart', async (t) => {
+  test('the Service kubernetes has the current address of the server after a restart', async (t) => {
     const store = memoryStore()
     const seen = async (bindAddress: string, port: number, clusterIpRange: string) => {
       const writer = new Writer(t, { store, clusterIpRange })
@@ -479,7 +479,7 @@ describe('the store', () => {
       '10.0.0.0/24',
     ])
     assert.equal(store.revision, revision)
-    // Another range is served at once, whoever holds the old one.
+    // Another range is used immediately, even if the old one is still held.
     const holder = new Writer(t, { store })
     const place = {
       ...holder.context('kubernetes'),

@@ -1,13 +1,12 @@
 /**
- * The names of admission plug-ins, upstream's: those of `--enable-admission-plugins`, and what is wrong with a choice
- * of them.
+ * Upstream's names of admission plug-ins, as in `--enable-admission-plugins`, and the validation of such lists.
  */
 import { pluginOrder } from '../admission/plugin-order.ts'
 import { droppedPlugin } from './dropped-plugins.ts'
 
 export const admissionPluginNames: readonly string[] = [...pluginOrder].sort()
 
-/** What upstream says about a choice that cannot be; empty if all is well. */
+/** Upstream's errors for the flags that enable and disable plug-ins; empty if they are valid. */
 export function admissionPluginErrors(enabled: readonly string[] = [], disabled: readonly string[] = []): string[] {
   const both = [...new Set(enabled)].filter((name) => disabled.includes(name))
   return [
@@ -19,7 +18,7 @@ export function admissionPluginErrors(enabled: readonly string[] = [], disabled:
   ]
 }
 
-/** What upstream says about `--admission-control`, which names all that are on. */
+/** Upstream's errors for `--admission-control`, the list of all enabled plug-ins. */
 export const admissionControlErrors = (names: readonly string[]): string[] => unknown('admission-control', names)
 
 const unknown = (flag: string, names: readonly string[]): string[] =>

@@ -1,4 +1,4 @@
-/** Flags that kube-apiserver had: an old command line learns which release removed them. */
+/** Removed flags of kube-apiserver, so that the error for an old command line names the release that removed them. */
 import { own } from '../../lib/own.ts'
 
 const dropped: Readonly<Record<string, readonly string[]>> = {
@@ -22,5 +22,5 @@ const releases: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(dropped).flatMap(([release, names]) => names.map((name) => [name, release])),
 )
 
-/** The release that removed a flag; undefined for a flag that is not known to have existed. */
+/** The release that removed a flag; undefined for unknown flags. */
 export const droppedIn = (name: string): string | undefined => own(releases, name)

@@ -1,4 +1,4 @@
-/** Admission plug-ins that Kubernetes once had: since which version each is gone, and what does its work now. */
+/** Removed admission plug-ins of Kubernetes: the release that removed each, and its replacement. */
 
 interface Dropped {
   readonly since: string
@@ -31,7 +31,7 @@ const droppedPlugins: Readonly<Record<string, Dropped>> = {
   SecurityContextDeny: { since: '1.30', instead: podSecurity },
 }
 
-/** What to say of a plug-in that is not there any more; undefined for other names. */
+/** The error message for a removed plug-in; undefined for other names. */
 export function droppedPlugin(name: string): string | undefined {
   if (!Object.hasOwn(droppedPlugins, name)) return undefined
   const { since, instead } = droppedPlugins[name]!

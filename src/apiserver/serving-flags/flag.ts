@@ -1,6 +1,6 @@
-/** What a flag of kube-apiserver is, as data: its name and type are upstream's; the words about it are ours. */
+/** Flags of kube-apiserver as data. Names and types are upstream's, help texts are ours. */
 
-/** As upstream's help prints them. */
+/** Types as printed in upstream's help. */
 export type FlagType =
   | 'bool'
   | 'string'
@@ -20,13 +20,13 @@ export type FlagType =
 export interface Flag {
   readonly name: string
   readonly type: FlagType
-  /** What it is for, as one sentence without an end. */
+  /** One sentence without a full stop. */
   readonly help: string
-  /** As the help shows it; absent where that is nothing, 0 or false. */
+  /** The default as printed in the help; absent for an empty text, 0 and false. */
   readonly usual?: string
   /** `v` for `-v`. */
   readonly short?: string
-  /** Why it is taken and changes nothing; absent where it takes effect. */
+  /** Why the flag has no effect; absent if it has one. */
   readonly idle?: string
 }
 
@@ -36,10 +36,10 @@ export interface FlagSet {
   readonly flags: readonly Flag[]
 }
 
-/** A flag that takes effect. */
+/** A flag with an effect. */
 export const works = (name: string, type: FlagType, help: string, usual?: string): Flag => ({ name, type, help, usual })
 
-/** A flag that is accepted and changes nothing, for the reason that `idle` says. */
+/** A flag that is accepted without effect; `why` is the reason. */
 export const idle = (why: string, name: string, type: FlagType, help: string, usual?: string): Flag => ({
   name,
   type,

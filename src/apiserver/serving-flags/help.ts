@@ -1,4 +1,4 @@
-/** The help of a program with kube-apiserver's flags: a section a topic, a flag a line, as upstream lays it out. */
+/** The `--help` of a program with kube-apiserver's flags in upstream's layout: a section per topic, a line per flag. */
 import type { Flag, FlagSet, FlagType } from './flag.ts'
 
 const typeNames: Readonly<Record<FlagType, string>> = {
@@ -18,10 +18,10 @@ const typeNames: Readonly<Record<FlagType, string>> = {
   portRange: "<a string in the form 'N1-N2'>",
 }
 
-/** The text of `--help`, up to its last line break. */
+/** The text of `--help`, without the last line break. */
 export function flagsHelp(usage: string, sets: readonly FlagSet[]): string {
   const names = sets.flatMap(({ flags }) => flags.map(nameColumn))
-  // Long names have their help on a line of its own.
+  // The help of a long name is on the next line.
   const width = Math.max(...names.filter((name) => name.length < 60).map((name) => name.length))
   const line = (flag: Flag): string => {
     const name = nameColumn(flag)

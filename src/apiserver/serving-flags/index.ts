@@ -1,6 +1,6 @@
 /**
- * The flags of kube-apiserver 1.36: which there are, how a command line is read, what the help says. What they do is
- * said by `cluster/`.
+ * The flags of kube-apiserver 1.36: their table, the parser of command lines, the help. Their effects are implemented
+ * in `cluster/`.
  */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
 import { idleGateLines } from '../../api/features/gate-effects.ts'
@@ -39,23 +39,23 @@ const sets = [
   global('the API that is served'),
 ]
 
-/** Every flag that there is. */
+/** All flags. */
 export const allApiServerFlags: readonly Flag[] = sets.flatMap(({ flags }) => flags)
 
-/** Reads the command line of kube-apiserver. Throws a FlagError with pflag's words. */
+/** Parses the command line of kube-apiserver. Throws a FlagError with pflag's message. */
 export function apiServerFlags(args: readonly string[]): FlagValues {
   const values = parseFlags(sets, args)
   logFormatOf(values)
   return values
 }
 
-/** What is to be said of flags that were given and change nothing, a line each. */
+/** Warnings for given flags without effect, a line per flag. */
 export const idleFlagLines = (values: FlagValues): string[] => [
   ...values.given.flatMap(({ name, idle }) => (idle ? [`--${name} changes nothing here: ${idle}`] : [])),
   ...idleGateLines(new FeatureGates(featureSettings(values.all('feature-gates')))),
 ]
 
-/** `--help`; `program` is what was called. */
+/** The text of `--help`; `program` is the name of the command. */
 export const apiServerHelp = (program: string): string =>
   flagsHelp(
     `The API server of Typernetes, alone, with the flags of kube-apiserver 1.36. Controllers, scheduler and nodes are other programs.

@@ -1,4 +1,4 @@
-/** Reads a command line as pflag does, with its syntax and its words for what is wrong. */
+/** Parses a command line with pflag's syntax and error messages. */
 
 import {
   configurationMap,
@@ -17,7 +17,7 @@ import { featureGateFault } from '../feature-gates/index.ts'
 import { droppedIn } from './dropped-flags.ts'
 import type { Flag, FlagSet, FlagType } from './flag.ts'
 
-/** A command line that is not taken. The message is pflag's, without the `Error: ` before it. */
+/** An invalid command line. The message is pflag's, without the leading `Error: `. */
 export class FlagError extends Error {
   constructor(message: string) {
     super(message)
@@ -25,7 +25,7 @@ export class FlagError extends Error {
   }
 }
 
-/** What was given; each getter gives undefined for a flag that was not. */
+/** The values of a command line; getters return undefined for flags that were not given. */
 export class FlagValues {
   readonly #texts = new Map<string, string[]>()
   readonly #flags: ReadonlyMap<string, Flag>
@@ -34,7 +34,7 @@ export class FlagValues {
     this.#flags = flags
   }
 
-  /** The flags that were given, in that order. */
+  /** The given flags in the order of the command line. */
   get given(): Flag[] {
     return [...this.#texts.keys()].flatMap((name) => this.#flags.get(name) ?? [])
   }
@@ -47,7 +47,7 @@ export class FlagValues {
     return this.#texts.get(name)?.at(-1)
   }
 
-  /** Every value that was given, as it was. */
+  /** All given values of a flag, unparsed. */
   all(name: string): readonly string[] {
     return this.#texts.get(name) ?? []
   }
@@ -68,20 +68,20 @@ export class FlagValues {
     return this.#last(name, goDurationMs)
   }
 
-  /** A list that may be given in one go or in several. */
+  /** A list, given as one comma-separated value or several values. */
   list(name: string): string[] | undefined {
     const { type = 'strings' } = this.#flags.get(name) ?? {}
     const split = type === 'stringArray' || type === 'namedCertKey' ? (text: string) => [text] : goList
     return this.#texts.get(name)?.flatMap(split)
   }
 
-  /** Of the same key the last value counts. */
+  /** The last value of a key wins. */
   map(name: string): ReadonlyMap<string, string> | undefined {
     const texts = this.#texts.get(name)
     return texts && new Map(texts.flatMap(configurationMap))
   }
 
-  /** Of a flag that is given once for each pair. */
+  /** The pairs of a flag that is given once per pair. */
   pairs(name: string): [string, string][] {
     return this.#texts.get(name)?.map(goPair) ?? []
   }
@@ -94,7 +94,7 @@ export class FlagValues {
 
 const asText = (text: string): string => text
 
-/** Throws a ValueError for what a type does not take. */
+/** Parsers by type; they throw a ValueError for invalid values. */
 const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>> = {
   bool: goBool,
   version: asText,
@@ -107,16 +107,16 @@ const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>>
   ip: goIp,
   stringToString: (text, { name }) => (name === 'runtime-config' ? configurationMap(text) : goMap(text)),
   mapStringString: goPair,
-  // Looked at when all of them are known.
+  // Validated after all values are parsed.
   featureGates: asText,
   namedCertKey,
   portRange,
 }
 
-/** Types whose flag may stand alone. */
+/** Types whose flags may have no value, with the value they get then. */
 const alone: Partial<Record<FlagType, string>> = { bool: 'true', version: 'true' }
 
-/** Reads `args`; `program` names itself in the complaint about words that are no flags. Throws a FlagError. */
+/** Parses `args`; `program` is its name in the error about positional arguments. Throws a FlagError. */
 export function parseFlags(sets: readonly FlagSet[], args: readonly string[], program = 'kube-apiserver'): FlagValues {
   const flags = new Map(sets.flatMap((set) => set.flags.map((flag) => [flag.name, flag])))
   const shorts = new Map([...flags.values()].flatMap((flag) => (flag.short ? [[flag.short, flag] as const] : [])))
@@ -142,7 +142,7 @@ export function parseFlags(sets: readonly FlagSet[], args: readonly string[], pr
     if (arg.startsWith('--')) {
       const [, given = '', text] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
       if (given === '' || given.startsWith('-')) throw new FlagError(`bad flag syntax: ${arg}`)
-      // As upstream, which takes both.
+      // Upstream accepts both.
       const flag = flags.get(given.replaceAll('_', '-'))
       if (!flag) throw unknownFlag(given)
       const value = text ?? alone[flag.type] ?? args[++i]
@@ -162,7 +162,7 @@ export function parseFlags(sets: readonly FlagSet[], args: readonly string[], pr
   if (fault) throw new FlagError(fault)
   return values
 
-  /** `-v2`, `-v=2`, `-v 2`: gives how many further words were used. */
+  /** `-v2`, `-v=2`, `-v 2`: returns the number of further arguments consumed. */
   function shortFlags(letters: string, next: string | undefined): number {
     for (let at = 0; at < letters.length; at++) {
       const letter = letters[at]!

@@ -12,7 +12,7 @@ const refused = (...args: readonly string[]): string => {
   return assert.fail(`${args.join(' ')} was taken`)
 }
 
-test('values come after = or as the next word; booleans stand alone', () => {
+test('a value follows after = or as the next argument; booleans need none', () => {
   const flags = apiServerFlags(['--secure-port=1', '--bind-address', '::1', '--anonymous-auth', '-v2', '--profiling=F'])
   assert.deepEqual(
     [flags.int('secure-port'), flags.text('bind-address'), flags.bool('anonymous-auth'), flags.int('v')],
@@ -23,11 +23,11 @@ test('values come after = or as the next word; booleans stand alone', () => {
   for (const level of [['-v', '4'], ['-v=4'], ['--v=4'], ['--v', '4']]) assert.equal(apiServerFlags(level).int('v'), 4)
 })
 
-test('underscores are as good as dashes, and the last of several values counts', () => {
+test('underscores equal dashes in names, and the last of several values wins', () => {
   assert.equal(apiServerFlags(['--secure_port=1', '--secure-port=2']).int('secure-port'), 2)
 })
 
-test('lists and maps may come in one go or in several', () => {
+test('lists and maps may be one value or several', () => {
   const flags = apiServerFlags([
     '--disable-admission-plugins=A,B',
     '--disable-admission-plugins=C',
@@ -52,12 +52,12 @@ test('lists and maps may come in one go or in several', () => {
   assert.deepEqual(apiServerFlags(['--oidc-signing-algs="a,b",c']).list('oidc-signing-algs'), ['a,b', 'c'])
 })
 
-test('durations are as Go writes them', () => {
+test('durations have the syntax of Go', () => {
   const ms = (text: string) => apiServerFlags([`--request-timeout=${text}`]).durationMs('request-timeout')
   assert.deepEqual(['1m30s', '1.5h', '0', '300ms', '-2s'].map(ms), [90_000, 5_400_000, 0, 300, -2000])
 })
 
-test('what is wrong is said in the words of pflag', () => {
+test('errors are those of pflag', () => {
   const invalid = (value: string, flag: string, why: string) =>
     `invalid argument ${JSON.stringify(value)} for "${flag}" flag: ${why}`
   const table: readonly (readonly [args: readonly string[], words: string])[] = [
@@ -107,7 +107,7 @@ test('what is wrong is said in the words of pflag', () => {
   for (const [args, words] of table) assert.equal(refused(...args), words)
 })
 
-test('every flag has one place, and the help shows it under its topic', () => {
+test('every flag is listed once, and the help shows it under its topic', () => {
   const help = apiServerHelp('kube-apiserver')
   const names = [...help.matchAll(/^ {2}(?: {4}|-\w, )--([a-z0-9-]+)/gm)].map(([, name]) => name)
   assert.equal(new Set(names).size, names.length)
@@ -136,13 +136,13 @@ test('every flag has one place, and the help shows it under its topic', () => {
   assert.match(help, /^ {6}--secure-port int +The port to listen on; 0 for any free one\. \(default 6443\)$/m)
 })
 
-test('flags that change nothing say so in a line each', () => {
+test('each flag without effect gives a warning line', () => {
   assert.deepEqual(idleFlagLines(apiServerFlags(['--coordinated-leadership-lease-duration=9s', '--secure-port=1'])), [
     '--coordinated-leadership-lease-duration changes nothing here: no leases are coordinated',
   ])
 })
 
-test('admission plug-ins are known by name', () => {
+test('names of admission plug-ins are validated', () => {
   assert.deepEqual(admissionPluginErrors(['Priority'], ['ServiceAccount']), [])
   assert.deepEqual(admissionPluginErrors(['Nonsense', 'Priority'], ['Priority', 'Other']), [
     'enable-admission-plugins plugin "Nonsense" is unknown',

@@ -1,4 +1,4 @@
-/** Which Kubernetes is served, and by what, by upstream's names. */
+/** Metrics of the served Kubernetes version and this build, with upstream's names. */
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { kubernetesMinor } from '../../lib/release.ts'
 import type { VersionInfo } from './version.ts'

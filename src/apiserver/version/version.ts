@@ -1,10 +1,10 @@
-/** The answer of `/version`. */
+/** The response of `/version`. */
 import { kubernetesMinor, kubernetesVersion } from '../../lib/release.ts'
 
 export interface VersionInfo {
   readonly major: string
   readonly minor: string
-  /** The release whose API is served, and the oldest that could be served (KEP-4330). */
+  /** The release whose API is served, and the oldest compatible one (KEP-4330). */
   readonly emulationMajor: string
   readonly emulationMinor: string
   readonly minCompatibilityMajor: string
@@ -20,7 +20,7 @@ export interface VersionInfo {
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', ia32: '386', arm: 'arm' }
 
-/** `goVersion` names the runtime, since there is no Go here. */
+/** `goVersion` is the version of Node. */
 export const versionInfo = (release: string): VersionInfo => ({
   major: '1',
   minor: String(kubernetesMinor),

@@ -5,7 +5,7 @@ import { duplexPair } from 'node:stream'
 import { test } from 'node:test'
 import { FrameClient } from './frame-client.ts'
 
-/** A client, and Node's own server at the other end. */
+/** A client connected to Node's HTTP/2 server. */
 function pair(answer: (stream: ServerHttp2Stream, headers: Record<string, unknown>) => void) {
   const [near, far] = duplexPair()
   const server = performServerHandshake(far)
@@ -21,7 +21,7 @@ const head = (method: string, path: string) => ({
   ':path': path,
 })
 
-test('a server understands requests with and without bodies', { timeout: 10_000 }, async () => {
+test('the server reads requests with and without bodies', { timeout: 10_000 }, async () => {
   const seen: unknown[] = []
   const { client, server } = pair(async (stream, headers) => {
     let body = ''
@@ -44,7 +44,7 @@ test('a server understands requests with and without bodies', { timeout: 10_000 
   server.destroy()
 })
 
-test('an answer that is larger than all windows, and one without a body, are read to their end', {
+test('a response larger than all windows, and one without a body, are read to their end', {
   timeout: 10_000,
 }, async () => {
   const { client, server } = pair((stream, headers) => {
@@ -56,7 +56,7 @@ test('an answer that is larger than all windows, and one without a body, are rea
   server.destroy()
 })
 
-test('a watch is given up when its answer begins', { timeout: 10_000 }, async () => {
+test('a watch is cancelled when its response begins', { timeout: 10_000 }, async () => {
   const codes: number[] = []
   const { client, server } = pair(async (stream) => {
     stream.respond({ ':status': 200 })
@@ -70,7 +70,7 @@ test('a watch is given up when its answer begins', { timeout: 10_000 }, async ()
   server.destroy()
 })
 
-test('nobody waits for a server that has gone', { timeout: 10_000 }, async () => {
+test('requests to a closed connection resolve immediately', { timeout: 10_000 }, async () => {
   const { client, server } = pair(() => server.destroy())
   await client.ask({ headers: head('GET', '/') })
   client.close()

@@ -1,13 +1,13 @@
 /**
- * The client's half of an HTTP/2 session, as much of it as the warm-up needs (RFC 9113, and RFC 7541 for headers):
- * answers are read to their end and thrown away, header blocks and all. Node's own client takes half the time of the
- * server, and leaves 3 KB of each request behind that only a full collection takes away (docs/decisions/0009).
+ * A minimal HTTP/2 client for the warm-up (RFC 9113, and RFC 7541 for headers): reads responses to their end and
+ * discards them, including header blocks. Node's client takes half the time of the server, and each request leaves 3 KB
+ * that only a full garbage collection frees (docs/decisions/0009).
  */
 import type { Duplex } from 'node:stream'
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 
-/** Frames: their types, flags, and the error of a stream that is not wanted any more. */
+/** Types and flags of frames, and the error code of a cancelled stream. */
 const data = 0x0
 const headers = 0x1
 const rstStream = 0x3
@@ -28,15 +28,15 @@ export interface FrameRequest {
   readonly headers: Readonly<Record<string, string>>
   /** At most 16 KB: one frame. */
   readonly body?: Buffer
-  /** Given up as soon as its answer begins. */
+  /** Cancelled as soon as its response begins. */
   readonly isWatch?: boolean
 }
 
 export class FrameClient {
   readonly #transport: Duplex
-  /** What waits for the end of an answer, by stream. */
+  /** Pending requests by stream. */
   readonly #waiting = new Map<number, { readonly isWatch: boolean; ended(): void }>()
-  /** The beginning of a frame that has not come whole. */
+  /** The received part of an incomplete frame. */
   #rest: Buffer = Buffer.alloc(0)
   #streams = 0
 
@@ -60,8 +60,8 @@ export class FrameClient {
   }
 
   /**
-   * Resolves when the answer has ended, or there will be none. The server's windows are not looked at: it widens them
-   * again when half is used, and a few small bodies at a time do not come so far.
+   * Sends a request. Resolves when the response has ended, or the connection is closed. Ignores the server's flow
+   * control windows: it extends them when half is used, and a few small bodies at a time never reach that.
    */
   ask({ headers: fields, body, isWatch = false }: FrameRequest): Promise<void> {
     if (this.#transport.destroyed) return Promise.resolve()
@@ -114,8 +114,8 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
 }
 
 /**
- * Literal fields that are not indexed, with names of their own: the simplest there are. Names and values are shorter
- * than 127 bytes.
+ * Encodes headers as literal fields without indexing, the simplest encoding. Names and values must be shorter than 127
+ * bytes.
  */
 function headerBlock(fields: Readonly<Record<string, string>>): Buffer {
   let block = ''

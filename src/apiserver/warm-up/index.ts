@@ -1,7 +1,7 @@
 /**
- * Runs the paths of common requests right after the start, while nobody asks for anything, so that the first real
- * requests find compiled code; and again when a collection in a quiet moment has thrown some of it away. They come over
- * an HTTP/2 session that lies in memory; every write is a dry run: nothing is kept, nothing leaves the process.
+ * Sends common requests right after the start, while the server is idle, so that the first real requests run compiled
+ * code; and once more after a garbage collection while idle has dropped some of it. The requests use an HTTP/2 session
+ * in memory; every write is a dry run: nothing is stored, nothing leaves the process.
  */
 import { performServerHandshake } from 'node:http2'
 import { duplexPair } from 'node:stream'
@@ -12,20 +12,20 @@ import { answerStreams, type Http2Peer } from '../http/http2/exchange.ts'
 import type { WaitGroup } from '../http/wait-group.ts'
 import { FrameClient, type FrameRequest } from './frame-client.ts'
 
-/** How often each is asked: about 0.6 s of CPU in all. */
+/** Requests of each kind: about 0.6 s of CPU in total. */
 const firstRounds = 400
-/** After a collection: enough for what many of them share. */
+/** Requests of each kind after a garbage collection: enough for shared code. */
 const laterRounds = 100
 /**
- * Watches come rarely, but differ from all others in many places: code that has not met one before is compiled anew for
- * the first.
+ * The share of watches. Watches are rare, but take other branches than all other requests: the first one would
+ * recompile the code.
  */
 const watchShare = 0.1
-/** A pod has to wait for its namespace's service account, and is refused where nobody makes one. */
+/** Rejections of a kind before it is skipped: pods are rejected where nobody creates service accounts. */
 const mostRefusals = 3
-/** The start is not over when the server listens: whoever waits for it, and the cluster's own parts, come first. */
+/** Waits after the server listens, because its first clients and the cluster's components come first. */
 const pauseMs = 200
-/** Where others ask all the time, it is they who warm it up. */
+/** Gives up after this time: then steady requests have warmed up the server. */
 const mostMs = 30_000
 
 const itself: Http2Peer = {
@@ -37,7 +37,7 @@ const itself: Http2Peer = {
 }
 
 interface Ask {
-  /** Watches do not end by themselves. */
+  /** Watches must be cancelled. */
   readonly isWatch?: boolean
   readonly method: string
   readonly path: string
@@ -92,7 +92,7 @@ const asks: readonly ((i: number) => Ask)[] = [
     body: { metadata: { labels: labels(i) } },
     type: 'application/merge-patch+json',
   }),
-  // Of one that every cluster has. A body would hide what the query asks for.
+  // Every cluster has this role. A body would override the query.
   () => ({ method: 'DELETE', path: '/apis/rbac.authorization.k8s.io/v1/clusterroles/view', query: 'dryRun=All' }),
   () => ({ method: 'GET', path: namespace }),
   () => ({ method: 'GET', path: '/api/v1/namespaces', query: 'limit=500' }),
@@ -100,16 +100,16 @@ const asks: readonly ((i: number) => Ask)[] = [
 ]
 
 export interface WarmUp {
-  /** Asks a few times more: what a collection has thrown away is compiled anew. */
+  /** Sends some more requests, after a garbage collection has dropped compiled code. */
   again(): void
   end(): void
 }
 
 export interface WarmUpOptions {
   readonly handler: Handler
-  /** Nothing is asked while its requests are under way. */
+  /** No requests are sent while real requests are in progress. */
   readonly waitGroup: WaitGroup
-  /** Nothing is written where webhooks would be asked about it. */
+  /** Returns false if webhooks would be called for writes. */
   mayWrite(): boolean
 }
 
@@ -124,7 +124,7 @@ export function warmUp(options: WarmUpOptions): WarmUp {
   return { again: () => ask(laterRounds), end: () => ending.abort() }
 }
 
-/** Never rejects: what is asked may fail, and end before its time. */
+/** Never rejects: requests may fail or be aborted. */
 async function askAll(
   { handler, waitGroup, mayWrite }: WarmUpOptions,
   rounds: number,
@@ -145,7 +145,7 @@ async function askAll(
   server.on('stream', answerStreams(noting, itself, boundsOf()))
   server.on('error', () => {})
   const client = new FrameClient(near)
-  // A session that is destroyed while it reads, which whoever ends this may be called from, sends for ever (Node 24).
+  // `end` may be called while the session reads: destroying it then would make it send forever (Node 24).
   const close = (): void => {
     setImmediate(() => {
       client.close()

@@ -5,7 +5,7 @@ import { WaitGroup } from '../http/wait-group.ts'
 import { requestInfo } from '../request-info/request-info.ts'
 import { warmUp } from './index.ts'
 
-/** Counts what is asked, by kind, until as many as wanted have come. */
+/** Counts requests by kind until the wanted numbers are reached. */
 function counting(answer: (kind: string) => number, wanted: Record<string, number>) {
   const asked: Record<string, number> = {}
   let enough: () => void
@@ -22,7 +22,7 @@ function counting(answer: (kind: string) => number, wanted: Record<string, numbe
 
 const start = (handler: Handler, mayWrite = () => true) => warmUp({ handler, waitGroup: new WaitGroup(), mayWrite })
 
-test('every path is asked, and none waits for another', { timeout: 60_000 }, async () => {
+test('every kind of request is sent, and none waits for another', { timeout: 60_000 }, async () => {
   const { handler, asked, all } = counting(() => 200, {
     'create configmaps': 400,
     'update namespaces': 400,
@@ -44,7 +44,7 @@ test('every path is asked, and none waits for another', { timeout: 60_000 }, asy
   warmth.end()
 })
 
-test('what is refused is asked a few times only', { timeout: 60_000 }, async () => {
+test('a kind that is rejected is sent a few times only', { timeout: 60_000 }, async () => {
   const { handler, asked, all } = counting((kind) => (kind === 'create pods' ? 403 : 200), {
     'list namespaces': 400,
     'create configmaps': 400,
@@ -56,7 +56,7 @@ test('what is refused is asked a few times only', { timeout: 60_000 }, async () 
   warmth.end()
 })
 
-test('nothing is written where others would be asked about it', { timeout: 60_000 }, async () => {
+test('no writes are sent if webhooks would be called', { timeout: 60_000 }, async () => {
   const { handler, asked, all } = counting(() => 200, {
     'list namespaces': 400,
     'get namespaces': 400,
@@ -68,7 +68,7 @@ test('nothing is written where others would be asked about it', { timeout: 60_00
   warmth.end()
 })
 
-test('it begins again when asked to', { timeout: 60_000 }, async () => {
+test('repeat sends more requests', { timeout: 60_000 }, async () => {
   const { handler, all } = counting(() => 200, { 'list namespaces': 500, 'create configmaps': 500 })
   const warmth = start(handler)
   warmth.again()

@@ -4,7 +4,7 @@ import { mergeV2 } from './merge-v2.ts'
 
 const at = (name: string) => ({ get: { schema: { $ref: `#/definitions/${name}` } } })
 
-test('paths come with the definitions that they refer to, and with no others', () => {
+test('added paths bring the definitions they refer to, and no others', () => {
   const merged = mergeV2({ swagger: '2.0', paths: { '/a': at('A') }, definitions: { A: { type: 'object' } } }, [
     {
       paths: { '/b': at('B') },
@@ -22,7 +22,7 @@ test('paths come with the definitions that they refer to, and with no others', (
   })
 })
 
-test('paths that are there stay; a definition that differs gets another name, the same one is shared', () => {
+test('existing paths remain; a different definition is renamed, an equal one is shared', () => {
   const kinds = { 'x-kubernetes-group-version-kind': [] }
   const merged = mergeV2(
     { paths: { '/a': at('A') }, definitions: { A: { type: 'object' }, Same: { type: 'string', ...kinds } } },
@@ -41,7 +41,7 @@ test('paths that are there stay; a definition that differs gets another name, th
   })
 })
 
-test('definitions that refer to themselves and names of JavaScript are nothing special', () => {
+test('recursive definitions and names of Object.prototype are merged', () => {
   const tree = { properties: { left: { $ref: '#/definitions/constructor' } } }
   const merged = mergeV2({ paths: {}, definitions: {} }, [
     { paths: { '/t': at('constructor') }, definitions: { constructor: tree } },
@@ -49,7 +49,7 @@ test('definitions that refer to themselves and names of JavaScript are nothing s
   assert.deepEqual(Object.entries(merged.definitions as object), [['constructor', tree]])
 })
 
-test('parameters that operations share come with them, and so do the definitions of bodies', () => {
+test('added operations bring their shared parameters and the definitions of their bodies', () => {
   const body = { in: 'body', name: 'body', schema: { $ref: '#/definitions/A' } }
   const merged = mergeV2({ paths: {}, definitions: { A: { type: 'object' } } }, [
     {

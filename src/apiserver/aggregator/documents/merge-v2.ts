@@ -1,5 +1,5 @@
 /**
- * Puts OpenAPI v2 documents together: paths of the first win, definitions of the same name that differ get another one.
+ * Merges OpenAPI v2 documents: paths of the first win; different definitions of the same name are renamed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { own, setOwn } from '../../../lib/own.ts'
@@ -7,14 +7,14 @@ import { own, setOwn } from '../../../lib/own.ts'
 export interface OpenApiV2 {
   readonly paths?: Readonly<Record<string, unknown>>
   readonly definitions?: Readonly<Record<string, unknown>>
-  /** Those that operations refer to. */
+  /** Shared parameters, to which operations refer. */
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
 const prefix = '#/definitions/'
 const parameterPrefix = '#/parameters/'
 
-/** `document` with the paths of the others, and with the definitions that these refer to. */
+/** Returns `document` with the paths of the others and the definitions they refer to. */
 export function mergeV2(
   document: Readonly<Record<string, unknown>>,
   others: readonly OpenApiV2[],
@@ -40,7 +40,7 @@ export function mergeV2(
   return { ...document, paths, definitions }
 }
 
-/** Shared parameters take the places of the references to them: two documents may have different ones of one name. */
+/** Inlines shared parameters, because two documents may have different ones of the same name. */
 function withParameters(value: unknown, parameters: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(value)) return value.map((item) => withParameters(item, parameters))
   if (typeof value !== 'object' || value === null) return value
@@ -52,7 +52,7 @@ function withParameters(value: unknown, parameters: Readonly<Record<string, unkn
   return result
 }
 
-/** The name itself if nothing else has it, or if that is the same but for the kinds it belongs to. */
+/** The first name that is free, or taken by a definition that is equal except for its kinds. */
 function freeName(name: string, definition: unknown, taken: Readonly<Record<string, unknown>>): string {
   for (let i = 1; ; i++) {
     const candidate = i === 1 ? name : `${name}_v${i}`
@@ -67,7 +67,7 @@ function withoutKinds(definition: unknown): unknown {
   return rest
 }
 
-/** The definitions that values refer to, and those that these refer to. */
+/** The definitions that values refer to, directly or indirectly. */
 function closure(values: readonly unknown[], definitions: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const waiting: unknown[] = [...values]

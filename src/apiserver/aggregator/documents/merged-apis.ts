@@ -1,8 +1,8 @@
-/** The APIs of this server and of others, as discovery shows them together. */
+/** The APIs of this server merged with those of other servers, for discovery. */
 import type { ApisState } from '../../registry/served-apis.ts'
 import { mergedGroups, type RemoteVersion } from './merged-groups.ts'
 
-/** `state` is another object whenever either of both has changed. */
+/** `state` is a new object after each change of either. */
 export function mergedApis(
   apis: { readonly state: ApisState },
   remote: () => readonly RemoteVersion[],

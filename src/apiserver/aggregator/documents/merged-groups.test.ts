@@ -22,7 +22,7 @@ const shown = (groups: readonly ServedGroup[]) =>
 
 const groups = [local('', 'v1'), local('apps', 'v1'), local('batch', 'v1'), local('example.com', 'v1')]
 
-test('a group is as important as its most important version; equal ones stand in the order of their names', () => {
+test('a group has the highest priority of its versions; groups of equal priority are sorted by name', () => {
   assert.deepEqual(
     shown(
       mergedGroups(groups, [
@@ -35,7 +35,7 @@ test('a group is as important as its most important version; equal ones stand in
   )
 })
 
-test('versions stand by their priority first, then as versions are preferred', () => {
+test('versions are sorted by priority, then by version preference', () => {
   const versions = [
     remote('z.com', 'v1beta1', 100, 10),
     remote('z.com', 'v1', 100, 10),
@@ -44,7 +44,7 @@ test('versions stand by their priority first, then as versions are preferred', (
   assert.equal(shown(mergedGroups(groups, versions)).at(-1), 'z.com: v1alpha1 v1 v1beta1')
 })
 
-test('a version of another server stands in for one of this server', () => {
+test('a version of another server replaces one of this server', () => {
   const [, apps] = mergedGroups(groups, [remote('apps', 'v1', 17_800, 15)])
   assert.deepEqual(apps?.versions, [remote('apps', 'v1', 17_800, 15)])
 })

@@ -1,21 +1,21 @@
-/** Groups of this server and of others in one list, in the order of their priorities. */
+/** Merges groups of this server and of others, sorted by priority. */
 import { compareVersions, type ServedGroup, type ServedVersion } from '../../../api/registry.ts'
 import { apiServiceName } from '../api-service.ts'
 import { localPriority } from '../local/priorities.ts'
 import type { DiscoveredVersion } from './remote-discovery.ts'
 
-/** A group version of another server. This one knows none of its resources. */
+/** A group version of another server; its resources are unknown here. */
 export interface RemoteVersion extends ServedVersion {
   readonly discovered: DiscoveredVersion
   readonly groupPriority: number
   readonly versionPriority: number
 }
 
-/** How another server's version is shown; undefined for versions of this one. */
+/** The discovery document of another server's version; undefined for local versions. */
 export const discoveredVersion = (version: ServedVersion): DiscoveredVersion | undefined =>
   (version as Partial<RemoteVersion>).discovered
 
-/** A group is as important as its most important version. What another server serves is not shown as this one's. */
+/** A group has the highest priority of its versions. A remote version replaces the local one. */
 export function mergedGroups(groups: readonly ServedGroup[], remote: readonly RemoteVersion[]): readonly ServedGroup[] {
   if (remote.length === 0) return groups
   const versions = new Map<string, ServedVersion[]>(groups.map((one) => [one.group, [...one.versions]]))
@@ -38,5 +38,5 @@ const byGroupPriority = (a: ServedGroup, b: ServedGroup): number =>
   Math.max(...b.versions.map(groupPriority)) - Math.max(...a.versions.map(groupPriority)) ||
   (firstName(a) < firstName(b) ? -1 : 1)
 
-/** Groups that are equally important stand in the order of their APIServices' names. */
+/** Groups of equal priority are sorted by their first APIService name. */
 const firstName = ({ versions }: ServedGroup): string => versions.map(apiServiceName).sort()[0] ?? ''

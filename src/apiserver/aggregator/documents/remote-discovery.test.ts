@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { toAggregated } from './remote-discovery.ts'
 
-test('an older resource list becomes aggregated: subresources below their resources, kinds with group and version', () => {
+test('a legacy resource list becomes aggregated discovery, with subresources below their resources', () => {
   const resources = [
     { name: 'apples', singularName: '', namespaced: true, kind: 'Apple', verbs: ['get'], shortNames: ['ap'] },
     {

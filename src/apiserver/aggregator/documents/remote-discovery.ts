@@ -1,20 +1,19 @@
 /**
- * What the server of an aggregated API says it serves: its aggregated discovery or, if it has none, the older
- * documents.
+ * Fetches the discovery of an aggregated API's server: aggregated discovery or, if it has none, legacy documents.
  */
 import type { Backend } from '../../outgoing/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
 import { fetchDocument } from '../remote/transport.ts'
 
-/** A version as `APIGroupDiscoveryList` shows it; its resources are the other server's business. */
+/** A version in `APIGroupDiscoveryList`; its resources are passed on unchanged. */
 export interface DiscoveredVersion {
   readonly version: string
   readonly resources?: readonly object[]
   readonly freshness: 'Current' | 'Stale'
 }
 
-/** What was last fetched, and by which tag the other server knows it. */
+/** The last fetched discovery, with its ETag. */
 export interface FetchedDiscovery {
   readonly found: DiscoveredVersion
   readonly etag?: string
@@ -48,7 +47,7 @@ interface APIResource {
   readonly categories?: readonly string[]
 }
 
-/** Rejects with an Error when the server cannot be asked. */
+/** Rejects with an Error if the server cannot be reached. */
 export async function fetchDiscovery(
   groupVersion: GroupVersion,
   backend: Backend,

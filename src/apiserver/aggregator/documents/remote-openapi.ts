@@ -1,4 +1,4 @@
-/** OpenAPI of the servers of aggregated APIs: which v3 documents they have, and their part of the v2 document. */
+/** Fetches OpenAPI from the servers of aggregated APIs: the URL of the v3 document, and the part of the v2 document. */
 import type { Backend } from '../../outgoing/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
@@ -6,11 +6,11 @@ import { type FetchedDocument, fetchDocument } from '../remote/transport.ts'
 import type { OpenApiV2 } from './merge-v2.ts'
 
 export interface RemoteOpenApi {
-  /** Where the v3 document of the group version is: a path with its hash, as the server's index says. */
+  /** URL of the v3 document of the group version: a path with its hash, from the server's index. */
   readonly v3: string | undefined
-  /** The v2 document's part about the group version. */
+  /** The part of the v2 document for the group version. */
   readonly v2: OpenApiV2 | undefined
-  /** By which the other server knows its v2 document. */
+  /** ETag of the v2 document. */
   readonly v2Tag: string | undefined
 }
 
@@ -20,7 +20,7 @@ interface V3Index {
   readonly paths?: Readonly<Record<string, { readonly serverRelativeURL?: string }>>
 }
 
-/** Servers need not have these documents. Rejects when the server cannot be asked. */
+/** Servers may lack these documents. Rejects if the server cannot be reached. */
 export async function fetchOpenApi(
   groupVersion: GroupVersion,
   backend: Backend,

@@ -1,6 +1,6 @@
 /**
- * The APIServices of what this server serves itself. Built-in ones are seen to at the start; those of custom resources
- * come and go with their group versions, and are put right whenever somebody changes them.
+ * The APIServices of local group versions. Built-in ones are ensured at the start; those of custom resources are
+ * created and deleted with their group versions, and corrected after each change.
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
@@ -15,7 +15,7 @@ import { type APIService, apiServiceName, type GroupVersion, localVerdict, withV
 import { builtInPriority, customPriority, type Priority } from './priorities.ts'
 
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged'
-/** Managed at all times, or only when the server starts. */
+/** Managed always, or only at the start. */
 type Management = 'true' | 'onstart'
 
 export interface LocalServicesOptions {
@@ -27,19 +27,19 @@ export interface LocalServicesOptions {
 
 export class LocalServices {
   readonly #options: LocalServicesOptions
-  /** Unknown until somebody has told: what an earlier run has left is not removed before. */
+  /** Undefined until the first `ensureCustom`: until then, APIServices of an earlier run are not deleted. */
   #custom: ReadonlyMap<string, APIService> | undefined
   #running: Promise<void> = Promise.resolve()
-  /** A sync that has not begun: it will see what has happened meanwhile. */
+  /** A sync that has not started: it will see all changes until then. */
   #next: Promise<void> | undefined
-  /** Objects that were found to be right: with many custom resources, only what is new is looked at. */
+  /** Objects that were checked and are correct, so that a sync checks only changed ones. */
   readonly #right = new WeakSet<StoredObject>()
 
   constructor(options: LocalServicesOptions) {
     this.#options = options
   }
 
-  /** Makes sure of the built-in ones, and removes those of groups that are not built in any more. */
+  /** Ensures the built-in ones, and deletes those of groups that are no longer built in. */
   async start(): Promise<void> {
     const wanted = new Map(
       this.#options.builtIn.map((one) => [apiServiceName(one), local(one, builtInPriority(one), 'onstart')]),
@@ -48,15 +48,14 @@ export class LocalServices {
   }
 
   /**
-   * From now on these are the group versions of custom resources. Resolves when their APIServices are there, and the
-   * others gone.
+   * Sets the group versions of custom resources. Resolves when their APIServices exist and others are deleted.
    */
   ensureCustom(groupVersions: readonly GroupVersion[]): Promise<void> {
     this.#custom = new Map(groupVersions.map((one) => [apiServiceName(one), local(one, customPriority, 'true')]))
     return this.resync()
   }
 
-  /** Puts right what somebody has changed. One after the other: none undoes what a later one did. */
+  /** Corrects changed APIServices. Syncs run one after the other, so that none undoes a later one. */
   resync(): Promise<void> {
     const custom = this.#custom
     if (!custom) return Promise.resolve()
@@ -65,16 +64,16 @@ export class LocalServices {
   }
 
   async #begin(before: Promise<void>, custom: ReadonlyMap<string, APIService>): Promise<void> {
-    // What failed then is tried again now.
+    // This sync retries failures of the last one.
     await before.catch(() => undefined)
-    // Of two servers one may not have heard of a definition yet: while they undo what the other does, it has to get its
-    // turn to hear.
+    // One of two servers may not know a definition yet: while they undo each other's writes, it needs time to receive
+    // the event.
     await new Promise(setImmediate)
     this.#next = undefined
     await this.#sync(this.#custom ?? custom, 'true')
   }
 
-  /** Whether a change of this object is to be put right. */
+  /** True if changes of this object are corrected. */
   isManaged(name: string, object: APIService | undefined): boolean {
     return this.#custom?.has(name) || object?.metadata.labels?.[automanaged] === 'true'
   }
@@ -136,7 +135,7 @@ export class LocalServices {
     await deleteObject({ ...context, resource: apiServices, namespace: '', name, subresource: '' }, { dryRun: false })
   }
 
-  /** Another server on the same store may be faster; the next sync sees what is left to do. */
+  /** Ignores conflicts with another server on the store; the next sync does the rest. */
   async #attempt(action: () => Promise<void>): Promise<void> {
     try {
       await action()

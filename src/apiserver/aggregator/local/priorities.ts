@@ -1,6 +1,5 @@
 /**
- * How important the group versions are that this server serves itself: the order of groups and versions in discovery.
- * Upstream's numbers.
+ * Priorities of local group versions, which order groups and versions in discovery. Upstream's numbers.
  */
 import type { GroupVersion } from '../api-service.ts'
 
@@ -45,10 +44,10 @@ const versions: Readonly<Record<string, number>> = {
   'v1alpha2.coordination.k8s.io': 12,
 }
 
-/** Of custom resources: after everything that is built in. */
+/** The priority of custom resources: below all built-in ones. */
 export const customPriority: Priority = { group: 1000, version: 100 }
 
-/** Of built-in group versions. */
+/** The priority of a built-in group version. */
 export const builtInPriority = ({ group, version }: GroupVersion): Priority => ({
   group: groups[group] ?? 15700,
   version: versions[`${version}.${group}`] ?? (/^v\d+$/.test(version) ? 15 : 9),
@@ -56,6 +55,6 @@ export const builtInPriority = ({ group, version }: GroupVersion): Priority => (
 
 export const isBuiltIn = (group: string): boolean => Object.hasOwn(groups, group)
 
-/** Of any group version that this server serves itself. */
+/** The priority of any local group version. */
 export const localPriority = (groupVersion: GroupVersion): Priority =>
   isBuiltIn(groupVersion.group) ? builtInPriority(groupVersion) : customPriority

@@ -1,6 +1,5 @@
 /**
- * Whether the server of an aggregated API can be reached: its Service, the endpoints of that, and an answer from one of
- * them.
+ * Checks the availability of an aggregated API's server: its Service, the endpoints, and a response from one of them.
  */
 
 import type { Backend, ServiceReference } from '../../outgoing/index.ts'
@@ -10,13 +9,13 @@ import { type APIService, serviceOf, type Verdict } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from './identity-headers.ts'
 import { fetchDocument } from './transport.ts'
 
-/** As upstream: any one of so many attempts is enough. */
+/** One successful attempt out of this many is enough, as upstream. */
 const attempts = 5
 const probeTimeoutMs = 5_000
 
 const failed = (reason: string, message: string): Verdict => ({ status: 'False', reason, message })
 
-/** `backend` gives an address of the Service, another one each time if there are several. */
+/** `backend` returns an address of the Service, a different one each time if it has several. */
 export async function checkAvailability(
   apiService: APIService,
   sources: ServiceSources,
@@ -29,7 +28,7 @@ export async function checkAvailability(
   )
 }
 
-/** What is wrong with the Service and its endpoints. */
+/** Returns the fault of the Service and its endpoints. */
 async function checkService(sources: ServiceSources, reference: ServiceReference): Promise<Verdict | undefined> {
   const { namespace, name, port } = reference
   const place = `service/${name} in ${JSON.stringify(namespace)}`
@@ -49,7 +48,7 @@ async function checkService(sources: ServiceSources, reference: ServiceReference
   )
 }
 
-/** What is wrong with the answers of the server: nothing if one of several is good. */
+/** Returns the fault of the server's responses; undefined if one attempt succeeds. */
 async function checkAnswer(
   { metadata, spec }: APIService,
   backend: () => Promise<Backend>,
@@ -61,7 +60,7 @@ async function checkAnswer(
   return others.includes(undefined) ? undefined : failed('FailedDiscoveryCheck', others.at(-1)!)
 }
 
-/** What went wrong. */
+/** Returns the error message of a failed attempt. */
 async function attempt(backend: () => Promise<Backend>, path: string): Promise<string | undefined> {
   let url = path
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { identityHeaders } from './identity-headers.ts'
 
-test('keys of extra are escaped where a header cannot hold them', () => {
+test('characters of extra keys that are invalid in headers are escaped', () => {
   const user = { name: 'anna', groups: [], extra: { 'example.com/a b%': ['1'], ü: ['2', '3'] } }
   assert.deepEqual(identityHeaders(user), {
     'X-Remote-User': 'anna',

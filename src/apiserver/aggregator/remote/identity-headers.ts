@@ -1,7 +1,7 @@
-/** Who a user is, told to the server of an aggregated API. */
+/** Headers that identify the user to the server of an aggregated API. */
 import type { UserInfo } from '../../request-info/user-info.ts'
 
-/** What a header's name may hold as it is; all else is escaped, and so is the escape itself. */
+/** Characters allowed in a header name; all others, and `%` itself, are escaped. */
 const legal = /[A-Za-z0-9!#$&'*+.^_`|~-]/
 
 function escaped(key: string): string {
@@ -24,5 +24,5 @@ export function identityHeaders({ name, uid, groups, extra = {} }: UserInfo): Re
   }
 }
 
-/** The aggregator itself, when it looks whether a server is there and what it serves. */
+/** The user of the aggregator's own requests: availability checks, discovery and OpenAPI. */
 export const aggregatorUser: UserInfo = { name: 'system:kube-aggregator', groups: ['system:masters'] }

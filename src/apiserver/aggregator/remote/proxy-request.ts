@@ -1,5 +1,5 @@
 /**
- * A request for a group version of another server: who asks is told in headers, under the front proxy's certificate.
+ * Proxies a request to the server of an aggregated API, with the user in headers and the front proxy's certificate.
  */
 
 import { type Request, type Response, text } from '../../http/exchange.ts'
@@ -11,7 +11,7 @@ import type { RemoteService } from './remote-service.ts'
 
 const unavailable = (why: string): Response => text(503, `${why}\n`)
 
-/** Answers 503 in plain text, as upstream does, where the other server cannot. */
+/** Responds with 503 in plain text, as upstream does, if the other server cannot be reached. */
 export async function proxyRequest(request: Request, service: RemoteService, waitGroup: WaitGroup): Promise<Response> {
   if (!service.available) return unavailable('service unavailable')
   let backend: Backend

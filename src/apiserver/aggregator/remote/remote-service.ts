@@ -1,7 +1,6 @@
 /**
- * One group version that another server answers: its connections, whether it is available, and what it says of itself.
- * It is looked at again and again: after changes at once, after failures soon and then more and more seldom, else now
- * and then.
+ * A group version served by another server: its connections, availability and documents. It is checked immediately
+ * after changes, with back-off after failures, and otherwise every 30 s.
  */
 import type { Backend, ServiceReference } from '../../outgoing/index.ts'
 import { resolveService, type ServiceSources } from '../../outgoing/services/resolve.ts'
@@ -16,15 +15,15 @@ import { type ProxyClient, type Transport, transportFor } from './transport.ts'
 const resyncMs = 30_000
 const firstRetryMs = 50
 const longestRetryMs = 30_000
-/** Documents of a server that is well are asked for again after this. */
+/** Interval at which the documents of an available server are fetched. */
 const documentsMs = 60_000
 
 export interface RemoteServiceOptions {
   readonly sources: ServiceSources
   readonly client: ProxyClient | undefined
-  /** Writes what a check found into the APIService. */
+  /** Writes the result of a check to the APIService. */
   readonly report: (verdict: Verdict) => Promise<void>
-  /** Discovery or OpenAPI is not what it was. */
+  /** Called after a change of discovery or OpenAPI. */
   readonly changed: () => void
   readonly log: (line: string) => void
 }
@@ -57,19 +56,19 @@ export class RemoteService {
     this.#transport = transportFor(object, options.client)
   }
 
-  /** Takes a newer state of the object; false if its spec is another one. */
+  /** Stores a newer version of the object; returns false if its spec has changed. */
   update(object: APIService): boolean {
     if (JSON.stringify(object.spec) !== this.#specText) return false
     this.#object = object
     return true
   }
 
-  /** As the object says, whoever has written it. */
+  /** The Available condition of the object, which another server may have written. */
   get available(): boolean {
     return isAvailable(this.#object)
   }
 
-  /** An address of it. Rejects with a StatusError where there is none. */
+  /** Resolves to an address of the Service. Rejects with a StatusError if it has none. */
   async backend(): Promise<Backend> {
     return { scheme: 'https', ...(await resolveService(this.#options.sources, this.reference)), ...this.#transport }
   }
@@ -92,7 +91,7 @@ export class RemoteService {
     return this.#openapi
   }
 
-  /** Looks at it now, once more if it is being looked at. */
+  /** Starts a check; if one is running, another follows it. */
   check(): void {
     if (this.#stopped) return
     clearTimeout(this.#timer)
@@ -134,7 +133,7 @@ export class RemoteService {
     this.#timer.unref()
   }
 
-  /** Reads its documents anew, unless that was done a moment ago. What is known of a server that has gone stays. */
+  /** Fetches the documents unless they are recent. Retains those of an unavailable server. */
   async #refresh(reachable: boolean): Promise<void> {
     const now = performance.now()
     if (reachable && !this.#stale && now - this.#documentsAt < documentsMs) return

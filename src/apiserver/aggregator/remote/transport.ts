@@ -1,6 +1,6 @@
 /**
- * Connections to the server of an aggregated API: TLS with the front proxy's certificate, checked as its APIService
- * says.
+ * Connections to the server of an aggregated API: TLS with the front proxy's client certificate; the APIService defines
+ * how the server's certificate is verified.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
@@ -21,7 +21,7 @@ export interface Transport {
   readonly agent: Agent
 }
 
-/** Connections that rest are closed after this, so that none is used when the other side has given it up. */
+/** Idle connections are closed after this, so that none is used after the other side has closed it. */
 const idleMs = 30_000
 
 export function transportFor(service: APIService, client: ProxyClient | undefined): Transport {
@@ -42,10 +42,10 @@ export interface FetchedDocument {
   readonly body: Buffer
 }
 
-/** Larger documents are not taken. */
+/** Larger documents are an error. */
 const mostBytes = 32 * 1024 * 1024
 
-/** Reads a document. Rejects with an Error in Go's words when it cannot be had within `timeoutMs`. */
+/** Fetches a document. Rejects with an Error, worded as Go's, on failure or after `timeoutMs`. */
 export function fetchDocument(
   backend: Backend,
   path: string,

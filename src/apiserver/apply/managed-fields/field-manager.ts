@@ -1,4 +1,4 @@
-/** Names of field managers: from the request, or from its user agent. */
+/** Names of field managers, taken from the `fieldManager` option or the user agent. */
 import { isPrintable } from '../../../lib/go/go-quote.ts'
 import { type FieldError, invalidValue, tooLong } from '../../../machinery/validation/field-error.ts'
 
@@ -30,7 +30,7 @@ function fromUserAgent(userAgent: string): string {
   return name
 }
 
-/** What is wrong with the option `fieldManager`: longer than 128 bytes, or not printable. */
+/** Validates the option `fieldManager`: at most 128 bytes, printable. */
 export function fieldManagerErrors(fieldManager: string, field = 'fieldManager'): FieldError[] {
   const errors = Buffer.byteLength(fieldManager) > maxBytes ? [tooLong(field, maxBytes)] : []
   let position = 0

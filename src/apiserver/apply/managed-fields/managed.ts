@@ -1,6 +1,6 @@
 /**
- * `metadata.managedFields` while it is worked on: entries by the identity of their manager. An entry that nobody
- * touches goes back as it came.
+ * Decoded `metadata.managedFields`: managers by identity. An unchanged manager is encoded as the entry it was read
+ * from.
  */
 import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
 import {
@@ -29,8 +29,8 @@ export interface Manager {
 export type Managed = Map<string, Manager>
 
 /**
- * What makes a manager the same: appliers keep their identity when they go to another version. The text decides the
- * order of conflicts.
+ * The identity of a manager. The identity of an applier does not depend on its version. Conflicts are sorted by this
+ * text.
  */
 export function identityOf({
   name,
@@ -44,8 +44,8 @@ export function identityOf({
 }
 
 /**
- * Reads entries; throws an Error that says what is wrong with one. Entries that `trusted` holds too are not looked at
- * again.
+ * Decodes entries. Throws an Error that describes the first invalid entry. Entries equal to those in `trusted` are not
+ * validated.
  */
 export function* decodeManaged(
   entries: readonly ManagedFieldsEntry[] | undefined,
@@ -61,7 +61,7 @@ export function* decodeManaged(
   return managed
 }
 
-/** What is wrong with managedFields that somebody else has made; undefined if nothing is. */
+/** Returns the fault of managedFields that a webhook or client wrote; undefined if they are valid. */
 export function managedFieldsFault(entries: unknown): string | undefined {
   if (entries === undefined || entries === null) return undefined
   if (!Array.isArray(entries)) return 'it is no list'
@@ -79,7 +79,7 @@ const storedManager = (source: ManagedFieldsEntry): Manager => ({
   source,
 })
 
-/** What is stored was put in order before. */
+/** Stored fields are sorted already. */
 const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? markSorted(fieldsV1) : emptySet)
 
 function* sentManager(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
@@ -95,7 +95,7 @@ const managerOf = ({ manager = '', operation = 'Update', apiVersion = '', subres
   time,
 })
 
-/** The set that an entry holds: a list of fields in the order of Go; an absent one is empty. */
+/** Decodes the field set of an entry, sorted as Go does; an absent set is empty. */
 function* readFields(fields: FieldsV1 | undefined): Steps<FieldsV1> {
   if (!fields) return emptySet
   const parsed = parseFieldsV1(fields)
@@ -111,7 +111,7 @@ function checkEntry({ operation, apiVersion, fieldsType }: ManagedFieldsEntry, i
     throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`)
 }
 
-/** Whether a client asks to forget all managers: the list is empty, or holds one empty entry. */
+/** True if a client resets all managers: the list is empty, or holds one empty entry. */
 export function isReset(entries: readonly ManagedFieldsEntry[] | null | undefined): boolean {
   if (!entries) return false
   return (
@@ -124,8 +124,8 @@ const seconds = (time: string | undefined): number => (time ? Math.floor(Date.pa
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The entries as they are stored, in the order of upstream: appliers first, then by time, name, version, subresource.
- * Undefined if there is none.
+ * Encodes managers as entries in upstream's order: appliers first, then by time, name, version, subresource. Undefined
+ * without managers.
  */
 export function* encodeManaged(managed: Managed): Steps<ManagedFieldsEntry[] | undefined> {
   if (managed.size === 0) return undefined
@@ -160,7 +160,7 @@ function encodeEntry({ name, operation, apiVersion, time, fields, subresource, s
   }
 }
 
-/** Sets a manager's fields; a manager that owns nothing any more goes. */
+/** Sets the fields of a manager; removes a manager without fields. */
 export function setFields(managed: Managed, identity: string, manager: Manager, fields: FieldsV1): void {
   if (isEmpty(fields)) managed.delete(identity)
   else if (fields !== manager.fields) managed.set(identity, { ...manager, fields, source: undefined })
@@ -169,7 +169,7 @@ export function setFields(managed: Managed, identity: string, manager: Manager, 
 const maxUpdaters = 10
 const bucketName = 'ancient-changes'
 
-/** Puts the oldest Update managers of a version together when there are more than ten. */
+/** Merges the oldest Update managers of a version into one when there are more than ten. */
 export function capUpdaters(managed: Managed): void {
   const updaters = [...managed].filter(([, { operation }]) => operation === 'Update')
   let count = updaters.length

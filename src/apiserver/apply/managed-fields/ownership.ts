@@ -1,4 +1,4 @@
-/** How a write moves fields between managers (structured-merge-diff's Updater), for updates and for apply alike. */
+/** Moves the ownership of fields between managers on updates and applies (structured-merge-diff's Updater). */
 import type { Steps } from '../../../lib/flow/pauses.ts'
 import { type Comparison, compare } from '../../../machinery/fields/compare.ts'
 import {
@@ -17,10 +17,10 @@ import type { StructType } from '../../../machinery/schema.ts'
 import type { Conflicts } from '../conflict.ts'
 import { type Managed, type Manager, setFields } from './managed.ts'
 
-/** The same object in another version: entries of managedFields are about the fields of theirs. */
+/** Another version of the resource: the fields of a managedFields entry are those of its own version. */
 export interface OtherVersion {
   readonly type: StructType
-  /** Gives a new object; the one given is not changed. Some ask somebody else, which takes time. */
+  /** Returns a converted copy of the object; a Promise where a webhook converts. */
   readonly convert: (object: object) => object | Promise<object>
 }
 
@@ -28,13 +28,13 @@ export interface Written {
   readonly type: StructType
   readonly apiVersion: string
   /**
-   * Fields that the server resets on this path, dotted (`spec`, `metadata.ownerReferences`): nobody comes to own them
-   * by this write.
+   * Fields that the server resets on this path, dotted (`spec`, `metadata.ownerReferences`): this write gives nobody
+   * their ownership.
    */
   readonly resetFields?: readonly string[]
   /**
-   * Other versions that entries may be about; undefined drops such entries, as upstream does when a version is gone.
-   * Without the function, entries of all versions are taken to be about the fields of `type`.
+   * Returns another version by its apiVersion; undefined drops the entries of that version, as upstream does for
+   * removed versions. Without this function, the fields of all entries are those of `type`.
    */
   readonly otherVersion?: (apiVersion: string) => OtherVersion | undefined
 }
@@ -51,7 +51,7 @@ const metadataLeaves = [
   'resourceVersion',
 ]
 
-/** What no manager ever owns. */
+/** Fields that no manager owns. */
 const untracked: FieldsV1 = {
   'f:apiVersion': leaf,
   'f:kind': leaf,
@@ -60,7 +60,7 @@ const untracked: FieldsV1 = {
 
 export const withoutUntracked = (fields: FieldsV1): FieldsV1 => difference(fields, untracked)
 
-/** The object as it is compared: managedFields themselves do not count. */
+/** The object without managedFields, for comparisons. */
 export function comparable(object: object | undefined): object {
   const { metadata } = (object ?? {}) as { metadata?: Record<string, unknown> }
   return metadata?.managedFields === undefined
@@ -70,7 +70,7 @@ export function comparable(object: object | undefined): object {
 
 const resetSets = new Map<string, FieldsV1>()
 
-/** The set of fields that a path of the API resets. */
+/** The dotted paths as a field set; cached. */
 export function resetSet(paths: readonly string[] = []): FieldsV1 {
   if (paths.length === 0) return emptySet
   const key = paths.join()
@@ -90,7 +90,7 @@ const without = ({ added, modified, removed }: Comparison, reset: FieldsV1): Com
         removed: differenceBelow(removed, reset),
       }
 
-/** The managers as today's schema of their version sees their fields; those of versions that are gone are left out. */
+/** Adapts the managers' fields to the current schema of their version; removes managers of removed versions. */
 export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersion: own }: Written): Steps<Managed> {
   for (const [identity, manager] of [...managed]) {
     const other = otherVersion && manager.apiVersion !== own ? otherVersion(manager.apiVersion) : { type }
@@ -101,7 +101,7 @@ export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersio
   return managed
 }
 
-/** Compares the object before and after the write, as managers of each version see it. */
+/** The changes of a write, compared in the version of each manager. */
 export class Changes {
   readonly #before: object
   readonly #after: object
@@ -114,7 +114,7 @@ export class Changes {
     this.#written = written
   }
 
-  /** Compares in the versions of these managers. */
+  /** Compares in the versions of these managers; must run before `in`. */
   *learn(managed: Managed): Steps<void> {
     const { apiVersion: own, otherVersion } = this.#written
     if (!otherVersion) return
@@ -138,7 +138,7 @@ export class Changes {
     }
   }
 
-  /** In a version that has been learnt, or the one that is written. Undefined when the version is no more. */
+  /** The changes in the written version or one that `learn` compared. Undefined for a removed version. */
   in(apiVersion: string): Comparison | undefined {
     const { apiVersion: own, otherVersion, type } = this.#written
     const version = otherVersion ? apiVersion : own
@@ -151,7 +151,7 @@ export class Changes {
   }
 }
 
-/** The fields that others own and that the write changes. */
+/** The changed fields that other managers own. */
 export function* findConflicts(managed: Managed, changes: Changes, self: string | undefined): Steps<Conflicts> {
   const conflicts = new Map<string, { manager: Manager; fields: FieldsV1 }>()
   yield* changes.learn(managed)
@@ -165,7 +165,7 @@ export function* findConflicts(managed: Managed, changes: Changes, self: string 
   return conflicts
 }
 
-/** Takes from all others the fields that the write changes or removes. Managers of versions that are gone go too. */
+/** Removes changed and removed fields from all other managers, and the managers of removed versions. */
 export function* takeFromOthers(managed: Managed, changes: Changes, self: string | undefined): Steps<void> {
   yield* changes.learn(managed)
   for (const [identity, manager] of [...managed]) {

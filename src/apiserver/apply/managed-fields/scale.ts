@@ -1,6 +1,6 @@
 /**
- * managedFields between an object and its scale: a Scale shows who owns the replicas, as fields of its own, and what
- * is written through it is noted in the object.
+ * Translates managedFields between an object and its Scale: the Scale lists the owners of the replicas, and a write
+ * through it updates the managedFields of the object.
  */
 import { atOnce } from '../../../lib/flow/pauses.ts'
 import { difference, fieldSet, has, isEmpty, union } from '../../../machinery/fields/field-set.ts'
@@ -11,7 +11,7 @@ import { decodeManaged, encodeManaged, identityOf, type Managed } from './manage
 export interface ReplicasPath {
   /** Version of the object: `apps/v1`. */
   readonly apiVersion: string
-  /** Where it holds the wanted replicas: `spec.replicas`. */
+  /** Path of the desired replicas: `spec.replicas`. */
   readonly path: string
 }
 
@@ -33,7 +33,7 @@ export function scaleManagedFields(
   return atOnce(encodeManaged(scale))
 }
 
-/** The object's managedFields after its Scale was written and got these. */
+/** The object's managedFields after a write of its Scale, whose managedFields are `ofScale`. */
 export function managedFieldsFromScale(
   entries: readonly ManagedFieldsEntry[] | undefined,
   ofScale: readonly ManagedFieldsEntry[] | undefined,

@@ -43,7 +43,7 @@ const entry = (more: object): ManagedFieldsEntry => ({
   ...more,
 })
 
-test('a created object belongs to its creator, with the maps around its fields and without names', () => {
+test('the creator owns the fields of an object and the maps around them, but not its name', () => {
   const created = write(
     undefined,
     cm({ k: 'v', 'file.txt': 'x' }, { namespace: 'n', labels: { l: '1' }, finalizers: ['example.com/f'] }),
@@ -63,7 +63,7 @@ test('a created object belongs to its creator, with the maps around its fields a
   ])
 })
 
-test('an item of a set or map that comes to be there twice, or once again, belongs to who made it so', () => {
+test('the manager that duplicates an item of a set or map, or removes the duplicate, owns the item', () => {
   const write = (live: KubeObject | undefined, spec: object, manager: string): KubeObject => {
     const object: KubeObject = {
       apiVersion: 'example.com/v1',
@@ -91,7 +91,7 @@ test('an item of a set or map that comes to be there twice, or once again, belon
   ])
 })
 
-test('a name that is generated is owned; an object with nothing set has no owner', () => {
+test('generateName is owned; an object without set fields has no owner', () => {
   assert.deepEqual(owners(write(undefined, cm(undefined, { generateName: 'a-' }))), {
     'replay/Update': { 'f:metadata': { 'f:generateName': {} } },
   })
@@ -122,7 +122,7 @@ test('structures that Go always writes are not owned themselves', () => {
   })
 })
 
-test('a field goes to who changes it, and leaves all when it is removed', () => {
+test('the manager that changes a field owns it; a removed field has no owner', () => {
   const one = write(undefined, cm({ k: 'v', m: 'v' }), 'one')
   const two = change(one, { k: 'w', m: 'v', added: '1' }, 'two')
   assert.deepEqual(owners(two), {
@@ -136,7 +136,7 @@ test('a field goes to who changes it, and leaves all when it is removed', () => 
   })
 })
 
-test('a write that changes nothing keeps the entries and their times', () => {
+test('a write that changes nothing retains the entries and their times', () => {
   const one = write(undefined, cm({ k: 'v' }), 'one')
   const same = trackUpdate({
     live: one,
@@ -149,7 +149,7 @@ test('a write that changes nothing keeps the entries and their times', () => {
   assert.equal(same, one.metadata.managedFields)
 })
 
-test('one entry for each manager, operation, version and subresource; its time is that of its last change', () => {
+test('one entry per manager, operation, version and subresource, with the time of its last change', () => {
   const one = write(undefined, cm({ k: 'v' }), 'one')
   const again = change(one, { k: 'w' }, 'one')
   assert.equal(again.metadata.managedFields?.length, 1)
@@ -158,7 +158,7 @@ test('one entry for each manager, operation, version and subresource; its time i
   assert.deepEqual(owners(status), { 'one/Update': { 'f:data': {} }, 'one/Update/status': { 'f:data': { 'f:k': {} } } })
 })
 
-test('managedFields that a client leaves out are kept, edited ones count, unreadable ones are ignored', () => {
+test('missing managedFields are retained, edited ones are stored, unreadable ones are ignored', () => {
   const live = write(undefined, cm({ k: 'v' }), 'one')
   const send = (managedFields: unknown) =>
     write(
@@ -178,7 +178,7 @@ test('managedFields that a client leaves out are kept, edited ones count, unread
     assert.deepEqual(owners(send([entry(wrong)])), owners(live))
 })
 
-test('emptied managedFields forget all managers, and updates record nothing then', () => {
+test('emptying managedFields removes all managers, and later updates add none', () => {
   const live = write(undefined, cm({ k: 'v' }), 'one')
   for (const managedFields of [[], [{}]]) {
     const reset = write(live, { ...live, data: { k: 'w' }, metadata: { ...live.metadata, managedFields } }, 'two')
@@ -198,7 +198,7 @@ test('a subresource cannot edit managedFields', () => {
   assert.deepEqual(owners(sent), owners(live))
 })
 
-test('more than ten updaters: the oldest become ancient-changes', () => {
+test('the oldest of more than ten updaters become ancient-changes', () => {
   let object = write(undefined, cm({ k: 'v' }), 'aaa')
   for (let i = 0; i < 12; i++)
     object = change(object, { ...object.data, [`k${i}`]: 'v' }, `m${String(i).padStart(2, '0')}`)
@@ -209,7 +209,7 @@ test('more than ten updaters: the oldest become ancient-changes', () => {
   })
 })
 
-test('what the server resets does not stay with who owned it before', () => {
+test('a field that the server resets is removed from its previous owner', () => {
   const live = cm(
     { k: 'v' },
     { uid: 'u', managedFields: [entry({ manager: 'me', fieldsV1: { 'f:data': { 'f:k': {} }, 'f:immutable': {} } })] },
@@ -219,7 +219,7 @@ test('what the server resets does not stay with who owned it before', () => {
   })
 })
 
-test('entries of a version that is gone are dropped', () => {
+test('entries of a removed version are dropped', () => {
   const live = cm(
     { k: 'v' },
     { uid: 'u', managedFields: [entry({ apiVersion: 'v1alpha1', manager: 'old' }), entry({ manager: 'new' })] },
@@ -228,7 +228,7 @@ test('entries of a version that is gone are dropped', () => {
   assert.deepEqual(Object.keys(owners(after)).sort(), ['me/Update', 'new/Update'])
 })
 
-test('times alone are no change', () => {
+test('managedFields that differ in times only count as unchanged', () => {
   const old = cm({ k: 'v' }, { resourceVersion: '1', managedFields: [entry({})] })
   const object = cm({ k: 'v' }, { resourceVersion: '1', managedFields: [entry({ time: '2021-01-01T00:00:00Z' })] })
   assert.equal(isUnchanged(object, old), true)

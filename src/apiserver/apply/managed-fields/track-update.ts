@@ -1,6 +1,6 @@
 /**
- * Who owns what after a POST, PUT or PATCH (KEP-555): the manager comes to own what it changed, and others lose it.
- * Gives the new `metadata.managedFields`; the object itself is left alone.
+ * Ownership of fields after a POST, PUT or PATCH (KEP-555): the manager owns the fields it changed, and others lose
+ * them. Returns the new `metadata.managedFields`; does not change the object.
  */
 import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
 import {
@@ -20,8 +20,7 @@ export interface Update extends Written {
   /** The object as it is stored; undefined on create. */
   readonly live?: KubeObject
   /**
-   * The object as it was decoded, defaults applied, before admission; with the managedFields that the client sent, if
-   * any.
+   * The decoded object with defaults, before admission, with the managedFields that the client sent, if any.
    */
   readonly object: KubeObject
   /** See `managerName`. */
@@ -33,16 +32,16 @@ export interface Update extends Written {
 }
 
 /**
- * The entries that the object gets; undefined for none. Those of `live` come back by reference when nothing changes.
+ * Returns the new entries; undefined if there are none. Returns those of `live` by reference when nothing changes.
  */
 export const trackUpdate = (update: Update): ManagedFieldsEntry[] | undefined => atOnce(trackSteps(update))
 
-/** As above. Large objects are long work. */
+/** `trackUpdate` in steps, so that large objects do not block the event loop. */
 export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, object, subresource } = update
   if (!live && !object.metadata.managedFields) return yield* recordCreate(update)
   const managed = yield* startingPoint(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
-  // An object without managers gets none by updates: it was created without, or was asked to forget them.
+  // Updates add no managers to an object without any: it was created without, or a client reset them.
   if (managed.size === 0 && live) return undefined
   yield
   yield* knownToSchema(managed, update)
@@ -51,7 +50,7 @@ export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefi
   return sameEntries(yield* encodeManaged(managed), live?.metadata.managedFields)
 }
 
-/** The one entry of a new object. */
+/** Returns the single entry of a new object. */
 function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { object, type, resetFields = [], apiVersion, manager: name, subresource, now: time } = update
   const fields = yield* fieldsOfShape(object, type, `created ${resetFields.join()}`, () =>
@@ -69,14 +68,14 @@ function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> 
   return yield* encodeManaged(new Map([[identityOf(manager), manager]]))
 }
 
-/** What the write sets, as far as anybody can own it. */
+/** The fields that the write sets and that a manager can own. */
 function* changedFields(changes: Changes, apiVersion: string): Steps<FieldsV1> {
   const { added, modified } = changes.in(apiVersion)!
   yield
   return withoutUntracked(union(modified, added))
 }
 
-/** The managers before the write: those that the client sent, if they can be read, else those that are stored. */
+/** The managers before the write: those that the client sent if they are readable, else the stored ones. */
 function* startingPoint(
   live: readonly ManagedFieldsEntry[] | undefined,
   sent: readonly ManagedFieldsEntry[] | undefined,
@@ -94,7 +93,7 @@ function* startingPoint(
   return yield* decodeManaged(live, live)
 }
 
-/** Adds to `managed` what the write of `update` does. */
+/** Updates `managed` with the changes of the write. */
 export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   const { live, object, manager: name, apiVersion, now } = update
   const manager = {
@@ -112,18 +111,18 @@ export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   yield
   const { added, modified, removed } = changes.in(apiVersion)!
   const own = managed.get(identity)
-  // What the manager changes and owns already stays where it is: a set that is as it was is known. An item that comes
-  // to be there twice, or once again, is added and removed at once: it is the manager's.
+  // Changed fields that the manager owns already stay in place, so that an unchanged set keeps its identity. A
+  // duplicated item (or one whose duplicate is removed) counts as both added and removed: the manager owns it.
   const changed = difference(union(union(modified, added), removed), fields)
   const left = differenceBelow(difference(own?.fields ?? emptySet, changed), resetSet(update.resetFields))
   if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: joined(left, fields) })
   else if (own) setFields(managed, identity, own, left)
 }
 
-/** By a set: what was last joined to it. Objects made from one template have the same set, and are changed alike. */
+/** Cache of the last join per set: objects of one template share the set and get the same changes. */
 const joins = new WeakMap<FieldsV1, { readonly fields: string; readonly set: FieldsV1 }>()
 
-/** The fields of both, in order. */
+/** The sorted union of both. */
 function joined(set: FieldsV1, fields: FieldsV1): FieldsV1 {
   if (isEmpty(difference(fields, set))) return set
   const text = JSON.stringify(fields)

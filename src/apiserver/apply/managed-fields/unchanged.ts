@@ -1,4 +1,4 @@
-/** Telling a write that changes nothing: times in managedFields do not count. */
+/** Detects writes that change nothing. Times in managedFields do not count. */
 import { equalSets } from '../../../machinery/fields/field-set.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
@@ -11,12 +11,12 @@ const sameEntry = (a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean =>
     a.subresource === b.subresource &&
     equalSets(a.fieldsV1 ?? {}, b.fieldsV1 ?? {}))
 
-/** Whether the lists differ in times at most. */
+/** True if the lists are equal except for times. */
 export const sameManagers = (a: readonly ManagedFieldsEntry[] = [], b: readonly ManagedFieldsEntry[] = []): boolean =>
   a === b || (a.length === b.length && a.every((entry, i) => sameEntry(entry, b[i]!)))
 
 /**
- * Whether the two differ in nothing but times in managedFields: then nothing is written. Ask it of the final object,
+ * True if the two are equal except for times in managedFields: then nothing is written. `object` is the final one,
  * after admission.
  */
 export function isUnchanged(object: KubeObject, old: KubeObject): boolean {

@@ -47,17 +47,17 @@ test('other labels, list keys or empty values are other shapes', () => {
     pod('a', { containers: [{ name: 'c', image: 'i' }] }, { 'x\n.': '1' }),
   ]
   assert.equal(new Set(variants.map(fieldsOf)).size, variants.length)
-  // Twice over, so that the second round comes from what was kept.
+  // Twice, so that the second round reads from the cache.
   assert.deepEqual(variants.map(fieldsOf), variants.map(fieldsOf))
 })
 
-/** The same type as another object: nothing is kept for it. */
+/** A copy of the type, for which nothing is cached. */
 const unknownType = (): StructType => {
   const { kind, definition, goName, fields, required, atomic, groupVersionKinds } = type
   return { kind, definition, goName, fields, required, atomic, groupVersionKinds }
 }
 
-test('what is kept is what would be worked out anew, for odd shapes too', () => {
+test('cached fields equal computed ones, for odd shapes too', () => {
   let seed = 7
   const random = (below: number): number => {
     seed = (seed * 1103515245 + 12345) % 2147483648
@@ -101,7 +101,7 @@ test('what is kept is what would be worked out anew, for odd shapes too', () => 
   }
 })
 
-test('shapes do not pile up without end', () => {
+test('the number of cached shapes is bounded', () => {
   let computed = 0
   const compute = function* (): Steps<FieldsV1> {
     yield

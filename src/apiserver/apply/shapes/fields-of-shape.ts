@@ -1,6 +1,6 @@
 /**
- * The fields that an object gives to its manager, new or applied. Objects are made from templates: many have the same
- * shape, and so the same FieldsV1, which is worked out once.
+ * The fields that the manager of a new or applied object owns. Many objects come from one template and have the same
+ * shape, so their FieldsV1 is computed once and cached.
  */
 import type { Steps } from '../../../lib/flow/pauses.ts'
 import { sortFieldSet } from '../../../machinery/fields/field-set.ts'
@@ -9,18 +9,18 @@ import type { FieldsV1, KubeObject } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
 import { Shape, shapeOf, TooManyPoints } from './shape.ts'
 
-/** Some 200 shapes of pods, 2 MB; then all are forgotten. */
+/** About 200 shapes of pods, 2 MB; beyond that the cache is cleared. */
 const maxPoints = 25_000
 
-/** A shape of more points is no template's: it is not kept. */
+/** A larger shape is unlikely to come from a template and is not cached. */
 const maxPointsOfOne = 2000
 
 let starts = new WeakMap<StructType, Shape<FieldsV1>>()
 const points = { made: 0, most: 0 }
 
 /**
- * `compute` is asked for shapes that were not seen lately; what it tells of a shape follows from the type and the
- * `purpose`. The sets are shared: they must not be changed.
+ * Calls `compute` for shapes that are not cached; its result must depend on the type, the shape and `purpose` only.
+ * The returned sets are shared: do not change them.
  */
 export function* fieldsOfShape(
   object: KubeObject,
@@ -44,7 +44,7 @@ export function* fieldsOfShape(
   return set
 }
 
-/** Undefined for an object whose shape is not kept. */
+/** Undefined for an object that is too large to cache. */
 function endOf(object: KubeObject, type: StructType, start: Shape<FieldsV1>): Shape<FieldsV1> | undefined {
   try {
     return shapeOf(object, typedNode(type), start, points)

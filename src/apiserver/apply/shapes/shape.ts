@@ -1,28 +1,28 @@
 /**
- * The shape of an object: its fields, the keys of its maps and of its lists' items, and which values are empty;
- * everything that decides which fields a creator comes to own, and nothing else. A shape is a path through a tree that
- * all objects of a type share: walking it makes no text and compares mostly pointers.
+ * The shape of an object: its fields, the keys of its maps and list items, and which values are empty: exactly what
+ * decides which fields a creator owns. A shape is a path through a tree that all objects of a type share: walking it
+ * builds no text and compares mostly pointers.
  */
 import { type Collection, memberOf, type TypedNode } from '../../../machinery/fields/typed-node.ts'
 
 const set = Symbol('a value')
-/** Empty values may be what Go holds anyhow, and then nobody sets them. */
+/** Go does not write empty values of some fields, so nobody owns them. */
 const falsy = Symbol('0, false or an empty text')
 const empty = Symbol('an empty list or map')
 const nothing = Symbol('null')
 const absent = Symbol('a key that an item lacks')
 const end = Symbol('the end of a list, item or map')
 
-/** Names and keys stand for themselves. */
+/** Names and keys, or one of the symbols above for a value. */
 type Step = string | number | bigint | boolean | symbol
 
-/** A point on the way through objects. */
+/** A node of the tree. */
 export class Shape<T> {
-  /** What belongs to the objects whose shape ends here. */
+  /** The value for objects whose shape ends here. */
   value: T | undefined
-  /** The type of the member whose name led here. */
+  /** The type of the member whose name leads here. */
   readonly member: TypedNode | undefined
-  /** Most points have one way on. */
+  /** Most nodes have one child: it needs no Map. */
   #step: Step | undefined
   #next: Shape<T> | undefined
   #others: Map<Step, Shape<T>> | undefined
@@ -48,17 +48,17 @@ export class Shape<T> {
   }
 }
 
-/** Counts how many points were made, for whoever bounds them. */
+/** Counts created nodes and limits them. */
 export interface Points {
   made: number
-  /** Making more of them throws TooManyPoints. */
+  /** Creating more nodes throws TooManyPoints. */
   most: number
 }
 
-/** The object is so large that its shape is not worth keeping. */
+/** Thrown for objects that are too large to cache their shape. */
 export class TooManyPoints extends Error {}
 
-/** The end of the way of `value` from `start`. */
+/** Walks `value` from `start` and returns the last node. */
 export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, points: Points): Shape<T> {
   if (node.kind === 'leaf' || typeof value !== 'object' || value === null) return start.after(leaf(value), points)
   if (Array.isArray(value))
@@ -70,7 +70,7 @@ export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, poi
   for (const name in value) {
     const member = (value as Record<string, unknown>)[name]
     if (member === undefined) continue
-    // Who came this way before has looked the type up.
+    // The first object with this path has looked up the type.
     const known = at.known(name)
     const below = known ? known.member : memberOf(node, name)
     if (below) at = shapeOf(member, below, known ?? at.after(name, points, below), points)
@@ -89,7 +89,7 @@ function listShape<T>(items: readonly unknown[], node: Collection, start: Shape<
   return at.after(end, points)
 }
 
-/** What tells an item apart. Only scalars do. */
+/** The step for a key of an item. Only scalars are keys. */
 const keyStep = (value: unknown): Step =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
     ? value

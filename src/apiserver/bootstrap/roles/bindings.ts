@@ -1,16 +1,16 @@
-/** Who has the roles that every cluster has. */
+/** Subjects of the bootstrap roles. */
 import type { Subject } from '../../authorization/rbac/rule.ts'
 
 const apiGroup = 'rbac.authorization.k8s.io'
-/** A component of the cluster's own. */
+/** The user of a system component. */
 export const systemUser = (name: string): Subject => ({ kind: 'User', apiGroup, name })
 const group = (name: string): Subject => ({ kind: 'Group', apiGroup, name })
-/** A service account of the cluster's own. */
+/** A service account in kube-system. */
 export const systemAccount = (name: string): Subject => ({ kind: 'ServiceAccount', namespace: 'kube-system', name })
 
 /**
- * Who has a cluster role everywhere, by the name of the role, which is the binding's too. Controllers are bound to
- * theirs besides.
+ * Subjects of ClusterRoleBindings by the name of the role, which is the name of the binding too. Bindings of
+ * controllers are added elsewhere.
  */
 export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> = {
   'cluster-admin': [group('system:masters')],
@@ -20,7 +20,7 @@ export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> =
   'system:kube-dns': [systemAccount('kube-dns')],
   'system:kube-scheduler': [systemUser('system:kube-scheduler')],
   'system:monitoring': [group('system:monitoring')],
-  // Nodes are allowed what they need by the Node authorizer: the binding stands for who adds subjects to it.
+  // The Node authorizer authorizes nodes: this binding exists for administrators who add subjects.
   'system:node': [],
   'system:node-proxier': [systemUser('system:kube-proxy')],
   'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
@@ -28,11 +28,11 @@ export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> =
   'system:volume-scheduler': [systemUser('system:kube-scheduler')],
 }
 
-/** A binding within a namespace. */
+/** A RoleBinding. */
 export interface NamespacedBinding {
   readonly namespace: string
   readonly name: string
-  /** The Role of the same namespace; called as the binding unless said. */
+  /** A Role in the same namespace. Default: the name of the binding. */
   readonly role?: string
   readonly subjects: readonly Subject[]
 }

@@ -1,4 +1,4 @@
-/** All roles and bindings that a cluster has from the start, as objects. */
+/** All bootstrap roles and bindings, as objects. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { PolicyRule, RoleRef, Subject } from '../../authorization/rbac/index.ts'
 import { clusterRoleSubjects, namespacedBindings, systemAccount } from './bindings.ts'
@@ -34,7 +34,7 @@ export interface BootstrapRoles {
 const apiGroup = 'rbac.authorization.k8s.io'
 const apiVersion = `${apiGroup}/v1`
 
-/** `false` there keeps the server's hands off an object. */
+/** The value `false` prevents the server from updating the object. */
 export const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
 
 const metadata = (
@@ -49,7 +49,7 @@ const metadata = (
 })
 
 const aggregatesTo = (role: string): string => `${apiGroup}/aggregate-to-${role}`
-/** `system:aggregate-to-edit` goes into `edit`; `view` goes into `edit`, which goes into `admin`. */
+/** Roles by the role they are aggregated to: `view` to `edit`, `edit` to `admin`. */
 const partOf: Readonly<Record<string, string>> = { view: 'edit', edit: 'admin' }
 
 function clusterRole(name: string, rules: readonly PolicyRule[]): RoleObject {
@@ -62,7 +62,7 @@ function clusterRole(name: string, rules: readonly PolicyRule[]): RoleObject {
   }
 }
 
-/** `rules` are those that its parts have from the start, so that it is of use where no controller runs. */
+/** `rules` are the aggregated rules, so that the role works where no controller runs. */
 function aggregated(name: string, rules: readonly PolicyRule[]): RoleObject {
   const target = partOf[name]
   return {
@@ -94,7 +94,7 @@ const clusterRoleBinding = (name: string, subjects: readonly Subject[]): Binding
 /** True if some version of the kind is served. */
 export type IsServed = (group: string, plural: string) => boolean
 
-/** Each call returns new objects, which share nothing that could be changed but their rules and subjects. */
+/** Returns new objects on each call; they share only rules and subjects. */
 export function bootstrapRoles(isServed: IsServed): BootstrapRoles {
   const gated = Object.entries(gatedControllerRoles).filter(([, { group, plural }]) => isServed(group, plural))
   const controllers = [...Object.entries(controllerRoles), ...gated.map(([name, { rules }]) => [name, rules] as const)]

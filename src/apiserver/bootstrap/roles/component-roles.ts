@@ -1,4 +1,4 @@
-/** Cluster roles of the parts of a cluster, and of every client for discovery. As of Kubernetes 1.36. */
+/** Cluster roles of the system components and for discovery by all clients. As of Kubernetes 1.36. */
 import { type PolicyRules, paths, read, rule, write, writeEvents } from './notation.ts'
 
 export const componentRoles: PolicyRules = {

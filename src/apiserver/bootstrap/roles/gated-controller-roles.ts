@@ -1,11 +1,11 @@
 /**
- * Cluster roles of controllers whose kinds are off by default: a cluster has each role only while the kind is served.
+ * Cluster roles of controllers whose kinds are off by default: a role exists only while its kind is served.
  */
 import type { PolicyRule } from '../../authorization/rbac/rule.ts'
 import { rule, writeEvents } from './notation.ts'
 
 interface GatedRole {
-  /** The kind that the controller works on. */
+  /** The kind that the controller reconciles. */
   readonly group: string
   readonly plural: string
   readonly rules: readonly PolicyRule[]

@@ -1,11 +1,11 @@
-/** Makes sure of the roles and bindings that every cluster has, at each start. */
+/** Ensures the bootstrap roles and bindings at each start. */
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
 import { ensureObjects, type Reconcile } from '../ensure-objects.ts'
 import { bootstrapRoles, type IsServed, type RoleObject } from './bootstrap-roles.ts'
 import { reconciledBinding, reconciledRole } from './reconcile.ts'
 
-/** What admission refuses is logged, and left as it is. */
+/** Writes that admission rejects are logged. */
 export async function ensureRoles(
   find: (key: string) => ServedResource,
   isServed: IsServed,

@@ -1,13 +1,13 @@
-/** Roles in the namespaces of the cluster itself. */
+/** Roles in the system namespaces. */
 import { type PolicyRules, read, rule, writeEvents } from './notation.ts'
 
-/** Leases and candidates for them: what an election of a leader takes. */
+/** Permissions for leader election. */
 const lead = [
   rule('get list watch create update', 'leases', 'coordination.k8s.io'),
   rule('get list watch create update', 'leasecandidates', 'coordination.k8s.io'),
 ]
 
-/** By namespace and name. */
+/** Keyed by `namespace/name`. */
 export const namespacedRoles: PolicyRules = {
   'kube-public/system:controller:bootstrap-signer': [
     rule(read, 'configmaps'),

@@ -1,10 +1,10 @@
 /**
- * How the rules of the roles that every cluster has are written down: lists as words with spaces between them, `core`
- * for the group without a name.
+ * A short notation for the rules of bootstrap roles: lists are separated by spaces, `core` is the group without a
+ * name.
  */
 import type { PolicyRule } from '../../authorization/rbac/rule.ts'
 
-/** Rules by the name of their role. */
+/** Rules by role name. */
 export type PolicyRules = Readonly<Record<string, readonly PolicyRule[]>>
 
 export const read = 'get list watch'
@@ -14,7 +14,7 @@ const words = (text: string): string[] => text.split(' ')
 /** Verbs are listed in alphabetical order, as upstream lists them. */
 const sorted = (text: string): string[] => words(text).sort()
 
-/** May do `verbs` with `resources`; only with those called `names`, if there are any. */
+/** Allows `verbs` on `resources`; only on those named `names`, if given. */
 export const rule = (verbs: string, resources: string, groups = 'core', names = ''): PolicyRule => ({
   verbs: sorted(verbs),
   apiGroups: words(groups).map((group) => (group === 'core' ? '' : group)),
@@ -22,11 +22,11 @@ export const rule = (verbs: string, resources: string, groups = 'core', names = 
   ...(names && { resourceNames: words(names) }),
 })
 
-/** May do `verbs` with paths that are no resources. */
+/** Allows `verbs` on non-resource paths. */
 export const paths = (verbs: string, nonResourceURLs: string): PolicyRule => ({
   verbs: words(verbs),
   nonResourceURLs: words(nonResourceURLs),
 })
 
-/** What nearly every component may do. */
+/** The permission to write events, which nearly every component has. */
 export const writeEvents = rule('create update patch', 'events', 'core events.k8s.io')

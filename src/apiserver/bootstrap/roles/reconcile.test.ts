@@ -10,14 +10,14 @@ const binding = (name: string): BindingObject =>
   structuredClone(roles.clusterRoleBindings.find(({ metadata }) => metadata.name === name)!)
 const off = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' }
 
-test('what is as it should be is left alone', () => {
+test('up-to-date roles and bindings are not changed', () => {
   for (const one of [...roles.clusterRoles, ...roles.roles])
     assert.equal(reconciledRole(one, one), undefined, one.metadata.name)
   for (const one of [...roles.clusterRoleBindings, ...roles.roleBindings])
     assert.equal(reconciledBinding(one, one), undefined, one.metadata.name)
 })
 
-test('rules, labels and annotations that are missing are added, others stay', () => {
+test('missing rules, labels and annotations are added, additional ones are retained', () => {
   const expected = role('system:basic-user')
   const extra = { verbs: ['get'], apiGroups: [''], resources: ['pods'] }
   const existing: RoleObject = {
@@ -32,7 +32,7 @@ test('rules, labels and annotations that are missing are added, others stay', ()
   assert.equal(reconciledRole({ ...expected, rules: [extra, ...expected.rules!] }, expected), undefined)
 })
 
-test('rules that are gathered are nothing to mend, selectors are', () => {
+test('aggregated rules are not reconciled, selectors are', () => {
   const expected = role('view')
   assert.equal(reconciledRole({ ...expected, rules: [] }, expected), undefined)
   const mine = { matchLabels: { mine: 'yes' } }
@@ -61,7 +61,7 @@ test(
   },
 )
 
-test('subjects that are missing are added, others stay; a binding of another role is replaced with all it had', () => {
+test('missing subjects are added, additional ones retained; a binding to another role is replaced', () => {
   const expected = binding('system:basic-user')
   const jane = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'jane' }
   assert.deepEqual(reconciledBinding({ ...expected, subjects: [jane] }, expected)!.object.subjects, [
@@ -73,7 +73,7 @@ test('subjects that are missing are added, others stay; a binding of another rol
   assert.deepEqual(reconciledBinding(ofAnother, expected), { object: expected, replace: true })
 })
 
-test('a role or binding whose annotation says so is left alone', () => {
+test('a role or binding with the annotation autoupdate=false is not changed', () => {
   const expected = role('system:basic-user')
   assert.equal(
     reconciledRole({ ...expected, rules: [], metadata: { name: 'system:basic-user', annotations: off } }, expected),
@@ -86,7 +86,7 @@ test('a role or binding whose annotation says so is left alone', () => {
   )
 })
 
-test('admin holds edit, and edit holds view', () => {
+test('admin includes edit, and edit includes view', () => {
   const [view, edit, admin] = ['view', 'edit', 'admin'].map((name) => role(name).rules!)
   assert.deepEqual(edit!.slice(-view!.length), view)
   assert.deepEqual(admin!.slice(0, edit!.length), edit)

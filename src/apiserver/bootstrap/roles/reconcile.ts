@@ -1,6 +1,6 @@
 /**
- * What is missing of a role or binding that a cluster has from the start, and of what upstream gave it in later
- * versions: it is added, and what somebody else has added stays
+ * Auto-reconciliation: adds missing parts to bootstrap roles and bindings, including those of later versions of
+ * Kubernetes, and retains additions by users
  * (kubernetes.io/docs/reference/access-authn-authz/rbac/#auto-reconciliation).
  */
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -8,19 +8,19 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { missingRules, type Subject } from '../../authorization/rbac/index.ts'
 import { type AggregationRule, autoUpdate, type BindingObject, type RoleObject } from './bootstrap-roles.ts'
 
-/** `undefined`: nothing is missing, or somebody wants no help. */
+/** Undefined if nothing is missing, or auto-update is disabled. */
 export function reconciledRole(existing: RoleObject, expected: RoleObject): RoleObject | undefined {
   if (isProtected(existing)) return undefined
   const metadata = reconciledMetadata(existing, expected)
   const rules = existing.rules ?? []
-  // The rules of a role that is to be put together from others are somebody else's affair.
+  // A controller sets the rules of an aggregated role.
   const missing =
     expected.aggregationRule || semanticallyEqual(rules, expected.rules)
       ? []
       : missingRules(rules, expected.rules ?? [])
   const { aggregationRule, ...plain } = existing
   const added = missingSelectors(aggregationRule, expected.aggregationRule)
-  // A role that is to have rules of its own is put together from others no more.
+  // An aggregated role that should have rules of its own loses its aggregation rule.
   const isGathered = aggregationRule !== undefined && !expected.aggregationRule
   if (!metadata && missing.length === 0 && added.length === 0 && !isGathered) return undefined
   return {
@@ -39,8 +39,8 @@ const missingSelectors = (
 ) => wanted.filter((selector) => !has.some((known) => semanticallyEqual(known, selector)))
 
 /**
- * `replace`: a binding's role cannot change, so it goes and comes anew; nobody is given another role because they had
- * one.
+ * `replace`: the role of a binding is immutable, so it is recreated, with the expected subjects only: the subjects of
+ * the old role must not get another one.
  */
 export function reconciledBinding(
   existing: BindingObject,
@@ -58,7 +58,7 @@ export function reconciledBinding(
 
 const isProtected = ({ metadata }: KubeObject): boolean => metadata.annotations?.[autoUpdate] === 'false'
 
-/** Labels and annotations that are there stay as they are. */
+/** Adds missing labels and annotations; existing ones are not changed. */
 function reconciledMetadata(
   { metadata }: KubeObject,
   { metadata: expected }: KubeObject,

@@ -1,4 +1,4 @@
-/** Cluster roles for people: `cluster-admin`, and the parts of `admin`, `edit` and `view`. As of Kubernetes 1.36. */
+/** Cluster roles for users: `cluster-admin`, and the parts of `admin`, `edit` and `view`. As of Kubernetes 1.36. */
 import { type PolicyRules, paths, read, rule, write } from './notation.ts'
 
 export const userFacingRoles: PolicyRules = {

@@ -1,12 +1,12 @@
 /**
- * Checks what a webhook made of an object: it is the same object, and of its metadata only labels and annotations may
- * differ.
+ * Checks an object that a webhook converted: it must be the same object, and only labels and annotations of its
+ * metadata may differ.
  */
 import { isObject } from '../../../machinery/fields/json.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { validateAnnotations, validateLabels } from '../../../machinery/validation/metadata.ts'
 
-/** How errors call what came back: upstream tells apart an object that was sent alone and one of a list. */
+/** Beginnings of error messages: upstream's differ for a single object and one of a list. */
 export interface Place {
   readonly object: string
   readonly typed: string
@@ -30,7 +30,7 @@ export const placeOf = (index: number, count: number): Place => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The converted object with the metadata of the original. Throws an Error. */
+/** Returns the converted object with the metadata of the original. Throws an Error if it is invalid. */
 export function checkedObject(original: KubeObject, converted: unknown, apiVersion: string, place: Place): KubeObject {
   if (!isObject(converted))
     throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
@@ -59,7 +59,7 @@ export function checkedObject(original: KubeObject, converted: unknown, apiVersi
   }
 }
 
-/** The original's metadata with the labels and annotations of what came back. */
+/** The metadata of the original with the labels and annotations of the converted object. */
 function restored(original: ObjectMeta, converted: unknown): ObjectMeta {
   if (converted === undefined) throw new Error('missing metadata in converted object')
   if (!isObject(converted)) throw new Error(`invalid metadata of type ${goType(converted)} in converted object`)

@@ -1,11 +1,11 @@
-/** Versions of a definition as field managers have written in them: an object is compared in the version of each. */
+/** Versions of a definition for field management: an object is compared in the version of each manager. */
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import type { OtherVersion } from '../../apply/index.ts'
 import type { CustomVersion } from '../stored-form.ts'
 import type { WebhookConverter } from './webhook-converter.ts'
 
-/** Undefined for versions that are no more. Without a webhook, versions have the same shape. */
+/** Returns a lookup of versions; undefined for removed ones. Without a webhook, all versions have the same shape. */
 export function otherVersions(
   { spec }: Definition,
   versions: ReadonlyMap<string, CustomVersion>,
@@ -25,7 +25,7 @@ export function otherVersions(
     return {
       type: schema.type({ group, version: name, kind }),
       convert(object) {
-        // Where nothing was before, there is nothing to convert.
+        // The old object of a creation is empty: nothing to convert.
         if (!isObject(object)) return object
         if (!webhook) return pruned({ ...structuredClone(object), apiVersion })
         return webhook.convert([object], apiVersion).then(([converted]) => pruned(structuredClone(converted!)))

@@ -1,4 +1,4 @@
-/** ConversionReviews (apiextensions.k8s.io/v1 and v1beta1): what a webhook is asked, and what it answers. */
+/** ConversionReviews (apiextensions.k8s.io/v1 and v1beta1): request to and response of a webhook. */
 import { parseJson, writeJson } from '../../../lib/exact-json.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
@@ -29,12 +29,12 @@ interface Review {
 }
 
 /**
- * The objects of an answer, unchecked. Throws an Error that says what is wrong with it, or the webhook's own words when
- * it refuses.
+ * The objects of a response, unchecked. Throws an Error for an invalid response, and with the webhook's own message if
+ * it failed.
  */
 export function convertedObjects(version: ReviewVersion, uid: string, answer: Buffer): readonly unknown[] {
   const { kind, apiVersion, response } = parsed(answer)
-  // What the older version has never checked stays unchecked, for the webhooks that were written then.
+  // v1beta1 never checked this, and webhooks written for it may depend on that.
   if (version === 'v1' && (kind !== 'ConversionReview' || apiVersion !== `${group}/${version}`))
     throw new Error(
       `expected webhook response of ${group}/${version}, Kind=ConversionReview, got ${textOf(apiVersion)}, ` +

@@ -1,6 +1,6 @@
 /**
- * How one version of a definition gets its objects where a webhook converts. What comes back is pruned as the version's
- * schema says.
+ * Converts the objects of one version of a definition by a webhook. Converted objects are pruned by the schema of their
+ * version.
  */
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import type { ObjectConversion } from '../../registry/conversion/object-conversion.ts'

@@ -1,4 +1,4 @@
-/** Brings objects from one version of a definition to another by asking its webhook. */
+/** Converts objects between versions of a definition by its webhook. */
 import { randomUUID } from 'node:crypto'
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
 import { messageOf } from '../../../lib/message-of.ts'
@@ -9,7 +9,7 @@ import { type ReviewVersion, reviewVersion, WebhookClient, type WebhookConfig } 
 import { checkedObject, placeOf } from './converted-object.ts'
 import { convertedObjects, encodeReview } from './review.ts'
 
-/** As upstream's. Milliseconds. */
+/** Upstream's timeout, in ms. */
 const timeoutMs = 30_000
 
 export class WebhookConverter {
@@ -23,8 +23,8 @@ export class WebhookConverter {
   }
 
   /**
-   * Objects that are all of one version and kind, in version `to`, in the same order. Nothing is done for those of that
-   * version already. Rejects with a StatusError of code 500 that says why. All of them come back, or none.
+   * Converts objects, all of one version and kind, to version `to`, in the same order; returns them as they are if they
+   * have that version. Rejects with a StatusError of code 500 if any conversion fails.
    */
   async convert(objects: readonly KubeObject[], to: string): Promise<readonly KubeObject[]> {
     const [first] = objects
@@ -52,7 +52,7 @@ export class WebhookConverter {
     }
   }
 
-  /** It has been replaced: what is under way goes on. */
+  /** Called when it is replaced: calls in progress complete. */
   retire(): void {
     this.#client.retire()
   }

@@ -13,7 +13,7 @@ const wanted: Names = {
 const others = (names: Partial<Names>) =>
   usedNames([{ plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList', ...names }])
 
-test('names that nobody has are accepted', () => {
+test('unused names are accepted', () => {
   const { names, condition } = acceptNames(wanted, {}, others({}))
   assert.deepEqual(names, wanted)
   assert.deepEqual(condition, {
@@ -50,7 +50,7 @@ const conflicts: readonly (readonly [string, Partial<Names>, string, string, Par
     '"WidgetList" is already in use',
     { listKind: undefined },
   ],
-  // The last that is checked is told.
+  // The last conflict is reported.
   [
     'a plural and a kind',
     { plural: 'widgets', kind: 'Widget' },
@@ -61,14 +61,14 @@ const conflicts: readonly (readonly [string, Partial<Names>, string, string, Par
 ]
 
 for (const [what, taken, reason, message, missing] of conflicts)
-  test(`${what} that is taken is told and not accepted, all else is`, () => {
+  test(`${what} that is in use is reported and not accepted, all others are`, () => {
     const { names, condition } = acceptNames(wanted, {}, others(taken))
     assert.deepEqual(condition, { type: 'NamesAccepted', status: 'False', reason, message })
     const expected = Object.entries({ ...wanted, ...missing }).filter(([, value]) => value !== undefined)
     assert.deepEqual(names, Object.fromEntries(expected))
   })
 
-test('what was accepted once stays so, whoever asks for it later', () => {
+test('an accepted name stays accepted when others request it later', () => {
   const { names, condition } = acceptNames(
     wanted,
     wanted,
@@ -78,7 +78,7 @@ test('what was accepted once stays so, whoever asks for it later', () => {
   assert.equal(condition.status, 'True')
 })
 
-test('a name that was given up is no longer accepted, one that is taken leaves the former in place', () => {
+test('a released name is no longer accepted; a requested name in use leaves the old one in place', () => {
   const { shortNames: _, categories: _categories, ...fewer } = wanted
   assert.deepEqual(acceptNames(fewer, wanted, others({})).names, fewer)
   const renamed = { ...wanted, singular: 'gadget' }

@@ -1,16 +1,16 @@
-/** Which names of a definition are accepted: those that nobody else of its group has (upstream's naming controller). */
+/** Accepts the names of a definition that no other of its group uses (upstream's naming controller). */
 import type { V1CustomResourceDefinitionNames } from '@kubernetes/client-node'
 import type { Wire } from '../../../machinery/object.ts'
 import type { Verdict } from './conditions.ts'
 
 export type Names = Wire<V1CustomResourceDefinitionNames>
 
-/** What may stand in the way of others. */
+/** Names that a resource or definition uses. */
 type Claim = { readonly [Field in 'plural' | 'singular' | 'kind' | 'listKind']?: string } & {
   readonly shortNames?: readonly string[]
 }
 
-/** Names that are in use in a group: of resources in paths and commands, and of kinds. */
+/** Names in use in a group: names of resources (in paths and commands) and kinds. */
 export interface UsedNames {
   readonly resources: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
@@ -31,7 +31,7 @@ export interface AcceptedNames {
   readonly condition: Verdict
 }
 
-/** `used` may hold the definition's own accepted names. Of several conflicts the last one that is checked is told. */
+/** `used` may include the definition's own accepted names. The condition reports the last of several conflicts. */
 export function acceptNames(requested: Names, accepted: Partial<Names>, used: UsedNames): AcceptedNames {
   const names: Names = { ...accepted, plural: accepted.plural ?? '', kind: accepted.kind ?? '' }
   let condition: Verdict = {

@@ -1,16 +1,16 @@
-/** Deletes all objects of a definition that is being deleted, and waits until none is left. */
+/** Deletes all objects of a definition that is being deleted, and waits until none remains. */
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { deleteObject } from '../../registry/write/delete-object.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
 
-/** So many are deleted at once. */
+/** Objects deleted in parallel. */
 const batchSize = 50
-/** Objects that finalizers hold are looked for this often. Milliseconds. */
+/** Interval at which remaining objects (held by finalizers) are counted, in ms. */
 const pollMs = 100
 
-/** Resolves when nothing is left, or `signal` is aborted. Throws when objects cannot be read or deleted. */
+/** Resolves when no object remains, or `signal` is aborted. Rejects if objects cannot be read or deleted. */
 export async function deleteInstances(
   registry: Registry,
   storage: ServedResource,
@@ -24,7 +24,7 @@ export async function deleteInstances(
   }
 }
 
-/** Deletes what is there and not being deleted yet: creations that were under way may add to it. */
+/** Deletes all objects that are not being deleted yet. Creations in progress may add more. */
 async function deleteThose(
   registry: Registry,
   storage: ServedResource,

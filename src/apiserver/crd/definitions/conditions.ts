@@ -22,7 +22,7 @@ export const conditionOf = ({ status }: Definition, type: ConditionType): Condit
 export const isTrue = (definition: Definition, type: ConditionType): boolean =>
   conditionOf(definition, type)?.status === 'True'
 
-/** The conditions with one of them set; its time changes only when its status does. */
+/** Returns the conditions with one of them set; its lastTransitionTime changes only with its status. */
 export function withCondition(conditions: readonly Condition[], verdict: Verdict, now: string): Condition[] {
   const before = conditions.find(({ type }) => type === verdict.type)
   const lastTransitionTime =

@@ -1,6 +1,6 @@
 /**
- * Follows the CustomResourceDefinitions in the store: serves what they define, keeps their status, and cleans up after
- * those that are deleted. Every API server on a store does this; it comes to the same whoever is first.
+ * Watches CustomResourceDefinitions: serves their resources, updates their status, and deletes the objects of deleted
+ * definitions. Every API server of a store does this; the result does not depend on their order.
  */
 
 import { createHash } from 'node:crypto'
@@ -27,28 +27,28 @@ export interface DefinitionControllerOptions {
   readonly apis: ServedApis
   /** The resource of the definitions themselves. */
   readonly definitions: ServedResource
-  /** As whom status is written. */
+  /** The writer of status. */
   readonly writer: Writer
-  /** Where the Services of conversion webhooks are found. */
+  /** Resolves the Services of conversion webhooks. */
   readonly webhooks: ServiceSources
   readonly log: (line: string) => void
 }
 
-/** What is remembered of a definition. */
+/** The cached state of a definition. */
 interface Known {
   readonly object: StoredObject
   readonly group: string
   readonly names: Partial<Names>
-  /** Some of its names are taken. */
+  /** True if some of its names are in use by others. */
   readonly waiting: boolean
   readonly served: Served | undefined
 }
 
-/** What a definition serves, if it is established. */
+/** Identifies the served resources of an established definition. */
 interface Served {
-  /** A digest of what its resources were made of. */
+  /** A digest of the fields that its resources depend on. */
   readonly shape: string
-  /** Whether it is being deleted: nothing is created any more. */
+  /** True if it is being deleted: creations are rejected. */
   readonly terminating: boolean
 }
 
@@ -69,9 +69,9 @@ export class DefinitionController {
   readonly #followed: FollowedObjects<StoredObject>
   readonly #known = new Map<string, Known>()
   readonly #serving = new Map<string, CustomResources>()
-  /** What was served before, and still has watches. */
+  /** Replaced resources that still have watches. */
   readonly #watched = new Map<string, CustomResources[]>()
-  /** Names of definitions whose status is to be looked at. */
+  /** Names of definitions to reconcile. */
   readonly #queue = new Set<string>()
   readonly #cleaning = new Map<string, AbortController>()
   readonly #stopping = new AbortController()
@@ -92,7 +92,7 @@ export class DefinitionController {
     })
   }
 
-  /** Resolves when everything that is established is served. */
+  /** Resolves when all established definitions are served. */
   async start(): Promise<void> {
     await this.#followed.start()
   }
@@ -117,11 +117,11 @@ export class DefinitionController {
     const hasShape = served?.shape === before?.served?.shape
     if (!hasShape || served?.terminating !== before?.served?.terminating) {
       this.#serve(name, served && customResourcesOf(definition, object, this.#options.webhooks))
-      // What is served while objects are deleted shows them as before: watches go on, and are told of every deletion.
+      // Termination alone does not change the objects' form: watches continue and get every deletion.
       if (!hasShape) void this.#endWatches(name)
     }
     this.#enqueue(name)
-    // Who gives up a name may have had it where others wait for it.
+    // Another definition may wait for a name that this one released.
     if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
   }
 
@@ -145,7 +145,7 @@ export class DefinitionController {
     this.#watched.set(name, [...(this.#watched.get(name) ?? []), before])
   }
 
-  /** Ends the watches of what was served before, when they have been told of everything up to `revision`. */
+  /** Ends the watches of replaced resources after they have sent all events up to `revision`. */
   async #endWatches(name: string, revision?: number): Promise<void> {
     const watched = this.#watched.get(name) ?? []
     this.#watched.delete(name)
@@ -169,7 +169,7 @@ export class DefinitionController {
   }
 
   async #work(): Promise<void> {
-    // What has just been told may be told more about in the same turn.
+    // Batches changes that arrive in the same turn.
     await null
     for (let [name] = this.#queue; name !== undefined && !this.#stopping.signal.aborted; [name] = this.#queue) {
       this.#queue.delete(name)
@@ -215,7 +215,7 @@ export class DefinitionController {
     )
   }
 
-  /** Runs beside the rest: finalizers of the objects may hold it up for long. */
+  /** Runs in the background, because finalizers of the objects may delay it for long. */
   #cleanUp(name: string, { metadata }: Definition): void {
     if (!metadata.finalizers?.includes(cleanupFinalizer) || this.#cleaning.has(name)) return
     const aborted = new AbortController()
@@ -249,7 +249,7 @@ export class DefinitionController {
         reason: 'InstanceDeletionInProgress',
         message: 'CustomResource deletion is in progress',
       })
-      // Setting the condition may have made what is served anew.
+      // Setting the condition may have replaced the served resources.
       await deleteInstances(registry, this.#serving.get(name)?.storage ?? storage, writer, signal)
       if (signal.aborted) return
       await this.#setCondition(name, {
@@ -258,7 +258,7 @@ export class DefinitionController {
         reason: 'InstanceDeletionCompleted',
         message: 'removed all instances',
       })
-      // What was on its way to the store when creating was forbidden has come before the condition.
+      // Creations in progress when creating was forbidden have been stored before the condition was.
       if ((await registry.store.count(storage.range(''))) > 0) return this.#deleteAll(name, signal)
     }
     await updateObject(

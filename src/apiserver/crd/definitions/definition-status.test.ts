@@ -31,7 +31,7 @@ const told = (status: Definition['status']): string[] =>
     ({ type, status, reason, lastTransitionTime }) => `${type} ${status} ${reason} ${String(lastTransitionTime)}`,
   )
 
-test('a definition is established with its names, and then is as it should be', () => {
+test('a definition is established with its names, and then its status needs no change', () => {
   const status = plannedStatus(definition(), nothing, now)
   assert.deepEqual(told(status), [
     `NamesAccepted True NoConflicts ${now}`,
@@ -42,7 +42,7 @@ test('a definition is established with its names, and then is as it should be', 
   assert.equal(plannedStatus(definition('example.com', undefined, status), nothing, later), undefined)
 })
 
-test('a definition whose names are taken is not established, and is once they are free', () => {
+test('a definition whose names are in use is established only when they are free', () => {
   const status = plannedStatus(definition(), taken, now)
   assert.deepEqual(told(status), [`NamesAccepted False KindConflict ${now}`, `Established False NotAccepted ${now}`])
   const free = plannedStatus(definition('example.com', undefined, status), nothing, later)
@@ -52,7 +52,7 @@ test('a definition whose names are taken is not established, and is once they ar
   ])
 })
 
-test('an established definition stays so when it asks for names that are taken', () => {
+test('an established definition stays established when it requests names in use', () => {
   const status = plannedStatus(definition(), nothing, now)
   const renamed = definition('example.com', undefined, status)
   renamed.spec.names.listKind = 'Widgets'
@@ -76,7 +76,7 @@ const approvals: readonly (readonly [string | undefined, string, string, RegExp]
 ]
 
 for (const [annotation, status, reason, message] of approvals)
-  test(`a group of Kubernetes' own with the annotation ${annotation} is ${reason}`, () => {
+  test(`a protected group with the annotation ${annotation} is ${reason}`, () => {
     const annotations = annotation === undefined ? undefined : { 'api-approved.kubernetes.io': annotation }
     const planned = plannedStatus(definition('apps.k8s.io', annotations), nothing, now)
     const condition = planned?.conditions?.find(({ type }) => type === 'KubernetesAPIApprovalPolicyConformant')

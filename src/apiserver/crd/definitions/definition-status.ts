@@ -1,6 +1,5 @@
 /**
- * What the status of a definition should be: a pure function of the definition and of the names that others of its
- * group have.
+ * Computes the status of a definition from the definition and the names that others of its group use.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Definition } from '../../../api/apiextensions/custom-resource-definition.ts'
@@ -14,12 +13,12 @@ type Status = NonNullable<Definition['status']>
 const approvalAnnotation = 'api-approved.kubernetes.io'
 const protectedGroup = /(^|\.)(k8s|kubernetes)\.io$/
 
-/** The new status, or undefined if it is as it should be. `now` is a timestamp. */
+/** Returns the new status, or undefined if it needs no change. `now` is a timestamp. */
 export function plannedStatus(definition: Definition, used: UsedNames, now: string): Status | undefined {
   const { status } = definition
   const structural = structuralOf(definition)
   const { names, condition } = acceptNames(definition.spec.names, status?.acceptedNames ?? {}, used)
-  // What is cured is not told.
+  // A fixed schema loses its condition.
   let conditions: Condition[] = (status?.conditions ?? []).filter(
     ({ type }) => type !== 'NonStructuralSchema' || structural,
   )
@@ -31,7 +30,7 @@ export function plannedStatus(definition: Definition, used: UsedNames, now: stri
   return isDeepStrictEqual(planned, status) ? undefined : planned
 }
 
-/** Once established, a definition stays so, whatever names it asks for later. */
+/** An established definition stays established, even if it requests other names later. */
 function established(definition: Definition, accepted: Verdict): Verdict {
   if (conditionOf(definition, 'Established')?.status === 'True' || accepted.status === 'True')
     return {
@@ -43,7 +42,7 @@ function established(definition: Definition, accepted: Verdict): Verdict {
   return { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
 }
 
-/** Definitions from before schemas had to be structural say why theirs are not. */
+/** The condition of definitions with non-structural schemas, stored before schemas had to be structural. */
 function structuralOf(definition: Definition): Verdict | undefined {
   const faults = definition.spec.versions.flatMap(({ schema }, at) =>
     schema?.openAPIV3Schema
@@ -62,7 +61,7 @@ function structuralOf(definition: Definition): Verdict | undefined {
   }
 }
 
-/** Groups that belong to Kubernetes itself say who has approved their APIs. */
+/** The approval condition of definitions in groups of Kubernetes itself. */
 function approvalOf({ metadata, spec }: Definition): Verdict | undefined {
   if (!protectedGroup.test(spec.group)) return undefined
   const type = 'KubernetesAPIApprovalPolicyConformant'

@@ -1,4 +1,4 @@
-/** Protobuf messages in the making: what both versions of gnostic's OpenAPI messages are written with. */
+/** A builder of protobuf messages, for both versions of gnostic's OpenAPI messages. */
 import { writeJson } from '../../../lib/exact-json.ts'
 
 export type Node = Readonly<Record<string, unknown>>
@@ -21,14 +21,14 @@ function writeVarint(value: number, bytes: Buffer, from: number): number {
   return at
 }
 
-/** Protobuf's types of fields on the wire, added to eight times the field's number. */
+/** Wire types of protobuf; a key is eight times the field number plus the wire type. */
 const asVarint = 0
 const asDouble = 1
 const asBytes = 2
 
 /**
- * One protobuf message in the making. Fields with proto3's zero value are left out. Nothing is encoded before `finish`,
- * so that a document is no heap of small buffers.
+ * Builds a protobuf message. Omits fields with proto3's zero value. Nothing is encoded before `finish`, which avoids
+ * many small buffers.
  */
 export class Message {
   readonly #keys: number[] = []
@@ -42,7 +42,7 @@ export class Message {
     return this
   }
 
-  /** A text that counts as present even when it is empty. */
+  /** Writes a text even if it is empty. */
   presentText(field: number, value: string): this {
     const length = Buffer.byteLength(value)
     return this.#add(field * 8 + asBytes, value, varintLength(length) + length)
@@ -61,7 +61,7 @@ export class Message {
     return value === true ? this.presentFlag(field, true) : this
   }
 
-  /** Present even when it is false. */
+  /** Writes a boolean even if it is false. */
   presentFlag(field: number, value: boolean): this {
     return this.#add(field * 8 + asVarint, value ? 1 : 0, 1)
   }
@@ -76,12 +76,12 @@ export class Message {
     return number === 0 ? this : this.presentDouble(field, number)
   }
 
-  /** Present even when it is 0. */
+  /** Writes a double even if it is 0. */
   presentDouble(field: number, value: number): this {
     return this.#add(field * 8 + asDouble, value, 8)
   }
 
-  /** A nested message, which is complete; an empty one counts as present. */
+  /** Writes a nested message, which must be complete; an empty one counts as present. */
   message(field: number, value: Message | undefined): this {
     return value ? this.#add(field * 8 + asBytes, value, varintLength(value.#length) + value.#length) : this
   }
@@ -108,21 +108,21 @@ export class Message {
   }
 }
 
-/** Of a number or a long integer; 0 of others. */
+/** Converts a number or bigint; 0 for other types. */
 const numberOf = (value: unknown): number =>
   typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0
 
-/** A value of any kind travels as YAML; JSON is YAML. */
+/** Encodes any value as YAML; JSON is YAML. */
 export const any = (value: unknown): Message => new Message().text(2, writeJson(value))
 
-/** Extensions (`x-…`) of a node into the message's field. */
+/** Writes the extensions (`x-…`) of a node to a field of the message. */
 export function withExtensions(message: Message, field: number, node: Node): Message {
   for (const [name, value] of Object.entries(node))
     if (name.startsWith('x-')) message.message(field, new Message().text(1, name).message(2, any(value)))
   return message
 }
 
-/** A message that is at hand in pieces, as a field. */
+/** Encodes a message, given in pieces, as a field. */
 export function fieldOfPieces(number: number, pieces: readonly Buffer[]): Buffer[] {
   const key = number * 8 + asBytes
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)

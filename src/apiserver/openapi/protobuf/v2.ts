@@ -47,7 +47,7 @@ function namedSchemas(schemas: Node): Message {
 
 const known = new WeakMap<Node, Message>()
 
-/** The same parameters stand at thousands of operations: most as a reference. */
+/** Caches messages: thousands of operations have the same parameters, most as references. */
 function sharedParameter(parameter: Node): Message {
   let message = known.get(parameter)
   if (!message) known.set(parameter, (message = itemMessage(parameter)))
@@ -132,7 +132,7 @@ export const pathEntryV2 = (path: string, item: Node): Buffer =>
 export const definitionEntryV2 = (name: string, schema: Node): Buffer =>
   new Message().message(1, new Message().text(1, name).message(2, schemaMessage(schema))).finish()
 
-/** The document as bytes, in pieces: `rest` is what it says beside its paths and definitions. */
+/** The document as bytes, in pieces; `rest` are its fields besides paths and definitions. */
 export function documentV2(rest: Node, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer[] {
   const info = rest.info as Node
   const security = new Message()

@@ -8,12 +8,11 @@ import { jsonV3, protobufV3 } from '../forms.ts'
 
 type Json = Record<string, unknown>
 
-/** How a field is read: `[]` stands for a list of it, `{}` for a map, which is a list of pairs. */
+/** The type of a field: `[]` denotes a list, `{}` a map, which is a list of pairs. */
 type Field = readonly [name: string, type: string]
 
 /**
- * The messages of OpenAPIv3.proto, as far as documents have them. `.` is the message itself, `...` its members one by
- * one.
+ * The messages of OpenAPIv3.proto that documents use. `.` is the message itself, `...` its members one by one.
  */
 const messages: Readonly<Record<string, Readonly<Record<number, Field>>>> = {
   Document: { 1: ['openapi', 'text'], 2: ['info', 'Info'], 4: ['paths', 'Paths'], 5: ['components', 'Components'] },
@@ -112,7 +111,7 @@ const wireTypeOf: Readonly<Record<string, number>> = {
   double: wireTypes.fixed64,
 }
 
-/** A message in the shape of the JSON document. Fails for every field that its message does not have. */
+/** Decodes a message to the form of the JSON document. Fails for unknown fields. */
 function read(wire: WireReader, type: string): unknown {
   if (type === 'Any') return JSON.parse(String(pair(wire, 'text')[1]))
   let result: unknown = {}
@@ -229,7 +228,7 @@ const deployments = resource({
 })
 const namespaces = resource({ group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', scope: 'Cluster' })
 
-test('what comes out of protobuf is the JSON document', () => {
+test('the decoded protobuf equals the JSON document', () => {
   for (const [path, resources] of [
     ['api/v1', [pods, namespaces]],
     ['apis/apps/v1', [deployments]],

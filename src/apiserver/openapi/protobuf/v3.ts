@@ -6,7 +6,7 @@ import { any, entries, fieldOfPieces, isNode, Message, type Node, withExtensions
 
 const each = (values: unknown): readonly unknown[] => (Array.isArray(values) ? values : [])
 
-/** A map, as a list of pairs in the message's field. */
+/** Writes a map as a list of pairs to a field of the message. */
 function named(message: Message, field: number, map: unknown, messageOf: (value: Node) => Message): Message {
   for (const [name, value] of entries(map))
     message.message(field, new Message().text(1, name).message(2, messageOf(value as Node)))
@@ -18,7 +18,7 @@ const schemaOrReference = (schema: Node): Message =>
     ? new Message().message(2, new Message().text(1, schema.$ref).text(3, schema.description))
     : new Message().message(1, schemaMessage(schema))
 
-/** Defaults are numbers, booleans and texts in this form; of others it only tells that they are there. */
+/** This form supports numbers, booleans and texts as defaults; others become an empty message. */
 function defaultMessage(value: unknown): Message {
   const message = new Message()
   if (typeof value === 'number' || typeof value === 'bigint') message.presentDouble(1, Number(value))
@@ -86,7 +86,7 @@ const parameterMessage = (parameter: Node): Message =>
 const mediaType = ({ schema }: Node): Message =>
   new Message().message(1, isNode(schema) ? schemaOrReference(schema) : undefined)
 
-/** What a body or an answer contains, by media type. */
+/** The content of a body or response, by media type. */
 const contentMessage = (content: unknown): Message | undefined =>
   isNode(content) ? named(new Message(), 1, content, mediaType) : undefined
 
@@ -129,14 +129,14 @@ function pathItemMessage(item: Node): Message {
 export const pathEntryV3 = (path: string, item: Node): Buffer =>
   new Message().message(1, new Message().text(1, path).message(2, pathItemMessage(item))).finish()
 
-/** A schema among the document's components. */
+/** A schema of the document's components. */
 export const definitionEntryV3 = (name: string, schema: Node): Buffer =>
   new Message().message(1, new Message().text(1, name).message(2, schemaOrReference(schema))).finish()
 
 const securityScheme = ({ type, description, name, in: where }: Node): Message =>
   new Message().message(1, new Message().text(1, type).text(2, description).text(3, name).text(4, where))
 
-/** The document as bytes, in pieces: `rest` is what it says beside its paths and schemas. */
+/** The document as bytes, in pieces; `rest` are its fields besides paths and schemas. */
 export function documentV3(rest: Node, paths: readonly Buffer[], definitions: readonly Buffer[]): Buffer[] {
   const info = rest.info as Node
   const schemes = new Message().message(7, named(new Message(), 1, rest.securitySchemes, securityScheme)).finish()

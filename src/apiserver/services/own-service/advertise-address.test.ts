@@ -13,7 +13,7 @@ const interfaces = {
   eth0: [address('169.254.1.1'), address('fe80::1'), address('192.0.2.7'), address('2001:db8::7')],
 } as unknown as ReturnType<typeof networkInterfaces>
 
-test('a server is advertised where it listens, unless only its own machine can reach it there', () => {
+test('the bind address is advertised, unless it is reachable from the same machine only', () => {
   assert.equal(advertiseAddress('192.0.2.9', 'IPv4', interfaces), '192.0.2.9')
   for (const local of ['127.0.0.1', '0.0.0.0', '::'])
     assert.equal(advertiseAddress(local, 'IPv4', interfaces), '192.0.2.7')

@@ -1,11 +1,11 @@
-/** The address by which pods reach this server; what `--advertise-address` would be if it is not given. */
+/** The address by which pods reach this server: the default of `--advertise-address`. */
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Family } from '../ranges/address-range.ts'
 
 /**
- * Where the server listens, or an address of the machine if that is all of them or only the machine itself. Undefined
- * if there is none.
+ * The bind address, or an address of the machine if the bind address is unspecified or loopback. Undefined if the
+ * machine has none.
  */
 export function advertiseAddress(
   bindAddress: string,

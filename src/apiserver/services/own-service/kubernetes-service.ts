@@ -1,6 +1,6 @@
 /**
- * The Service `default/kubernetes`, by which pods reach the API server, with its endpoints, and the ServiceCIDR it is
- * from.
+ * The Service `default/kubernetes`, by which pods reach the API server, its endpoints, and the ServiceCIDR of its
+ * address.
  */
 import type { Service } from '../../../api/core/service/index.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
@@ -18,7 +18,7 @@ export interface KubernetesService {
   readonly endpointSlices: ServedResource
   readonly serviceCidrs: ServedResource
   readonly ranges: readonly AddressRange[]
-  /** Where the server can be reached: without an address, the Service has no endpoints. */
+  /** The advertised address; without it, the Service has no endpoints. */
   readonly address: string | undefined
   readonly port: number
   readonly context: Writer
@@ -27,7 +27,7 @@ export interface KubernetesService {
 const name = 'kubernetes'
 const namespace = 'default'
 
-/** Writes what is missing or not right. Rejects with the StatusError of what cannot be written. */
+/** Creates missing objects and corrects changed ones. Rejects with the StatusError of a failed write. */
 export async function ensureKubernetesService(given: KubernetesService): Promise<void> {
   const { services, endpoints, endpointSlices, serviceCidrs, ranges, address, port } = given
   await Promise.all([
@@ -58,7 +58,7 @@ async function ensureService(given: KubernetesService, services: ServedResource)
   const { registry } = given.context
   const range = given.ranges[0]!
   const live = (await registry.get(services, services.key(namespace, name)))?.parse<Service>()
-  // Its address cannot be changed: a cluster that has got another range needs a new Service.
+  // The cluster IP is immutable: a cluster with another range needs a new Service.
   if (live && live.spec?.clusterIP !== range.firstAddress) {
     await deleteObject({ ...given.context, resource: services, namespace, name, subresource: '' }, { dryRun: false })
   }
@@ -79,7 +79,7 @@ async function ensureService(given: KubernetesService, services: ServedResource)
   })
 }
 
-/** The range as an object. Who asks finds it ready; another range than before is another object. */
+/** Ensures the ServiceCIDR of the ranges, with the condition Ready; a changed range needs a new object. */
 async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedResource): Promise<void> {
   const { registry } = given.context
   const cidrs = given.ranges.map(({ text }) => text)
@@ -87,7 +87,7 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
   const place = { ...given.context, resource: serviceCidrs, namespace: '', name }
   if (live) {
     if (semanticallyEqual((live.spec as { cidrs?: unknown } | undefined)?.cidrs, cidrs)) return
-    // Nothing waits for the addresses of a range that is not served any more.
+    // Finalizers need not wait for the addresses of a range that is no longer used.
     if (live.metadata.finalizers?.length) {
       const released = ({ metadata, ...object }: KubeObject): KubeObject =>
         ({ ...object, metadata: { ...metadata, finalizers: [] } }) as KubeObject
@@ -119,7 +119,7 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
   )
 }
 
-/** Creates the object, or gives it the fields and labels that it should have. */
+/** Creates the object, or sets its fields and labels. */
 async function ensure(
   { context }: KubernetesService,
   resource: ServedResource,

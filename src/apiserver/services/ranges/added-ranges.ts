@@ -1,4 +1,4 @@
-/** Ranges of cluster IPs that were added to the server's own: those of ServiceCIDRs that are ready (KEP-1880). */
+/** Additional ranges of cluster IPs: those of ready ServiceCIDRs (KEP-1880). */
 import type { V1ServiceCIDR } from '@kubernetes/client-node'
 import type { Model } from '../../../machinery/object.ts'
 import type { CacheView } from '../../registry/cache/cache-view.ts'
@@ -7,7 +7,7 @@ import { type AddressRange, parseAddressRanges } from './address-range.ts'
 
 /** The ServiceCIDR of the server's own ranges. */
 const ownName = 'kubernetes'
-/** By revision of the object: they are asked for with every Service that is made. */
+/** Cache by revision of the object, because every creation of a Service reads them. */
 const rangesOf = new WeakMap<StoredObject, readonly AddressRange[]>()
 
 export const addedRanges = ({ resource, objects }: CacheView): readonly AddressRange[] =>

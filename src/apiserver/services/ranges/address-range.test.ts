@@ -5,7 +5,7 @@ import { canonicalAddress, parseAddressRanges } from './address-range.ts'
 const rangeOf = (text: string) => parseAddressRanges(text)[0]!
 const none = (): boolean => false
 
-/** Everything that a range gives, in order, always from the beginning of a band. */
+/** All addresses of a range in the order of their allocation, when each search starts at the beginning of a band. */
 function drain(text: string): string[] {
   const range = rangeOf(text)
   const taken = new Set<string>()
@@ -19,12 +19,12 @@ function drain(text: string): string[] {
   }
 }
 
-test('the first address of a range is not its own one', () => {
+test('the first address of a range is the one after its network address', () => {
   assert.equal(rangeOf('10.0.0.0/24').firstAddress, '10.0.0.1')
   assert.equal(rangeOf('fd00::/108').firstAddress, 'fd00::1')
 })
 
-test("a range's own and the broadcast address belong to no Service", () => {
+test('the network and the broadcast address belong to no Service', () => {
   const range = rangeOf('10.0.0.7/24')
   assert.equal(range.text, '10.0.0.0/24')
   assert.deepEqual(
@@ -36,7 +36,7 @@ test("a range's own and the broadcast address belong to no Service", () => {
   assert.equal(rangeOf('fd00::/120').contains('fd00::ff'), true)
 })
 
-test('addresses are given from the upper band first, the lower is for those asked for by name', () => {
+test('addresses are allocated from the upper band first; the lower is for static requests', () => {
   const addresses = drain('10.0.0.0/24')
   assert.equal(addresses.length, 254)
   assert.equal(addresses[0], '10.0.0.17')
@@ -46,13 +46,13 @@ test('addresses are given from the upper band first, the lower is for those aske
   )
 })
 
-test('small ranges have no bands and give all they have', () => {
+test('small ranges have no bands and all their addresses are allocated', () => {
   assert.deepEqual(drain('10.0.0.0/30'), ['10.0.0.1', '10.0.0.2'])
   assert.deepEqual(drain('10.0.0.4/32'), [])
   assert.equal(drain('10.0.0.0/28').length, 14)
 })
 
-test('the search starts where chance says and goes round', () => {
+test('the search starts at a random address and wraps around', () => {
   const range = rangeOf('10.0.0.0/24')
   assert.equal(
     range.free(none, () => 0.999_99),
@@ -68,7 +68,7 @@ test('the search starts where chance says and goes round', () => {
   assert.match(rangeOf('fd00::/64').free(none, Math.random)!, /^fd00::/)
 })
 
-test('two ranges are one of each family', () => {
+test('two ranges must be one of each family', () => {
   assert.deepEqual(
     parseAddressRanges('10.0.0.0/24, fd00::/108').map(({ family }) => family),
     ['IPv4', 'IPv6'],
@@ -77,7 +77,7 @@ test('two ranges are one of each family', () => {
     assert.throws(() => parseAddressRanges(text), Error)
 })
 
-test('an IPv6 address is written in one way', () => {
+test('an IPv6 address has one canonical form', () => {
   assert.equal(canonicalAddress('fd00:0:0::0A'), 'fd00::a')
   assert.equal(canonicalAddress('10.0.0.1'), '10.0.0.1')
 })

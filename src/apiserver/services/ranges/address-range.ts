@@ -1,14 +1,14 @@
-/** A range of cluster IPs: what is in it, and where a free address is looked for (KEP-3070). */
+/** A range of cluster IPs, and the search for a free address (KEP-3070). */
 import { addressAt, type Cidr, parseCidr } from '../../../lib/cidr.ts'
 
-/** kube-apiserver's own. */
+/** The default of kube-apiserver. */
 export const defaultServiceRange = '10.0.0.0/24'
 
 export type Family = 'IPv4' | 'IPv6'
 
-/** Beyond this many addresses a range is not searched: nobody has as many Services. */
+/** Addresses beyond this number are not searched: no cluster has so many Services. */
 const searchedAddresses = 2 ** 32
-/** The lower band, from which addresses are given by themselves only when the rest is full. */
+/** Size of the lower band, which is used for dynamic allocation only when the rest is full. */
 const band = { least: 16, most: 256, part: 16 } as const
 
 export class AddressRange {
@@ -16,7 +16,7 @@ export class AddressRange {
   /** `10.0.0.0/24`. */
   readonly text: string
   readonly #cidr: Cidr
-  /** Offsets of the first and last address that a Service may have. */
+  /** Offsets of the first and last allocatable address. */
   readonly #first = 1
   readonly #last: bigint
 
@@ -29,7 +29,7 @@ export class AddressRange {
     this.#last = size - (cidr.family === 4 ? 2n : 1n)
   }
 
-  /** How many addresses Services may have. */
+  /** The number of allocatable addresses. */
   get size(): number {
     return Number(this.#last)
   }
@@ -39,7 +39,7 @@ export class AddressRange {
     return addressAt(this.#cidr, this.#first)
   }
 
-  /** Whether a Service may have the address: the range's own and the broadcast address are no Service's. */
+  /** True if a Service may have the address: the network and the broadcast address are excluded. */
   contains(address: string): boolean {
     const cidr = parseCidr(`${address}/${this.family === 'IPv4' ? 32 : 128}`)
     if (cidr?.family !== this.#cidr.family) return false
@@ -48,8 +48,8 @@ export class AddressRange {
   }
 
   /**
-   * An address that is not taken: from a random place in the upper band on, then in the lower one. Undefined if the
-   * range is full.
+   * Finds a free address, from a random position in the upper band, then in the lower one. Undefined if the range is
+   * full.
    */
   free(isTaken: (address: string) => boolean, random: () => number): string | undefined {
     const last = Math.min(Number(this.#last), searchedAddresses)
@@ -73,7 +73,7 @@ export class AddressRange {
   }
 }
 
-/** The ranges of `--service-cluster-ip-range`: one, or one of each family. Throws an Error if it is none. */
+/** Parses `--service-cluster-ip-range`: one range, or one of each family. Throws an Error if it is invalid. */
 export function parseAddressRanges(text: string): readonly AddressRange[] {
   const ranges = text.split(',').map((part) => {
     const cidr = parseCidr(part.trim())
@@ -88,7 +88,7 @@ export function parseAddressRanges(text: string): readonly AddressRange[] {
   return ranges
 }
 
-/** The one way to write an address. */
+/** The canonical form of an address. */
 export function canonicalAddress(address: string): string {
   if (!address.includes(':')) return address
   const cidr = parseCidr(`${address}/128`)

@@ -15,15 +15,15 @@ function drain(text: string): number[] {
   }
 }
 
-test('node ports are given from the upper band first', () => {
+test('node ports are allocated from the upper band first', () => {
   const ports = drain('30000-32767')
   assert.equal(ports.length, 2768)
   assert.equal(ports[0], 30086)
   assert.equal(ports.at(-86), 30000)
 })
 
-test('a small range gives all it has', () => assert.deepEqual(drain('30000-30002'), [30000, 30001, 30002]))
+test('all ports of a small range are allocated', () => assert.deepEqual(drain('30000-30002'), [30000, 30001, 30002]))
 
-test('what is no range of ports is refused', () => {
+test('an invalid port range is an error', () => {
   for (const text of ['', '30000', '5-4', '0-10', '60000-70000']) assert.throws(() => parsePortRange(text), Error)
 })

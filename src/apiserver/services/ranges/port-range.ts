@@ -1,6 +1,6 @@
-/** The range of node ports, and where a free one is looked for (KEP-3668). */
+/** The range of node ports, and the search for a free one (KEP-3668). */
 
-/** The lower band, from which ports are given by themselves only when the rest is in use. */
+/** Size of the lower band, which is used for dynamic allocation only when the rest is in use. */
 const band = { least: 16, most: 128, part: 32 } as const
 
 export interface PortRange {
@@ -10,7 +10,7 @@ export interface PortRange {
   readonly text: string
 }
 
-/** The range of `--service-node-port-range`. Throws an Error if it is none. */
+/** Parses `--service-node-port-range`. Throws an Error if it is invalid. */
 export function parsePortRange(text: string): PortRange {
   const [, low = '', high = ''] = /^(\d{1,5})-(\d{1,5})$/.exec(text.trim()) ?? []
   const first = Number(low)
@@ -21,8 +21,7 @@ export function parsePortRange(text: string): PortRange {
 }
 
 /**
- * A port that is not taken: from a random place in the upper band on, then in the lower one. Undefined if the range is
- * full.
+ * Finds a free port, from a random position in the upper band, then in the lower one. Undefined if the range is full.
  */
 export function freePort(
   { first, last }: PortRange,

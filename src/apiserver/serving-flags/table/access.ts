@@ -1,4 +1,4 @@
-/** Flags about who is let in: authentication, authorization, admission, audit. */
+/** Flags for authentication, authorization, admission and audit. */
 import { admissionPluginNames } from '../admission-plugins.ts'
 import { type FlagSet, works } from '../flag.ts'
 
@@ -78,7 +78,7 @@ export const admission: FlagSet = {
   ],
 }
 
-/** `--audit-log-…` and `--audit-webhook-…` have these in common. */
+/** The flags that `--audit-log-…` and `--audit-webhook-…` have in common. */
 const auditBackend = (
   backend: 'log' | 'webhook',
   usual: { readonly size: string; readonly wait?: string; readonly throttle?: readonly [string, string] },

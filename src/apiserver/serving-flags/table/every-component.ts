@@ -1,4 +1,4 @@
-/** Flags that upstream gives to every program of its own: how it logs, and which metrics it has. */
+/** Flags of all upstream components: logs and metrics. */
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const metricsFixed = 'the metrics are the same for everybody'
@@ -19,7 +19,7 @@ export const metrics: FlagSet = {
   ],
 }
 
-/** `levels` says what the levels of `-v` tell. */
+/** `levels` describes the levels of `-v`. */
 export const logs = (levels: string): FlagSet => ({
   name: 'logs',
   flags: [
@@ -38,7 +38,7 @@ export const logs = (levels: string): FlagSet => ({
   ],
 })
 
-/** `version` says which version that of the program is. */
+/** `version` describes the version that `--version` prints. */
 export const global = (version: string): FlagSet => ({
   name: 'global',
   flags: [

@@ -1,6 +1,5 @@
 /**
- * Flags about what the server tells of itself beside logs and metrics: traces, profiles; and the flags that are this
- * project's own.
+ * Flags for traces and profiles, and the flags of this project.
  */
 import { type FlagSet, idle, works } from '../flag.ts'
 
@@ -23,7 +22,7 @@ export const traces: FlagSet = {
   flags: [idle(noTraces, 'tracing-config-file', 'string', 'the file about traces')],
 }
 
-/** What kube-apiserver lacks. */
+/** Flags that kube-apiserver does not have. */
 export const own: FlagSet = {
   name: "typernetes'",
   flags: [

@@ -1,4 +1,4 @@
-/** Flags about the server as a whole: what it listens on, where data live, which APIs are on. */
+/** Flags for the server as a whole: listeners, data storage, enabled APIs. */
 import { type FlagSet, idle, works } from '../flag.ts'
 
 const oneStore = 'the store is a part of this server, not an etcd'
