@@ -134,7 +134,7 @@ test('keys rotate without a restart', async (t) => {
   const metrics = await metricsOf(cluster)
   assert.match(
     metrics,
-    /apiserver_authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:\w+",result="success"\} [1-9]/,
+    /authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:\w+",result="success"\} [1-9]/,
   )
   assert.match(
     metrics,

@@ -80,7 +80,7 @@ test('t8s why can-i prints a hint for invalid arguments and kubeconfigs', async 
   assert.match(path.stderr, /^t8s: \/metrics is a path: it has no namespace/)
   assert.match(
     (await why({ kubeconfigFile: '/none' }, 'jane', 'get', 'pods')).stderr,
-    /^t8s: there is no kubeconfig at \/none: name one by --kubeconfig/,
+    /^t8s: there is no kubeconfig at \/none: use --kubeconfig/,
   )
   assert.match((await why(cluster, 'jane', 'get')).stderr, /^t8s: missing required argument 'RESOURCE'/)
   await cluster.stop({ graceMs: 0 })
