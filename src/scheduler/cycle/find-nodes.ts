@@ -5,7 +5,7 @@ import type { Rejection } from '../framework/status.ts'
 import type { PodCycle } from './pod-cycle.ts'
 import { failureOf } from './pod-cycle.ts'
 
-/** In clusters with fewer nodes all are searchNodes. */
+/** In clusters with fewer nodes all are searched. */
 const minFeasibleNodes = 100
 /** In percent. */
 const minPercentage = 5
