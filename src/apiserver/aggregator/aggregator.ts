@@ -55,7 +55,7 @@ export class Aggregator {
   readonly #byName = new Map<string, RemoteService>()
   readonly #byPath = new Map<string, RemoteService>()
   #documents: RemoteDocuments | undefined = nothing
-  #followsServices = false
+  #watchesServices = false
 
   constructor(options: AggregatorOptions) {
     this.#options = options
@@ -102,7 +102,7 @@ export class Aggregator {
   /** Proxies a request to another server; undefined for requests that this server handles. */
   handle(request: Request): Promise<Response> | undefined {
     if (this.#byPath.size === 0) return undefined
-    const service = this.#byPath.get(placeOf(request))
+    const service = this.#byPath.get(requestedPath(request))
     return service && proxyRequest(request, service, this.#options.waitGroup)
   }
 
@@ -170,7 +170,7 @@ export class Aggregator {
     this.#byName.set(name, service)
     this.#byPath.set(pathOf(service), service)
     changed()
-    this.#followServices()
+    this.#watchServices()
     service.check()
   }
 
@@ -185,9 +185,9 @@ export class Aggregator {
    * Watches Services and their endpoints once there is a remote APIService, so that clusters without any save the
    * memory.
    */
-  #followServices(): void {
-    if (this.#followsServices) return
-    this.#followsServices = true
+  #watchServices(): void {
+    if (this.#watchesServices) return
+    this.#watchesServices = true
     const { sources, context, log } = this.#options
     const { registry } = context
     for (const resource of [sources.services, sources.endpoints, sources.endpointSlices]) {
@@ -231,7 +231,7 @@ export class Aggregator {
 const pathOf = ({ group, version }: GroupVersion): string => (group ? `apis/${group}/${version}` : `api/${version}`)
 
 /** The group version of a request for a resource, discovery, or OpenAPI v3, as a path. */
-function placeOf({ path, info }: Request): string {
+function requestedPath({ path, info }: Request): string {
   if (info.version) return pathOf(info)
   return path.startsWith('/openapi/v3/') ? path.slice('/openapi/v3/'.length).replace(/\/$/, '') : ''
 }

@@ -3,7 +3,7 @@ import type { Cacher } from '../registry/cache/cacher.ts'
 import type { StoredObject } from '../registry/stored-object.ts'
 
 /** Delay before an ended view is replaced, in ms: the store may need time to recover from a fault. */
-const againMs = 100
+const retryDelayMs = 100
 
 /**
  * Calls `changed` with an object, or with undefined for a deleted one. Rejects if the first load fails.
@@ -22,8 +22,9 @@ export async function follow(
     },
     end: () => {
       if (signal.aborted) return
-      const restart = (): void => void follow(cacher, changed, signal).catch(() => setTimeout(restart, againMs).unref())
-      setTimeout(restart, againMs).unref()
+      const restart = (): void =>
+        void follow(cacher, changed, signal).catch(() => setTimeout(restart, retryDelayMs).unref())
+      setTimeout(restart, retryDelayMs).unref()
     },
   })
   signal.addEventListener('abort', end, { once: true })

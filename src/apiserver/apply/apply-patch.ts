@@ -15,20 +15,20 @@ import { type Conflicts, conflictError, conflictsOutside } from './conflict.ts'
 import { fieldsOfLastApplied, updateLastApplied } from './last-applied.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, type Managed } from './managed-fields/managed.ts'
 import {
+  adaptToSchemas,
   Changes,
   comparable,
   findConflicts,
-  knownToSchema,
   resetSet,
   takeFromOthers,
-  type Written,
+  type WriteOptions,
   withoutUntracked,
 } from './managed-fields/ownership.ts'
 import { recordUpdate } from './managed-fields/track-update.ts'
 import { prune } from './prune.ts'
 import { fieldsOfShape } from './shapes/fields-of-shape.ts'
 
-export interface Apply extends Written {
+export interface Apply extends WriteOptions {
   /** The object as it is stored, in the version of `apiVersion`; undefined when applying creates it. */
   readonly live?: KubeObject
   /** The body, parsed but not decoded: missing fields stay missing. */
@@ -66,7 +66,7 @@ export function* applySteps(apply: Apply): Steps<Applied> {
   const { live, manager } = apply
   const applied = checkedBody(apply)
   yield
-  const managed = yield* startingPoint(apply)
+  const managed = yield* managersBefore(apply)
   yield
   let result = yield* attempt(apply, applied, managed, apply.force)
   if (result.conflicts.size > 0) {
@@ -112,10 +112,10 @@ function checkedBody({ applied, kind, apiVersion, type }: Apply): KubeObject {
 }
 
 /** The managers before the apply. Fields of an object without managers belong to `before-first-apply`. */
-function* startingPoint({ live, ...written }: Apply): Steps<Managed> {
+function* managersBefore({ live, ...written }: Apply): Steps<Managed> {
   const managed = yield* decodeManaged(live?.metadata.managedFields, live?.metadata.managedFields)
   if (managed.size === 0 && live) yield* recordUpdate(managed, { ...written, object: live, manager: beforeFirstApply })
-  return yield* knownToSchema(managed, written)
+  return yield* adaptToSchemas(managed, written)
 }
 
 interface Attempt {
@@ -125,12 +125,12 @@ interface Attempt {
   readonly conflicts: Conflicts
 }
 
-const owned = new WeakMap<FieldsV1, FieldsV1>()
+const ownableSets = new WeakMap<FieldsV1, FieldsV1>()
 
 /** The applied fields that a manager can own. Objects of one shape share `applied`, so the result is cached. */
-function ownedOf(applied: FieldsV1): FieldsV1 {
-  let fields = owned.get(applied)
-  if (!fields) owned.set(applied, (fields = sortFieldSet(withoutUntracked(applied))))
+function ownableFields(applied: FieldsV1): FieldsV1 {
+  let fields = ownableSets.get(applied)
+  if (!fields) ownableSets.set(applied, (fields = sortFieldSet(withoutUntracked(applied))))
   return fields
 }
 
@@ -154,7 +154,7 @@ function* attempt(apply: Apply, applied: KubeObject, before: Managed, force: boo
   const self = identityOf(manager)
   const last = managed.get(self)
   const fields = yield* appliedFields(applied, type, resetFields)
-  const own = ownedOf(fields)
+  const own = ownableFields(fields)
   // A manager that applies the same fields with other values gives none up.
   const givesUp = last && !equalSets(own, last.fields)
   // The applier owns untracked fields (names and the like) during pruning only.

@@ -6,14 +6,14 @@ import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { goJson, isObject, sortMembers } from '../../machinery/fields/json.ts'
 import { typeErrors } from '../../machinery/fields/validate-typed.ts'
 import type { FieldsV1, KubeObject } from '../../machinery/object.ts'
-import { comparable, type Written } from './managed-fields/ownership.ts'
+import { comparable, type WriteOptions } from './managed-fields/ownership.ts'
 
 const annotation = 'kubectl.kubernetes.io/last-applied-configuration'
 /** All annotations together, names and values. */
 const maxAnnotationBytes = 256 * 1024
 
 /** The fields that client-side apply set and that are unchanged since; none without a readable annotation. */
-export function fieldsOfLastApplied(live: KubeObject, { type, apiVersion }: Written): FieldsV1 {
+export function fieldsOfLastApplied(live: KubeObject, { type, apiVersion }: WriteOptions): FieldsV1 {
   const applied = parse(live.metadata.annotations?.[annotation])
   if (!isObject(applied) || applied.apiVersion !== apiVersion || typeErrors(applied, type).length) return emptySet
   const { added, modified, removed } = compare(applied, comparable(live), type)

@@ -34,7 +34,7 @@ export function* prune<T extends object>(merged: T, { type, last, managed }: Pru
   const kept = removeFields(merged, unwanted, type)
   yield
   // Only fields that the manager itself applied are removed, not unowned fields around them or those of updaters.
-  const gone = difference(all, withNamedFields(fieldSetOf(kept, type), type))
+  const removed = difference(all, withNamedFields(fieldSetOf(kept, type), type))
   yield
-  return removeFields(merged, intersection(gone, before), type)
+  return removeFields(merged, intersection(removed, before), type)
 }

@@ -32,8 +32,8 @@ export async function ensureObjects<T extends KubeObject>(ensured: Ensured<T>): 
       } catch (error) {
         if (!(error instanceof StatusError)) throw error
         // Another server on the same store may have been faster.
-        const isOutrun = error.code === 409 || error.code === 404
-        if (!isOutrun)
+        const isConcurrentWrite = error.code === 409 || error.code === 404
+        if (!isConcurrentWrite)
           log(
             `${resource.groupResource.name} ${JSON.stringify(expected.metadata.name)} is not as it should be: ` +
               `${error.message}`,

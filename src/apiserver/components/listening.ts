@@ -65,7 +65,7 @@ export const warmth = component({
   start({ options, warmUpHandler, waitGroup, admission }, lifetime) {
     if (!options.warmUp) return { warmth: undefined }
     const warmth = warmUp({ handler: warmUpHandler(), waitGroup, mayWrite: () => !admission.callsExternalServices })
-    const keepMemory = giveBackMemory(() => warmth.again())
+    const keepMemory = giveBackMemory(() => warmth.repeat())
     lifetime.onEnd(() => warmth.end())
     lifetime.onEnd(keepMemory)
     return { warmth }

@@ -38,8 +38,12 @@ export interface CustomResources {
 }
 
 /** `stored` is the definition in the store; schemas are read from it on first use. */
-export function customResourcesOf(whole: Definition, stored: StoredObject, webhooks: ServiceSources): CustomResources {
-  const definition = withoutSchemas(whole)
+export function customResourcesOf(
+  fullDefinition: Definition,
+  stored: StoredObject,
+  webhooks: ServiceSources,
+): CustomResources {
+  const definition = withoutSchemas(fullDefinition)
   const { versions, conversion } = definition.spec
   const webhook = conversion?.strategy === 'Webhook' ? new WebhookConverter(definition, webhooks) : undefined
   const storageVersion = versions.find(({ storage }) => storage)!
@@ -124,7 +128,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
       fingerprint: `${metadata.uid}/${metadata.generation}/${version.name}/${terminating}`,
       type: () => schema.type({ group, version: version.name, kind }),
       prune: (object) => schema.prune(object),
-      decodeError: (object) => schema.unreadable(object),
+      decodeError: (object) => schema.embeddedFault(object),
       schema: () => schema.source(),
     },
     subresources: {
@@ -137,7 +141,7 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
         },
       }),
     },
-    defaults: [(object) => schema.complete(object)],
+    defaults: [(object) => schema.applyDefaults(object)],
     validate: { create: faults, update: updateFaults, status: statusFaults },
     warnings: (object, old) => [...schema.warnings(object), ...finalizerWarnings(object, old)],
     resetFields: { status: ['metadata', 'spec'] },

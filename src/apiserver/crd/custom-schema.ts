@@ -21,7 +21,7 @@ import type { StoredObject } from '../registry/stored-object.ts'
 type JsonSchema = Readonly<Record<string, unknown>>
 
 /** More warnings would not fit into the response headers. */
-const mostLetThrough = 50
+const maxWarnings = 50
 
 export class CustomSchema {
   readonly #definition: StoredObject
@@ -29,7 +29,7 @@ export class CustomSchema {
   #compiled: StructuralSchema | undefined
   #type: StructType | undefined
   #rules: SchemaRules | undefined
-  readonly #letThrough = new WeakMap<KubeObject, readonly string[]>()
+  readonly #ratcheted = new WeakMap<KubeObject, readonly string[]>()
 
   /** Holds only the stored definition until its first use. */
   constructor(definition: StoredObject, version: string) {
@@ -58,12 +58,12 @@ export class CustomSchema {
   }
 
   /** Returns the fault of the first invalid embedded object. */
-  unreadable(object: Record<string, unknown>): FieldError | undefined {
+  embeddedFault(object: Record<string, unknown>): FieldError | undefined {
     return embeddedDecodeFault(object, this.#schema)
   }
 
   /** Removes nulls that are not nullable, and applies defaults. */
-  complete(object: KubeObject): void {
+  applyDefaults(object: KubeObject): void {
     const fields = object as Unstructured
     dropNulls(fields, this.#schema)
     fillDefaults(fields, this.#schema)
@@ -71,21 +71,21 @@ export class CustomSchema {
 
   /** Validates an object; `old` is set on update. */
   faults(object: KubeObject, old: KubeObject | undefined, options: ValueOptions): readonly FieldError[] {
-    const letThrough: string[] = []
+    const ratcheted: string[] = []
     const ruleFaults = (): readonly FieldError[] => {
       this.#rules ??= new SchemaRules(this.#schema, true)
-      return this.#rules.faults(object, old, (fault) => letThrough.length < mostLetThrough && letThrough.push(fault))
+      return this.#rules.faults(object, old, (fault) => ratcheted.length < maxWarnings && ratcheted.push(fault))
     }
     const faults = schemaFaults(object as Unstructured, this.#schema, old as Unstructured | undefined, {
       ...options,
       ruleFaults,
     })
-    if (letThrough.length > 0) this.#letThrough.set(object, letThrough)
+    if (ratcheted.length > 0) this.#ratcheted.set(object, ratcheted)
     return faults
   }
 
   /** Faults that the old object has too: they are warnings (ratcheting). Available after `faults`. */
   warnings(object: KubeObject): readonly string[] {
-    return this.#letThrough.get(object) ?? []
+    return this.#ratcheted.get(object) ?? []
   }
 }

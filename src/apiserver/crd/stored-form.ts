@@ -34,7 +34,7 @@ export function storedForm(
     if (!written) throw internal(`request to convert CR to an invalid group/version: ${object.apiVersion}`)
     written.schema.prune(object as Unstructured)
     // Defaults of the version it was written in.
-    written.schema.complete(object)
+    written.schema.applyDefaults(object)
     if (!webhook && written.schema !== target) {
       object.apiVersion = `${group}/${version}`
       target.prune(object as Unstructured)

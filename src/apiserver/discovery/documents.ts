@@ -25,7 +25,7 @@ export class DiscoveryForms {
   readonly #state: ApisState
   readonly #address: string
   readonly #aggregated: () => void
-  readonly #made = new Map<string, PathForms | undefined>()
+  readonly #cache = new Map<string, PathForms | undefined>()
 
   /**
    * `address` is the server's host and port; `aggregated` is called when a document of all groups is built.
@@ -38,11 +38,11 @@ export class DiscoveryForms {
 
   /** Returns the forms of a path (without a trailing slash); undefined if it has none. */
   get(path: string): PathForms | undefined {
-    if (!this.#made.has(path)) this.#made.set(path, this.#make(path))
-    return this.#made.get(path)
+    if (!this.#cache.has(path)) this.#cache.set(path, this.#build(path))
+    return this.#cache.get(path)
   }
 
-  #make(path: string): PathForms | undefined {
+  #build(path: string): PathForms | undefined {
     const { groups, storageOf } = this.#state
     const core = this.#state.group('')
     if (path === '/api')

@@ -59,13 +59,13 @@ export function chooseForm(
     const version = parameters.get('v')
     if (!format) continue
     if (!parameters.has('as')) return { document: forms.legacy, format }
-    const asked =
+    const requested =
       parameters.get('as') === 'APIGroupDiscoveryList' &&
       parameters.get('g') === 'apidiscovery.k8s.io' &&
       version === 'v2'
         ? forms.v2
         : undefined
-    if (asked) return { document: asked, format }
+    if (requested) return { document: requested, format }
   }
   const { format, transform } = negotiate(accept)
   if (transform) throw unsupportedTransform()
@@ -81,7 +81,7 @@ const layouts: Readonly<Record<Exclude<Layout, 'json'>, (value: unknown) => stri
 }
 
 /** Cache of documents in other layouts than compact JSON. */
-const laidOut = { yaml: new WeakMap<DiscoveryDocument, Buffer>(), pretty: new WeakMap<DiscoveryDocument, Buffer>() }
+const layoutCache = { yaml: new WeakMap<DiscoveryDocument, Buffer>(), pretty: new WeakMap<DiscoveryDocument, Buffer>() }
 
 function respond(request: Request, forms: PathForms): Response {
   const { document, format } = chooseForm(request.header('accept'), forms)
@@ -96,7 +96,8 @@ function respond(request: Request, forms: PathForms): Response {
 }
 
 function inLayout(document: DiscoveryDocument, layout: Exclude<Layout, 'json'>): Buffer {
-  let body = laidOut[layout].get(document)
-  if (!body) laidOut[layout].set(document, (body = Buffer.from(layouts[layout](JSON.parse(document.body.toString())))))
+  let body = layoutCache[layout].get(document)
+  if (!body)
+    layoutCache[layout].set(document, (body = Buffer.from(layouts[layout](JSON.parse(document.body.toString())))))
   return body
 }

@@ -114,7 +114,7 @@ function pathItems(
 }
 
 /** Adds the group versions to the schemas of meta kinds that exist in all groups. */
-function inAllGroups(name: string, schema: JsonSchema, groupVersions: readonly GroupVersion[]): JsonSchema {
+function withGroupVersions(name: string, schema: JsonSchema, groupVersions: readonly GroupVersion[]): JsonSchema {
   const kind =
     name === `${metaPackage}.DeleteOptions`
       ? 'DeleteOptions'
@@ -194,7 +194,7 @@ export function* openapiDocument(
     yield
   }
   for (const [name, schema] of definitionClosure(roots, flavour)) {
-    define(name, inAllGroups(name, schema, groupVersions))
+    define(name, withGroupVersions(name, schema, groupVersions))
     yield
   }
   const merged: OpenApiV2 = others.length > 0 ? mergeV2(present, others) : {}

@@ -41,7 +41,7 @@ export interface OpenApiDocuments {
  * The cached bytes of a document. Large ones are cached in compressed form only: documents of hundreds of custom
  * resources have many megabytes.
  */
-type Kept = { readonly plain: Buffer } | { readonly compressed: Buffer }
+type CachedBytes = { readonly plain: Buffer } | { readonly compressed: Buffer }
 
 /** Documents up to this size are not compressed, in bytes. */
 const smallBytes = 4096
@@ -53,7 +53,7 @@ const decompress = promisify(gunzip)
 
 const hashOf = (content: string): string => createHash('sha512').update(content).digest('hex').toUpperCase()
 
-async function keep(pieces: readonly Buffer[]): Promise<Kept> {
+async function toCached(pieces: readonly Buffer[]): Promise<CachedBytes> {
   if (pieces.reduce((sum, { length }) => sum + length, 0) <= smallBytes) return { plain: Buffer.concat(pieces) }
   return { compressed: await pipeline(portions(pieces), createGzip({ level: 1 }), buffer) }
 }
@@ -76,7 +76,7 @@ function* portions(pieces: readonly Buffer[]): Generator<Buffer> {
 interface Document {
   readonly tag: string
   readonly contentType: string
-  readonly bytes: () => Promise<Kept>
+  readonly bytes: () => Promise<CachedBytes>
 }
 
 async function respond(
@@ -108,8 +108,8 @@ class Snapshot {
   readonly #byPath: ReadonlyMap<string, readonly ResourceDefinition[]>
   readonly #hashes: ReadonlyMap<string, string>
   /** By media type and tag. */
-  readonly #made = new Map<string, Promise<Kept>>()
-  #whole: string | undefined
+  readonly #cache = new Map<string, Promise<CachedBytes>>()
+  #v2Inputs: string | undefined
   #index: Document | undefined
 
   /** Takes over unchanged documents from `before`. */
@@ -131,7 +131,7 @@ class Snapshot {
     if (!before) return
     const kept = new Set([jsonV2, protobufV2].map((form) => keyOf(form, this.#wholeTag(form))))
     for (const hash of this.#hashes.values()) for (const form of [jsonV3, protobufV3]) kept.add(keyOf(form, hash))
-    for (const [key, made] of before.#made) if (kept.has(key)) this.#made.set(key, made)
+    for (const [key, made] of before.#cache) if (kept.has(key)) this.#cache.set(key, made)
   }
 
   #own(path: string): readonly ResourceDefinition[] {
@@ -160,11 +160,11 @@ class Snapshot {
   }
 
   #wholeTag({ contentType }: DocumentForm): string {
-    this.#whole ??= [
+    this.#v2Inputs ??= [
       ...this.#hashes.values(),
       this.remote?.openapiV2.length ? hashOf(JSON.stringify(this.remote.openapiV2)) : '',
     ].join()
-    return hashOf(`${contentType} ${this.#whole}`)
+    return hashOf(`${contentType} ${this.#v2Inputs}`)
   }
 
   hash(path: string): string | undefined {
@@ -182,7 +182,7 @@ class Snapshot {
       paths: Object.fromEntries(all.map(([path, serverRelativeURL]) => [path, { serverRelativeURL }])),
     })
     const tag = hashOf(text)
-    return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => keep([Buffer.from(text)])) }
+    return { tag, contentType: 'application/json', bytes: () => this.#once(tag, () => toCached([Buffer.from(text)])) }
   }
 
   /** Both forms have the same tag, because `hash` in the URL is for both. */
@@ -204,17 +204,17 @@ class Snapshot {
       tag,
       contentType: form.contentType,
       bytes: () =>
-        this.#once(keyOf(form, tag), async () => keep(await inSteps(openapiDocument(options, form), pauses()))),
+        this.#once(keyOf(form, tag), async () => toCached(await inSteps(openapiDocument(options, form), pauses()))),
     }
   }
 
-  #once(key: string, make: () => Promise<Kept>): Promise<Kept> {
-    let made = this.#made.get(key)
+  #once(key: string, make: () => Promise<CachedBytes>): Promise<CachedBytes> {
+    let made = this.#cache.get(key)
     if (!made) {
       made = make()
-      this.#made.set(key, made)
+      this.#cache.set(key, made)
       // A failed build is retried on the next request.
-      made.catch(() => this.#made.delete(key))
+      made.catch(() => this.#cache.delete(key))
     }
     return made
   }
@@ -240,21 +240,22 @@ export function openapiDocuments(
     const hash = state.hash(path)
     if (hash === undefined) throw resourceNotFound()
     const form = acceptedForm(request.header('accept'), 'v3')
-    const asked = request.query.get('hash')
-    if (asked && asked !== hash) return { status: 301, headers: { location: `/openapi/v3/${path}?hash=${hash}` } }
+    const requestedHash = request.query.get('hash')
+    if (requestedHash && requestedHash !== hash)
+      return { status: 301, headers: { location: `/openapi/v3/${path}?hash=${hash}` } }
     // A document with its hash in the URL never changes.
-    const headers: Record<string, string> = asked
+    const headers: Record<string, string> = requestedHash
       ? { 'cache-control': 'public, immutable', expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() }
       : {}
     return respond(request, state.v3(path, hash, form), headers)
   }
 
-  const whole = async (request: Request): Promise<Response> =>
+  const respondV2 = async (request: Request): Promise<Response> =>
     respond(request, fresh().v2(acceptedForm(request.header('accept'), 'v2')))
 
-  const find: Documents = (asked) => {
-    const path = asked.replace(/\/$/, '')
-    if (path === '/openapi/v2') return whole
+  const find: Documents = (requestPath) => {
+    const path = requestPath.replace(/\/$/, '')
+    if (path === '/openapi/v2') return respondV2
     if (path === '/openapi/v3') return (request) => respond(request, fresh().index())
     return path.startsWith('/openapi/v3/')
       ? (request) => document(request, path.slice('/openapi/v3/'.length))

@@ -68,7 +68,8 @@ const connecting: Readonly<
 }
 
 /** The fields that each operation sets; the others have defaults per resource. */
-type Stated = Partial<Operation> & Pick<Operation, 'path' | 'method' | 'id' | 'description' | 'action' | 'parameters'>
+type OperationFields = Partial<Operation> &
+  Pick<Operation, 'path' | 'method' | 'id' | 'description' | 'action' | 'parameters'>
 
 /** The operations of one resource. */
 export function operationsOf(resource: ResourceDefinition): Operation[] {
@@ -122,7 +123,7 @@ class ResourcePaths {
     this.self = { group, version, kind }
   }
 
-  *ofCollection(): Generator<Stated> {
+  *ofCollection(): Generator<OperationFields> {
     const { kind, plural } = this.#resource
     const verbs = this.#verbs
     const at = { path: this.#collection }
@@ -172,7 +173,7 @@ class ResourcePaths {
       }
   }
 
-  *ofItem(): Generator<Stated> {
+  *ofItem(): Generator<OperationFields> {
     yield* this.#readAndWrite(this.#item, '', '', this.#verbs, { answer: this.#definition })
     if (this.#verbs.has('delete'))
       yield {
@@ -188,7 +189,7 @@ class ResourcePaths {
       }
   }
 
-  *ofSubresources(): Generator<Stated> {
+  *ofSubresources(): Generator<OperationFields> {
     const { status, scale, special = [] } = this.#resource.subresources ?? {}
     const readWrite = new Set(['get', 'update', 'patch'])
     if (status)
@@ -205,7 +206,7 @@ class ResourcePaths {
   }
 
   /** The deprecated `/watch/` paths, which upstream still serves. */
-  *ofWatches(): Generator<Stated> {
+  *ofWatches(): Generator<OperationFields> {
     if (!this.#isNative || !this.#verbs.has('watch')) return
     const { kind, plural } = this.#resource
     const watch = { answer: `${metaPackage}.WatchEvent`, produces: mediaTypes.streams, method: 'get' as const }
@@ -244,7 +245,7 @@ class ResourcePaths {
     what: string,
     allowed: ReadonlySet<string>,
     { kind, answer }: Pick<Operation, 'kind' | 'answer'>,
-  ): Generator<Stated> {
+  ): Generator<OperationFields> {
     const of = `${what} the specified ${this.#resource.kind}`
     const name = `${this.#prefix}${this.#subject}${suffix}`
     const at = { path, answer, ...(kind && { kind }) }
@@ -278,10 +279,13 @@ class ResourcePaths {
   }
 
   /** A subresource for connections. */
-  *#connects(sub: SpecialSubresource, { methods, parameters }: (typeof connecting)[string]): Generator<Stated> {
+  *#connects(
+    sub: SpecialSubresource,
+    { methods, parameters }: (typeof connecting)[string],
+  ): Generator<OperationFields> {
     const path = `${this.#item}/${sub.name}`
     const all = [...this.#inItem.filter((name) => name !== 'pretty'), ...parameters]
-    const connect = (method: Method, more: '' | 'WithPath'): Stated => ({
+    const connect = (method: Method, more: '' | 'WithPath'): OperationFields => ({
       path: more ? `${path}/{path}` : path,
       parameters: more ? [...all, 'pathBelow'] : all,
       produces: mediaTypes.anything,
@@ -295,7 +299,7 @@ class ResourcePaths {
     if (sub.name === 'proxy') for (const method of methods) yield connect(method, 'WithPath')
   }
 
-  *#special(sub: SpecialSubresource): Generator<Stated> {
+  *#special(sub: SpecialSubresource): Generator<OperationFields> {
     const path = `${this.#item}/${sub.name}`
     const kind = this.#kindOf(sub)
     const suffix = capital(sub.name)

@@ -13,7 +13,7 @@ import { invalid, type StatusError, statusOf } from '../../machinery/status-erro
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Claim } from './allocations.ts'
-import { keepsPreference, settleFamilies } from './families.ts'
+import { defaultFamilies, keepsPreference } from './families.ts'
 import type { Family } from './ranges/address-range.ts'
 
 /** `old` is undefined for a new Service; `families` are those of the cluster, the default first. */
@@ -25,14 +25,14 @@ export function allocate(
 ): void {
   service.spec ??= {}
   const { spec } = service
-  const refuse = (rules: () => readonly FieldError[]): void => {
+  const throwInvalid = (rules: () => readonly FieldError[]): void => {
     const errors = limitFaults(rules)
     if (errors.length > 0) throw invalid({ group: '', name: 'Service' }, service.metadata.name ?? '', errors)
   }
-  refuse(() => settleFamilies(spec, old, families))
-  refuse(() => clusterIPs(spec, old, claim))
+  throwInvalid(() => defaultFamilies(spec, old, families))
+  throwInvalid(() => clusterIPs(spec, old, claim))
   if (spec.type === 'NodePort' || spec.type === 'LoadBalancer')
-    refuse(() => (old ? changedPorts(spec, old, claim) : newPorts(spec, claim)))
+    throwInvalid(() => (old ? changedPorts(spec, old, claim) : newPorts(spec, claim)))
   if (needsHealthCheckPort(spec) && !(old && needsHealthCheckPort(old))) healthCheckPort(spec, claim)
 }
 
@@ -83,21 +83,21 @@ const refusedPort = (i: number, port: number, problem: string): FieldError[] => 
 /** Protocols of one port share a node port, unless the client requests others. */
 function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {
   const ports = spec.ports ?? []
-  const given = new Map<number, number>()
-  const asked = new Map<number, number>()
-  for (const { port, nodePort } of ports) if (nodePort && !asked.has(port)) asked.set(port, nodePort)
+  const allocated = new Map<number, number>()
+  const requested = new Map<number, number>()
+  for (const { port, nodePort } of ports) if (nodePort && !requested.has(port)) requested.set(port, nodePort)
   for (const [i, port] of ports.entries()) {
     if (!port.nodePort && !needsNodePorts(spec)) continue
-    const shared = given.get(port.port)
+    const shared = allocated.get(port.port)
     if (shared !== undefined && (!port.nodePort || port.nodePort === shared)) {
       port.nodePort = shared
       continue
     }
-    const wanted = shared === undefined ? asked.get(port.port) : port.nodePort
+    const wanted = shared === undefined ? requested.get(port.port) : port.nodePort
     const problem = wanted && claim.port(wanted)
     if (wanted && problem) return refusedPort(i, wanted, problem)
     port.nodePort = wanted || anyPort(claim)
-    if (shared === undefined) given.set(port.port, port.nodePort)
+    if (shared === undefined) allocated.set(port.port, port.nodePort)
   }
   return []
 }

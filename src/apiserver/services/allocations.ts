@@ -57,7 +57,7 @@ export class Allocations {
   readonly #claimedPorts = new Set<number>()
   readonly #metrics: AllocationMetrics | undefined
   /** The view of Services to which this is subscribed. */
-  #followed: CacheView | undefined
+  #subscribedView: CacheView | undefined
 
   constructor(options: AllocationOptions) {
     this.#options = options
@@ -89,21 +89,21 @@ export class Allocations {
       ofAddresses.ready(),
       ofRanges.ready(),
     ])
-    if (this.#followed !== services) this.#follow(services)
+    if (this.#subscribedView !== services) this.#subscribe(services)
     return { services, ipAddresses, serviceCidrs }
   }
 
-  #follow(services: CacheView): void {
-    this.#followed = services
+  #subscribe(services: CacheView): void {
+    this.#subscribedView = services
     for (const held of [this.#held, this.#addresses, this.#ports]) held.clear()
     for (const object of services.objects.slice(services.resource.range(''))) this.#set(object.key, object)
     services.subscribe({
       changes: (batch: readonly ObjectChange[]) => {
-        if (this.#followed !== services) return
+        if (this.#subscribedView !== services) return
         for (const { type, object } of batch) this.#set(object.key, type === 'put' ? object : undefined)
       },
       end: () => {
-        if (this.#followed === services) this.#followed = undefined
+        if (this.#subscribedView === services) this.#subscribedView = undefined
       },
     })
   }
@@ -144,12 +144,12 @@ export class Allocations {
     const isPortTaken = (port: number): boolean => this.#ports.has(port) || this.#claimedPorts.has(port)
     const addresses: string[] = []
     const ports: number[] = []
-    const keepAddress = (address: string): string => {
+    const claimAddress = (address: string): string => {
       this.#claimedAddresses.add(address)
       addresses.push(address)
       return address
     }
-    const keepPort = (port: number): number => {
+    const claimPort = (port: number): number => {
       this.#claimedPorts.add(port)
       ports.push(port)
       return port
@@ -164,7 +164,7 @@ export class Allocations {
         const isTaken = isAddressTaken(address)
         metrics?.address(range.text, 'static', !isTaken, 0)
         if (isTaken) return 'provided IP is already allocated'
-        keepAddress(address)
+        claimAddress(address)
       },
       nextAddress(family) {
         for (const range of ranges) {
@@ -172,7 +172,7 @@ export class Allocations {
           const started = performance.now()
           const address = range.free(isAddressTaken, random)
           metrics?.address(range.text, 'dynamic', address !== undefined, (performance.now() - started) / 1000)
-          if (address) return keepAddress(address)
+          if (address) return claimAddress(address)
         }
       },
       port(wanted) {
@@ -181,12 +181,12 @@ export class Allocations {
         const isTaken = isPortTaken(wanted)
         metrics?.port('static', !isTaken)
         if (isTaken) return 'provided port is already allocated'
-        keepPort(wanted)
+        claimPort(wanted)
       },
       nextPort() {
         const port = freePort(nodePorts, isPortTaken, random)
         metrics?.port('dynamic', port !== undefined)
-        return port && keepPort(port)
+        return port && claimPort(port)
       },
       end: () => {
         for (const address of addresses) this.#claimedAddresses.delete(address)

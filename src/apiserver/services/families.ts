@@ -34,7 +34,7 @@ export function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined)
  * Defaults policy and families; returns the errors. `families` are those of the cluster, the default first. Allocates
  * nothing.
  */
-export function settleFamilies(
+export function defaultFamilies(
   spec: ServiceSpec,
   old: ServiceSpec | undefined,
   families: readonly Family[],

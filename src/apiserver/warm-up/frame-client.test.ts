@@ -30,10 +30,10 @@ test('the server reads requests with and without bodies', { timeout: 10_000 }, a
     stream.respond({ ':status': 200 })
     stream.end('read')
   })
-  await client.ask({ headers: head('GET', '/a') })
+  await client.request({ headers: head('GET', '/a') })
   await Promise.all([
-    client.ask({ headers: { ...head('POST', '/b'), 'content-type': 'text/plain' }, body: Buffer.from('one') }),
-    client.ask({ headers: head('PUT', '/c'), body: Buffer.alloc(9_000, 'x') }),
+    client.request({ headers: { ...head('POST', '/b'), 'content-type': 'text/plain' }, body: Buffer.from('one') }),
+    client.request({ headers: head('PUT', '/c'), body: Buffer.alloc(9_000, 'x') }),
   ])
   assert.deepEqual(seen, [
     ['GET', '/a', undefined, ''],
@@ -51,7 +51,7 @@ test('a response larger than all windows, and one without a body, are read to th
     stream.respond({ ':status': 200 }, { endStream: headers[':path'] === '/empty' })
     if (headers[':path'] !== '/empty') stream.end(Buffer.alloc(1_000_000))
   })
-  for (const path of ['/large', '/empty', '/large']) await client.ask({ headers: head('GET', path) })
+  for (const path of ['/large', '/empty', '/large']) await client.request({ headers: head('GET', path) })
   client.close()
   server.destroy()
 })
@@ -63,8 +63,8 @@ test('a watch is cancelled when its response begins', { timeout: 10_000 }, async
     await once(stream, 'close')
     codes.push(stream.rstCode)
   })
-  await client.ask({ headers: head('GET', '/watch'), isWatch: true })
-  await client.ask({ headers: head('GET', '/watch'), isWatch: true })
+  await client.request({ headers: head('GET', '/watch'), isWatch: true })
+  await client.request({ headers: head('GET', '/watch'), isWatch: true })
   assert.equal(codes[0], constants.NGHTTP2_CANCEL)
   client.close()
   server.destroy()
@@ -72,7 +72,7 @@ test('a watch is cancelled when its response begins', { timeout: 10_000 }, async
 
 test('requests to a closed connection resolve immediately', { timeout: 10_000 }, async () => {
   const { client, server } = pair(() => server.destroy())
-  await client.ask({ headers: head('GET', '/') })
+  await client.request({ headers: head('GET', '/') })
   client.close()
-  await client.ask({ headers: head('GET', '/') })
+  await client.request({ headers: head('GET', '/') })
 })

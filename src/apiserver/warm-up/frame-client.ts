@@ -63,7 +63,7 @@ export class FrameClient {
    * Sends a request. Resolves when the response has ended, or the connection is closed. Ignores the server's flow
    * control windows: it extends them when half is used, and a few small bodies at a time never reach that.
    */
-  ask({ headers: fields, body, isWatch = false }: FrameRequest): Promise<void> {
+  request({ headers: fields, body, isWatch = false }: FrameRequest): Promise<void> {
     if (this.#transport.destroyed) return Promise.resolve()
     const stream = this.#streams++ * 2 + 1
     const head = frame(headers, body ? endHeaders : endHeaders | endStream, stream, headerBlock(fields))

@@ -22,13 +22,13 @@ const laterRounds = 100
  */
 const watchShare = 0.1
 /** Rejections of a kind before it is skipped: pods are rejected where nobody creates service accounts. */
-const mostRefusals = 3
+const maxRejections = 3
 /** Waits after the server listens, because its first clients and the cluster's components come first. */
 const pauseMs = 200
 /** Gives up after this time: then steady requests have warmed up the server. */
-const mostMs = 30_000
+const maxDurationMs = 30_000
 
-const itself: Http2Peer = {
+const localPeer: Http2Peer = {
   clientCertificate: undefined,
   remoteAddress: '',
   begin: (request) => request.start(),
@@ -36,7 +36,7 @@ const itself: Http2Peer = {
   close() {},
 }
 
-interface Ask {
+interface WarmUpRequest {
   /** Watches must be cancelled. */
   readonly isWatch?: boolean
   readonly method: string
@@ -76,7 +76,7 @@ const namespace = '/api/v1/namespaces/default'
 
 const labels = (i: number): unknown => ({ 'kubernetes.io/metadata.name': 'default', 'warm-up': String(i) })
 
-const asks: readonly ((i: number) => Ask)[] = [
+const requests: readonly ((i: number) => WarmUpRequest)[] = [
   (i) => ({ method: 'POST', path: `${namespace}/pods`, query: 'dryRun=All', body: pod(i) }),
   (i) => ({ method: 'POST', path: `${namespace}/configmaps`, query: 'dryRun=All', body: configMap(i) }),
   (i) => ({
@@ -101,7 +101,7 @@ const asks: readonly ((i: number) => Ask)[] = [
 
 export interface WarmUp {
   /** Sends some more requests, after a garbage collection has dropped compiled code. */
-  again(): void
+  repeat(): void
   end(): void
 }
 
@@ -117,32 +117,34 @@ export interface WarmUpOptions {
 export function warmUp(options: WarmUpOptions): WarmUp {
   const ending = new AbortController()
   let warm = delay<void>(pauseMs, undefined, { ref: false })
-  const ask = (rounds: number): void => {
-    warm = warm.then(() => askAll(options, rounds, ending.signal))
+  const send = (rounds: number): void => {
+    warm = warm.then(() => sendAll(options, rounds, ending.signal))
   }
-  ask(firstRounds)
-  return { again: () => ask(laterRounds), end: () => ending.abort() }
+  send(firstRounds)
+  return { repeat: () => send(laterRounds), end: () => ending.abort() }
 }
 
 /** Never rejects: requests may fail or be aborted. */
-async function askAll(
+async function sendAll(
   { handler, waitGroup, mayWrite }: WarmUpOptions,
   rounds: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const refusals = new Map<string, number>()
-  const refusalsOf = (kind: string): number => refusals.get(kind) ?? 0
-  const noted = (request: Request, answer: Response): Response => {
-    if (answer.status >= 400) refusals.set(kindOf(request), refusalsOf(kindOf(request)) + 1)
+  const rejections = new Map<string, number>()
+  const rejectionsOf = (kind: string): number => rejections.get(kind) ?? 0
+  const countRejection = (request: Request, answer: Response): Response => {
+    if (answer.status >= 400) rejections.set(kindOf(request), rejectionsOf(kindOf(request)) + 1)
     return answer
   }
-  const noting: Handler = (request) => {
+  const countingHandler: Handler = (request) => {
     const answer = handler(request)
-    return answer instanceof Promise ? answer.then((later) => noted(request, later)) : noted(request, answer)
+    return answer instanceof Promise
+      ? answer.then((later) => countRejection(request, later))
+      : countRejection(request, answer)
   }
   const [near, far] = duplexPair()
   const server = performServerHandshake(far)
-  server.on('stream', answerStreams(noting, itself, boundsOf()))
+  server.on('stream', answerStreams(countingHandler, localPeer, boundsOf()))
   server.on('error', () => {})
   const client = new FrameClient(near)
   // `end` may be called while the session reads: destroying it then would make it send forever (Node 24).
@@ -152,28 +154,28 @@ async function askAll(
       server.destroy()
     })
   }
-  const until = performance.now() + mostMs
-  const run = async (askOf: (i: number) => Ask): Promise<void> => {
-    const first = askOf(0)
+  const until = performance.now() + maxDurationMs
+  const run = async (requestFor: (i: number) => WarmUpRequest): Promise<void> => {
+    const first = requestFor(0)
     const kind = kindOf(first)
     const most = first.isWatch ? rounds * watchShare : rounds
-    for (let i = 0; i < most && refusalsOf(kind) < mostRefusals; ) {
+    for (let i = 0; i < most && rejectionsOf(kind) < maxRejections; ) {
       if (signal.aborted || waitGroup.stopping || performance.now() > until) return
       if (first.method !== 'GET' && !mayWrite()) return
       // Real requests come first.
       if (waitGroup.running > 0) await delay(20, undefined, { ref: false })
-      else await client.ask(requestOf(askOf(i++)))
+      else await client.request(requestOf(requestFor(i++)))
     }
   }
   signal.addEventListener('abort', close, { once: true })
-  await Promise.all(asks.map(run))
+  await Promise.all(requests.map(run))
   signal.removeEventListener('abort', close)
   close()
 }
 
 const kindOf = ({ method, path }: { readonly method: string; readonly path: string }): string => `${method} ${path}`
 
-function requestOf({ method, path, query, body, type = 'application/json', isWatch }: Ask): FrameRequest {
+function requestOf({ method, path, query, body, type = 'application/json', isWatch }: WarmUpRequest): FrameRequest {
   const target = query ? `${path}?${query}` : path
   const headers = {
     ':method': method,

@@ -71,7 +71,7 @@ test('no writes are sent if webhooks would be called', { timeout: 60_000 }, asyn
 test('repeat sends more requests', { timeout: 60_000 }, async () => {
   const { handler, all } = counting(() => 200, { 'list namespaces': 500, 'create configmaps': 500 })
   const warmth = start(handler)
-  warmth.again()
+  warmth.repeat()
   await all
   warmth.end()
 })

@@ -33,7 +33,7 @@ export class LocalServices {
   /** A sync that has not started: it will see all changes until then. */
   #next: Promise<void> | undefined
   /** Objects that were checked and are correct, so that a sync checks only changed ones. */
-  readonly #right = new WeakSet<StoredObject>()
+  readonly #verified = new WeakSet<StoredObject>()
 
   constructor(options: LocalServicesOptions) {
     this.#options = options
@@ -84,13 +84,13 @@ export class LocalServices {
     const stale = view.objects
       .slice(apiServices.range(''))
       .filter(({ name, summary }) => summary.labels[automanaged] === management && !wanted.has(name))
-    const wrong = [...wanted].flatMap(([name, one]) => {
+    const unverified = [...wanted].flatMap(([name, one]) => {
       const live = view.objects.get(apiServices.key('', name))
-      return live && this.#right.has(live) ? [] : [{ one, live }]
+      return live && this.#verified.has(live) ? [] : [{ one, live }]
     })
     await Promise.all([
       ...stale.map(({ name }) => this.#attempt(() => this.#remove(name))),
-      ...wrong.map(({ one, live }) => this.#attempt(() => this.#put(one, live))),
+      ...unverified.map(({ one, live }) => this.#attempt(() => this.#put(one, live))),
     ])
   }
 
@@ -109,7 +109,7 @@ export class LocalServices {
         { startsFromLive: true, change: (object) => ({ object: { ...object!, spec: wanted.spec } as KubeObject }) },
       )
     } else if (withVerdict(present, localVerdict, '') === undefined) {
-      this.#right.add(live!)
+      this.#verified.add(live!)
       return
     }
     await updateObject(

@@ -43,7 +43,7 @@ export class RemoteService {
   #failures = 0
   #timer: NodeJS.Timeout | undefined
   #checking = false
-  #again = false
+  #recheck = false
   #stopped = false
 
   constructor(object: APIService, options: RemoteServiceOptions) {
@@ -96,14 +96,14 @@ export class RemoteService {
     if (this.#stopped) return
     clearTimeout(this.#timer)
     if (this.#checking) {
-      this.#again = true
+      this.#recheck = true
       return
     }
     this.#checking = true
-    void this.#look().finally(() => {
+    void this.#runCheck().finally(() => {
       this.#checking = false
-      if (this.#again) {
-        this.#again = false
+      if (this.#recheck) {
+        this.#recheck = false
         this.check()
       }
     })
@@ -115,7 +115,7 @@ export class RemoteService {
     this.#transport.agent.destroy()
   }
 
-  async #look(): Promise<void> {
+  async #runCheck(): Promise<void> {
     try {
       const verdict = await checkAvailability(this.#object, this.#options.sources, () => this.backend())
       if (this.#stopped) return

@@ -54,7 +54,7 @@ export function* decodeManaged(
   const managed: Managed = new Map()
   for (const [i, entry] of (entries ?? []).entries()) {
     const stored = trusted[i]
-    const manager = stored && jsonEqual(entry, stored) ? storedManager(stored) : yield* sentManager(entry, i)
+    const manager = stored && jsonEqual(entry, stored) ? decodeTrustedEntry(stored) : yield* decodeEntry(entry, i)
     managed.set(identityOf(manager), manager)
     yield
   }
@@ -73,7 +73,7 @@ export function managedFieldsFault(entries: unknown): string | undefined {
   }
 }
 
-const storedManager = (source: ManagedFieldsEntry): Manager => ({
+const decodeTrustedEntry = (source: ManagedFieldsEntry): Manager => ({
   ...managerOf(source),
   fields: storedFields(source),
   source,
@@ -82,7 +82,7 @@ const storedManager = (source: ManagedFieldsEntry): Manager => ({
 /** Stored fields are sorted already. */
 const storedFields = ({ fieldsV1 }: ManagedFieldsEntry): FieldsV1 => (fieldsV1 ? markSorted(fieldsV1) : emptySet)
 
-function* sentManager(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
+function* decodeEntry(entry: ManagedFieldsEntry, i: number): Steps<Manager> {
   checkEntry(entry, i)
   return { ...managerOf(entry), fields: yield* readFields(entry.fieldsV1) }
 }

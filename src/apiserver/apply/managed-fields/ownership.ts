@@ -24,7 +24,7 @@ export interface OtherVersion {
   readonly convert: (object: object) => object | Promise<object>
 }
 
-export interface Written {
+export interface WriteOptions {
   readonly type: StructType
   readonly apiVersion: string
   /**
@@ -91,7 +91,10 @@ const without = ({ added, modified, removed }: Comparison, reset: FieldsV1): Com
       }
 
 /** Adapts the managers' fields to the current schema of their version; removes managers of removed versions. */
-export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersion: own }: Written): Steps<Managed> {
+export function* adaptToSchemas(
+  managed: Managed,
+  { type, otherVersion, apiVersion: own }: WriteOptions,
+): Steps<Managed> {
   for (const [identity, manager] of [...managed]) {
     const other = otherVersion && manager.apiVersion !== own ? otherVersion(manager.apiVersion) : { type }
     if (other) setFields(managed, identity, manager, reconcileFieldSet(manager.fields, other.type))
@@ -105,30 +108,30 @@ export function* knownToSchema(managed: Managed, { type, otherVersion, apiVersio
 export class Changes {
   readonly #before: object
   readonly #after: object
-  readonly #written: Written
-  readonly #seen = new Map<string, Comparison | undefined>()
+  readonly #written: WriteOptions
+  readonly #comparisons = new Map<string, Comparison | undefined>()
 
-  constructor(before: object | undefined, after: object, written: Written) {
+  constructor(before: object | undefined, after: object, written: WriteOptions) {
     this.#before = comparable(before)
     this.#after = comparable(after)
     this.#written = written
   }
 
-  /** Compares in the versions of these managers; must run before `in`. */
-  *learn(managed: Managed): Steps<void> {
+  /** Compares in the versions of these managers; must run before `inVersion`. */
+  *compareVersionsOf(managed: Managed): Steps<void> {
     const { apiVersion: own, otherVersion } = this.#written
     if (!otherVersion) return
     for (const { apiVersion } of managed.values()) {
-      if (apiVersion === own || this.#seen.has(apiVersion)) continue
+      if (apiVersion === own || this.#comparisons.has(apiVersion)) continue
       const other = otherVersion(apiVersion)
       if (!other) {
-        this.#seen.set(apiVersion, undefined)
+        this.#comparisons.set(apiVersion, undefined)
         continue
       }
       const before = other.convert(this.#before)
       const after = other.convert(this.#after)
       const compared = ([old, now]: readonly [object, object]): void => {
-        this.#seen.set(apiVersion, this.#compare(old, now, other.type))
+        this.#comparisons.set(apiVersion, this.#compare(old, now, other.type))
       }
       if (before instanceof Promise || after instanceof Promise) yield Promise.all([before, after]).then(compared)
       else {
@@ -138,12 +141,13 @@ export class Changes {
     }
   }
 
-  /** The changes in the written version or one that `learn` compared. Undefined for a removed version. */
-  in(apiVersion: string): Comparison | undefined {
+  /** The changes in the written version or one that `compareVersionsOf` compared. Undefined for a removed version. */
+  inVersion(apiVersion: string): Comparison | undefined {
     const { apiVersion: own, otherVersion, type } = this.#written
     const version = otherVersion ? apiVersion : own
-    if (version === own && !this.#seen.has(own)) this.#seen.set(own, this.#compare(this.#before, this.#after, type))
-    return this.#seen.get(version)
+    if (version === own && !this.#comparisons.has(own))
+      this.#comparisons.set(own, this.#compare(this.#before, this.#after, type))
+    return this.#comparisons.get(version)
   }
 
   #compare(before: object, after: object, type: StructType): Comparison {
@@ -154,10 +158,10 @@ export class Changes {
 /** The changed fields that other managers own. */
 export function* findConflicts(managed: Managed, changes: Changes, self: string | undefined): Steps<Conflicts> {
   const conflicts = new Map<string, { manager: Manager; fields: FieldsV1 }>()
-  yield* changes.learn(managed)
+  yield* changes.compareVersionsOf(managed)
   for (const [identity, manager] of managed) {
     if (identity === self) continue
-    const seen = changes.in(manager.apiVersion)
+    const seen = changes.inVersion(manager.apiVersion)
     yield
     const fields = seen && union(intersection(manager.fields, seen.modified), intersection(manager.fields, seen.added))
     if (fields && !isEmpty(fields)) conflicts.set(identity, { manager, fields })
@@ -167,10 +171,10 @@ export function* findConflicts(managed: Managed, changes: Changes, self: string 
 
 /** Removes changed and removed fields from all other managers, and the managers of removed versions. */
 export function* takeFromOthers(managed: Managed, changes: Changes, self: string | undefined): Steps<void> {
-  yield* changes.learn(managed)
+  yield* changes.compareVersionsOf(managed)
   for (const [identity, manager] of [...managed]) {
     if (identity === self) continue
-    const seen = changes.in(manager.apiVersion)
+    const seen = changes.inVersion(manager.apiVersion)
     yield
     if (!seen) managed.delete(identity)
     else

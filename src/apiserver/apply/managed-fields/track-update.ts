@@ -14,9 +14,9 @@ import {
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { fieldsOfShape } from '../shapes/fields-of-shape.ts'
 import { capUpdaters, decodeManaged, encodeManaged, identityOf, isReset, type Managed, setFields } from './managed.ts'
-import { Changes, knownToSchema, resetSet, takeFromOthers, type Written, withoutUntracked } from './ownership.ts'
+import { adaptToSchemas, Changes, resetSet, takeFromOthers, type WriteOptions, withoutUntracked } from './ownership.ts'
 
-export interface Update extends Written {
+export interface Update extends WriteOptions {
   /** The object as it is stored; undefined on create. */
   readonly live?: KubeObject
   /**
@@ -40,11 +40,11 @@ export const trackUpdate = (update: Update): ManagedFieldsEntry[] | undefined =>
 export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefined> {
   const { live, object, subresource } = update
   if (!live && !object.metadata.managedFields) return yield* recordCreate(update)
-  const managed = yield* startingPoint(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
+  const managed = yield* managersBefore(live?.metadata.managedFields, object.metadata.managedFields, !!subresource)
   // Updates add no managers to an object without any: it was created without, or a client reset them.
   if (managed.size === 0 && live) return undefined
   yield
-  yield* knownToSchema(managed, update)
+  yield* adaptToSchemas(managed, update)
   yield* recordUpdate(managed, update)
   capUpdaters(managed)
   return sameEntries(yield* encodeManaged(managed), live?.metadata.managedFields)
@@ -70,13 +70,13 @@ function* recordCreate(update: Update): Steps<ManagedFieldsEntry[] | undefined> 
 
 /** The fields that the write sets and that a manager can own. */
 function* changedFields(changes: Changes, apiVersion: string): Steps<FieldsV1> {
-  const { added, modified } = changes.in(apiVersion)!
+  const { added, modified } = changes.inVersion(apiVersion)!
   yield
   return withoutUntracked(union(modified, added))
 }
 
 /** The managers before the write: those that the client sent if they are readable, else the stored ones. */
-function* startingPoint(
+function* managersBefore(
   live: readonly ManagedFieldsEntry[] | undefined,
   sent: readonly ManagedFieldsEntry[] | undefined,
   subresource: boolean,
@@ -109,27 +109,27 @@ export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   yield
   const fields = yield* changedFields(changes, apiVersion)
   yield
-  const { added, modified, removed } = changes.in(apiVersion)!
+  const { added, modified, removed } = changes.inVersion(apiVersion)!
   const own = managed.get(identity)
   // Changed fields that the manager owns already stay in place, so that an unchanged set keeps its identity. A
   // duplicated item (or one whose duplicate is removed) counts as both added and removed: the manager owns it.
   const changed = difference(union(union(modified, added), removed), fields)
   const left = differenceBelow(difference(own?.fields ?? emptySet, changed), resetSet(update.resetFields))
-  if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: joined(left, fields) })
+  if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: sortedUnion(left, fields) })
   else if (own) setFields(managed, identity, own, left)
 }
 
 /** Cache of the last join per set: objects of one template share the set and get the same changes. */
-const joins = new WeakMap<FieldsV1, { readonly fields: string; readonly set: FieldsV1 }>()
+const sortedUnions = new WeakMap<FieldsV1, { readonly fields: string; readonly set: FieldsV1 }>()
 
 /** The sorted union of both. */
-function joined(set: FieldsV1, fields: FieldsV1): FieldsV1 {
+function sortedUnion(set: FieldsV1, fields: FieldsV1): FieldsV1 {
   if (isEmpty(difference(fields, set))) return set
   const text = JSON.stringify(fields)
-  const known = joins.get(set)
+  const known = sortedUnions.get(set)
   if (known?.fields === text) return known.set
   const both = sortFieldSet(union(fields, set))
-  joins.set(set, { fields: text, set: both })
+  sortedUnions.set(set, { fields: text, set: both })
   return both
 }
 

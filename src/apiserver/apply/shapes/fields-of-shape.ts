@@ -13,10 +13,10 @@ import { Shape, shapeOf, TooManyPoints } from './shape.ts'
 const maxPoints = 25_000
 
 /** A larger shape is unlikely to come from a template and is not cached. */
-const maxPointsOfOne = 2000
+const maxPointsPerShape = 2000
 
 let starts = new WeakMap<StructType, Shape<FieldsV1>>()
-const points = { made: 0, most: 0 }
+const points = { created: 0, limit: 0 }
 
 /**
  * Calls `compute` for shapes that are not cached; its result must depend on the type, the shape and `purpose` only.
@@ -30,11 +30,11 @@ export function* fieldsOfShape(
 ): Steps<FieldsV1> {
   let start = starts.get(type)
   if (!start) starts.set(type, (start = new Shape()))
-  points.most = points.made + maxPointsOfOne
-  const shape = endOf(object, type, start.after(purpose, points))
-  if (points.made > maxPoints) {
+  points.limit = points.created + maxPointsPerShape
+  const shape = cachedShape(object, type, start.child(purpose, points))
+  if (points.created > maxPoints) {
     starts = new WeakMap()
-    points.made = 0
+    points.created = 0
   }
   if (shape?.value) return shape.value
   const fields = yield* compute()
@@ -45,7 +45,7 @@ export function* fieldsOfShape(
 }
 
 /** Undefined for an object that is too large to cache. */
-function endOf(object: KubeObject, type: StructType, start: Shape<FieldsV1>): Shape<FieldsV1> | undefined {
+function cachedShape(object: KubeObject, type: StructType, start: Shape<FieldsV1>): Shape<FieldsV1> | undefined {
   try {
     return shapeOf(object, typedNode(type), start, points)
   } catch (error) {

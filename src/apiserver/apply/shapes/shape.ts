@@ -31,14 +31,14 @@ export class Shape<T> {
     this.member = member
   }
 
-  known(step: Step): Shape<T> | undefined {
+  existingChild(step: Step): Shape<T> | undefined {
     return this.#step === step ? this.#next : this.#others?.get(step)
   }
 
-  after(step: Step, points: Points, member?: TypedNode): Shape<T> {
-    const known = this.known(step)
+  child(step: Step, points: Points, member?: TypedNode): Shape<T> {
+    const known = this.existingChild(step)
     if (known) return known
-    if (++points.made > points.most) throw new TooManyPoints()
+    if (++points.created > points.limit) throw new TooManyPoints()
     const next = new Shape<T>(member)
     if (this.#step === undefined) {
       this.#step = step
@@ -50,9 +50,9 @@ export class Shape<T> {
 
 /** Counts created nodes and limits them. */
 export interface Points {
-  made: number
+  created: number
   /** Creating more nodes throws TooManyPoints. */
-  most: number
+  limit: number
 }
 
 /** Thrown for objects that are too large to cache their shape. */
@@ -60,33 +60,33 @@ export class TooManyPoints extends Error {}
 
 /** Walks `value` from `start` and returns the last node. */
 export function shapeOf<T>(value: unknown, node: TypedNode, start: Shape<T>, points: Points): Shape<T> {
-  if (node.kind === 'leaf' || typeof value !== 'object' || value === null) return start.after(leaf(value), points)
+  if (node.kind === 'leaf' || typeof value !== 'object' || value === null) return start.child(leaf(value), points)
   if (Array.isArray(value))
     return node.kind === 'set' || node.kind === 'list'
       ? listShape(value, node, start, points)
-      : start.after(set, points)
-  if (node.kind === 'set' || node.kind === 'list') return start.after(set, points)
+      : start.child(set, points)
+  if (node.kind === 'set' || node.kind === 'list') return start.child(set, points)
   let at = start
   for (const name in value) {
     const member = (value as Record<string, unknown>)[name]
     if (member === undefined) continue
     // The first object with this path has looked up the type.
-    const known = at.known(name)
+    const known = at.existingChild(name)
     const below = known ? known.member : memberOf(node, name)
-    if (below) at = shapeOf(member, below, known ?? at.after(name, points, below), points)
+    if (below) at = shapeOf(member, below, known ?? at.child(name, points, below), points)
   }
-  return at.after(end, points)
+  return at.child(end, points)
 }
 
 function listShape<T>(items: readonly unknown[], node: Collection, start: Shape<T>, points: Points): Shape<T> {
   let at = start
   for (const item of items) {
     if (node.kind === 'list')
-      for (const { name } of node.keys) at = at.after(keyStep((item as Record<string, unknown> | null)?.[name]), points)
-    else at = at.after(keyStep(item), points)
+      for (const { name } of node.keys) at = at.child(keyStep((item as Record<string, unknown> | null)?.[name]), points)
+    else at = at.child(keyStep(item), points)
     at = shapeOf(item, node.items, at, points)
   }
-  return at.after(end, points)
+  return at.child(end, points)
 }
 
 /** The step for a key of an item. Only scalars are keys. */

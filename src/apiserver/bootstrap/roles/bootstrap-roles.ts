@@ -50,7 +50,7 @@ const metadata = (
 
 const aggregatesTo = (role: string): string => `${apiGroup}/aggregate-to-${role}`
 /** Roles by the role they are aggregated to: `view` to `edit`, `edit` to `admin`. */
-const partOf: Readonly<Record<string, string>> = { view: 'edit', edit: 'admin' }
+const aggregationTargets: Readonly<Record<string, string>> = { view: 'edit', edit: 'admin' }
 
 function clusterRole(name: string, rules: readonly PolicyRule[]): RoleObject {
   const [, target] = /^system:aggregate-to-(\w+)$/.exec(name) ?? []
@@ -64,7 +64,7 @@ function clusterRole(name: string, rules: readonly PolicyRule[]): RoleObject {
 
 /** `rules` are the aggregated rules, so that the role works where no controller runs. */
 function aggregated(name: string, rules: readonly PolicyRule[]): RoleObject {
-  const target = partOf[name]
+  const target = aggregationTargets[name]
   return {
     ...{
       kind: 'ClusterRole',

@@ -7,13 +7,13 @@ import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { validateAnnotations, validateLabels } from '../../../machinery/validation/metadata.ts'
 
 /** Beginnings of error messages: upstream's differ for a single object and one of a list. */
-export interface Place {
+export interface ErrorPrefixes {
   readonly object: string
   readonly typed: string
   readonly metadata: string
 }
 
-export const placeOf = (index: number, count: number): Place => {
+export const errorPrefixes = (index: number, count: number): ErrorPrefixes => {
   const at = `at index ${index}`
   return count === 1
     ? {
@@ -31,17 +31,22 @@ export const placeOf = (index: number, count: number): Place => {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Returns the converted object with the metadata of the original. Throws an Error if it is invalid. */
-export function checkedObject(original: KubeObject, converted: unknown, apiVersion: string, place: Place): KubeObject {
+export function checkedObject(
+  original: KubeObject,
+  converted: unknown,
+  apiVersion: string,
+  prefixes: ErrorPrefixes,
+): KubeObject {
   if (!isObject(converted))
-    throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
+    throw new Error(`${prefixes.typed}: invalid type, expected=Unstructured, got=${goType(converted)}`)
   if (Array.isArray(converted.items))
-    throw new Error(`${place.typed}: invalid type, expected=Unstructured, got=*unstructured.UnstructuredList`)
+    throw new Error(`${prefixes.typed}: invalid type, expected=Unstructured, got=*unstructured.UnstructuredList`)
   if (converted.apiVersion !== apiVersion)
     throw new Error(
-      `${place.typed}: invalid groupVersion (expected ${apiVersion}, received ${textOf(converted.apiVersion)})`,
+      `${prefixes.typed}: invalid groupVersion (expected ${apiVersion}, received ${textOf(converted.apiVersion)})`,
     )
   if (converted.kind !== original.kind)
-    throw new Error(`${place.typed}: invalid kind (expected ${original.kind}, received ${textOf(converted.kind)})`)
+    throw new Error(`${prefixes.typed}: invalid kind (expected ${original.kind}, received ${textOf(converted.kind)})`)
   const metadata = isObject(converted.metadata) ? converted.metadata : {}
   for (const [field, word] of [
     ['name', 'name'],
@@ -50,12 +55,12 @@ export function checkedObject(original: KubeObject, converted: unknown, apiVersi
   ] as const) {
     const before = original.metadata[field] ?? ''
     const after = textOf(metadata[field])
-    if (before !== after) throw new Error(`${place.object}: must have the same ${word}: ${before} != ${after}`)
+    if (before !== after) throw new Error(`${prefixes.object}: must have the same ${word}: ${before} != ${after}`)
   }
   try {
     return { ...converted, apiVersion, kind: original.kind, metadata: restored(original.metadata, converted.metadata) }
   } catch (error) {
-    throw new Error(`${place.metadata}: ${error instanceof Error ? error.message : error}`)
+    throw new Error(`${prefixes.metadata}: ${error instanceof Error ? error.message : error}`)
   }
 }
 

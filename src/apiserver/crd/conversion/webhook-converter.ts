@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import { internal } from '../../../machinery/status-error.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
 import { type ReviewVersion, reviewVersion, WebhookClient, type WebhookConfig } from '../../outgoing/webhooks/index.ts'
-import { checkedObject, placeOf } from './converted-object.ts'
+import { checkedObject, errorPrefixes } from './converted-object.ts'
 import { convertedObjects, encodeReview } from './review.ts'
 
 /** Upstream's timeout, in ms. */
@@ -46,7 +46,7 @@ export class WebhookConverter {
     if (converted.length !== objects.length)
       throw internal(`${which} returned ${converted.length} objects, expected ${objects.length}`)
     try {
-      return objects.map((original, i) => checkedObject(original, converted[i], to, placeOf(i, objects.length)))
+      return objects.map((original, i) => checkedObject(original, converted[i], to, errorPrefixes(i, objects.length)))
     } catch (error) {
       throw internal(`${which} ${messageOf(error)}`)
     }

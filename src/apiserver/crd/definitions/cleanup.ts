@@ -18,14 +18,14 @@ export async function deleteInstances(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await deleteThose(registry, storage, writer, signal)
+    await deleteRemaining(registry, storage, writer, signal)
     if ((await registry.store.count(storage.range(''))) === 0) return
     await new Promise((resolve) => setTimeout(resolve, pollMs).unref())
   }
 }
 
 /** Deletes all objects that are not being deleted yet. Creations in progress may add more. */
-async function deleteThose(
+async function deleteRemaining(
   registry: Registry,
   storage: ServedResource,
   writer: Writer,

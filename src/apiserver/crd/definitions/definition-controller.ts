@@ -35,7 +35,7 @@ export interface DefinitionControllerOptions {
 }
 
 /** The cached state of a definition. */
-interface Known {
+interface DefinitionState {
   readonly object: StoredObject
   readonly group: string
   readonly names: Partial<Names>
@@ -67,15 +67,15 @@ function servedBy(definition: Definition, names: Partial<Names>): Served | undef
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions
   readonly #followed: FollowedObjects<StoredObject>
-  readonly #known = new Map<string, Known>()
+  readonly #states = new Map<string, DefinitionState>()
   readonly #serving = new Map<string, CustomResources>()
   /** Replaced resources that still have watches. */
-  readonly #watched = new Map<string, CustomResources[]>()
+  readonly #retired = new Map<string, CustomResources[]>()
   /** Names of definitions to reconcile. */
   readonly #queue = new Set<string>()
   readonly #cleaning = new Map<string, AbortController>()
   readonly #stopping = new AbortController()
-  #working: Promise<void> | undefined
+  #processing: Promise<void> | undefined
 
   constructor(options: DefinitionControllerOptions) {
     this.#options = options
@@ -85,8 +85,8 @@ export class DefinitionController {
       resource,
       read: (object) => object,
       changed: (value, _before, { name }) => {
-        if (value) this.#seen(value)
-        else this.#gone(name)
+        if (value) this.#changed(value)
+        else this.#deleted(name)
       },
       log,
     })
@@ -101,19 +101,19 @@ export class DefinitionController {
     this.#stopping.abort()
     this.#followed.stop()
     for (const cleaning of this.#cleaning.values()) cleaning.abort()
-    await this.#working
-    await Promise.all([...this.#watched.keys()].map((name) => this.#endWatches(name)))
+    await this.#processing
+    await Promise.all([...this.#retired.keys()].map((name) => this.#endWatches(name)))
     for (const { webhook } of this.#serving.values()) webhook?.stop()
   }
 
-  #seen(object: StoredObject): void {
+  #changed(object: StoredObject): void {
     const definition = object.parse<Definition>()
     const { name } = object
-    const before = this.#known.get(name)
+    const before = this.#states.get(name)
     const names = definition.status?.acceptedNames ?? {}
     const served = servedBy(definition, names)
     const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
-    this.#known.set(name, { object, group: definition.spec.group, names, waiting, served })
+    this.#states.set(name, { object, group: definition.spec.group, names, waiting, served })
     const hasShape = served?.shape === before?.served?.shape
     if (!hasShape || served?.terminating !== before?.served?.terminating) {
       this.#serve(name, served && customResourcesOf(definition, object, this.#options.webhooks))
@@ -125,9 +125,9 @@ export class DefinitionController {
     if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
   }
 
-  #gone(name: string): void {
-    const known = this.#known.get(name)
-    this.#known.delete(name)
+  #deleted(name: string): void {
+    const known = this.#states.get(name)
+    this.#states.delete(name)
     this.#serve(name, undefined)
     void this.#endWatches(name, known?.object.revision)
     this.#cleaning.get(name)?.abort()
@@ -142,13 +142,13 @@ export class DefinitionController {
     apis.setCustom(name, resources?.served ?? [])
     if (!before) return
     registry.retire(before.storage, resources?.storage.definition.createNotAllowedMessage)
-    this.#watched.set(name, [...(this.#watched.get(name) ?? []), before])
+    this.#retired.set(name, [...(this.#retired.get(name) ?? []), before])
   }
 
   /** Ends the watches of replaced resources after they have sent all events up to `revision`. */
   async #endWatches(name: string, revision?: number): Promise<void> {
-    const watched = this.#watched.get(name) ?? []
-    this.#watched.delete(name)
+    const watched = this.#retired.get(name) ?? []
+    this.#retired.delete(name)
     await Promise.all(
       watched.map(async ({ storage, webhook }) => {
         await this.#options.registry.endWatches(storage, revision)
@@ -158,17 +158,17 @@ export class DefinitionController {
   }
 
   #enqueueWaiting(group: string): void {
-    for (const [name, known] of this.#known) if (known.waiting && known.group === group) this.#enqueue(name)
+    for (const [name, known] of this.#states) if (known.waiting && known.group === group) this.#enqueue(name)
   }
 
   #enqueue(name: string): void {
     this.#queue.add(name)
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined
+    this.#processing ??= this.#processQueue().finally(() => {
+      this.#processing = undefined
     })
   }
 
-  async #work(): Promise<void> {
+  async #processQueue(): Promise<void> {
     // Batches changes that arrive in the same turn.
     await null
     for (let [name] = this.#queue; name !== undefined && !this.#stopping.signal.aborted; [name] = this.#queue) {
@@ -178,13 +178,13 @@ export class DefinitionController {
       } catch (error) {
         if (error instanceof StatusError && (error.code === 404 || error.code === 409)) continue
         this.#options.log(`custom resource definition ${name}: ${error instanceof Error ? error.message : error}`)
-        setTimeout(() => this.#known.has(name) && this.#enqueue(name), retryMs).unref()
+        setTimeout(() => this.#states.has(name) && this.#enqueue(name), retryMs).unref()
       }
     }
   }
 
   async #reconcile(name: string): Promise<void> {
-    const known = this.#known.get(name)
+    const known = this.#states.get(name)
     if (!known) return
     const definition = known.object.parse<Definition>()
     if (definition.metadata.deletionTimestamp !== undefined) {
@@ -192,7 +192,7 @@ export class DefinitionController {
       return
     }
     const { apis } = this.#options
-    const neighbours = [...this.#known].flatMap(([other, { group, names }]) =>
+    const neighbours = [...this.#states].flatMap(([other, { group, names }]) =>
       group === known.group && other !== name ? [names] : [],
     )
     const used = usedNames([...neighbours, ...apis.builtIn(known.group)])
@@ -235,7 +235,7 @@ export class DefinitionController {
       })
       .finally(() => {
         this.#cleaning.delete(name)
-        if (!this.#stopping.signal.aborted && this.#known.has(name)) this.#enqueue(name)
+        if (!this.#stopping.signal.aborted && this.#states.has(name)) this.#enqueue(name)
       })
   }
 

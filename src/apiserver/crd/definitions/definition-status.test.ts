@@ -26,14 +26,14 @@ const definition = (
   status: status ?? { storedVersions: ['v1'] },
 })
 
-const told = (status: Definition['status']): string[] =>
+const conditionTexts = (status: Definition['status']): string[] =>
   (status?.conditions ?? []).map(
     ({ type, status, reason, lastTransitionTime }) => `${type} ${status} ${reason} ${String(lastTransitionTime)}`,
   )
 
 test('a definition is established with its names, and then its status needs no change', () => {
   const status = plannedStatus(definition(), nothing, now)
-  assert.deepEqual(told(status), [
+  assert.deepEqual(conditionTexts(status), [
     `NamesAccepted True NoConflicts ${now}`,
     `Established True InitialNamesAccepted ${now}`,
   ])
@@ -44,9 +44,12 @@ test('a definition is established with its names, and then its status needs no c
 
 test('a definition whose names are in use is established only when they are free', () => {
   const status = plannedStatus(definition(), taken, now)
-  assert.deepEqual(told(status), [`NamesAccepted False KindConflict ${now}`, `Established False NotAccepted ${now}`])
+  assert.deepEqual(conditionTexts(status), [
+    `NamesAccepted False KindConflict ${now}`,
+    `Established False NotAccepted ${now}`,
+  ])
   const free = plannedStatus(definition('example.com', undefined, status), nothing, later)
-  assert.deepEqual(told(free), [
+  assert.deepEqual(conditionTexts(free), [
     `NamesAccepted True NoConflicts ${later}`,
     `Established True InitialNamesAccepted ${later}`,
   ])
@@ -57,7 +60,7 @@ test('an established definition stays established when it requests names in use'
   const renamed = definition('example.com', undefined, status)
   renamed.spec.names.listKind = 'Widgets'
   const planned = plannedStatus(renamed, usedNames([{ kind: 'Widgets' }]), later)
-  assert.deepEqual(told(planned), [
+  assert.deepEqual(conditionTexts(planned), [
     `NamesAccepted False ListKindConflict ${later}`,
     `Established True InitialNamesAccepted ${now}`,
   ])
