@@ -182,8 +182,8 @@ export class Aggregator {
   }
 
   /**
-   * Watches Services and their endpoints once there is a remote APIService, so that clusters without any save the
-   * memory.
+   * Watches Services and their endpoints once there is a remote APIService, so that clusters without any save
+   * the memory.
    */
   #watchServices(): void {
     if (this.#watchesServices) return

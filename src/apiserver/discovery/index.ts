@@ -92,10 +92,10 @@ function respond(request: Request, forms: PathForms): Response {
   const etag = layout === 'json' ? document.etag : document.etag.replace(/"$/, `-${layout}"`)
   const headers = { 'content-type': contentType, etag, vary: 'Accept' }
   if (request.header('if-none-match') === etag) return { status: 304, headers }
-  return { status: 200, headers, body: layout === 'json' ? document.body : inLayout(document, layout) }
+  return { status: 200, headers, body: layout === 'json' ? document.body : cachedLayout(document, layout) }
 }
 
-function inLayout(document: DiscoveryDocument, layout: Exclude<Layout, 'json'>): Buffer {
+function cachedLayout(document: DiscoveryDocument, layout: Exclude<Layout, 'json'>): Buffer {
   let body = layoutCache[layout].get(document)
   if (!body)
     layoutCache[layout].set(document, (body = Buffer.from(layouts[layout](JSON.parse(document.body.toString())))))

@@ -4,15 +4,15 @@ import { knownGates } from '../../api/features/gates.ts'
 import { featureGateFault, featureSettings } from './index.ts'
 
 const cases: readonly (readonly [what: string, values: readonly string[], fault: string | undefined])[] = [
-  ['nothing', [''], undefined],
+  ['an empty value', [''], undefined],
   ['gates that can be set', ['ClusterTrustBundle=true,WatchList=false', 'AllAlpha=true'], undefined],
   ['spaces around names and values', [' WatchList = false '], undefined],
-  ['the component named', ['kube:WatchList=false', 'kube:AllBeta=T'], undefined],
-  ['a locked gate set to what it is', ['DynamicResourceAllocation=true'], undefined],
+  ['a gate with the prefix of the component', ['kube:WatchList=false', 'kube:AllBeta=T'], undefined],
+  ['a locked gate set to its value', ['DynamicResourceAllocation=true'], undefined],
   ['an unknown gate', ['Nonsense=true'], 'unrecognized feature gate: Nonsense'],
-  ['a gate of another case', ['watchList=true'], 'unrecognized feature gate: watchList'],
-  ['a gate that is gone', ['PodSecurity=true'], 'unrecognized feature gate: PodSecurity'],
-  ['what objects inherit', ['constructor=true'], 'unrecognized feature gate: constructor'],
+  ['a gate in another letter case', ['watchList=true'], 'unrecognized feature gate: watchList'],
+  ['a removed gate', ['PodSecurity=true'], 'unrecognized feature gate: PodSecurity'],
+  ['a name of Object.prototype', ['constructor=true'], 'unrecognized feature gate: constructor'],
   [
     'a locked gate',
     ['DynamicResourceAllocation=false'],
@@ -37,19 +37,23 @@ const cases: readonly (readonly [what: string, values: readonly string[], fault:
   ],
   ['another component', ['wardle:WatchList=true'], 'component not registered: wardle'],
   [
-    'the component named here and not there',
+    'gates with and without the prefix of the component',
     ['WatchList=true', 'kube:AllBeta=true'],
     'set kube feature gates with default empty prefix or kube: prefix consistently, do not mix use',
   ],
-  ['the last of two values counts', ['WatchList=true', 'WatchList=false'], undefined],
+  ['the last of two values wins', ['WatchList=true', 'WatchList=false'], undefined],
   [
-    'a gate without what it needs',
+    'a gate whose dependency is disabled',
     ['ClusterTrustBundleProjection=true'],
     'ClusterTrustBundleProjection is enabled, but depends on features that are disabled: [ClusterTrustBundle]',
   ],
-  ['all gates of a stage bring what others need', ['ClusterTrustBundleProjection=true,AllBeta=true'], undefined],
   [
-    'a gate off that others need',
+    'enabling a stage enables the dependencies of other gates',
+    ['ClusterTrustBundleProjection=true,AllBeta=true'],
+    undefined,
+  ],
+  [
+    'disabling gates on which others depend',
     ['PodLevelResources=false,DRAResourceClaimDeviceStatus=false,DRADeviceBindingConditions=false'],
     '[DRAResourceClaimGranularStatusAuthorization is enabled, but depends on features that are disabled: ' +
       '[DRAResourceClaimDeviceStatus], InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features ' +

@@ -68,7 +68,7 @@ const all = [pods, deployments, parcels]
 
 const options = { version: '1.36' }
 
-// biome-ignore lint/suspicious/noExplicitAny: documents are looked into freely
+// biome-ignore lint/suspicious/noExplicitAny: tests read documents of any structure
 type Document = any
 const made = (form: DocumentForm, paths: readonly string[], resources: readonly ResourceDefinition[] = all): Buffer =>
   Buffer.concat(

@@ -13,7 +13,7 @@ import { invalid, type StatusError, statusOf } from '../../machinery/status-erro
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
 import type { Claim } from './allocations.ts'
-import { defaultFamilies, keepsPreference } from './families.ts'
+import { defaultFamilies, isPreferenceUnchanged } from './families.ts'
 import type { Family } from './ranges/address-range.ts'
 
 /** `old` is undefined for a new Service; `families` are those of the cluster, the default first. */
@@ -43,7 +43,7 @@ const failed = (what: string): StatusError => statusOf(new Error(what))
  * lists are free after the write.
  */
 function clusterIPs(spec: ServiceSpec, old: ServiceSpec | undefined, claim: Claim): FieldError[] {
-  if (!needsClusterIP(spec) || spec.clusterIPs?.[0] === 'None' || keepsPreference(spec, old)) return []
+  if (!needsClusterIP(spec) || spec.clusterIPs?.[0] === 'None' || isPreferenceUnchanged(spec, old)) return []
   const list = [...(spec.clusterIPs ?? [])]
   const { ipFamilies = [] } = spec
   const from = firstMissing(spec, old)

@@ -33,7 +33,7 @@ export function allocationMetrics(metrics: MetricsRegistry, state: AllocationSta
     [[], state.ports().available],
   ])
   const addresses = metrics.counter(`${ip}_allocation_total`, 'Number of Cluster IPs allocations', ['cidr', 'scope'])
-  const missed = metrics.counter(`${ip}_allocation_errors_total`, 'Number of errors trying to allocate Cluster IPs', [
+  const failures = metrics.counter(`${ip}_allocation_errors_total`, 'Number of errors trying to allocate Cluster IPs', [
     'cidr',
     'scope',
   ])
@@ -44,7 +44,7 @@ export function allocationMetrics(metrics: MetricsRegistry, state: AllocationSta
     ['cidr'],
   )
   const ports = metrics.counter(`${port}_allocation_total`, 'Number of NodePort allocations', ['scope'])
-  const missedPorts = metrics.counter(
+  const portFailures = metrics.counter(
     `${port}_allocation_errors_total`,
     'Number of errors trying to allocate NodePort',
     ['scope'],
@@ -52,8 +52,8 @@ export function allocationMetrics(metrics: MetricsRegistry, state: AllocationSta
   return {
     address(cidr, scope, found, seconds) {
       if (found) times([cidr]).observe(seconds)
-      ;(found ? addresses : missed)([cidr, scope]).add()
+      ;(found ? addresses : failures)([cidr, scope]).add()
     },
-    port: (scope, found) => (found ? ports : missedPorts)([scope]).add(),
+    port: (scope, found) => (found ? ports : portFailures)([scope]).add(),
   }
 }

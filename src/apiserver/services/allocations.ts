@@ -11,7 +11,7 @@ import type { StoredObject } from '../registry/stored-object.ts'
 import { type AllocationMetrics, allocationMetrics } from './allocation-metrics.ts'
 import { addedRanges } from './ranges/added-ranges.ts'
 import { type AddressRange, canonicalAddress, type Family } from './ranges/address-range.ts'
-import { freePort, type PortRange } from './ranges/port-range.ts'
+import { findFreePort, type PortRange } from './ranges/port-range.ts'
 
 export interface AllocationOptions {
   readonly services: Cacher
@@ -170,7 +170,7 @@ export class Allocations {
         for (const range of ranges) {
           if (range.family !== family) continue
           const started = performance.now()
-          const address = range.free(isAddressTaken, random)
+          const address = range.findFree(isAddressTaken, random)
           metrics?.address(range.text, 'dynamic', address !== undefined, (performance.now() - started) / 1000)
           if (address) return claimAddress(address)
         }
@@ -184,7 +184,7 @@ export class Allocations {
         claimPort(wanted)
       },
       nextPort() {
-        const port = freePort(nodePorts, isPortTaken, random)
+        const port = findFreePort(nodePorts, isPortTaken, random)
         metrics?.port('dynamic', port !== undefined)
         return port && claimPort(port)
       },

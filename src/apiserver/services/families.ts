@@ -18,7 +18,7 @@ const isReduced = (list: readonly string[] = [], old: readonly string[] = []): b
   list.length > 0 && list.length < old.length
 
 /** True for an unchanged PreferDualStack Service: it is not changed when only the cluster's families have changed. */
-export function keepsPreference(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
+export function isPreferenceUnchanged(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   return (
     old !== undefined &&
     old.type === spec.type &&
@@ -39,26 +39,27 @@ export function defaultFamilies(
   old: ServiceSpec | undefined,
   families: readonly Family[],
 ): FieldError[] {
-  if (!needsClusterIP(spec) || keepsPreference(spec, old)) return []
-  const isOpen = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0
+  if (!needsClusterIP(spec) || isPreferenceUnchanged(spec, old)) return []
+  const hasOwnEndpoints = spec.clusterIP === 'None' && Object.keys(spec.selector ?? {}).length === 0
   // A headless Service without a selector has endpoints of its own, of both families.
-  spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (isOpen ? 'RequireDualStack' : 'SingleStack')
+  spec.ipFamilyPolicy ??= old?.ipFamilyPolicy ?? (hasOwnEndpoints ? 'RequireDualStack' : 'SingleStack')
   const wrong = addressRules(spec)
   if (wrong.length > 0) return wrong
 
-  const errors = [...(old ? reductions(spec, old) : []), ...pairs(spec), ...inferFamilies(spec, families)]
+  const errors = [...(old ? releaseErrors(spec, old) : []), ...dualStackErrors(spec), ...inferFamilies(spec, families)]
   if (errors.length > 0) return errors
-  if (!isOpen) errors.push(...unknownFamilies(spec, families))
+  if (!hasOwnEndpoints) errors.push(...unknownFamilies(spec, families))
   if (errors.length > 0) return errors
 
   const list = spec.ipFamilies?.length ? spec.ipFamilies : [families[0]!]
-  const wantsBoth = spec.ipFamilyPolicy !== 'SingleStack' && list.length === 1 && (isOpen || families.length === 2)
+  const wantsBoth =
+    spec.ipFamilyPolicy !== 'SingleStack' && list.length === 1 && (hasOwnEndpoints || families.length === 2)
   spec.ipFamilies = wantsBoth ? [list[0]!, other(list[0])] : list
   return []
 }
 
 /** The policy SingleStack removes the second address and family; without it, removing them is an error. */
-function reductions(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
+function releaseErrors(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
   const policy = spec.ipFamilyPolicy
   if (policy === 'SingleStack') {
     if (sameList(spec.clusterIPs, old.clusterIPs)) spec.clusterIPs = spec.clusterIPs?.slice(0, 1)
@@ -76,7 +77,7 @@ function reductions(spec: ServiceSpec, old: ServiceSpec): FieldError[] {
 const policyError = (policy: string | undefined, detail: string): FieldError =>
   invalidValue('spec.ipFamilyPolicy', policy, detail)
 
-function pairs({ ipFamilyPolicy: policy, clusterIPs, ipFamilies }: ServiceSpec): FieldError[] {
+function dualStackErrors({ ipFamilyPolicy: policy, clusterIPs, ipFamilies }: ServiceSpec): FieldError[] {
   if (policy !== 'SingleStack') return []
   const message = (what: string): string =>
     `must be 'RequireDualStack' or 'PreferDualStack' when multiple ${what} are specified`

@@ -11,7 +11,7 @@ export interface RemoteOpenApi {
   /** The part of the v2 document for the group version. */
   readonly v2: OpenApiV2 | undefined
   /** ETag of the v2 document. */
-  readonly v2Tag: string | undefined
+  readonly v2Etag: string | undefined
 }
 
 const fetchTimeoutMs = 10_000
@@ -32,7 +32,7 @@ export async function fetchOpenApi(
     fetchDocument(
       backend,
       '/openapi/v2',
-      { ...identity, accept: 'application/json', ...(known?.v2Tag && { 'if-none-match': known.v2Tag }) },
+      { ...identity, accept: 'application/json', ...(known?.v2Etag && { 'if-none-match': known.v2Etag }) },
       fetchTimeoutMs,
     ),
   ])
@@ -40,7 +40,7 @@ export async function fetchOpenApi(
   const v3 = parsed<V3Index>(index)?.paths?.[path]?.serverRelativeURL
   if (v2.status === 304 && known) return { ...known, v3 }
   const document = parsed<OpenApiV2>(v2)
-  return { v3, v2: document && onlyPaths(document, `/${path}/`), v2Tag: v2.headers.etag }
+  return { v3, v2: document && onlyPaths(document, `/${path}/`), v2Etag: v2.headers.etag }
 }
 
 const parsed = <T>({ status, body }: FetchedDocument): T | undefined =>

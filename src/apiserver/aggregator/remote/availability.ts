@@ -24,7 +24,7 @@ export async function checkAvailability(
   const reference = serviceOf(apiService) as ServiceReference
   return (
     (await checkService(sources, reference)) ??
-    (await checkAnswer(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
+    (await checkResponse(apiService, backend)) ?? { status: 'True', reason: 'Passed', message: 'all checks passed' }
   )
 }
 
@@ -49,19 +49,19 @@ async function checkService(sources: ServiceSources, reference: ServiceReference
 }
 
 /** Returns the fault of the server's responses; undefined if one attempt succeeds. */
-async function checkAnswer(
+async function checkResponse(
   { metadata, spec }: APIService,
   backend: () => Promise<Backend>,
 ): Promise<Verdict | undefined> {
   const path = metadata.name === 'v1.' ? `/api/${spec?.version}` : `/apis/${spec?.group}/${spec?.version}`
-  const first = await attempt(backend, path)
+  const first = await probe(backend, path)
   if (!first) return undefined
-  const others = await Promise.all(Array.from({ length: attempts - 1 }, () => attempt(backend, path)))
+  const others = await Promise.all(Array.from({ length: attempts - 1 }, () => probe(backend, path)))
   return others.includes(undefined) ? undefined : failed('FailedDiscoveryCheck', others.at(-1)!)
 }
 
 /** Returns the error message of a failed attempt. */
-async function attempt(backend: () => Promise<Backend>, path: string): Promise<string | undefined> {
+async function probe(backend: () => Promise<Backend>, path: string): Promise<string | undefined> {
   let url = path
   try {
     const found = await backend()

@@ -137,7 +137,7 @@ export class RemoteService {
   async #refresh(reachable: boolean): Promise<void> {
     const now = performance.now()
     if (reachable && !this.#stale && now - this.#documentsAt < documentsMs) return
-    const before = [this.#stale, JSON.stringify(this.#discovery?.found), this.#openapi?.v3, this.#openapi?.v2Tag]
+    const before = [this.#stale, JSON.stringify(this.#discovery?.found), this.#openapi?.v3, this.#openapi?.v2Etag]
     this.#stale = true
     if (reachable) {
       try {
@@ -153,7 +153,7 @@ export class RemoteService {
         )
       }
     }
-    const after = [this.#stale, JSON.stringify(this.#discovery?.found), this.#openapi?.v3, this.#openapi?.v2Tag]
+    const after = [this.#stale, JSON.stringify(this.#discovery?.found), this.#openapi?.v3, this.#openapi?.v2Etag]
     if (before.some((value, i) => value !== after[i])) this.#options.changed()
   }
 }

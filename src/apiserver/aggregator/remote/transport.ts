@@ -43,7 +43,7 @@ export interface FetchedDocument {
 }
 
 /** Larger documents are an error. */
-const mostBytes = 32 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 
 /** Fetches a document. Rejects with an Error, worded as Go's, on failure or after `timeoutMs`. */
 export function fetchDocument(
@@ -78,7 +78,7 @@ export function fetchDocument(
       response.on('data', (piece: Buffer) => {
         pieces.push(piece)
         size += piece.length
-        if (size > mostBytes) sent.destroy(new Error('http: response body too large'))
+        if (size > maxBytes) sent.destroy(new Error('http: response body too large'))
       })
       response.on('error', (error) => fail(connectionError(error, addressOf(backend))))
       response.on('end', () =>

@@ -76,10 +76,10 @@ function aggregated(name: string, rules: readonly PolicyRule[]): RoleObject {
   }
 }
 
-const parts = (name: string): readonly PolicyRule[] => userFacingRoles[`system:aggregate-to-${name}`]!
-const view = parts('view')
-const edit = [...parts('edit'), ...view]
-const admin = [...edit, ...parts('admin')]
+const aggregatedRules = (name: string): readonly PolicyRule[] => userFacingRoles[`system:aggregate-to-${name}`]!
+const view = aggregatedRules('view')
+const edit = [...aggregatedRules('edit'), ...view]
+const admin = [...edit, ...aggregatedRules('admin')]
 
 const clusterRoleBinding = (name: string, subjects: readonly Subject[]): BindingObject => ({
   ...{

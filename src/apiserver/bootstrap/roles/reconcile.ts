@@ -21,10 +21,10 @@ export function reconciledRole(existing: RoleObject, expected: RoleObject): Role
   const { aggregationRule, ...plain } = existing
   const added = missingSelectors(aggregationRule, expected.aggregationRule)
   // An aggregated role that should have rules of its own loses its aggregation rule.
-  const isGathered = aggregationRule !== undefined && !expected.aggregationRule
-  if (!metadata && missing.length === 0 && added.length === 0 && !isGathered) return undefined
+  const losesAggregation = aggregationRule !== undefined && !expected.aggregationRule
+  if (!metadata && missing.length === 0 && added.length === 0 && !losesAggregation) return undefined
   return {
-    ...(isGathered ? plain : existing),
+    ...(losesAggregation ? plain : existing),
     ...(metadata && { metadata }),
     ...(missing.length > 0 && { rules: [...rules, ...missing] }),
     ...(added.length > 0 && {

@@ -27,7 +27,7 @@ test('unused names are accepted', () => {
 const conflicts: readonly (readonly [string, Partial<Names>, string, string, Partial<Names>])[] = [
   ['a plural', { plural: 'widgets' }, 'PluralConflict', '"widgets" is already in use', { plural: '' }],
   [
-    'a plural that is a short name elsewhere',
+    'a plural that is the short name of another',
     { shortNames: ['widgets'] },
     'PluralConflict',
     '"widgets" is already in use',
@@ -44,7 +44,7 @@ const conflicts: readonly (readonly [string, Partial<Names>, string, string, Par
   ],
   ['a kind', { kind: 'Widget' }, 'KindConflict', '"Widget" is already in use', { kind: '' }],
   [
-    'a kind of lists',
+    'a list kind',
     { kind: 'WidgetList' },
     'ListKindConflict',
     '"WidgetList" is already in use',

@@ -10,7 +10,7 @@ function drain(text: string): string[] {
   const range = rangeOf(text)
   const taken = new Set<string>()
   for (;;) {
-    const address = range.free(
+    const address = range.findFree(
       (one) => taken.has(one),
       () => 0,
     )
@@ -55,17 +55,17 @@ test('small ranges have no bands and all their addresses are allocated', () => {
 test('the search starts at a random address and wraps around', () => {
   const range = rangeOf('10.0.0.0/24')
   assert.equal(
-    range.free(none, () => 0.999_99),
+    range.findFree(none, () => 0.999_99),
     '10.0.0.254',
   )
   assert.equal(
-    range.free(
+    range.findFree(
       (address) => address === '10.0.0.254',
       () => 0.999_99,
     ),
     '10.0.0.17',
   )
-  assert.match(rangeOf('fd00::/64').free(none, Math.random)!, /^fd00::/)
+  assert.match(rangeOf('fd00::/64').findFree(none, Math.random)!, /^fd00::/)
 })
 
 test('two ranges must be one of each family', () => {

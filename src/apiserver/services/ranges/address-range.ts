@@ -51,7 +51,7 @@ export class AddressRange {
    * Finds a free address, from a random position in the upper band, then in the lower one. Undefined if the range is
    * full.
    */
-  free(isTaken: (address: string) => boolean, random: () => number): string | undefined {
+  findFree(isTaken: (address: string) => boolean, random: () => number): string | undefined {
     const last = Math.min(Number(this.#last), searchedAddresses)
     const size = last + 1
     const lower = size <= band.least ? 0 : Math.min(Math.max(band.least, Math.floor(size / band.part)), band.most)

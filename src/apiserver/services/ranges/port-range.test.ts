@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freePort, parsePortRange } from './port-range.ts'
+import { findFreePort, parsePortRange } from './port-range.ts'
 
 function drain(text: string): number[] {
   const taken = new Set<number>()
   for (;;) {
-    const port = freePort(
+    const port = findFreePort(
       parsePortRange(text),
       (one) => taken.has(one),
       () => 0,

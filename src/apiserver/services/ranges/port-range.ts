@@ -23,7 +23,7 @@ export function parsePortRange(text: string): PortRange {
 /**
  * Finds a free port, from a random position in the upper band, then in the lower one. Undefined if the range is full.
  */
-export function freePort(
+export function findFreePort(
   { first, last }: PortRange,
   isTaken: (port: number) => boolean,
   random: () => number,
