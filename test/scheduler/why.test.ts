@@ -178,7 +178,7 @@ test('t8s why pod explains gates, claims, other schedulers, and missing pods', a
 
   const missing = await why('nobody -n shop')
   assert.deepEqual([missing.code, missing.stdout], [1, ''])
-  assert.match(missing.stderr, /^t8s: there is no pod shop\/nobody: it has gone, or never was/)
+  assert.match(missing.stderr, /^t8s: there is no pod shop\/nobody: it was deleted or never existed/)
 })
 
 test('t8s why pod --config uses the profile of the pod in a KubeSchedulerConfiguration', async () => {
