@@ -1,34 +1,34 @@
 /**
- * The launchers `kube-apiserver` and `etcd` as shell scripts. A suite starts dozens of them, so each is a shell and no
- * more: it asks the shared process for its program (`shared/files.ts` says how they meet), prints what that says, and
- * passes signals on. A Node for each would cost 40 MB and more time than the cluster itself.
+ * The launchers `kube-apiserver` and `etcd` as shell scripts. Since a suite starts dozens of them, each is only a
+ * shell: it requests its program from the shared process (`shared/files.ts` has the protocol), prints the output, and
+ * forwards signals. A Node process for each would cost 40 MB, and more time than the cluster itself.
  */
 
 export type ProgramName = 'etcd' | 'kube-apiserver'
 
 /**
- * How launchers and the shared process speak; another number for every change of that, for launchers stay when the
- * package is renewed.
+ * Version of the protocol between launchers and the shared process. Increase it with every change, since launchers
+ * remain when the package is updated.
  */
 export const protocol = '1'
 
 export interface LauncherOptions {
   readonly program: ProgramName
-  /** Node with its flags, and the bundle: what runs `t8s`. */
+  /** The command that runs `t8s`: Node with flags, and the bundle. */
   readonly command: readonly string[]
-  /** The file that names the build, so that different builds share nothing. */
+  /** The file with the build ID; different builds do not share a process. */
   readonly buildFile: string
-  /** What `--help` prints. */
+  /** The text of `--help`. */
   readonly help: string
 }
 
 const controllersFlag = `[ -n "\${T8S_ENVTEST_CONTROLLERS:-}" ] && set -- "$@" "--controllers=$T8S_ENVTEST_CONTROLLERS"\n`
 
-/** The script's text. */
+/** Returns the script. */
 export const launcherScript = ({ program, command, buildFile, help }: LauncherOptions): string => `#!/bin/sh
 # ${program} of Typernetes, for test suites. Written by \`t8s envtest-assets\`.
-# T8S_ENVTEST_SHARED=false gives each its own process; T8S_ENVTEST_IDLE says how long the shared one outlives the last (30s).
-# T8S_ENVTEST_CONTROLLERS=namespace,garbagecollector,serviceaccount runs these controllers in kube-apiserver; * runs all.
+# T8S_ENVTEST_SHARED=false starts a process for each; T8S_ENVTEST_IDLE is how long the idle shared one lives (30s).
+# T8S_ENVTEST_CONTROLLERS=namespace,garbagecollector,serviceaccount adds these controllers to kube-apiserver; * all.
 for word in "$@"; do
   case $word in
     --help | -h | -help) exec sed '1,/^# help:$/d; s/^# \\{0,1\\}//' "$0" ;;
@@ -48,7 +48,7 @@ done
 build=
 read -r build 2>/dev/null <${shellWord(buildFile)}
 if [ -z "$build" ]; then
-  echo '${program}: Typernetes is no longer where it was: run t8s envtest-assets again' >&2
+  echo '${program}: Typernetes was moved or removed: run t8s envtest-assets again' >&2
   exit 1
 fi
 umask 077
@@ -61,16 +61,17 @@ else
 fi
 meeting=$base/$build-${protocol}
 [ -d "$meeting" ] || mkdir -p "$meeting" 2>/dev/null
-# Somebody else's directory is no place to meet.
+# Do not use a directory of another user.
 { [ -O "$base" ] && [ ! -L "$base" ] && [ -O "$meeting" ]; } || alone "$@"
 mine=$meeting/$$
 [ -e "$mine.up" ] && rm -f "$mine.up" "$mine.down" "$mine.args"
 mkfifo "$mine.up" "$mine.down" 2>/dev/null || alone "$@"
-# Open both ways at first, because opening one way would wait for the other side.
+# Open for reading and writing first, since opening for one of them would block.
 exec 3<>"$mine.up" 5<>"$mine.down" 4<"$mine.down"
 
 asked= started=
-# Until somebody serves it there is nothing to end. The end of rm is not that of the shared process, which lives on.
+# Before the request is served, a signal only removes the request. CHLD is reset, so that the end of rm is not taken for
+# the end of the shared process.
 trap 'trap - CHLD; rm -f "$mine.up" "$mine.down" "$mine.args"; exit 143' TERM INT HUP
 trap '' PIPE
 printf '%s\\0' ${program} "$PWD" "$@" end >"$mine.args"
@@ -78,7 +79,7 @@ serves() {
   read -r pid fd <"$meeting/server" || return 1
   if [ -d /proc/self/fd ]; then [ "/proc/$pid/fd/$fd" -ef "$meeting/requests" ]; else kill -0 "$pid"; fi
 } 2>/dev/null
-# Of launchers that come at once one starts it; the others' requests are found when it serves.
+# Of concurrent launchers, one starts the process; it finds the requests of the others when it is ready.
 first() {
   set -C
   echo $$ >"$meeting/starting"
@@ -97,7 +98,7 @@ start() {
   (cd / && exec $detach ${command.map(shellWord).join(' ')} envtest shared "$meeting" ${protocol}) 3>&- 4<&- 5>&- </dev/null >>"$meeting/log" 2>&1 &
   shared=$!
 }
-# Another process may have been faster: then this one has ended well, and the other serves.
+# If another process was faster, this one has ended with 0, and the other serves.
 child() {
   trap - CHLD
   wait "$shared" && return
@@ -113,7 +114,7 @@ while :; do
   if IFS= read -r line <&4; then
     case $line in
       h*)
-        # The shared process holds the pipe now: its end is ours.
+        # The shared process has opened the pipe; close ours to notice its end.
         exec 5>&-
         trap 'asked=1; echo stop >&3' TERM INT HUP
         ;;
@@ -121,11 +122,11 @@ while :; do
       e*) printf '%s\\n' "\${line#e}" >&2 ;;
       x*) exit "\${line#x}" ;;
       k*) trap - "\${line#k}"; kill -s "\${line#k}" $$ ;;
-      # Traps run between commands: one that waited has run by now.
+      # Traps run between commands: a pending one has run by now.
       n*) ;;
     esac
   elif [ -n "$asked" ] || [ -n "$started" ]; then
-    # A signal has interrupted the reading, once.
+    # A signal has interrupted the read once.
     asked= started=
   else
     echo '${program}: the shared process has ended' >&2
@@ -141,6 +142,6 @@ ${help
   .join('\n')}
 `
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export const shellWord = (text: string): string =>
   /^[\w./@:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -1,57 +1,57 @@
-/** The two programs that test suites start, each as a process of its own or as one of many in the shared process. */
+/** The two programs that test suites start, each in its own process or in the shared process. */
 import { apiServerFlags, type FlagValues, idleFlagLines } from '../apiserver/serving-flags/index.ts'
 import { findStore } from './etcd/find-store.ts'
 import { etcdFlags } from './etcd/flags.ts'
+import { serveHealth } from './etcd/health-server.ts'
 import { type OpenStore, openStore } from './etcd/open-store.ts'
-import { answerHealth } from './etcd/stand-in.ts'
 import type { StoreTable } from './store-table.ts'
 
-export interface Surroundings {
-  /** What relative paths start from. */
+export interface ProgramContext {
+  /** Base of relative paths. */
   readonly cwd: string
-  /** A line for the user. */
+  /** Prints a line for the user. */
   readonly log: (line: string) => void
-  /** Stores that this process has open already, by the URL that stands for them. Only the shared process has such. */
+  /** The open stores of the shared process, by URL. */
   readonly stores?: StoreTable
 }
 
 /** A program that has started. */
 export interface Running {
-  /** Ends it within `graceMs`, and a little for what has to be written down. */
+  /** Stops it within `graceMs`, plus the time to write data. */
   stop(graceMs: number): Promise<void>
 }
 
-/** `etcd`. In the shared process it holds the store; alone it only says where the kube-apiserver finds it. */
-export async function runEtcd(args: readonly string[], { cwd, log, stores }: Surroundings): Promise<Running> {
+/** Runs `etcd`. In the shared process it opens the store; alone it only serves the location of the store. */
+export async function runEtcd(args: readonly string[], { cwd, log, stores }: ProgramContext): Promise<Running> {
   const flags = etcdFlags(args, cwd)
   const opened = stores ? await openStore(flags) : undefined
-  // Before anybody can learn of it, so that nobody opens the directory again.
-  const forget = opened && stores?.add(flags.listenClientUrls, opened.store)
+  // Added before it serves its location, so that the directory is not opened twice.
+  const removeStore = opened && stores?.add(flags.listenClientUrls, opened.store)
   try {
-    const answers = await answerHealth(flags)
+    const server = await serveHealth(flags)
     log(
-      'answers the question about health at ' +
+      'serving health at ' +
         `${flags.listenClientUrls.map(({ origin }) => `${origin}/health`).join(', ')}; data in ${flags.dataDir}`,
     )
     return {
       async stop() {
-        forget?.()
-        await answers.stop()
+        removeStore?.()
+        await server.stop()
         await opened?.close()
       },
     }
   } catch (error) {
-    forget?.()
+    removeStore?.()
     await opened?.close()
     throw error
   }
 }
 
-/** `kube-apiserver` on the store of an `etcd` launcher. */
+/** Runs `kube-apiserver` with the store of an `etcd` launcher. */
 export async function runApiServer(
   flags: FlagValues,
   servers: readonly string[],
-  { cwd, log, stores }: Surroundings,
+  { cwd, log, stores }: ProgramContext,
 ): Promise<Running> {
   for (const line of idleFlagLines(flags)) log(line)
   const opened = await storeBehind(servers, stores)
@@ -71,7 +71,7 @@ export async function runApiServer(
   }
 }
 
-/** The store of an etcd of this process is its etcd's to close. */
+/** Opens the store; one of an etcd in this process is shared, and closed by that etcd. */
 async function storeBehind(servers: readonly string[], stores: StoreTable | undefined): Promise<OpenStore> {
   const shared = (): OpenStore | undefined => {
     const store = servers.map((url) => stores?.find(url)).find((found) => found !== undefined)
@@ -79,16 +79,16 @@ async function storeBehind(servers: readonly string[], stores: StoreTable | unde
   }
   const known = shared()
   if (known) return known
-  // Both programs may have been started at once.
+  // Both programs may have been started at the same time.
   const location = await findStore(servers)
   return shared() ?? openStore(location)
 }
 
-/** kube-apiserver has none; this is where etcd listens. */
+/** The default address of etcd; kube-apiserver has no default. */
 export const defaultServers = ['http://127.0.0.1:2379']
 
-/** The same, from a command line. */
-export const runKubeApiServer = (args: readonly string[], surroundings: Surroundings): Promise<Running> => {
+/** Runs `kube-apiserver` from a command line. */
+export const runKubeApiServer = (args: readonly string[], surroundings: ProgramContext): Promise<Running> => {
   const flags = apiServerFlags(args)
   return runApiServer(flags, flags.list('etcd-servers') ?? defaultServers, surroundings)
 }

@@ -1,10 +1,10 @@
-/** The stores that the shared process has open, by the URLs of the `etcd` launchers that stand for them. */
+/** The open stores of the shared process, by the URLs of their `etcd` launchers. */
 import type { Store } from '../storage/store.ts'
 
 export class StoreTable {
   readonly #stores = new Map<string, Store>()
 
-  /** Gives what takes the store out again. */
+  /** Adds a store. Returns a function that removes it. */
   add(urls: readonly URL[], store: Store): () => void {
     const keys = urls.map(keyOf)
     for (const key of keys) this.#stores.set(key, store)
@@ -20,5 +20,5 @@ export class StoreTable {
 
 const local = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '[::]'])
 
-/** Names of this machine are one. */
+/** Treats all names of this machine as equal. */
 const keyOf = ({ hostname, port }: URL): string => `${local.has(hostname) ? 'localhost' : hostname}:${port || 80}`

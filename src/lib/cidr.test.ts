@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addressAt, parseCidr } from './cidr.ts'
 
-test('the first addresses of IPv4 and IPv6 ranges', () => {
+test('addressAt returns addresses of IPv4 and IPv6 ranges', () => {
   assert.equal(addressAt(parseCidr('10.96.0.0/16')!, 1), '10.96.0.1')
   assert.equal(addressAt(parseCidr('10.255.255.77/24')!, 256), '11.0.0.0')
   assert.equal(addressAt(parseCidr('fd00:10:96::/112')!, 1), 'fd00:10:96::1')
   assert.equal(addressAt(parseCidr('::ffff:10.0.0.0/104')!, 10), '::ffff:a00:a')
 })
 
-test('what is no range is refused', () => {
+test('parseCidr returns undefined for invalid ranges', () => {
   for (const text of ['', '10.96.0.0', '10.96.0/16', '10.96.0.0/33', '10.96.0.0/', 'fd00::/129', 'x/8'])
     assert.equal(parseCidr(text), undefined, text)
 })

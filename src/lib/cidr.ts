@@ -1,4 +1,4 @@
-/** Address ranges such as `10.96.0.0/16`, as `--service-cluster-ip-range` names them. */
+/** Address ranges such as `10.96.0.0/16`, for example in `--service-cluster-ip-range`. */
 import { isIP } from 'node:net'
 
 export interface Cidr {
@@ -8,7 +8,7 @@ export interface Cidr {
   readonly prefix: number
 }
 
-/** A range in CIDR form; bits behind the prefix are dropped. Undefined if `text` is none. */
+/** Parses a CIDR range; clears bits after the prefix. Returns undefined for an invalid range. */
 export function parseCidr(text: string): Cidr | undefined {
   const match = /^([0-9a-fA-F:.]+)\/(\d{1,3})$/.exec(text)
   const [, address = '', bits = ''] = match ?? []
@@ -20,14 +20,14 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family, base: ((family === 4 ? ipv4Number(address) : ipv6Number(address)) >> rest) << rest, prefix }
 }
 
-/** True if the address of a range has bits set beyond the prefix: `10.0.0.1/24`. The text is a valid range. */
+/** True if the address of a valid range has bits set after the prefix: `10.0.0.1/24`. */
 export function hasHostBits(text: string): boolean {
   const range = parseCidr(text)
   const address = parseCidr(`${text.slice(0, text.indexOf('/'))}/${range?.family === 6 ? 128 : 32}`)
   return address?.base !== range?.base
 }
 
-/** The address at `offset` in the range: 1 is the one that the Service `kubernetes` gets. */
+/** The address at `offset` in the range. The Service `kubernetes` has the offset 1. */
 export function addressAt({ family, base }: Cidr, offset: number): string {
   const value = base + BigInt(offset)
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.')
@@ -38,7 +38,7 @@ export function addressAt({ family, base }: Cidr, offset: number): string {
 const ipv4Number = (address: string): bigint => address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
 
 function ipv6Number(address: string): bigint {
-  // URL writes the canonical form, also of addresses that end in dotted IPv4.
+  // URL returns the canonical form, also for addresses that end in dotted IPv4.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = '', tail] = canonical.split('::')
   const before = head ? head.split(':') : []

@@ -1,4 +1,4 @@
-/** Durations as Go writes them and Kubernetes' flags take them: `300ms`, `5m`, `1h30m`. */
+/** Durations in Go syntax, as in Kubernetes' flags: `300ms`, `5m`, `1h30m`. */
 
 const unitsMs: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -10,11 +10,11 @@ const unitsMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-/** A duration in ms; undefined if `text` is none. Negative durations are not accepted. */
+/** Parses a duration; returns ms, or undefined for an invalid or negative duration. */
 export function parseDurationMs(text: string): number | undefined {
   if (text === '0') return 0
   if (text === '') return undefined
-  // One expression for all parts would exhaust the stack of a text with a million of them.
+  // A single expression for all parts would overflow the stack for a million parts.
   const part = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/y
   let total = 0
   while (part.lastIndex < text.length) {

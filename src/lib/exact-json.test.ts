@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { floatTexts, mayHaveLongIntegers, parseJson, parseWholeJson, writeJson } from './exact-json.ts'
+import { floatTexts, mayHaveLongIntegers, parseExactJson, parseJson, writeJson } from './exact-json.ts'
 
-/** Numbers from 0 to 1 that are the same in each run. */
+/** A seeded generator of numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -13,7 +13,7 @@ function randomOf(seed: number): () => number {
 
 const most = 2n ** 63n - 1n
 
-/** Integers of all sizes, mostly beyond what a number holds. */
+/** Integers of all sizes, mostly beyond the safe integers. */
 function integers(seed: number, count: number): bigint[] {
   const random = randomOf(seed)
   const one = (): bigint =>
@@ -38,18 +38,18 @@ describe('integers of 64 bits', () => {
     for (const value of integers(1, 2000)) {
       const text = `{"a":${value},"b":[${value},{"c": ${value} }],"d":"${value}"}`
       assert.equal(writeJson(parseJson(text)), text.replaceAll(' ', ''))
-      assert.equal(writeJson(parseWholeJson(text)), text.replaceAll(' ', ''))
+      assert.equal(writeJson(parseExactJson(text)), text.replaceAll(' ', ''))
     }
   })
 
-  test('are numbers where those are exact, and bigints beyond', () => {
+  test('are numbers if exact, else bigints', () => {
     assert.deepEqual(
       parseJson('[9007199254740991,9007199254740992,-9007199254740991,-9007199254740992,9223372036854775807]'),
       [9007199254740991, 9007199254740992n, -9007199254740991, -9007199254740992n, most],
     )
   })
 
-  test('may stand wherever a value may', () => {
+  test('are supported at every position of a value', () => {
     for (const text of [
       '9007199254740993',
       ' 9007199254740993 ',
@@ -63,7 +63,7 @@ describe('integers of 64 bits', () => {
 })
 
 describe('other numbers', () => {
-  test('are as JSON.parse reads them', () => {
+  test('are parsed as by JSON.parse', () => {
     const text = '[1.5,1e3,-0,0.1,1e21,0.12345678901234567890,9007199254740993e0,9007199254740993,1]'
     assert.deepEqual(parseJson(text), [
       1.5,
@@ -78,15 +78,15 @@ describe('other numbers', () => {
     ])
   })
 
-  test('beyond 64 bits are floats, unless all digits are asked for', () => {
+  test('beyond 64 bits are floats, except with parseExactJson', () => {
     assert.deepEqual(parseJson('[9223372036854775808,-9223372036854775809]'), [2 ** 63, -(2 ** 63)])
-    assert.deepEqual(parseWholeJson('[9223372036854775808,-9223372036854775809]'), [2n ** 63n, -(2n ** 63n) - 1n])
-    assert.equal(parseWholeJson('9'.repeat(500)), Number.POSITIVE_INFINITY)
+    assert.deepEqual(parseExactJson('[9223372036854775808,-9223372036854775809]'), [2n ** 63n, -(2n ** 63n) - 1n])
+    assert.equal(parseExactJson('9'.repeat(500)), Number.POSITIVE_INFINITY)
   })
 })
 
 describe('texts', () => {
-  test('without long integers are not looked at twice', () => {
+  test('without long integers are not parsed with a reviver', () => {
     for (const text of [
       '{"a":"9223372036854775807"}',
       '{"a":1234567890123456}',
@@ -99,29 +99,29 @@ describe('texts', () => {
       assert.equal(mayHaveLongIntegers(text), false, text)
   })
 
-  test('have them found at every place', () => {
+  test('with long integers at any position are detected', () => {
     for (let before = 0; before < 40; before++)
       for (const digits of ['9007199254740993', '12345678901234567', '-9223372036854775808'])
         assert.equal(mayHaveLongIntegers(`["${'x'.repeat(before)}",${digits}]`), true, `${before} ${digits}`)
   })
 
-  test('that are no JSON are refused as JSON.parse refuses them', () => {
+  test('that are not JSON throw a SyntaxError', () => {
     for (const text of ['', '{"a":9007199254740993', '9007199254740993x', '[09007199254740993]'])
       assert.throws(() => parseJson(text), SyntaxError)
   })
 
-  test('that are nested without end are read', () => {
+  test('that are deeply nested are parsed', () => {
     const text = `${'['.repeat(50_000)}9007199254740993${']'.repeat(50_000)}`
     assert.ok(Array.isArray(parseJson(text)))
   })
 
-  test('keep members of every name', () => {
+  test('keep members of any name', () => {
     const value = parseJson('{"__proto__":9007199254740993}') as object
     assert.deepEqual(Object.entries(value), [['__proto__', 9007199254740993n]])
   })
 })
 
-test('bigints are written as integers though a program has its own way with them', () => {
+test('bigints are written as integers even if BigInt.prototype has toJSON', () => {
   const prototype = BigInt.prototype as { toJSON?: () => string }
   prototype.toJSON = () => 'mine'
   try {
@@ -131,14 +131,14 @@ test('bigints are written as integers though a program has its own way with them
   }
 })
 
-test('what cannot be written fails as with JSON.stringify', () => {
+test('values that JSON.stringify rejects throw the same errors', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   assert.throws(() => writeJson(circle), TypeError)
   assert.equal(writeJson(undefined), undefined)
 })
 
-test('integers that are written as floats are told apart from others', () => {
+test('floatTexts finds integers that are written as floats', () => {
   const texts = floatTexts('{"a":[1.0,1,1.5,-0],"b":1e3,"c":1e400,"d":9007199254740993,"e":1e-400}')
   const { a, b, c, d, e } = texts!.value as { a: unknown[]; b: symbol; c: symbol; d: bigint; e: symbol }
   assert.deepEqual(

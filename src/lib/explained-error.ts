@@ -1,6 +1,6 @@
 /**
- * An error whose message is written for the person at the terminal: what is wrong and what to do next, in one sentence.
- * The CLI shows the message alone; anything else that is thrown is a bug of ours.
+ * An error with a message for the user: what is wrong and what to do next, in one sentence. The CLI prints only the
+ * message; any other error is a bug.
  */
 export class ExplainedError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -9,7 +9,7 @@ export class ExplainedError extends Error {
   }
 }
 
-/** The words for what the file system refuses; `undefined` for codes that need the original message. */
+/** Messages for error codes of the file system. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
@@ -17,8 +17,8 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
-  ELOOP: 'its links lead in a circle',
-  EEXIST: 'a file of that name is in the way',
+  ELOOP: 'its links form a loop',
+  EEXIST: 'a file with that name exists',
   ENOSPC: 'no space left on the device',
 }
 
@@ -28,7 +28,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** Why the file system (or anything else) refused, in plain words. */
+/** Describes an error in plain words. */
 export function reasonOf(error: unknown): string {
   return reasons[errorCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
 }

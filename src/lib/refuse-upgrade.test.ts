@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { refuseUpgrade } from './refuse-upgrade.ts'
 
-test('an answer that switches protocols is an error of the request, and its connection ends', async (t) => {
+test('a response that switches protocols is an error, and the connection is closed', async (t) => {
   const server = createServer((socket) =>
     socket.once('data', () =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: odd\r\nConnection: Upgrade\r\n\r\n'),
@@ -17,7 +17,7 @@ test('an answer that switches protocols is an error of the request, and its conn
   const sent = refuseUpgrade(request({ port: (server.address() as AddressInfo).port }))
   sent.end()
   const [error] = (await once(sent, 'error').catch((failure: Error) => [failure])) as [Error]
-  assert.equal(error.message, 'the answer switches to protocol "odd", which was not asked for')
+  assert.equal(error.message, 'the server switched to the protocol "odd" without a request')
   const [socket] = await accepted
   socket.on('error', () => {})
   await once(socket, 'close')

@@ -1,9 +1,9 @@
-/** Answers that switch protocols although the request did not ask for it. */
+/** Rejects responses that switch protocols without a request. */
 import type { ClientRequest } from 'node:http'
 
 /**
- * Makes a request fail with an `error` event when its answer is `101 Switching Protocols`. Without this, Node closes
- * the connection and emits nothing but `close`: whoever waits for `response` or `error` waits for ever.
+ * Makes a request fail with an `error` event if the response is `101 Switching Protocols`. Without it, Node closes the
+ * connection and only emits `close`, so that code that waits for `response` or `error` never ends.
  * @example const sent = refuseUpgrade(request('https://127.0.0.1:6443/version'))
  */
 export function refuseUpgrade(sent: ClientRequest): ClientRequest {
@@ -11,7 +11,7 @@ export function refuseUpgrade(sent: ClientRequest): ClientRequest {
     socket.destroy()
     sent.emit(
       'error',
-      new Error(`the answer switches to protocol ${JSON.stringify(headers.upgrade ?? '')}, which was not asked for`),
+      new Error(`the server switched to the protocol ${JSON.stringify(headers.upgrade ?? '')} without a request`),
     )
   })
 }

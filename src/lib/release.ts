@@ -1,4 +1,4 @@
-/** Which release of this package is running, and of which Kubernetes. */
+/** The release of this package, and the version of Kubernetes. */
 import packageJson from '../../package.json' with { type: 'json' }
 
 /** `0.1.0` */

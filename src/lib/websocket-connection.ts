@@ -1,13 +1,13 @@
-/** A WebSocket (RFC 6455) from the side of a server: whole messages, both ways. */
+/** The server side of a WebSocket (RFC 6455): sends and receives complete messages. */
 import { createHash } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 
 const magic = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const [continuation, text, binary, closing, pinging, ponging] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa]
-/** Longer messages are not taken. */
-const mostBytes = 1024 * 1024
+/** Maximum size of a message. */
+const maxBytes = 1024 * 1024
 
-/** What `Sec-WebSocket-Accept` says to a key. */
+/** The value of `Sec-WebSocket-Accept` for a key. */
 export const acceptOf = (key: string): string => createHash('sha1').update(`${key}${magic}`).digest('base64')
 
 export class WebSocketConnection {
@@ -17,14 +17,14 @@ export class WebSocketConnection {
   #parts: Buffer[] = []
   #closed: () => void = () => {}
 
-  /** `message` gets each message; `head` is what has come already. */
+  /** `message` is called with each message; `head` is data that was already received. */
   constructor(socket: Duplex, head: Buffer, message: (data: Buffer) => void) {
     this.#socket = socket
     this.#message = message
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#closed())
-    // Who says nothing more without having said goodbye has gone.
+    // The client has closed without a close frame.
     socket.on('end', () => socket.end())
     if (head.length > 0) this.#take(head)
   }
@@ -41,7 +41,7 @@ export class WebSocketConnection {
     this.#write(text, Buffer.from(data))
   }
 
-  /** Normally (1000). */
+  /** Closes with the status 1000 (normal). */
   close(): void {
     this.#write(closing, Buffer.from([0x03, 0xe8]))
     this.#socket.end()
@@ -63,7 +63,7 @@ export class WebSocketConnection {
     for (let size = this.#frame(); size > 0; size = this.#frame()) this.#buffer = this.#buffer.subarray(size)
   }
 
-  /** Handles the first frame; its size, 0 while it is not there as a whole. */
+  /** Handles the first frame. Returns its size, or 0 if it is incomplete. */
   #frame(): number {
     const buffer = this.#buffer
     if (buffer.length < 2) return 0
@@ -71,8 +71,8 @@ export class WebSocketConnection {
     const at = short < 126 ? 2 : short === 126 ? 4 : 10
     if (buffer.length < at + 4) return 0
     const length = short < 126 ? short : short === 126 ? buffer.readUInt16BE(2) : Number(buffer.readBigUInt64BE(2))
-    // Clients mask what they send.
-    if (length > mostBytes || !(buffer[1]! & 0x80)) {
+    // Clients must mask their frames.
+    if (length > maxBytes || !(buffer[1]! & 0x80)) {
       this.#socket.destroy()
       return 0
     }

@@ -21,7 +21,7 @@ import {
   parseEvents,
   YAMLException,
 } from 'js-yaml'
-import { integer as exact, parseWholeJson } from '../lib/exact-json.ts'
+import { integer as exact, parseExactJson } from '../lib/exact-json.ts'
 import { setOwn } from '../lib/own.ts'
 import { countKeys } from './decode/duplicate-keys.ts'
 import { checkValues, maxValues, tooManyValues } from './decode/limits/value-limit.ts'
@@ -225,7 +225,7 @@ function parseAsJson(text: string): unknown {
   checkValues(text)
   let value: unknown
   try {
-    value = parseWholeJson(text)
+    value = parseExactJson(text)
   } catch {
     return undefined
   }

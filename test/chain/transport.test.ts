@@ -91,7 +91,7 @@ test('a renewed certificate is used for new connections; half of a pair is ignor
   await waitFor(
     'the pair is read',
     async () =>
-      (await subject()) === 'CN=first' && logged.some((line) => /what was read before stays: the key/.test(line)),
+      (await subject()) === 'CN=first' && logged.some((line) => /using the previous content: the key/.test(line)),
   )
   filesOf(folder, servers, 'second', 'serving')
   await waitFor('the new certificate', async () => (await subject()) === 'CN=second')

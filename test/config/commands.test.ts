@@ -540,7 +540,7 @@ test('devices, pipes and circular links are rejected', {
   )
   assert.ok(statSync(pipe).isFIFO())
   symlinkSync(circle, circle)
-  await home.fails(['import', 'x', '-', '--kubeconfig', circle], /circle: its links lead in a circle/, {
+  await home.fails(['import', 'x', '-', '--kubeconfig', circle], /circle: its links form a loop/, {
     input: kubeconfigOf(['x']),
   })
 })

@@ -1,7 +1,4 @@
-/**
- * Starts `etcd` and `kube-apiserver` of a folder exactly as Go's envtest does: certificates, flags, questions about
- * health, signals.
- */
+/** Starts `etcd` and `kube-apiserver` of a folder as Go's envtest: certificates, flags, health requests, signals. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +14,7 @@ import { waitFor } from '../support/wait-for.ts'
 
 const repository = join(import.meta.dirname, '../..')
 
-/** The launchers, and a place of their own for their shared process to be met in. */
+/** The launchers, and their own runtime directory for the shared process. */
 export interface Assets {
   readonly directory: string
   readonly env: Readonly<Record<string, string>>
@@ -40,12 +37,12 @@ export interface ControlPlane extends Reach {
   readonly etcd: Program
   readonly apiServer: Program
   readonly etcdUrl: string
-  /** From the start of the first program to the answer of each, ms. */
+  /** From the start of the first program to the first healthy response of each, ms. */
   readonly readyMs: { readonly etcd: number; readonly both: number }
   stop(): Promise<void>
 }
 
-/** Writes the launchers with `t8s envtest-assets`; their shared process ends with the test. */
+/** Writes the launchers with `t8s envtest-assets`. Their shared process ends with the test. */
 export function assets(t: Lifetime, given: Readonly<Record<string, string>> = {}): Assets {
   const root = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
   const directory = join(root, 'bin')
@@ -59,13 +56,13 @@ export function assets(t: Lifetime, given: Readonly<Record<string, string>> = {}
   return { directory, env }
 }
 
-/** The pid of the process that the launchers share; undefined if there is none. */
+/** Returns the pid of the shared process, or undefined if there is none. */
 export function sharedPid(binaries: Assets): number | undefined {
   const file = meetingFile(binaries, 'server')
   return file === undefined ? undefined : Number.parseInt(readFileSync(file, 'utf8'), 10)
 }
 
-/** A file of the directory that launchers and shared process meet in, if it is there. */
+/** Returns the path of a file in the runtime directory, or undefined if it does not exist. */
 export function meetingFile({ env }: Pick<Assets, 'env'>, name: string): string | undefined {
   const base = env.T8S_ENVTEST_RUNTIME_DIR!
   const build = existsSync(base) ? readdirSync(base)[0] : undefined
@@ -82,7 +79,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Starts a program; it is killed after the test if it lives. */
+/** Starts a program, and kills it after the test. */
 export function run(
   t: Lifetime,
   { directory, env }: Assets,
@@ -107,17 +104,14 @@ export function run(
 }
 
 export interface StartOptions {
-  /** That of an earlier one, whose data are to be found again. */
+  /** The directory of an earlier control plane, to reuse its data. */
   readonly dataDir?: string
   readonly everyMs?: number
   readonly etcdFlags?: readonly string[]
   readonly apiServerFlags?: readonly string[]
 }
 
-/**
- * What envtest makes before it starts anything: made once for all control planes of a test file, for it costs more than
- * they do.
- */
+/** The certificates of envtest, created once per test file since this takes longer than a start. */
 const certificates = (async () => {
   const now = new Date()
   const authority = await makeAuthority('envtest-environment', now)
@@ -129,7 +123,7 @@ const certificates = (async () => {
   return { authority, serving, admin, signer }
 })()
 
-/** Resolves when both are healthy; rejects with their output if one ends before. */
+/** Resolves when both are healthy. Rejects with the output if one ends first. */
 export async function startControlPlane(
   t: Lifetime,
   binaries: Assets,
@@ -197,7 +191,7 @@ export async function startControlPlane(
   }
 }
 
-/** SIGTERM, and its end. */
+/** Sends SIGTERM and waits for the end. */
 export function terminate({ process: child, exited }: Program): Promise<Exit> {
   child.kill('SIGTERM')
   return exited
@@ -215,7 +209,7 @@ async function healthy(program: Program, probe: () => Promise<boolean>, everyMs:
   if (program.process.exitCode !== null) throw new Error(`ended with ${program.process.exitCode}: ${program.output()}`)
 }
 
-/** Whether a GET is answered with 200; a refused connection is no. */
+/** True if a GET responds with 200; false for a failed connection. */
 export const answers = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
     const answered = (response: IncomingMessage): void => {
@@ -228,14 +222,11 @@ export const answers = (url: string): Promise<boolean> =>
     request.on('error', () => resolve(false))
   })
 
-/**
- * Below the ports that systems give to outgoing connections: one of those may take a port before a program listens on
- * it.
- */
+/** Below the ports of outgoing connections, which could otherwise take a port before a program listens on it. */
 const ports = { first: 15_000, count: 15_000 }
 const given = new Set<number>()
 
-/** A port that nobody listens on, and that this process has not been given before. */
+/** Returns a free port that this process has not used before. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = ports.first + Math.floor(Math.random() * ports.count)

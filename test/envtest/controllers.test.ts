@@ -1,4 +1,4 @@
-/** Controllers beside the API server of a test suite (`T8S_ENVTEST_CONTROLLERS`). */
+/** Tests controllers next to the API server of a test suite (`T8S_ENVTEST_CONTROLLERS`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configMaps, deployments, namespaces, replicaSets, serviceAccounts } from '../../src/client/kinds.ts'
@@ -12,8 +12,10 @@ for (const [what, given] of [
   ['shared', {}],
   ['own', { T8S_ENVTEST_SHARED: 'false' }],
 ] as const) {
-  test(`namespaces go, and owners take what they own, in the ${what} process`, { skip: withoutKubectl }, async (t) => {
-    // Names of today and of before.
+  test(`deletes namespaces and the dependents of owners in the ${what} process`, {
+    skip: withoutKubectl,
+  }, async (t) => {
+    // Current and former controller names.
     const binaries = assets(t, {
       ...given,
       T8S_ENVTEST_CONTROLLERS: 'namespace,garbage-collector-controller,serviceaccount',
@@ -31,13 +33,13 @@ for (const [what, given] of [
       metadata: metadata('owned', { ownerReferences }),
     })
     assert.equal(kubectl(plane.kubeconfigFile, 'delete', 'configmap', 'owner', '-n', 'n').code, 0)
-    await waitFor('what it owned to go', async () => !(await client.find(configMaps, 'n', 'owned')))
-    // Waits until it has gone.
+    await waitFor('the deletion of the dependent', async () => !(await client.find(configMaps, 'n', 'owned')))
+    // Waits for the deletion.
     const deleted = kubectl(plane.kubeconfigFile, 'delete', 'namespace', 'n', '--timeout=30s')
     assert.equal(deleted.code, 0, deleted.stderr)
     assert.equal(await client.find(namespaces, '', 'n'), undefined)
 
-    // Nobody else runs.
+    // No other controller runs.
     const spec = {
       selector: { matchLabels: { a: 'b' } },
       template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
@@ -55,7 +57,7 @@ for (const [what, given] of [
   })
 }
 
-test('control planes of one process have the controllers that each asks for', async (t) => {
+test('control planes of one process each have their own controllers', async (t) => {
   const binaries = assets(t, { T8S_ENVTEST_CONTROLLERS: 'namespace' })
   const [emptied, kept] = await Promise.all([
     startControlPlane(t, binaries),
@@ -67,11 +69,11 @@ test('control planes of one process have the controllers that each asks for', as
     await client.delete(namespaces, '', 'n')
   }
   const [first, second] = clients
-  await waitFor('the namespace to go', async () => !(await first?.find(namespaces, '', 'n')))
+  await waitFor('the deletion of the namespace', async () => !(await first?.find(namespaces, '', 'n')))
   assert.equal((await second?.get(namespaces, '', 'n'))?.status?.phase, 'Terminating')
 })
 
-test('a controller that is none is told', async (t) => {
+test('an unknown controller is an error', async (t) => {
   const binaries = assets(t, { T8S_ENVTEST_CONTROLLERS: 'garbage' })
   const url = `http://127.0.0.1:${await freePort()}`
   run(

@@ -35,7 +35,7 @@ const names = async (t: TestContext, plane: ControlPlane): Promise<string[]> => 
   return (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)
 }
 
-test('a control plane takes clients of the given authority, and no others', { skip: withoutKubectl }, async (t) => {
+test('accepts clients of the given authority only', { skip: withoutKubectl }, async (t) => {
   const plane = reachable(t, await startControlPlane(t, assets(t)))
   assert.equal(kubectl(plane.kubeconfigFile, 'get', 'namespace', 'default', '-o', 'name').stdout, 'namespace/default\n')
   assert.equal(
@@ -51,7 +51,7 @@ test('a control plane takes clients of the given authority, and no others', { sk
   await assert.rejects(reachable(t, { ...plane, client: { ...plane.client, ...pair } }).call('GET', configMaps), /401/)
 })
 
-test('the flags that envtest gives take effect', async (t) => {
+test('the flags of envtest have an effect', async (t) => {
   const plane = reachable(t, await startControlPlane(t, assets(t)))
   const { issuer, id_token_signing_alg_values_supported } = await plane.call('GET', '/.well-known/openid-configuration')
   assert.deepEqual([issuer, id_token_signing_alg_values_supported], [`${plane.url}/`, ['ES256']])
@@ -60,7 +60,7 @@ test('the flags that envtest gives take effect', async (t) => {
   assert.deepEqual({ kty, crv, alg }, { kty: 'EC', crv: 'P-256', alg: 'ES256' })
   const { spec } = await plane.call('GET', '/api/v1/namespaces/default/services/kubernetes')
   assert.equal((spec as { clusterIP: string }).clusterIP, '10.0.0.1')
-  // The plug-in ServiceAccount is off.
+  // The ServiceAccount plugin is disabled.
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -71,11 +71,11 @@ test('the flags that envtest gives take effect', async (t) => {
   assert.equal((created.spec as { serviceAccountName?: string }).serviceAccountName, undefined)
 })
 
-test('SIGTERM ends each, as it ends the real ones, and a second start on the same directory finds the data', async (t) => {
+test('SIGTERM ends the programs as upstream, and a second start in the same directory has the data', async (t) => {
   const binaries = assets(t)
   const first = await startControlPlane(t, binaries)
   await reachable(t, first).call('POST', configMaps, configMap('kept'))
-  // A watch that is open is ended, not waited for.
+  // An open watch is closed.
   const { ca, cert, key, url } = first.client
   const watch = get(`${url}${configMaps}?watch=1`, { ca, cert, key, agent: false })
   watch.on('error', () => {})
@@ -90,7 +90,7 @@ test('SIGTERM ends each, as it ends the real ones, and a second start on the sam
   await second.stop()
 })
 
-test('without --unsafe-no-fsync data are on the disk', async (t) => {
+test('without --unsafe-no-fsync, the data is on disk', async (t) => {
   const binaries = assets(t)
   const first = await startControlPlane(t, binaries, { etcdFlags: [] })
   await reachable(t, first).call('POST', configMaps, configMap('kept'))
@@ -100,7 +100,7 @@ test('without --unsafe-no-fsync data are on the disk', async (t) => {
   assert.deepEqual(await names(t, second), ['kept'])
 })
 
-test('a data directory has one etcd at a time', async (t) => {
+test('a data directory can have one etcd at a time', async (t) => {
   const binaries = assets(t)
   const { dataDir } = await startControlPlane(t, binaries)
   const second = run(t, binaries, 'etcd', [
@@ -112,18 +112,18 @@ test('a data directory has one etcd at a time', async (t) => {
   assert.match(second.output(), /is in use by/)
 })
 
-test('an API server that starts again finds what the etcd beside it holds', async (t) => {
+test('a restarted API server has the data of its etcd', async (t) => {
   const binaries = assets(t)
   const plane = await startControlPlane(t, binaries)
   await reachable(t, plane).call('POST', configMaps, configMap('kept'))
   await terminate(plane.apiServer)
-  const again = run(t, binaries, 'kube-apiserver', plane.apiServer.process.spawnargs.slice(1))
+  const restarted = run(t, binaries, 'kube-apiserver', plane.apiServer.process.spawnargs.slice(1))
   await waitFor('health', () => answers(`${plane.url}/healthz`))
   assert.deepEqual(await names(t, plane), ['kept'])
-  await terminate(again)
+  await terminate(restarted)
 })
 
-test('twenty control planes at once share one process and nothing that a test could see', async (t) => {
+test('twenty concurrent control planes share one process, but no data', async (t) => {
   const binaries = assets(t)
   const planes = await Promise.all(Array.from({ length: 20 }, () => startControlPlane(t, binaries)))
   const pid = sharedPid(binaries)
@@ -142,7 +142,7 @@ test('twenty control planes at once share one process and nothing that a test co
   await waitFor('the end of the shared process', () => !isAlive(pid))
 })
 
-test('a launcher that is killed ends its program at once, and no other', async (t) => {
+test('killing a launcher ends only its own program', async (t) => {
   const binaries = assets(t)
   const [killed, other] = [await startControlPlane(t, binaries), await startControlPlane(t, binaries)]
   await reachable(t, killed).call('POST', configMaps, configMap('kept'))
@@ -153,13 +153,13 @@ test('a launcher that is killed ends its program at once, and no other', async (
   )
   assert.ok(await answers(`${other.url}/healthz`))
   assert.deepEqual(await names(t, other), [])
-  // Its data are written down all the same.
+  // Its data is still saved.
   const { dataDir } = killed
   await waitFor('data', () => existsSync(join(dataDir, 't8s-memory')) && !existsSync(join(dataDir, 'owner')))
   assert.deepEqual(await names(t, await startControlPlane(t, binaries, { dataDir })), ['kept'])
 })
 
-test('when the shared process is killed its launchers say so and end, and the next ones start another', async (t) => {
+test('killing the shared process ends its launchers with a message, and the next ones start another', async (t) => {
   const binaries = assets(t)
   const plane = await startControlPlane(t, binaries)
   process.kill(sharedPid(binaries)!, 'SIGKILL')
@@ -170,7 +170,7 @@ test('when the shared process is killed its launchers say so and end, and the ne
   assert.deepEqual(await names(t, next), [])
 })
 
-test('the shared process ends also when its directory has been removed', async (t) => {
+test('the shared process also ends after its directory was removed', async (t) => {
   const binaries = assets(t)
   const plane = await startControlPlane(t, binaries)
   const pid = sharedPid(binaries)!
@@ -179,12 +179,12 @@ test('the shared process ends also when its directory has been removed', async (
   await waitFor('the end of the shared process', () => !isAlive(pid))
 })
 
-test('a launcher that is told to end before anybody serves it does so, and leaves nothing behind', async (t) => {
+test('a launcher that is terminated before the shared process starts ends and removes its files', async (t) => {
   const binaries = assets(t)
   const build = readFileSync(join(repository, '.build/build-id'), 'utf8').trim()
   const meeting = join(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, `${build}-${protocol}`)
   mkdirSync(meeting, { recursive: true })
-  // As if another launcher, this process, were about to start the shared one.
+  // As if this process were a launcher that is starting the shared process.
   writeFileSync(join(meeting, 'starting'), `${process.pid}\n`)
   const etcd = run(t, binaries, 'etcd', [])
   await waitFor('its request', () => readdirSync(meeting).some((name) => name.endsWith('.args')))
@@ -192,7 +192,7 @@ test('a launcher that is told to end before anybody serves it does so, and leave
   assert.deepEqual([etcd.output(), readdirSync(meeting)], ['', ['starting']])
 })
 
-test('requests that launchers long dead left behind do no harm', async (t) => {
+test('requests of dead launchers are removed', async (t) => {
   const binaries = assets(t)
   const first = await startControlPlane(t, binaries)
   const base = binaries.env.T8S_ENVTEST_RUNTIME_DIR!
@@ -208,14 +208,14 @@ test('requests that launchers long dead left behind do no harm', async (t) => {
   await Promise.all([first.stop(), second.stop()])
 })
 
-test('with T8S_ENVTEST_SHARED=false each has a process of its own', async (t) => {
+test('with T8S_ENVTEST_SHARED=false, each program has its own process', async (t) => {
   const binaries = assets(t, { T8S_ENVTEST_SHARED: 'false' })
   const first = await startControlPlane(t, binaries)
   assert.equal(sharedPid(binaries), undefined)
   await reachable(t, first).call('POST', configMaps, configMap('kept'))
   assert.deepEqual(await terminate(first.apiServer), { code: 0, signal: null })
   assert.deepEqual(await terminate(first.etcd), { code: null, signal: 'SIGTERM' })
-  // The data are found by the shared process as well.
+  // The shared process can read the data as well.
   const second = await startControlPlane(
     t,
     { ...binaries, env: { ...binaries.env, T8S_ENVTEST_SHARED: 'true' } },
@@ -224,7 +224,7 @@ test('with T8S_ENVTEST_SHARED=false each has a process of its own', async (t) =>
   assert.deepEqual(await names(t, second), ['kept'])
 })
 
-test("--help shows flags the way envtest's search finds them", (t) => {
+test('--help lists flags in the format that envtest searches', (t) => {
   const { directory } = assets(t)
   const help = (program: string): string => {
     const { status, stdout, stderr } = spawnSync(join(directory, program), ['--help'], { encoding: 'utf8' })
@@ -234,7 +234,7 @@ test("--help shows flags the way envtest's search finds them", (t) => {
   const found = (text: string, flag: string): boolean => new RegExp(`^\\s*--${flag}\\b`, 'm').test(text)
   const [etcd, apiServer] = [help('etcd'), help('kube-apiserver')]
   assert.ok(found(etcd, 'unsafe-no-fsync'))
-  assert.match(etcd, /answers the question about health\n\(GET \/health\) and nothing else/)
+  assert.match(etcd, /It only serves GET \/health and is not an etcd/)
   for (const flag of [
     'secure-port',
     'authorization-mode',
@@ -244,34 +244,34 @@ test("--help shows flags the way envtest's search finds them", (t) => {
   ]) {
     assert.ok(found(apiServer, flag), flag)
   }
-  // Gone since 1.24; envtest would give it.
+  // Removed in 1.24; envtest would set it.
   assert.ok(!found(apiServer, 'insecure-port'))
   for (const topic of ['Generic', 'Etcd', 'Secure serving', 'Authentication', 'API enablement', 'Misc', 'Global']) {
     assert.match(apiServer, new RegExp(`^${topic} flags:$`, 'm'))
   }
 })
 
-test('wrong flags are refused in the words of the real programs', async (t) => {
+test('invalid flags are rejected with the messages of the upstream programs', async (t) => {
   const binaries = assets(t)
-  const refused = async (program: string, args: readonly string[], code: number, words: string): Promise<void> => {
+  const rejects = async (program: string, args: readonly string[], code: number, words: string): Promise<void> => {
     const started = run(t, binaries, program, args)
     assert.deepEqual(await started.exited, { code, signal: null }, started.output())
     assert.ok(started.output().includes(words), started.output())
   }
-  await refused(
+  await rejects(
     'kube-apiserver',
     ['--insecure-port=0'],
     1,
     'Error: unknown flag: --insecure-port: Kubernetes 1.24 removed it\n',
   )
-  await refused(
+  await rejects(
     'kube-apiserver',
     ['--secure-port=x'],
     1,
     'Error: invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax\n',
   )
-  await refused('etcd', ['--nonsense'], 2, 'flag provided but not defined: -nonsense\n')
-  await refused(
+  await rejects('etcd', ['--nonsense'], 2, 'flag provided but not defined: -nonsense\n')
+  await rejects(
     'etcd',
     ['--unsafe-no-fsync=maybe'],
     2,
@@ -279,7 +279,7 @@ test('wrong flags are refused in the words of the real programs', async (t) => {
   )
 })
 
-test('launchers of another version are told to be written again', async (t) => {
+test('launchers of another version fail with a remedy', async (t) => {
   const binaries = assets(t)
   const file = join(binaries.directory, 'etcd')
   writeFileSync(file, readFileSync(file, 'utf8').replace(/(envtest shared "\$meeting") \d+/, '$1 0'))
@@ -291,7 +291,7 @@ test('launchers of another version are told to be written again', async (t) => {
   )
 })
 
-test('the stand-in for etcd answers the question about health and nothing else; a real etcd is refused', async (t) => {
+test('the etcd launcher only serves /health, and a real etcd is rejected', async (t) => {
   const binaries = assets(t)
   const { etcdUrl } = await startControlPlane(t, binaries)
   const health = await fetch(`${etcdUrl}/health`)
@@ -303,12 +303,12 @@ test('the stand-in for etcd answers the question about health and nothing else; 
   t.after(() => other.close())
   await once(other, 'listening')
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
-  const refused = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, '--cert-dir=/nowhere'])
-  assert.deepEqual(await refused.exited, { code: 1, signal: null })
-  assert.ok(refused.output().includes(`--etcd-servers ${url}: that is an etcd, or something else`), refused.output())
+  const rejected = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, '--cert-dir=/nowhere'])
+  assert.deepEqual(await rejected.exited, { code: 1, signal: null })
+  assert.ok(rejected.output().includes(`--etcd-servers ${url} is not the etcd of Typernetes`), rejected.output())
 })
 
-test('both programs may be started at once', async (t) => {
+test('both programs can start concurrently', async (t) => {
   for (const shared of ['true', 'false']) {
     const binaries = assets(t, { T8S_ENVTEST_SHARED: shared })
     const folder = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
@@ -328,7 +328,7 @@ test('both programs may be started at once', async (t) => {
   }
 })
 
-test('relative paths start from where the program was started', async (t) => {
+test('relative paths are relative to the working directory of the launcher', async (t) => {
   const binaries = assets(t)
   const folder = mkdtempSync(join(tmpdir(), 't8s envtest '))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -346,23 +346,23 @@ test('relative paths start from where the program was started', async (t) => {
   assert.ok(existsSync(join(folder, 'a b/t8s-memory')))
 })
 
-test('a launcher that is told to end before it has heard that it is served ends, and what it asked for as well', async (t) => {
+test('a launcher that is terminated before it gets a response ends together with its program', async (t) => {
   const binaries = assets(t)
   const folder = mkdtempSync(join(tmpdir(), 't8s-envtest-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const url = `http://127.0.0.1:${await freePort()}`
   const etcd = run(t, binaries, 'etcd', [`--data-dir=${folder}`, `--listen-client-urls=${url}`, '--unsafe-no-fsync'])
-  // The shared process has been started, and is not that far that it serves anybody.
+  // The shared process has started, but does not serve yet.
   await waitFor('the log of the shared process', () => meetingFile(binaries, 'log'), { everyMs: 1 })
   etcd.process.kill('SIGSTOP')
   await waitFor('health', () => answers(`${url}/health`))
   const ended = terminate(etcd)
   etcd.process.kill('SIGCONT')
   assert.deepEqual(await ended, { code: 143, signal: null })
-  await waitFor('the end of what was served', async () => !(await answers(`${url}/health`)))
+  await waitFor('the end of the program', async () => !(await answers(`${url}/health`)))
 })
 
-test("somebody else's directory is no place to meet", {
+test('a directory of another user is not used', {
   skip: process.getuid?.() !== 0 && 'only root can give directories away',
 }, async (t) => {
   const binaries = assets(t)

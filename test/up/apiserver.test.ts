@@ -188,7 +188,7 @@ test('invalid flags are errors of one sentence', () => {
   assert.match(refused(), /^Error: cannot store data in \/dev\/null\/none: /)
   assert.match(
     refused('--etcd-servers=https://127.0.0.1:2379'),
-    /^Error: --etcd-servers https:\/\/127\.0\.0\.1:2379: that is an etcd, or something else/,
+    /^Error: --etcd-servers https:\/\/127\.0\.0\.1:2379 is not the etcd of Typernetes/,
   )
 })
 

@@ -2,7 +2,7 @@
  * Server-side apply (KEP-555): merges the applied fields into the object, removes fields that the manager no longer
  * applies, and reports a conflict for fields that other managers own unless forced.
  */
-import { atOnce, type Steps } from '../../lib/flow/pauses.ts'
+import { runSync, type Steps } from '../../lib/flow/steps.ts'
 import { differenceBelow, emptySet, equalSets, isEmpty, sortFieldSet } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
@@ -59,7 +59,7 @@ const beforeFirstApply = 'before-first-apply'
  * Applies a body. Throws 400 for a body of another kind or with managedFields, 500 (as upstream) for one that does not
  * fit the schema, 409 with a cause per field for conflicts.
  */
-export const applyPatch = (apply: Apply): Applied => atOnce(applySteps(apply))
+export const applyPatch = (apply: Apply): Applied => runSync(applySteps(apply))
 
 /** `applyPatch` in steps, so that large objects do not block the event loop. */
 export function* applySteps(apply: Apply): Steps<Applied> {

@@ -1,5 +1,5 @@
 /** Removes fields that the manager applied before, does not apply now, and that nobody else owns. */
-import type { Steps } from '../../lib/flow/pauses.ts'
+import type { Steps } from '../../lib/flow/steps.ts'
 import { difference, intersection, isEmpty, union } from '../../machinery/fields/field-set.ts'
 import { fieldSetOf } from '../../machinery/fields/field-set-of.ts'
 import { removeFields, withNamedFields } from '../../machinery/fields/remove-fields.ts'

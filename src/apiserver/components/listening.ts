@@ -1,5 +1,5 @@
 /** The port, the Service `kubernetes` that leads to it, and the warm-up. */
-import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
 import { joinedBundles } from '../certificates/signed-by.ts'
 import { handshakeMetrics } from '../http/connection-metrics.ts'
 import { listen } from '../http/listener.ts'
@@ -65,7 +65,7 @@ export const warmth = component({
   start({ options, warmUpHandler, waitGroup, admission }, lifetime) {
     if (!options.warmUp) return { warmth: undefined }
     const warmth = warmUp({ handler: warmUpHandler(), waitGroup, mayWrite: () => !admission.callsExternalServices })
-    const keepMemory = giveBackMemory(() => warmth.repeat())
+    const keepMemory = releaseMemoryWhenIdle(() => warmth.repeat())
     lifetime.onEnd(() => warmth.end())
     lifetime.onEnd(keepMemory)
     return { warmth }

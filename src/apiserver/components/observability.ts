@@ -15,7 +15,7 @@ export const metrics = component({
   gives: ['metrics'],
   start({ options }) {
     const metrics = new MetricsRegistry()
-    metrics.keptCounter(
+    metrics.externalCounter(
       'apiserver_unhandled_errors_total',
       'Errors that no code of this process handled: each is logged with its stack.',
       [],

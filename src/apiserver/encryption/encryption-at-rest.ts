@@ -5,7 +5,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ResourceDefinition } from '../../api/resource.ts'
-import { type FollowedFile, followFile } from '../../lib/files/followed-file.ts'
+import { type FileWatcher, watchFile } from '../../lib/files/watch-file.ts'
 import { aggregated } from '../../lib/go/aggregate.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
@@ -53,7 +53,7 @@ export class EncryptionAtRest {
   #rules: readonly Rule[] = []
   /** Transformers by the path in keys, created on first use. */
   #known = new Map<string, ValueTransformer | undefined>()
-  #file: FollowedFile | undefined
+  #file: FileWatcher | undefined
 
   constructor(
     options: EncryptionOptions,
@@ -77,7 +77,7 @@ export class EncryptionAtRest {
     const { file, text, reload } = this.#options
     this.#rules = await this.#rulesOf(readEncryptionConfiguration(text))
     this.#reloads.loaded(text)
-    if (reload) this.#file = followFile(file, text, (text) => this.#changed(text))
+    if (reload) this.#file = watchFile(file, text, (text) => this.#changed(text))
   }
 
   stop(): void {

@@ -93,7 +93,7 @@ export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
   const uses = new KeyUses()
   const statuses = new KeyUses()
   const seedCounts = new Map<string, number>()
-  metrics.keptCounter(
+  metrics.externalCounter(
     `${envelope}_key_id_hash_total`,
     'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
     keyLabels,

@@ -1,5 +1,5 @@
 /** Server-side apply: PATCH with `application/apply-patch+yaml` (KEP-555). Creates the object if it does not exist. */
-import { inSteps } from '../../lib/flow/pauses.ts'
+import { runWithPauses } from '../../lib/flow/steps.ts'
 import { conflict, notFound, objectModified } from '../../machinery/status-error.ts'
 import { applySteps } from '../apply/index.ts'
 import { representationFor } from '../negotiation/choose.ts'
@@ -47,7 +47,7 @@ export const apply: Endpoint = async (target) => {
         resetFields: resetFields(resource, context.subresource),
         otherVersion: otherVersionOf(context),
       })
-      const { object: applied } = await inSteps(steps, context.pause)
+      const { object: applied } = await runWithPauses(steps, context.pause)
       body.checkStrictly()
       await context.pause()
       const object = decodeApplied(resource, applied)

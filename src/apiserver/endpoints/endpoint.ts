@@ -1,6 +1,6 @@
 /** Input of every endpoint: the server's services, the request and its resource. */
 import { after } from '../../lib/flow/after.ts'
-import { pauses } from '../../lib/flow/pauses.ts'
+import { pauses } from '../../lib/flow/steps.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
 import { managerName } from '../apply/index.ts'
 import type { ServiceAccountTokens } from '../authentication/service-accounts/index.ts'

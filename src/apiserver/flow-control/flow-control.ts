@@ -4,7 +4,7 @@
  * server.
  */
 
-import { Chain } from '../../lib/chain.ts'
+import { LinkedList } from '../../lib/linked-list.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import { AdmittedRequest } from './admitted-request.ts'
@@ -45,7 +45,7 @@ export class FlowControl {
   readonly rejections = new DelayedRejections()
   /** Requests that wait at any level. */
   readonly waiting = new Set<AdmittedRequest>()
-  readonly executing = new Chain<AdmittedRequest>()
+  readonly executing = new LinkedList<AdmittedRequest>()
   readonly #starts = new PacedStarts()
   readonly #clock: Clock
   readonly #estimator: Estimator

@@ -3,7 +3,7 @@
  * do not block the event loop, and only the bytes stay in memory.
  */
 import type { ResourceDefinition } from '../../api/resource.ts'
-import type { Steps } from '../../lib/flow/pauses.ts'
+import type { Steps } from '../../lib/flow/steps.ts'
 import { own, setOwn } from '../../lib/own.ts'
 import { mergeV2, type OpenApiV2 } from '../aggregator/index.ts'
 import { customDefinitions } from './custom-definitions.ts'

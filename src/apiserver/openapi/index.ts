@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import type { ResourceDefinition } from '../../api/resource.ts'
 import { writeJson } from '../../lib/exact-json.ts'
-import { inSteps, pauses } from '../../lib/flow/pauses.ts'
+import { pauses, runWithPauses } from '../../lib/flow/steps.ts'
 import { resourceNotFound } from '../../machinery/status-error.ts'
 import type { RemoteDocuments } from '../aggregator/index.ts'
 import type { Documents } from '../http/documents.ts'
@@ -204,7 +204,9 @@ class Snapshot {
       tag,
       contentType: form.contentType,
       bytes: () =>
-        this.#once(keyOf(form, tag), async () => toCached(await inSteps(openapiDocument(options, form), pauses()))),
+        this.#once(keyOf(form, tag), async () =>
+          toCached(await runWithPauses(openapiDocument(options, form), pauses())),
+        ),
     }
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { type ResourceDefinition, resource } from '../../api/resource.ts'
-import { atOnce } from '../../lib/flow/pauses.ts'
+import { runSync } from '../../lib/flow/steps.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { openapiDocument } from './document.ts'
 import { type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3 } from './forms.ts'
@@ -72,7 +72,7 @@ const options = { version: '1.36' }
 type Document = any
 const made = (form: DocumentForm, paths: readonly string[], resources: readonly ResourceDefinition[] = all): Buffer =>
   Buffer.concat(
-    atOnce(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments], others: [] }, form)),
+    runSync(openapiDocument({ ...options, paths, resources, builtIn: [pods, deployments], others: [] }, form)),
   )
 const v3 = (path: string): Document =>
   JSON.parse(

@@ -22,7 +22,7 @@ const shownRevisions = 1e15
 
 export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void {
   const counter = (name: string, help: string, count: (counts: CacheCounts) => number): void =>
-    metrics.keptCounter(name, help, ofResource, () =>
+    metrics.externalCounter(name, help, ofResource, () =>
       [...registry.cachers()].map((cacher) => [placeOf(cacher), count(cacher.counts)] as const),
     )
   /** For resources whose objects are in memory: all that were requested at least once. */
@@ -99,7 +99,7 @@ function listMetrics(
   counter: (name: string, help: string, count: (counts: CacheCounts) => number) => void,
 ): void {
   const ofIndex = (name: string, help: string, count: (counts: CacheCounts) => number): void =>
-    metrics.keptCounter(name, help, [...ofResource, 'index'], () =>
+    metrics.externalCounter(name, help, [...ofResource, 'index'], () =>
       [...registry.cachers()].map((cacher) => [[...placeOf(cacher), ''], count(cacher.counts)] as const),
     )
   ofIndex('apiserver_cache_list_total', 'LIST requests served from memory.', ({ cacheLists }) => cacheLists.total)
@@ -129,7 +129,7 @@ function listMetrics(
     'Objects returned by LIST requests from the store.',
     ({ storeLists }) => storeLists.returned,
   )
-  metrics.keptCounter(
+  metrics.externalCounter(
     'apiserver_watch_cache_consistent_read_total',
     'Consistent reads from memory.',
     [...ofResource, 'success', 'fallback'],
@@ -138,7 +138,7 @@ function listMetrics(
         (cacher) => [[...placeOf(cacher), 'true', 'false'], cacher.counts.consistentReads] as const,
       ),
   )
-  metrics.keptHistogram(
+  metrics.externalHistogram(
     'apiserver_watch_cache_read_wait_seconds',
     'Time that reads have waited for a fresh cache.',
     waitSeconds,
@@ -157,10 +157,10 @@ function storeMetrics(metrics: MetricsRegistry, registry: Registry): void {
     [...registry.cachers()].flatMap((cacher) =>
       [...cacher.counts.store].map(([operation, times]) => [[operation, ...placeOf(cacher)], times] as const),
     )
-  metrics.keptCounter('etcd_requests_total', 'Requests to the store, by operation and resource.', ofRequest, () =>
+  metrics.externalCounter('etcd_requests_total', 'Requests to the store, by operation and resource.', ofRequest, () =>
     requests().map(([labels, { count }]) => [labels, count] as const),
   )
-  metrics.keptHistogram(
+  metrics.externalHistogram(
     'etcd_request_duration_seconds',
     'Time of requests to the store, by operation and resource.',
     storeSeconds,
@@ -181,13 +181,17 @@ export function watchMetrics(metrics: MetricsRegistry, served: () => Iterable<Se
       ({ definition: { group, version, plural }, watchTraffic }) => [[group, version, plural], watchTraffic] as const,
     )
   const sent = () => watched().filter(([, { events }]) => events > 0)
-  metrics.keptCounter('apiserver_watch_events_total', 'Events sent to watches.', labels, () =>
+  metrics.externalCounter('apiserver_watch_events_total', 'Events sent to watches.', labels, () =>
     sent().map(([place, { events }]) => [place, events] as const),
   )
-  metrics.keptHistogram('apiserver_watch_events_sizes', 'Bytes of events sent to watches.', eventSizes, labels, () =>
-    sent().map(([place, { sizes }]) => [place, sizes] as const),
+  metrics.externalHistogram(
+    'apiserver_watch_events_sizes',
+    'Bytes of events sent to watches.',
+    eventSizes,
+    labels,
+    () => sent().map(([place, { sizes }]) => [place, sizes] as const),
   )
-  metrics.keptHistogram(
+  metrics.externalHistogram(
     'apiserver_watch_list_duration_seconds',
     'Time until watches that begin with the state had sent it.',
     watchListSeconds,

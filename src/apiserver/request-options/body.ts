@@ -1,7 +1,7 @@
 /** Reads request bodies: size limit, content types, and the errors for unreadable bodies, with upstream's messages. */
 
 import { protobufNumbers } from '../../api/schema/protobuf.ts'
-import { parseWholeJson } from '../../lib/exact-json.ts'
+import { parseExactJson } from '../../lib/exact-json.ts'
 import { goJsonError, goJsonType } from '../../machinery/decode/go-json.ts'
 import { checkValues } from '../../machinery/decode/index.ts'
 import { parseWithSharedFields } from '../../machinery/managed-fields/fields-cache.ts'
@@ -104,7 +104,7 @@ function bodyOf(text: string, format: 'json' | 'yaml', bytes?: Buffer): Body {
       if (format === 'json') checkValues(text)
       let value: unknown
       try {
-        if (format === 'json') value = parseWithSharedFields(text, parseWholeJson)
+        if (format === 'json') value = parseWithSharedFields(text, parseExactJson)
         else ({ value, strict: repeated } = parseYaml(text))
       } catch (error) {
         throw unrecognized(

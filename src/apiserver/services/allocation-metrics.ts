@@ -1,5 +1,5 @@
 /** Metrics of cluster IPs and node ports, with upstream's names. */
-import { usualBuckets } from '../../lib/metrics/buckets.ts'
+import { defaultBuckets } from '../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 /** `static` if the client requests a specific address or port. */
@@ -40,7 +40,7 @@ export function allocationMetrics(metrics: MetricsRegistry, state: AllocationSta
   const times = metrics.histogram(
     `${ip}_allocation_duration_seconds`,
     'Duration in seconds to allocate a Cluster IP by ServiceCIDR',
-    usualBuckets,
+    defaultBuckets,
     ['cidr'],
   )
   const ports = metrics.counter(`${port}_allocation_total`, 'Number of NodePort allocations', ['scope'])

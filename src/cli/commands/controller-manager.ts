@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { standardLog } from '../../lib/log/log.ts'
-import { hasBegun } from '../../lib/process/has-begun.ts'
+import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../running/stop-signal.ts'
 import { passThrough } from './apiserver.ts'
@@ -41,7 +41,7 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const manager = await startControllerManager({ flags, cwd: process.cwd(), log })
   if (manager.port !== undefined) log(`health and metrics on port ${manager.port}`)
   surviveErrors(log)
-  hasBegun()
+  tuneAfterStart()
   const end = await Promise.race([manager.ended, stopping.requested])
   await manager.stop(graceMs)
   if (end === 'lost') {

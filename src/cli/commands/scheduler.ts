@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { type LogFormat, standardLog } from '../../lib/log/log.ts'
-import { hasBegun } from '../../lib/process/has-begun.ts'
+import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import * as flags from '../flags/flags.ts'
 import { stopSignal } from '../running/stop-signal.ts'
@@ -154,7 +154,7 @@ async function schedule(given: SchedulerFlags): Promise<void> {
   try {
     if (scheduler.port !== undefined) log(`health and metrics on https://${given.bindAddress}:${scheduler.port}`)
     surviveErrors(log)
-    hasBegun()
+    tuneAfterStart()
     const end = await Promise.race([scheduler.ended, stopping.requested])
     if (end === 'lost')
       throw new ExplainedError(

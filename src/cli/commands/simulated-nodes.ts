@@ -1,7 +1,7 @@
 /** `t8s simulated-nodes`: only simulated nodes, for any API server. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
-import { hasBegun } from '../../lib/process/has-begun.ts'
+import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
 import * as flags from '../flags/flags.ts'
@@ -95,7 +95,7 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
     await Promise.race([running.started, stopping.requested])
     print(`simulating nodes of ${access.url}; Ctrl-C stops it`)
     surviveErrors(print)
-    hasBegun()
+    tuneAfterStart()
     await stopping.requested
   } finally {
     await running.stop()

@@ -6,7 +6,7 @@ import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-file
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
 import type { Merged } from '../../kubeconfig/merge.ts'
 import { type LogFormat, standardLog } from '../../lib/log/log.ts'
-import { hasBegun } from '../../lib/process/has-begun.ts'
+import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import {
   addApiServerOptions,
@@ -238,7 +238,7 @@ async function up(
     )
     surviveErrors(errorLog)
     flushCompileCache()
-    void cluster.synced.then(hasBegun)
+    void cluster.synced.then(tuneAfterStart)
     print(`stopping after ${await stopping.requested}: active requests may finish; a second signal stops immediately`)
   } finally {
     await cluster.stop()

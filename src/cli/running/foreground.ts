@@ -2,11 +2,12 @@
  * Runs a program with kube-apiserver's or etcd's flags in the foreground until a signal stops it. Prints errors in the
  * format of those programs.
  */
-import { complaint, exitCode } from '../../envtest/complaint.ts'
+
 import type { ProgramName } from '../../envtest/launcher-script.ts'
 import type { Running } from '../../envtest/program.ts'
+import { exitCode, startupErrorText } from '../../envtest/startup-error.ts'
 import { type Log, plainLog } from '../../lib/log/log.ts'
-import { hasBegun } from '../../lib/process/has-begun.ts'
+import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -23,11 +24,11 @@ export async function inForeground(
   try {
     const running = await start(plainLog)
     surviveErrors(running.log ?? plainLog)
-    hasBegun()
+    tuneAfterStart()
     await stopping.requested
     await running.stop(graceMs)
   } catch (error) {
-    process.stderr.write(`${complaint(program, error)}\n`)
+    process.stderr.write(`${startupErrorText(program, error)}\n`)
     process.exitCode = exitCode(program, error)
     return
   }

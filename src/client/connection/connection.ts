@@ -12,7 +12,7 @@ import {
 import { connect as connectPlainly, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
-import { bindPlainly } from '../../lib/process/plain-bind.ts'
+import { installPlainBind } from '../../lib/process/plain-bind.ts'
 import { ResponseBody } from './bodies/response-body.ts'
 import { upload } from './bodies/upload.ts'
 import { ConnectionLost, connectionErrorReason, RequestCanceled } from './connection-lost.ts'
@@ -24,7 +24,7 @@ import { secureSocket } from './sockets/secure-socket.ts'
 import { tunnel } from './sockets/tunnel.ts'
 import { whenConnected } from './sockets/when-connected.ts'
 
-bindPlainly()
+installPlainBind()
 
 /** The address of a server, and the credentials for it. */
 export interface ServerAccess {

@@ -10,7 +10,7 @@ const manager = 'kube-controller-manager'
 export function managerMetrics(controllers: () => readonly string[]) {
   const registry = new MetricsRegistry()
   processMetrics(registry)
-  registry.keptCounter(
+  registry.externalCounter(
     'controller_manager_unhandled_errors_total',
     'Errors that no code of this process handled: each is logged with its stack.',
     [],

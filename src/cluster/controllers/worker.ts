@@ -2,8 +2,8 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { reasonOf } from '../../lib/explained-error.ts'
-import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
-import { stepBack } from '../../lib/process/step-back.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { lowerThreadPriority } from '../../lib/process/thread-priority.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { Claims, ControllerCommand, ControllerTask, Report } from './messages.ts'
 import { runTask } from './run-task.ts'
@@ -35,8 +35,8 @@ begun.then(
   },
   (error) => post({ failed: reasonOf(error) }),
 )
-stepBack()
-giveBackMemory()
+lowerThreadPriority()
+releaseMemoryWhenIdle()
 surviveErrors((line) => post({ unhandled: line }))
 
 port.on('message', (order: ControllerCommand) => {

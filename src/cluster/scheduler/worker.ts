@@ -1,8 +1,8 @@
 /** The thread of the scheduler. Its options are in `workerData`. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
-import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
-import { stepBack } from '../../lib/process/step-back.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { lowerThreadPriority } from '../../lib/process/thread-priority.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import type { ComponentReport, ThreadCommand } from '../threads/component-thread.ts'
 import type { SchedulerTask } from './messages.ts'
@@ -15,8 +15,8 @@ void running.synced.then(() => {
   flushCompileCache()
   post({ synced: true })
 })
-stepBack()
-giveBackMemory()
+lowerThreadPriority()
+releaseMemoryWhenIdle()
 surviveErrors((line) => post({ unhandled: line }))
 
 port.on('message', (order: ThreadCommand) => {

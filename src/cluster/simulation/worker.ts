@@ -2,8 +2,8 @@
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { bearerToken } from '../../client/connection/credentials/credentials.ts'
-import { giveBackMemory } from '../../lib/process/give-back-memory.ts'
-import { stepBack } from '../../lib/process/step-back.ts'
+import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { lowerThreadPriority } from '../../lib/process/thread-priority.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
 import { runSimulation } from '../../simulation/index.ts'
 import type { StopCommand } from '../threads/component-thread.ts'
@@ -25,8 +25,8 @@ running.started.then(
   },
   (error: Error) => post({ failed: error.message }),
 )
-stepBack()
-giveBackMemory()
+lowerThreadPriority()
+releaseMemoryWhenIdle()
 surviveErrors((line) => post({ unhandled: line }))
 
 port.on('message', (order: StopCommand) => {

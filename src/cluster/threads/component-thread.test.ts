@@ -23,7 +23,7 @@ test('an unhandled error of a thread is logged and counted, and the thread keeps
   assert.equal(lines.length, 1)
   assert.match(
     lines[0] ?? '',
-    /^the thread of the test: unhandled exception, the server goes on: Error: of the thread\n/,
+    /^the thread of the test: unhandled exception, the server continues: Error: of the thread\n/,
   )
   assert.equal(unhandledErrors(), before + 1)
 })

@@ -1,30 +1,27 @@
-/**
- * The command line of the `etcd` launcher: etcd's flags with the syntax of Go's flag package, most of them without
- * effect.
- */
+/** The command line of the `etcd` launcher: etcd's flags in the syntax of Go's flag package; most have no effect. */
 import { resolve } from 'node:path'
 import { FlagError } from '../../apiserver/serving-flags/index.ts'
 
 export interface EtcdFlags {
-  /** Where data are kept, an absolute path. */
+  /** Absolute path of the data. */
   readonly dataDir: string
-  /** Data are in memory, and written down only at the end. */
+  /** True to hold data in memory and write it only at the end. */
   readonly unsafeNoFsync: boolean
   readonly listenClientUrls: readonly URL[]
-  /** What was given and changes nothing. */
+  /** Given flags without effect. */
   readonly idle: readonly string[]
 }
 
-const usualClientUrl = 'http://localhost:2379'
+const defaultClientUrl = 'http://localhost:2379'
 
-/** What takes effect, with what the help says about it. */
+/** Flags with an effect, and their help texts. */
 const effective: readonly (readonly [name: string, value: string, help: string])[] = [
-  ['data-dir', "'default.etcd'", 'where data are kept when this program ends'],
-  ['listen-client-urls', `'${usualClientUrl}'`, 'where the question about health is answered'],
-  ['unsafe-no-fsync', "'false'", 'keep data in memory, and write them to the data directory only at the end'],
+  ['data-dir', "'default.etcd'", 'the directory for data when this program ends'],
+  ['listen-client-urls', `'${defaultClientUrl}'`, 'the URLs that serve /health'],
+  ['unsafe-no-fsync', "'false'", 'hold data in memory, and write it to the data directory only at the end'],
 ]
 
-/** Accepted, and without effect: flags of etcd 3.6. */
+/** Flags of etcd 3.6 that are accepted without effect. */
 const idleFlags =
   `advertise-client-urls auth-token auth-token-ttl auto-compaction-mode auto-compaction-retention auto-tls backend-batch-interval
 backend-batch-limit backend-bbolt-freelist-type bcrypt-cost bootstrap-defrag-threshold-megabytes cert-file cipher-suites client-cert-allowed-hostname
@@ -43,7 +40,7 @@ v2-deprecation wal-dir warning-apply-duration warning-unary-request-duration wat
     /\s+/,
   )
 
-/** Flags that may stand alone. */
+/** Flags that need no value. */
 const booleans = new Set(
   `auto-tls client-cert-auth compact-hash-check-enabled enable-distributed-tracing enable-grpc-gateway enable-log-rotation enable-pprof
 experimental-compact-hash-check-enabled experimental-enable-lease-checkpoint experimental-initial-corrupt-check experimental-peer-skip-client-san-verification force-new-cluster
@@ -51,7 +48,7 @@ initial-election-tick-advance memory-mlock peer-auto-tls peer-client-cert-auth p
 strict-reconfig-check unsafe-no-fsync`.split(/\s+/),
 )
 
-/** Reads the command line. Throws a FlagError with etcd's words. */
+/** Parses the command line. Throws a FlagError with etcd's message. */
 export function etcdFlags(args: readonly string[], cwd: string): EtcdFlags {
   const given = new Map<string, string>()
   for (let i = 0; i < args.length; i++) {
@@ -69,7 +66,7 @@ export function etcdFlags(args: readonly string[], cwd: string): EtcdFlags {
   return {
     dataDir: resolve(cwd, given.get('data-dir') || `${given.get('name') ?? 'default'}.etcd`),
     unsafeNoFsync: /^(1|t)/i.test(given.get('unsafe-no-fsync') ?? ''),
-    listenClientUrls: (given.get('listen-client-urls') || usualClientUrl).split(',').map(clientUrl),
+    listenClientUrls: (given.get('listen-client-urls') || defaultClientUrl).split(',').map(clientUrl),
     idle: [...given.keys()].filter((name) => idleFlags.includes(name) && name !== 'name'),
   }
 }
@@ -78,23 +75,28 @@ function clientUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:')
     throw new FlagError(
-      `--listen-client-urls ${text}: this program answers plain HTTP only: give a URL such as ${usualClientUrl}`,
+      `--listen-client-urls ${text}: this program only supports plain HTTP: use a URL such as ${defaultClientUrl}`,
     )
   return url
 }
 
-/** The text of `--help`, up to its last line break. */
-export const etcdHelp = `The stand-in for etcd that Typernetes' kube-apiserver uses in test suites. It answers the question about health
-(GET /health) and nothing else: it is no etcd. The data live in a store of Typernetes' own, which the kube-apiserver beside it uses.
+const effectiveText = effective
+  .map(([name, value, help]) => `  --${name} ${value}\n        ${help.charAt(0).toUpperCase()}${help.slice(1)}.`)
+  .join('\n')
+
+/** The text of `--help`, including the last line break. */
+export const etcdHelp = `A replacement for etcd that Typernetes' kube-apiserver uses in test suites.
+It only serves GET /health and is not an etcd. The data is in a store of
+Typernetes, which the kube-apiserver uses directly.
 
 Usage:
   etcd [flags]
 
-Flags that take effect:
+Flags with an effect:
 
-${effective.map(([name, value, help]) => `  --${name} ${value}\n        ${help.charAt(0).toUpperCase()}${help.slice(1)}.`).join('\n')}
+${effectiveText}
 
-Flags of etcd that are accepted and change nothing:
+Flags of etcd that are accepted without effect:
 
 ${idleFlags.map((name) => `  --${name}`).join('\n')}
 `

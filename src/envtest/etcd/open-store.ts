@@ -1,7 +1,4 @@
-/**
- * The store that an `etcd` launcher stands for: in memory where it may be lost, else on the disk; its folder is etcd's
- * data directory.
- */
+/** The store of an `etcd` launcher, in memory or on disk, in etcd's data directory. */
 import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
@@ -10,13 +7,13 @@ import type { Store } from '../../storage/store.ts'
 
 export interface StoreLocation {
   readonly dataDir: string
-  /** In memory, and written down at the end: what `--unsafe-no-fsync` asks for. */
+  /** True to hold the data in memory and write it at the end (`--unsafe-no-fsync`). */
   readonly unsafeNoFsync: boolean
 }
 
 export interface OpenStore {
   readonly store: Store
-  /** Writes down what is to be kept, and lets others open the directory. */
+  /** Writes the data and releases the directory. */
   close(): Promise<void>
 }
 
@@ -26,7 +23,7 @@ export async function openStore({ dataDir, unsafeNoFsync }: StoreLocation): Prom
     makeDirectory(dataDir, 0o700)
   } catch (error) {
     throw new ExplainedError(
-      `cannot keep data in ${dataDir}: ${reasonOf(error)}; choose another directory with --data-dir`,
+      `cannot store data in ${dataDir}: ${reasonOf(error)}; choose another directory with --data-dir`,
       { cause: error },
     )
   }

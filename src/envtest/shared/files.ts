@@ -1,13 +1,14 @@
 /**
- * How launchers and the shared process meet: in a directory of the user's, by named pipes, because a shell can open
- * those and needs nothing else. `launcher-script.ts` is the other side; what stands here must agree with it.
+ * The protocol between launchers and the shared process: named pipes in a directory of the user, since a shell can open
+ * those without other programs. `launcher-script.ts` is the other side and must agree with this file.
  *
- *     requests    rung by a launcher that has laid down a request
+ *     requests    a launcher writes to this pipe after it has written a request
  *     server      pid of the shared process, and its descriptor of `requests`
- *     starting    pid of the launcher that is about to start the shared process
- *     PID.args    what the launcher PID asks for: program, directory, arguments, `end`, each closed by NUL
- *     PID.up      launcher → shared process: a line `stop`; its end is the launcher's end
- *     PID.down    shared process → launcher: lines that begin with h (it is served), o, e (for its stdout, stderr), k (signal to die by), x (exit code)
+ *     starting    pid of the launcher that starts the shared process
+ *     PID.args    the request of launcher PID: program, directory, arguments, `end`, each terminated by NUL
+ *     PID.up      launcher → shared process: a line `stop`; end of file is the end of the launcher
+ *     PID.down    shared process → launcher: lines with a prefix: h (served), o, e (for stdout, stderr), n (no-op),
+ *                 k (signal to end with), x (exit code)
  */
 import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +28,7 @@ export const bellPath = (directory: string): string => join(directory, 'requests
 export const startingPath = (directory: string): string => join(directory, 'starting')
 export const serverPath = (directory: string): string => join(directory, 'server')
 
-/** Takes all requests that lie there, whole ones of launchers that live; those of the dead are removed. */
+/** Takes all complete requests of living launchers; removes those of dead ones. */
 export function takeRequests(directory: string): LauncherRequest[] {
   const ids = readdirSync(directory).flatMap((name) => (name.endsWith('.args') ? [name.slice(0, -'.args'.length)] : []))
   return ids.flatMap((id) => take(directory, id) ?? [])
@@ -36,7 +37,7 @@ export function takeRequests(directory: string): LauncherRequest[] {
 function take(directory: string, id: string): LauncherRequest | undefined {
   const path = (name: string): string => join(directory, `${id}.${name}`)
   const fields = readFileSync(path('args'), 'utf8').split('\0')
-  // It is still being written: its launcher rings when it is whole.
+  // Still incomplete: the launcher writes to `requests` when it is complete.
   if (fields.length < 4 || fields.at(-2) !== 'end' || fields.at(-1) !== '') return undefined
   let down: number | undefined
   try {
@@ -46,7 +47,7 @@ function take(directory: string, id: string): LauncherRequest | undefined {
     return { program: program === 'etcd' ? 'etcd' : 'kube-apiserver', cwd: cwd!, args, up, down }
   } catch (error) {
     if (down !== undefined) closeSync(down)
-    // ENXIO: nobody reads the pipe any more.
+    // ENXIO: the launcher has ended.
     if (errorCode(error) !== 'ENXIO' && errorCode(error) !== 'ENOENT') throw error
     return undefined
   } finally {

@@ -1,7 +1,4 @@
-/**
- * The process that the launchers of one user share: it runs their programs, each on its own, and ends a while after the
- * last.
- */
+/** The process that the launchers of a user share: runs their programs independently, and ends when it is idle. */
 import { closeSync, constants, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { errorCode } from '../../lib/explained-error.ts'
@@ -14,14 +11,14 @@ import { bellPath, serverPath, startingPath, takeRequests } from './files.ts'
 import { serveLauncher } from './session.ts'
 
 export interface SharedProcessOptions {
-  /** The directory that launchers and this process meet in. */
+  /** The directory with the pipes. */
   readonly directory: string
-  /** How long it waits for another launcher after the last has ended, in ms. */
+  /** Idle time before it ends, in ms. */
   readonly idleMs: number
   readonly log: (line: string) => void
 }
 
-/** Serves launchers until none has come for a while. Resolves at once if another process does so already. */
+/** Serves launchers until it is idle. Resolves immediately if another process serves them. */
 export async function runSharedProcess({ directory, idleMs, log }: SharedProcessOptions): Promise<void> {
   const owner = own(directory)
   if (!owner) {
@@ -35,45 +32,45 @@ export async function runSharedProcess({ directory, idleMs, log }: SharedProcess
   let idle: NodeJS.Timeout | undefined
 
   const publish = (): void => writeFileAtomically(serverPath(directory), `${process.pid} ${bell}\n`, 0o600)
-  const look = (): void => {
+  const serveRequests = (): void => {
     for (const request of takeRequests(directory)) {
       running++
       clearTimeout(idle)
       void serveLauncher(request, stores).then(() => {
         running--
-        rest()
+        startIdleTimer()
       })
     }
   }
-  const rest = (): void => {
+  const startIdleTimer = (): void => {
     clearTimeout(idle)
-    if (running === 0) idle = setTimeout(leave, idleMs)
+    if (running === 0) idle = setTimeout(endIfIdle, idleMs)
   }
-  const leave = (): void => {
-    // Who lays down a request from now on starts another process; who has done so before is served here.
+  const endIfIdle = (): void => {
+    // New requests start another process; earlier ones are served here.
     rmSync(serverPath(directory), { force: true })
-    // Nobody meets in a directory that has been removed.
-    if (existsSync(directory)) look()
+    // The directory may have been deleted.
+    if (existsSync(directory)) serveRequests()
     if (running > 0) publish()
     else finish()
   }
 
-  // One cluster's fault is not the others' end.
+  // An error in one cluster must not end the others.
   surviveErrors(log)
-  // A terminal's signals are for the launchers.
+  // Signals of the terminal are for the launchers.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
-  new Socket({ fd: bell, readable: true, writable: false }).on('data', look)
+  new Socket({ fd: bell, readable: true, writable: false }).on('data', serveRequests)
   publish()
-  // Whoever comes from now on finds this process; the requests of those who have waited for it lie there.
+  // New launchers now find this process; requests of waiting launchers are in the directory.
   rmSync(startingPath(directory), { force: true })
-  rest()
-  look()
+  startIdleTimer()
+  serveRequests()
   await over
   owner.release()
 }
 
-/** Undefined if another process serves the directory. */
+/** Acquires the directory; returns undefined if another process serves it. */
 function own(directory: string): ReturnType<typeof acquire> | undefined {
   try {
     return acquire(directory)
@@ -84,12 +81,12 @@ function own(directory: string): ReturnType<typeof acquire> | undefined {
 }
 
 function openBell(directory: string): number {
-  // Launchers make it, for Node makes no named pipes. Open for writing as well, so that the last of them to let go does
-  // not end it.
+  // Launchers create it, since Node cannot create named pipes. Also opened for writing, so that it does not end when
+  // the last launcher closes it.
   return openSync(bellPath(directory), constants.O_RDWR | constants.O_NONBLOCK)
 }
 
-/** Tells the process that serves already to look. If it is not that far yet, it looks when it is. */
+/** Notifies the serving process; one that is starting reads the requests when it is ready. */
 function ring(directory: string): void {
   try {
     const bell = openSync(bellPath(directory), constants.O_WRONLY | constants.O_NONBLOCK)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { writeFileAtomically } from './atomic-file.ts'
 
-test('a device or a pipe is not replaced by a file', (t) => {
+test('devices and pipes are not replaced', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'atomic-file-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const pipe = join(folder, 'pipe')

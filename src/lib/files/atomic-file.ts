@@ -1,7 +1,4 @@
-/**
- * Writes files so that a reader sees the old content or the new one, never a part, and never with wider rights than
- * asked.
- */
+/** Writes files atomically: readers see the old or the new content, and the mode is never wider than requested. */
 import { randomBytes } from 'node:crypto'
 import { chownSync, lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
@@ -11,8 +8,8 @@ export interface Owner {
 }
 
 /**
- * Replaces `file` at once; `mode` holds from the first byte, and so does `owner`, if one is given. Throws what the file
- * system throws, and for devices and pipes: `/dev/null` has to stay.
+ * Replaces `file` atomically; `mode` and `owner` are set before it gets its name. Throws errors of the file system, and
+ * an Error for devices and pipes, so that `/dev/null` is not replaced.
  */
 export function writeFileAtomically(file: string, content: string | Uint8Array, mode: number, owner?: Owner): void {
   checkReplaceable(file)

@@ -18,31 +18,31 @@ function watched(t: { after(action: () => void): void }) {
     return { text }
   }
   const value = fileValue({ paths: [path], read, log: (line) => lines.push(line), everyMs: 10, now: () => at })
-  const later = () => {
+  const laterValue = () => {
     at += 10
     return value()
   }
-  return { path, value, later, lines }
+  return { path, value, laterValue, lines }
 }
 
-test('the value stays the same object until the file is another', (t) => {
-  const { path, value, later } = watched(t)
+test('the value is the same object until the file changes', (t) => {
+  const { path, value, laterValue } = watched(t)
   const first = value()
-  assert.equal(later(), first)
+  assert.equal(laterValue(), first)
   writeFileSync(`${path}.new`, '22')
   renameSync(`${path}.new`, path)
   assert.equal(value(), first)
-  assert.deepEqual(later(), { text: '22' })
+  assert.deepEqual(laterValue(), { text: '22' })
 })
 
-test('a file that cannot be read leaves the old value, is told once, and is tried again', (t) => {
-  const { path, later, lines } = watched(t)
+test('an unreadable file keeps the old value, is logged once, and is read again', (t) => {
+  const { path, laterValue, lines } = watched(t)
   writeFileSync(path, 'bad')
-  assert.equal(later().text, '1')
-  assert.equal(later().text, '1')
-  assert.deepEqual(lines, [`${path}: what was read before stays: it is bad`])
+  assert.equal(laterValue().text, '1')
+  assert.equal(laterValue().text, '1')
+  assert.deepEqual(lines, [`${path}: using the previous content: it is bad`])
   rmSync(path)
-  assert.equal(later().text, '1')
+  assert.equal(laterValue().text, '1')
   writeFileSync(path, '333')
-  assert.equal(later().text, '333')
+  assert.equal(laterValue().text, '333')
 })

@@ -1,22 +1,21 @@
 /**
- * What files say, read again when they have changed. They are looked at when the value is asked for, so nothing runs
- * and nothing has to be stopped.
+ * A value from files, which are read again after changes. Changes are checked on access, so nothing must be stopped.
  */
 import { statSync } from 'node:fs'
 
 export interface FileValueOptions<T> {
   readonly paths: readonly string[]
-  /** Reads the files. What it throws at first is the caller's; later the old value stays. */
+  /** Reads the files. The first error is thrown; after later errors the old value is used. */
   readonly read: () => T
-  /** Told why the old value stays, once for each state of the files. */
+  /** Logs why the old value is used, once per state of the files. */
   readonly log: (line: string) => void
-  /** How often the files are looked at, at most: ms. */
+  /** Minimum interval of checks, in ms. */
   readonly everyMs?: number
-  /** Ms of a clock that only goes forward. */
+  /** A monotonic clock, in ms. */
   readonly now?: () => number
 }
 
-/** Gives the same value until the files are others. Throws what `read` throws. */
+/** Returns a function that returns the current value. Throws if the first `read` throws. */
 export function fileValue<T>({
   paths,
   read,
@@ -27,28 +26,28 @@ export function fileValue<T>({
   let state = stateOf(paths)
   let failed = ''
   let value = read()
-  let looked = now()
+  let checkedAt = now()
   return () => {
     const at = now()
-    if (at - looked < everyMs) return value
-    looked = at
+    if (at - checkedAt < everyMs) return value
+    checkedAt = at
     const current = stateOf(paths)
     if (current === state) return value
     try {
       value = read()
       state = current
-      log(`${paths.join(', ')}: read again after a change`)
+      log(`${paths.join(', ')}: reloaded after a change`)
     } catch (error) {
-      // It may be half written: it is tried again until it can be read.
+      // It may be incomplete: read it again at the next check.
       if (failed !== current)
-        log(`${paths.join(', ')}: what was read before stays: ${error instanceof Error ? error.message : error}`)
+        log(`${paths.join(', ')}: using the previous content: ${error instanceof Error ? error.message : error}`)
       failed = current
     }
     return value
   }
 }
 
-/** Which files these are: others have been put in their place if it differs. */
+/** Identifies the versions of the files. */
 const stateOf = (paths: readonly string[]): string => paths.map(fileState).join()
 
 function fileState(path: string): string {

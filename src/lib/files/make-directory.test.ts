@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeDirectory } from './make-directory.ts'
 
-test('missing parents are made, what is there stays', (t) => {
+test('creates missing parents and keeps existing directories', (t) => {
   const base = mkdtempSync(join(tmpdir(), 't8s-mkdir-'))
   t.after(() => rmSync(base, { recursive: true, force: true }))
   makeDirectory(join(base, 'a/b'), 0o700)
@@ -16,7 +16,7 @@ test('missing parents are made, what is there stays', (t) => {
   assert.throws(() => makeDirectory(join(base, 'file/below'), 0o700), { code: 'ENOTDIR' })
 })
 
-test('a file system that has no room for directories refuses at once', {
+test('a file system without mkdir fails immediately', {
   skip: existsSync('/proc') ? false : 'there is no /proc on this machine',
 }, () => {
   assert.throws(() => makeDirectory('/proc/no-such/directory', 0o700), { code: 'ENOENT' })

@@ -1,14 +1,14 @@
 /**
- * Makes directories. Node's own `mkdir({ recursive: true })` never returns where the file system answers ENOENT for
- * good, as /proc does.
+ * Creates directories. Node's `mkdir({ recursive: true })` never returns if the file system always fails with ENOENT,
+ * as /proc does.
  */
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode } from '../explained-error.ts'
 
 /**
- * Makes `path` and its missing parents with these rights; a directory that is there stays as it is. Throws what the
- * file system throws.
+ * Creates `path` and its missing parents with `mode`; does not change existing directories. Throws errors of the file
+ * system.
  */
 export function makeDirectory(path: string, mode: number): void {
   if (isDirectory(path)) return
@@ -17,7 +17,7 @@ export function makeDirectory(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode })
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it.
     if (errorCode(error) !== 'EEXIST' || !isDirectory(path)) throw error
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { after } from './after.ts'
 
-test('what is there is used at once', () => {
+test('a plain value is passed on synchronously', () => {
   assert.equal(
     after(1, (value) => value + 1),
     2,
@@ -16,7 +16,7 @@ test('what is there is used at once', () => {
   )
 })
 
-test('what is to come is waited for', async () => {
+test('a promise is awaited', async () => {
   assert.equal(await after(Promise.resolve(1), (value) => value + 1), 2)
   await assert.rejects(Promise.resolve(after(Promise.reject(new Error('no')), () => 0)), /no/)
 })

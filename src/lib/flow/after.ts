@@ -1,6 +1,6 @@
 /**
- * Calls `next` with a value: at once if it is there, later if it is a promise. Steps that seldom have to wait cost
- * nothing this way, where `await` would put off all that follows.
+ * Calls `next` with a value: synchronously, or after the promise if it is one. Avoids the cost of `await` for steps
+ * that seldom wait.
  */
 export function after<T, R>(value: T | Promise<T>, next: (value: T) => Promise<R>): Promise<R>
 export function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R>

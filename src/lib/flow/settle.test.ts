@@ -2,34 +2,34 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { settle } from './settle.ts'
 
-const told = (start: () => number | Promise<number>): string | Promise<string> =>
+const outcome = (start: () => number | Promise<number>): string | Promise<string> =>
   settle(
     start,
     (value) => `done ${value}`,
     (error) => `failed ${(error as Error).message}`,
   )
 
-test('what is there or thrown is told at once', () => {
+test('values and errors are passed on synchronously', () => {
   assert.equal(
-    told(() => 1),
+    outcome(() => 1),
     'done 1',
   )
   assert.equal(
-    told(() => {
+    outcome(() => {
       throw new Error('no')
     }),
     'failed no',
   )
 })
 
-test('what is to come is told when it has', async () => {
-  const answer = told(async () => 1)
+test('promises are awaited', async () => {
+  const answer = outcome(async () => 1)
   assert.ok(answer instanceof Promise)
   assert.equal(await answer, 'done 1')
-  assert.equal(await told(() => Promise.reject(new Error('no'))), 'failed no')
+  assert.equal(await outcome(() => Promise.reject(new Error('no'))), 'failed no')
 })
 
-test('what is thrown in turn is nobody’s second outcome', () => {
+test('an error of a callback is thrown, not passed on', () => {
   const thrown = (): never => {
     throw new Error('later')
   }

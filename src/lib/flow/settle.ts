@@ -1,6 +1,6 @@
 /**
- * Calls `done` with what `start` gives, or `failed` with what it throws: at once, or where it gives a promise, when
- * that is settled. As `after()`, but errors are seen too.
+ * Calls `done` with the result of `start`, or `failed` with its error: synchronously, or after the promise settles. As
+ * `after()`, with error handling.
  */
 export function settle<T, R>(
   start: () => T | Promise<T>,

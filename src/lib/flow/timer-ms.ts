@@ -1,9 +1,9 @@
-/** The range of Node's timers: out of it they warn, and fire at once. */
+/** The range of Node's timers; outside of it, they warn and fire immediately. */
 
-const longestTimerMs = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
 /**
- * The time for a timer that is to fire in `ms`: 0 if that is over already, 24 days if it is longer than that.
+ * Returns the time for a timer: `ms`, but at least 0 and at most 24 days.
  * @example setTimeout(expire, timerMs(deadline - performance.now()))
  */
-export const timerMs = (ms: number): number => Math.min(Math.max(0, ms), longestTimerMs)
+export const timerMs = (ms: number): number => Math.min(Math.max(0, ms), maxTimerMs)

@@ -1,8 +1,8 @@
-/** Values as Go's flags read them: each kind gives what it read, or says why not in the words of Go's own parsers. */
+/** Parsers for values of Go's flags, with the error messages of Go. */
 import { isIP } from 'node:net'
 import { goDurationMs as parseDuration } from './go-duration.ts'
 
-/** A value that a flag does not take; the message is Go's. */
+/** The error for an invalid value, with Go's message. */
 export class ValueError extends Error {}
 
 const quoted = (text: string): string => JSON.stringify(text)
@@ -14,7 +14,7 @@ export function goBool(text: string): boolean {
   throw new ValueError(`strconv.ParseBool: parsing ${quoted(text)}: invalid syntax`)
 }
 
-/** strconv.ParseInt with base 0 and 64 bits; beyond 2^53 digits are lost, which no flag needs. */
+/** strconv.ParseInt with base 0 and 64 bits. Inexact beyond 2^53, which no flag needs. */
 export function goInt(text: string): number {
   if (!/^[+-]?(?:0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]*|0[bB][01_]+|[1-9][0-9_]*)$/.test(text))
     throw new ValueError(`strconv.ParseInt: parsing ${quoted(text)}: invalid syntax`)
@@ -68,14 +68,14 @@ export function goMap(text: string): [string, string][] {
   })
 }
 
-/** `key=value`, with any commas that the value has. */
+/** `key=value`; the value may contain commas. */
 export function goPair(text: string): [string, string] {
   const at = text.indexOf('=')
   if (at < 0) throw new ValueError('malformed pair, expect string=string')
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
-/** `--runtime-config`: as a map, where a key alone means an empty value. */
+/** `--runtime-config`: a map; a key without a value has an empty one. */
 export const configurationMap = (text: string): [string, string][] =>
   text
     .split(',')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { goDuration, goDurationMs } from './go-duration.ts'
 
-test('durations are shown as Go shows them, and read again', () => {
+test('durations are formatted and parsed as in Go', () => {
   const shown: readonly (readonly [ms: number, text: string])[] = [
     [0, '0s'],
     [1.5, '1.5ms'],

@@ -1,6 +1,4 @@
-/**
- * Durations as Go reads and shows them (`time.ParseDuration`, `Duration.String`), in its words for those that are none.
- */
+/** Parses and formats durations as Go (`time.ParseDuration`, `Duration.String`), with Go's error messages. */
 import { goQuote } from './go-quote.ts'
 
 const unitsMs: Readonly<Record<string, number>> = {
@@ -14,7 +12,7 @@ const unitsMs: Readonly<Record<string, number>> = {
   h: 3_600_000,
 }
 
-/** In ms; durations may be negative. Throws an Error: `time: invalid duration "x"`. */
+/** Parses a duration, which may be negative; returns ms. Throws an Error: `time: invalid duration "x"`. */
 export function goDurationMs(text: string): number {
   const invalid = (): Error => new Error(`time: invalid duration ${goQuote(text)}`)
   const sign = text.startsWith('-') ? -1 : 1
@@ -34,7 +32,7 @@ export function goDurationMs(text: string): number {
   return sign * total
 }
 
-/** A duration as Go shows it: `1m0s`, `500ms`, `1.0000005s`. Of ms, to the nanosecond. */
+/** Formats ms as Go: `1m0s`, `500ms`, `1.0000005s`. Precise to the nanosecond. */
 export function goDuration(ms: number): string {
   if (ms < 0) return `-${goDuration(-ms)}`
   if (ms < 1000) return ms === 0 ? '0s' : `${Number(ms.toFixed(6))}ms`

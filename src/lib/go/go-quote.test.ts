@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { goQuote } from './go-quote.ts'
 
-test('texts are quoted as Go quotes them', () => {
+test('goQuote quotes as strconv.Quote', () => {
   assert.equal(goQuote('plain text'), '"plain text"')
   assert.equal(goQuote('a"b\\c'), '"a\\"b\\\\c"')
   assert.equal(goQuote('\x07\b\f\n\r\t\v\x00\x7f'), '"\\a\\b\\f\\n\\r\\t\\v\\x00\\x7f"')

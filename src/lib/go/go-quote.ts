@@ -1,6 +1,6 @@
-/** Texts in quotes as Go writes them (`strconv.Quote`, `%q`): upstream's messages show values so. */
+/** Quotes texts as Go (`strconv.Quote`, `%q`), for upstream's messages. */
 
-/** Characters that have a short escape in Go, which CEL shares. */
+/** Characters with a short escape in Go and CEL. */
 export const goEscapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
   '\b': '\\b',
@@ -15,10 +15,10 @@ export const goEscapes: Readonly<Record<string, string>> = {
 const plain = /^[ !#-[\]-~]*$/
 const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 
-/** Whether a character is what Go calls printable (`unicode.IsPrint`). */
+/** True if a character is printable (`unicode.IsPrint`). */
 export const isPrintable = (character: string): boolean => printable.test(character)
 
-/** `text` in double quotes; what is not printable is escaped. */
+/** Returns `text` in double quotes, with unprintable characters escaped. */
 export function goQuote(text: string): string {
   if (plain.test(text)) return `"${text}"`
   let quoted = ''
@@ -29,7 +29,7 @@ export function goQuote(text: string): string {
 
 function escaped(point: number): string {
   if (point < 0x20 || point === 0x7f) return `\\x${hex(point, 2)}`
-  // Half a surrogate pair is no character: Go would never have got it out of UTF-8.
+  // A lone surrogate is not a character; Go would decode it as U+FFFD.
   if (point >= 0xd800 && point <= 0xdfff) return '\\ufffd'
   return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
 }

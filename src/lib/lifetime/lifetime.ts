@@ -9,8 +9,8 @@ export class Lifetime {
   }
 
   /**
-   * Registers the end of a part. Call it before the part starts: `end` must be harmless for a part that has not started,
-   * or not completely.
+   * Registers the end of a part. Call it before the part starts: `end` must be harmless for a part that has not
+   * started, or not completely.
    */
   onEnd(end: (graceMs: number) => void | Promise<void>): void {
     this.#ends.push(end)

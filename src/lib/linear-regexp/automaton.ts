@@ -1,28 +1,28 @@
 /**
- * Runs a program over a text on all its ways at once. What was found out about a set of ways and a character is
- * remembered, so that most characters cost one look-up.
+ * Runs a program over a text, following all threads at the same time. Transitions between sets of threads are cached,
+ * so that most characters cost one lookup (a lazy DFA).
  */
 import type { LinearRegexp } from './index.ts'
 import type { Program } from './program.ts'
 import { type Assertion, hasChar } from './syntax-tree.ts'
 
-/** What stood before: it decides which assertions hold. */
+/** The kind of the previous character, which decides which assertions hold. */
 export type Before = 'start' | 'newline' | 'word' | 'other'
 
-/** Where the machine may stand. */
+/** A set of threads (a DFA state). */
 interface State {
   readonly at: readonly number[]
   readonly before: Before
-  /** By ASCII character, and after them the end of the text. */
+  /** Transitions by ASCII character, then for the end of the text. */
   readonly next: (State | boolean | undefined)[]
   readonly others: Map<number, State | boolean>
 }
 
-/** Bounds what is remembered. */
-const mostStates = 256
-const mostOthers = 256
+/** Limits of the cache. */
+const maxStates = 256
+const maxOthers = 256
 
-/** What comes after the last character. */
+/** The code after the last character. */
 const end = -1
 const endSlot = 128
 
@@ -50,11 +50,11 @@ export class Automaton implements LinearRegexp {
     return (state.next[endSlot] ?? this.#advance(state, end)) === true
   }
 
-  /** The state after a character; true as soon as there is a match, false when there can be none any more. */
+  /** The state after a character; true for a match, false if no match is possible. */
   #advance(state: State, code: number): State | boolean {
     const next = this.#step(state, code)
     if (code < 128) state.next[code === end ? endSlot : code] = next
-    else if (state.others.size < mostOthers) state.others.set(code, next)
+    else if (state.others.size < maxOthers) state.others.set(code, next)
     return next
   }
 
@@ -62,7 +62,7 @@ export class Automaton implements LinearRegexp {
     const { steps, start, anchored, looksAround } = this.#program
     const after = new Set<number>()
     const seen = new Set<number>(at)
-    // What is added while the walk goes on is visited, too.
+    // Elements that are added during the iteration are visited, too.
     for (const place of seen) {
       const step = steps[place]!
       switch (step.kind) {
@@ -92,7 +92,7 @@ export class Automaton implements LinearRegexp {
     const name = `${before}${at.join(',')}`
     const known = this.#states.get(name)
     if (known) return known
-    if (this.#states.size >= mostStates) {
+    if (this.#states.size >= maxStates) {
       this.#states.clear()
       this.#first = undefined
     }
@@ -110,10 +110,10 @@ export class Automaton implements LinearRegexp {
 const isWord = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122)
 
-/** What the code point is to an assertion that looks back at it. */
+/** The kind of a code point for assertions after it. */
 export const kindOf = (code: number): Before => (code === 10 ? 'newline' : isWord(code) ? 'word' : 'other')
 
-/** Whether an assertion holds between what stood before and the code point that follows (-1: the end of the text). */
+/** True if an assertion holds between the previous kind and the next code point (-1: end of the text). */
 export function holds(assertion: Assertion, before: Before, code: number): boolean {
   switch (assertion) {
     case 'text-start':

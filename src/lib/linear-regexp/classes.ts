@@ -1,4 +1,4 @@
-/** Classes of characters that have names. */
+/** Named character classes. */
 import { own } from '../own.ts'
 import type { CharClass } from './syntax-tree.ts'
 
@@ -8,7 +8,7 @@ const digits = range('09')
 const spaces = [9, 10, 12, 13, 32, 32]
 const words = range('09AZ__az')
 
-/** `\d`, `\s`, `\w` and what they are not: ASCII only. */
+/** `\d`, `\s`, `\w` and their negations; ASCII only. */
 export function perlClass(char: string): CharClass | undefined {
   const negated = char === 'D' || char === 'S' || char === 'W'
   switch (char.toLowerCase()) {
@@ -48,7 +48,7 @@ export function asciiClass(name: string, negated: boolean, fold: boolean): CharC
 
 const categories = /^(C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/
 
-/** `\p{Greek}`, `\pL`: scripts and general categories by the names that Go knows. */
+/** `\p{Greek}`, `\pL`: scripts and general categories, by Go's names. */
 export function unicodeClass(name: string, negated: boolean, fold: boolean): CharClass | undefined {
   if (name === 'Any') return { ranges: [0, 0x10ffff], negated, fold: false }
   try {

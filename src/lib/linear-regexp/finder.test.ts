@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { regexpFinder } from './index.ts'
 
-test('the leftmost is found, and of those there what is preferred', () => {
+test('findAll returns leftmost matches with Perl preference', () => {
   const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ['[0-9]+', 'abc 123 45', ['123', '45']],
     ['a|ab', 'ab', ['a']],
@@ -27,12 +27,12 @@ test('the leftmost is found, and of those there what is preferred', () => {
     assert.deepEqual(regexpFinder(pattern).findAll(text), found, `${pattern} in ${text}`)
 })
 
-test('no more matches are found than asked for', () => {
+test('findAll respects the limit', () => {
   assert.deepEqual(regexpFinder('[0-9]').findAll('1 2 3', 2), ['1', '2'])
   assert.deepEqual(regexpFinder('[0-9]').findAll('1 2 3', 0), [])
 })
 
-test('what JavaScript finds is found, for random expressions', () => {
+test('random expressions find the same as in JavaScript', () => {
   let seed = 7
   const random = (below: number): number => {
     seed = (seed * 1103515245 + 12345) % 2147483648
@@ -61,7 +61,7 @@ test('what JavaScript finds is found, for random expressions', () => {
   }
 })
 
-test('finding all ends, also where every place is looked at from every place', () => {
+test('findAll throws TooMuchWork instead of taking quadratic time', () => {
   const text = 'a'.repeat(200_000)
   assert.throws(() => regexpFinder('a.*b|a').findAll(text), { name: 'TooMuchWork' })
   assert.deepEqual(regexpFinder('(a+)+$').findAll(`${text}!`), [])

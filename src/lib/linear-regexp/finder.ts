@@ -1,16 +1,15 @@
 /**
- * Finds what an expression matches: the leftmost place, and there what Perl would find (earlier alternatives and greedy
- * repetitions first). All ways are followed at once, each with the place it began at, in the order in which they are
- * preferred.
+ * Finds the matches of an expression: the leftmost, with Perl preference (earlier alternatives and greedy repetitions
+ * first). Follows all threads at the same time, in order of preference, each with its start position.
  */
 import { Automaton, type Before, holds, kindOf } from './automaton.ts'
 import type { Program } from './program.ts'
 import { hasChar } from './syntax-tree.ts'
 
-/** Finding all can take the square of the text's length; more steps than this are not worth any answer. */
-const mostWork = 20_000_000
+/** Finding all matches can take quadratic time; this limits the steps. */
+const maxWork = 20_000_000
 
-/** The text would take too many steps. */
+/** The error if a text would take too many steps. */
 export class TooMuchWork extends Error {
   constructor() {
     super('regular expression takes too many steps')
@@ -26,11 +25,11 @@ interface Match {
 export class Finder {
   readonly #program: Program
   readonly #automaton: Automaton
-  /** In which round a step was last visited. */
+  /** The round in which each step was last visited. */
   readonly #visited: Int32Array
-  readonly #ways = new Ways()
-  readonly #readers = new Ways()
-  readonly #open = new Ways()
+  readonly #threads = new Threads()
+  readonly #readers = new Threads()
+  readonly #open = new Threads()
   #round = 0
   #work = 0
 
@@ -41,8 +40,8 @@ export class Finder {
   }
 
   /**
-   * What is found, from left to right, at most `limit` (negative: all). Nothing is found right behind what was found
-   * before. Throws TooMuchWork.
+   * Returns the matches from left to right, at most `limit` (negative: all). Skips an empty match directly after
+   * another match. Throws TooMuchWork.
    */
   findAll(text: string, limit = -1): string[] {
     const found: string[] = []
@@ -54,7 +53,7 @@ export class Finder {
       if (!match) break
       const { start, end } = match
       if (end > start || start !== last) found.push(text.slice(start, end))
-      // After nothing at all one goes on by a character.
+      // After an empty match, continue at the next character.
       from = end > from ? end : from + width(text, from)
       last = end
     }
@@ -63,34 +62,34 @@ export class Finder {
 
   #next(text: string, from: number): Match | undefined {
     const { steps, start, anchored } = this.#program
-    const ways = this.#ways
+    const threads = this.#threads
     const readers = this.#readers
     let before: Before = from === 0 ? 'start' : kindOf(codeBefore(text, from))
     let match: Match | undefined
-    ways.size = 0
+    threads.size = 0
     for (let at = from; ; ) {
-      // A later beginning is preferred least, and not at all once there is a match.
-      if (!match && (at === 0 || !anchored)) ways.add(start, at)
+      // A later start has the lowest preference, and none once there is a match.
+      if (!match && (at === 0 || !anchored)) threads.add(start, at)
       const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1
       this.#follow(before, code)
-      ways.size = 0
+      threads.size = 0
       for (let i = 0; i < readers.size; i++) {
         const step = steps[readers.steps[i]!]
         if (step?.kind === 'match') {
           match = { start: readers.starts[i]!, end: at }
           break
         }
-        if (step?.kind === 'read' && code >= 0 && hasChar(step.chars, code)) ways.add(step.next, readers.starts[i]!)
+        if (step?.kind === 'read' && code >= 0 && hasChar(step.chars, code)) threads.add(step.next, readers.starts[i]!)
       }
-      if (code < 0 || (ways.size === 0 && (match || anchored))) return match
+      if (code < 0 || (threads.size === 0 && (match || anchored))) return match
       before = kindOf(code)
       at += code > 0xffff ? 2 : 1
     }
   }
 
-  /** Fills `readers` with the steps that read (or match) which the ways lead to, in their order, each once. */
+  /** Fills `readers` with the reachable read and match steps, in order of preference, each once. */
   #follow(before: Before, code: number): void {
-    const ways = this.#ways
+    const threads = this.#threads
     const readers = this.#readers
     const open = this.#open
     const visited = this.#visited
@@ -98,14 +97,14 @@ export class Finder {
     const round = ++this.#round
     readers.size = 0
     open.size = 0
-    // From the last to the first: what is added last is walked first.
-    for (let i = ways.size - 1; i >= 0; i--) open.add(ways.steps[i]!, ways.starts[i]!)
+    // In reverse order, since this is a stack.
+    for (let i = threads.size - 1; i >= 0; i--) open.add(threads.steps[i]!, threads.starts[i]!)
     while (open.size > 0) {
       const at = open.steps[--open.size]!
       const start = open.starts[open.size]!
       if (visited[at] === round) continue
       visited[at] = round
-      if (++this.#work > mostWork) throw new TooMuchWork()
+      if (++this.#work > maxWork) throw new TooMuchWork()
       const step = steps[at]
       if (step?.kind === 'fork') for (let i = step.ways.length - 1; i >= 0; i--) open.add(step.ways[i]!, start)
       else if (step?.kind === 'assert') {
@@ -115,8 +114,8 @@ export class Finder {
   }
 }
 
-/** Ways through the program: at which step, and where each began in the text. Used again for every character. */
-class Ways {
+/** Threads: the step and the start position of each. Reused for every character. */
+class Threads {
   readonly steps: number[] = []
   readonly starts: number[] = []
   size = 0

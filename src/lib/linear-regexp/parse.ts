@@ -1,8 +1,8 @@
-/** Reads expressions as Go's `regexp/syntax` does with Perl's flags, and refuses them in its words. */
+/** Parses expressions as Go's `regexp/syntax` with Perl flags, with Go's error messages. */
 import { asciiClass, perlClass, unicodeClass } from './classes.ts'
 import type { CharClass, Node } from './syntax-tree.ts'
 
-/** The text is no expression; the message is Go's. */
+/** The error for an invalid expression, with Go's message. */
 export class RegexpSyntaxError extends Error {
   constructor(what: string, text: string) {
     super(`error parsing regexp: ${what}: \`${text}\``)
@@ -10,9 +10,9 @@ export class RegexpSyntaxError extends Error {
   }
 }
 
-/** Go's bounds: of one repetition and of nested ones together, and of how deep groups may be nested. */
-const mostRepeats = 1000
-const mostDepth = 1000
+/** Go's limits: for a repetition and the product of nested ones, and for the nesting of groups. */
+const maxRepeats = 1000
+const maxDepth = 1000
 
 interface Flags {
   readonly ignoreCase: boolean
@@ -83,7 +83,7 @@ class Parser {
     }
   }
 
-  /** One thing with what says how often; undefined for what stands for nothing (`(?i)`). */
+  /** Parses an atom with its repetition; returns undefined for flags (`(?i)`). */
   #repeated(): Node | undefined {
     const start = this.#at
     if (this.#bounds(start))
@@ -100,18 +100,18 @@ class Parser {
       if (before !== undefined)
         throw new RegexpSyntaxError('invalid nested repetition operator', this.#source.slice(before, this.#at))
       before = operator
-      if (bounds.max > mostRepeats && bounds.max !== Infinity)
+      if (bounds.max > maxRepeats && bounds.max !== Infinity)
         throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
-      if (bounds.min > mostRepeats || bounds.min > bounds.max)
+      if (bounds.min > maxRepeats || bounds.min > bounds.max)
         throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
       node = this.#repeat(node, bounds)
-      if (bounds.counted && repeats(node) > mostRepeats)
+      if (bounds.counted && repeats(node) > maxRepeats)
         throw new RegexpSyntaxError('invalid repeat count', this.#source.slice(operator, this.#at))
     }
   }
 
   #repeat(node: Node, { min, max, lazy }: Bounds): Node {
-    // Of a quoted text, the last character is repeated.
+    // A repetition applies to the last character of a quoted text.
     if (node.kind === 'sequence' && this.#justQuoted) {
       const last = node.nodes.at(-1)
       if (last)
@@ -146,7 +146,7 @@ class Parser {
       const from = end
       while (isDigit(this.#source[end])) end++
       const text = this.#source.slice(from, end)
-      // Go reads numbers without leading zeros only; what is no repetition stands for itself.
+      // Go accepts no leading zeros; an invalid repetition is literal text.
       return text === '' || (text.length > 1 && text.startsWith('0')) ? undefined : Number(text)
     }
     const min = number()
@@ -166,7 +166,7 @@ class Parser {
     return { min, max, counted: true, lazy: this.#lazy() }
   }
 
-  /** Whether the repetition that was just read is lazy: `*?`, or `*` after `(?U)`. */
+  /** Returns true if the repetition is lazy: `*?`, or `*` after `(?U)`. */
   #lazy(): boolean {
     if (this.#peek() !== '?') return this.#flags.ungreedy
     this.#at++
@@ -219,7 +219,7 @@ class Parser {
         this.#at += named[0].length
       } else if (this.#setFlags(start)) return undefined
     }
-    if (++this.#depth > mostDepth) throw new RegexpSyntaxError('expression nests too deeply', this.#source)
+    if (++this.#depth > maxDepth) throw new RegexpSyntaxError('expression nests too deeply', this.#source)
     const node = this.#choice()
     this.#depth--
     if (this.#peek() !== ')') throw new RegexpSyntaxError('missing closing )', this.#source)
@@ -228,7 +228,7 @@ class Parser {
     return node
   }
 
-  /** `(?i)` (true) or `(?i:`. */
+  /** Parses `(?i)` (returns true) or `(?i:`. */
   #setFlags(start: number): boolean {
     let { ignoreCase, multiLine, dotAll, ungreedy } = this.#flags
     let on = true
@@ -285,7 +285,7 @@ class Parser {
     }
   }
 
-  /** `\d`, `\pL`, `\p{Greek}`; undefined (and nothing read) for anything else. */
+  /** `\d`, `\pL`, `\p{Greek}`; undefined (and reads nothing) for anything else. */
   #classEscape(): CharClass | undefined {
     const char = this.#source[this.#at + 1]
     const perl = char === undefined ? undefined : perlClass(char)
@@ -316,7 +316,7 @@ class Parser {
       throw new RegexpSyntaxError('invalid escape sequence', this.#source.slice(start, this.#at))
     }
     if (char >= '1' && char <= '7') {
-      // A single digit would be a reference to a group.
+      // A single digit would be a backreference.
       const next = this.#peek()
       if (next === undefined || next < '0' || next > '7') bad()
     }
@@ -381,7 +381,7 @@ class Parser {
   }
 }
 
-/** How often the innermost thing may stand there by counted repetitions. */
+/** The product of nested counted repetitions. */
 function repeats(node: Node): number {
   switch (node.kind) {
     case 'repeat': {

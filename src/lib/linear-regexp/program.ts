@@ -1,4 +1,4 @@
-/** An expression as steps of a machine: what to read next, where the way forks, what has to hold between characters. */
+/** Compiles an expression to steps: read a character, fork, check an assertion, match. */
 import { RegexpSyntaxError } from './parse.ts'
 import type { Assertion, CharClass, Node } from './syntax-tree.ts'
 
@@ -11,25 +11,22 @@ export type Step =
 export interface Program {
   readonly steps: readonly Step[]
   readonly start: number
-  /** Nothing can match that does not begin where the text begins. */
+  /** True if a match must begin at the start of the text. */
   readonly anchored: boolean
-  /** Whether it matters which character stood before. */
+  /** True if the previous character matters. */
   readonly looksAround: boolean
 }
 
-/** Repetitions are written out: the most steps that an expression may have. */
-const mostSteps = 20_000
+/** Limit of steps; repetitions are expanded. */
+const maxSteps = 20_000
 
 export function compile(node: Node, source: string): Program {
   const steps: Step[] = []
   const add = (step: Step): number => {
-    if (steps.length >= mostSteps) throw new RegexpSyntaxError('expression too large', source)
+    if (steps.length >= maxSteps) throw new RegexpSyntaxError('expression too large', source)
     return steps.push(step) - 1
   }
-  /**
-   * The first step of a node that goes on with `next`. Made from the end to the beginning, so that every step knows
-   * what follows.
-   */
+  /** Returns the first step of a node followed by `next`. Built from the end, so that the next step is known. */
   const emit = (it: Node, next: number): number => {
     switch (it.kind) {
       case 'empty':
@@ -64,7 +61,7 @@ export function compile(node: Node, source: string): Program {
   return { steps, start, anchored: beginsAtStart(node), looksAround: steps.some(({ kind }) => kind === 'assert') }
 }
 
-/** The way that is rather gone stands first. */
+/** Orders the branches by preference. */
 const preferred = (lazy: boolean, again: number, onwards: number): number[] =>
   lazy ? [onwards, again] : [again, onwards]
 

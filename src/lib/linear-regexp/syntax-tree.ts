@@ -1,4 +1,4 @@
-/** What an expression is made of. */
+/** The syntax tree of an expression. */
 
 export type Node =
   | { readonly kind: 'empty' }
@@ -6,7 +6,7 @@ export type Node =
   | { readonly kind: 'assertion'; readonly assertion: Assertion }
   | { readonly kind: 'sequence'; readonly nodes: readonly Node[] }
   | { readonly kind: 'choice'; readonly nodes: readonly Node[] }
-  /** A lazy one is rather repeated less often: that matters to what is found, not to whether anything is. */
+  /** A lazy repetition prefers fewer repeats, which affects what is found, not whether it matches. */
   | { readonly kind: 'repeat'; readonly node: Node; readonly min: number; readonly max: number; readonly lazy: boolean }
 
 export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 'word-boundary' | 'no-word-boundary'
@@ -15,16 +15,16 @@ export type Assertion = 'text-start' | 'text-end' | 'line-start' | 'line-end' | 
 export interface CharClass {
   /** Pairs of first and last, in any order. */
   readonly ranges: readonly number[]
-  /** What a general category or a script holds: asked of JavaScript. */
+  /** General categories and scripts, tested with JavaScript's engine. */
   readonly properties?: readonly RegExp[]
   readonly negated: boolean
-  /** Upper and lower case are the same. */
+  /** True to ignore case. */
   readonly fold: boolean
-  /** Classes in the class. */
+  /** Nested classes. */
   readonly inner?: readonly CharClass[]
 }
 
-/** Whether the class has a code point. */
+/** Returns true if the class contains a code point. */
 export function hasChar(chars: CharClass, code: number): boolean {
   return anyCase(chars, code) !== chars.negated
 }

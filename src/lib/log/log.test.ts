@@ -4,7 +4,7 @@ import { formattedLog, jsonLine, textLine } from './log.ts'
 
 const at = new Date(2026, 7, 16, 5, 14, 24, 570).getTime() + 0.339
 
-test('a line of text has the header of klog', () => {
+test('a text line has the header of klog', () => {
   const entry = {
     message: 'Skipping API storage.k8s.io/v1alpha1 because it has no resources.',
     severity: 'warning',
@@ -25,7 +25,7 @@ test('a line of text has the header of klog', () => {
   )
 })
 
-test('a line of JSON is as component-base writes it', () => {
+test('a JSON line has the format of component-base', () => {
   assert.deepEqual(
     JSON.parse(jsonLine({ message: 'a "b"\nc', severity: 'info', at: 1580306777043.567, place: 'a.go:7' })),
     {
@@ -38,7 +38,7 @@ test('a line of JSON is as component-base writes it', () => {
   assert.equal('v' in JSON.parse(jsonLine({ message: 'm', severity: 'error', at: 1, place: 'a.go:7' })), false)
 })
 
-test('a line names the place that has logged it', () => {
+test('a line contains the location of the call', () => {
   const lines: string[] = []
   const log = formattedLog('text', (text) => lines.push(text))
   const limit = Error.stackTraceLimit

@@ -1,34 +1,33 @@
-/**
- * Log lines in the forms of Kubernetes' programs: klog's text, and JSON. Without either the log is plain lines for a
- * person at a terminal.
- */
+/** Log lines in the formats of Kubernetes (klog text and JSON), or plain lines. */
 import { basename } from 'node:path'
 
 export type Severity = 'info' | 'warning' | 'error'
 
-/** Takes a line, which may have line breaks in it, and `info` where no severity is given. */
+/** Logs a message, which may contain line breaks. Default severity: `info`. */
 export type Log = (line: string, severity?: Severity) => void
 
-/** The values of `--logging-format`, as component-base has it. */
+/** The values of `--logging-format` in component-base. */
 export type LogFormat = 'text' | 'json'
 
-/** A line each on stderr. */
+/** Writes plain lines to stderr. */
 export const plainLog: Log = (line) => void process.stderr.write(`${line}\n`)
 
-/** On stderr, in a form of Kubernetes where one was asked for. */
+/** Writes to stderr, in a format of Kubernetes if `format` is given. */
 export const standardLog = (format: LogFormat | undefined): Log =>
   format ? formattedLog(format, (text) => process.stderr.write(text)) : plainLog
 
 /**
- * A log in one of Kubernetes' forms. `write` gets whole lines with their line break. Each line names the place in the
- * running code that has logged it, which costs some microseconds a line.
+ * Returns a log in a format of Kubernetes. `write` gets complete lines with their line break. Each line contains the
+ * location of the call, which costs some microseconds per line.
  * @example formattedLog('text', (text) => process.stderr.write(text))('serving on https://127.0.0.1:6443')
  * // I1125 17:05:12.123456    4711 up-0A1B2C3D.js:4321] serving on https://127.0.0.1:6443
  */
 export function formattedLog(format: LogFormat, write: (text: string) => void): Log {
-  const form = format === 'json' ? jsonLine : textLine
+  const formatLine = format === 'json' ? jsonLine : textLine
   return function log(message, severity = 'info') {
-    write(`${form({ message, severity, at: performance.timeOrigin + performance.now(), place: callerOf(log) })}\n`)
+    write(
+      `${formatLine({ message, severity, at: performance.timeOrigin + performance.now(), place: callerOf(log) })}\n`,
+    )
   }
 }
 
@@ -43,9 +42,7 @@ export interface LogEntry {
 
 const digits = (value: number, width: number): string => String(value).padStart(width, '0')
 
-/**
- * The header of klog (`Lmmdd hh:mm:ss.uuuuuu process file:line]`) and the message. The time is the machine's local one.
- */
+/** Formats a line with the header of klog (`Lmmdd hh:mm:ss.uuuuuu process file:line]`), in local time. */
 export function textLine({ message, severity, at, place }: LogEntry, pid = process.pid): string {
   const micros = Math.floor(at * 1000)
   const time = new Date(Math.floor(micros / 1000))
@@ -57,7 +54,7 @@ export function textLine({ message, severity, at, place }: LogEntry, pid = proce
   )
 }
 
-/** As component-base writes it: `ts` in milliseconds, and no `v` for errors. */
+/** Formats a line as component-base: `ts` in milliseconds, and no `v` for errors. */
 export function jsonLine({ message, severity, at, place }: LogEntry): string {
   return JSON.stringify({
     ts: Math.round(at * 1000) / 1000,
@@ -67,7 +64,7 @@ export function jsonLine({ message, severity, at, place }: LogEntry): string {
   })
 }
 
-/** Where a function has been called from. */
+/** The location of the call of a function. */
 function callerOf(called: Log): string {
   const holder: { stack?: string } = {}
   const before = Error.stackTraceLimit

@@ -1,4 +1,4 @@
-/** Metrics in Prometheus' text format: counters, gauges and histograms with labels, cheap enough for every request. */
+/** Metrics in Prometheus' text format: counters, gauges and histograms with labels, fast enough for every request. */
 
 type Labels = readonly string[]
 
@@ -13,17 +13,17 @@ interface Metric {
   render(): string
 }
 
-/** What a metric counts under some label values. */
+/** A counter with fixed label values. */
 export interface CounterSeries {
   add(by?: number): void
 }
 
 export interface HistogramSeries {
-  /** `times`: as if it were observed so often. */
+  /** Observes a value, `times` times (default: 1). */
   observe(value: number, times?: number): void
 }
 
-/** Gives the series of label values (in the order of the names); makes it when first asked for. */
+/** Returns the series of label values (in the order of the names); creates it on first use. */
 export type SeriesOf<Series> = (values: Labels) => Series
 
 class CountedSeries implements CounterSeries {
@@ -39,7 +39,7 @@ class CountedSeries implements CounterSeries {
   }
 }
 
-/** Counts values by buckets: a histogram without labels, for whoever counts beside a registry. */
+/** Counts values by buckets: a histogram without labels, for use outside of a registry. */
 export class Distribution implements HistogramSeries {
   readonly counts: number[]
   readonly #bounds: readonly number[]
@@ -70,7 +70,7 @@ class BucketedSeries extends Distribution {
   }
 }
 
-const found =
+const seriesOf =
   <Series>(known: Map<string, Series>, make: (values: Labels) => Series): SeriesOf<Series> =>
   (values) => {
     const key = values.join('\0')
@@ -89,6 +89,7 @@ const found =
 export class MetricsRegistry {
   readonly #metrics: Metric[] = []
 
+  /** Registers a counter. */
   counter(name: string, help: string, labels: Labels = []): SeriesOf<CounterSeries> {
     const series = new Map<string, CountedSeries>()
     this.#metrics.push({
@@ -100,20 +101,20 @@ export class MetricsRegistry {
           [...series.values()].map(({ values, total }) => `${name}${labelText(labels, values)} ${total}`),
         ),
     })
-    return found(series, (values) => new CountedSeries(values))
+    return seriesOf(series, (values) => new CountedSeries(values))
   }
 
-  /** A gauge is read when it is asked for. */
+  /** Registers a gauge; `read` is called at each scrape. */
   gauge(name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
-    this.#whenAsked('gauge', name, help, labels, read)
+    this.#registerRead('gauge', name, help, labels, read)
   }
 
-  /** A counter whose numbers are kept elsewhere, such as where old ones are forgotten. */
-  keptCounter(name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
-    this.#whenAsked('counter', name, help, labels, read)
+  /** Registers a counter whose values are stored elsewhere; `read` is called at each scrape. */
+  externalCounter(name: string, help: string, labels: Labels, read: () => Iterable<readonly [Labels, number]>): void {
+    this.#registerRead('counter', name, help, labels, read)
   }
 
-  #whenAsked(
+  #registerRead(
     type: 'gauge' | 'counter',
     name: string,
     help: string,
@@ -131,14 +132,17 @@ export class MetricsRegistry {
     })
   }
 
+  /** Registers a histogram with bucket bounds in ascending order. */
   histogram(name: string, help: string, buckets: readonly number[], labels: Labels = []): SeriesOf<HistogramSeries> {
     const series = new Map<string, BucketedSeries>()
-    this.keptHistogram(name, help, buckets, labels, () => [...series.values()].map((one) => [one.values, one] as const))
-    return found(series, (values) => new BucketedSeries(values, buckets))
+    this.externalHistogram(name, help, buckets, labels, () =>
+      [...series.values()].map((one) => [one.values, one] as const),
+    )
+    return seriesOf(series, (values) => new BucketedSeries(values, buckets))
   }
 
-  /** A histogram whose numbers are counted elsewhere, with the same buckets. */
-  keptHistogram(
+  /** Registers a histogram whose values are counted elsewhere, with the same buckets. */
+  externalHistogram(
     name: string,
     help: string,
     buckets: readonly number[],
@@ -164,7 +168,7 @@ export class MetricsRegistry {
     this.#metrics.push({ render })
   }
 
-  /** All metrics in the text exposition format 0.0.4. */
+  /** Returns all metrics in the text exposition format 0.0.4. */
   render(): string {
     return this.#metrics.map((metric) => metric.render()).join('')
   }

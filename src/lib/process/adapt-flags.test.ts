@@ -4,13 +4,13 @@ import { flagsDue } from './adapt-flags.ts'
 
 const mb = 1024 * 1024
 
-test('flags are told once, when their time has come', () => {
-  assert.deepEqual(flagsDue({ resident: 120 * mb, workedMs: 1000 }), [])
-  assert.deepEqual(flagsDue({ resident: 700 * mb, workedMs: 2000 }), ['--external-memory-accounted-in-global-limit'])
-  assert.deepEqual(flagsDue({ resident: 200 * mb, workedMs: 3000 }), [])
-  assert.deepEqual(flagsDue({ resident: 800 * mb, workedMs: 21_000 }), [
+test('each flag is returned once, when it is due', () => {
+  assert.deepEqual(flagsDue({ resident: 120 * mb, cpuMs: 1000 }), [])
+  assert.deepEqual(flagsDue({ resident: 700 * mb, cpuMs: 2000 }), ['--external-memory-accounted-in-global-limit'])
+  assert.deepEqual(flagsDue({ resident: 200 * mb, cpuMs: 3000 }), [])
+  assert.deepEqual(flagsDue({ resident: 800 * mb, cpuMs: 21_000 }), [
     '--turbofan',
     '--invocation-count-for-turbofan=3000',
   ])
-  assert.deepEqual(flagsDue({ resident: 900 * mb, workedMs: 99_000 }), [])
+  assert.deepEqual(flagsDue({ resident: 900 * mb, cpuMs: 99_000 }), [])
 })

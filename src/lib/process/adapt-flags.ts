@@ -1,15 +1,16 @@
-/** What V8 is told later, of a process that has grown large or has worked for long (docs/decisions/0010). */
-import { setFlags } from './v8-flags.ts'
-import { workedMs } from './worked-ms.ts'
+/** V8 flags for processes that have become large or have worked for long (docs/decisions/0010). */
 
-const lookMs = 5_000
+import { cpuMs } from './cpu-ms.ts'
+import { setFlags } from './v8-flags.ts'
+
+const checkMs = 5_000
 const megabyte = 1024 * 1024
 
 export interface ProcessState {
-  /** Bytes. */
+  /** Resident memory in bytes. */
   readonly resident: number
   /** CPU time of all threads so far. */
-  readonly workedMs: number
+  readonly cpuMs: number
 }
 
 interface Adaptation {
@@ -18,27 +19,25 @@ interface Adaptation {
 }
 
 const adaptations: readonly Adaptation[] = [
-  // Buffers beside the heap make V8 collect all of it for each 64 MB of them: what is alive costs more here.
+  // V8 collects the whole heap for each 64 MB of external buffers, which is expensive for a large heap.
   { isDue: ({ resident }) => resident >= 640 * megabyte, flags: ['--external-memory-accounted-in-global-limit'] },
-  // Turbofan takes seconds for all that a server does, which it earns in a long life only.
-  { isDue: ({ workedMs }) => workedMs >= 20_000, flags: ['--turbofan', '--invocation-count-for-turbofan=3000'] },
+  // Turbofan takes seconds to compile a server's code, which only pays off in a long-running process.
+  { isDue: ({ cpuMs }) => cpuMs >= 20_000, flags: ['--turbofan', '--invocation-count-for-turbofan=3000'] },
 ]
 
 let pending = adaptations
 
-/** The flags of adaptations that are due for the first time. What was once due stays so. */
+/** Returns the flags that have become due since the last call. */
 export function flagsDue(state: ProcessState): string[] {
   const due = pending.filter((adaptation) => adaptation.isDue(state))
   if (due.length > 0) pending = pending.filter((adaptation) => !due.includes(adaptation))
   return due.flatMap(({ flags }) => flags)
 }
 
-/**
- * Looks at this process now and then, until all has been told. Flags are the same for all threads: one of them does it.
- */
+/** Checks this process every 5 s until all flags are set. Flags apply to all threads, so one thread calls this. */
 export function adaptFlags(): void {
   const timer = setInterval(() => {
-    setFlags(...flagsDue({ resident: process.memoryUsage.rss(), workedMs: workedMs(process.cpuUsage()) }))
+    setFlags(...flagsDue({ resident: process.memoryUsage.rss(), cpuMs: cpuMs(process.cpuUsage()) }))
     if (pending.length === 0) clearInterval(timer)
-  }, lookMs).unref()
+  }, checkMs).unref()
 }

@@ -5,20 +5,20 @@ import { plainBind } from './plain-bind.ts'
 
 type Bind = typeof plainBind
 
-/** What a function sees that was bound inside of a context and is called outside of it. */
-function seen(bind: Bind, thisArg?: unknown): unknown {
+/** The context of a function that was bound inside of an async context and is called outside. */
+function contextOf(bind: Bind, thisArg?: unknown): unknown {
   const storage = new AsyncLocalStorage<string>()
   const resource = storage.run('inside', () => new AsyncResource('test'))
-  const look = function (this: unknown, ...args: unknown[]) {
+  const report = function (this: unknown, ...args: unknown[]) {
     return { store: storage.getStore(), isInResource: executionAsyncId() === resource.asyncId(), self: this, args }
   }
-  return bind.call(resource, look, thisArg).call('caller', 1, 2)
+  return bind.call(resource, report, thisArg).call('caller', 1, 2)
 }
 
 for (const thisArg of [undefined, 'given']) {
-  test(`what is bound runs as if Node had bound it, to ${thisArg}`, () => {
+  test(`plainBind behaves like Node's bind with this = ${thisArg}`, () => {
     const expected = { store: 'inside', isInResource: true, self: thisArg ?? 'caller', args: [1, 2] }
-    assert.deepEqual(seen(plainBind, thisArg), expected)
-    assert.deepEqual(seen(AsyncResource.prototype.bind as Bind, thisArg), expected)
+    assert.deepEqual(contextOf(plainBind, thisArg), expected)
+    assert.deepEqual(contextOf(AsyncResource.prototype.bind as Bind, thisArg), expected)
   })
 }

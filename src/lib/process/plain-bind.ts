@@ -1,19 +1,19 @@
 /**
- * Node's HTTP/2 client binds a function to an AsyncResource for each request. What `bind` returns has a property that
- * is deprecated (DEP0172), made of functions with prototypes of their own: V8 keeps those, and the request with them,
- * until all of the old generation is collected (docs/decisions/0049).
+ * Replaces AsyncResource.bind, which Node's HTTP/2 client calls for each request. Functions bound by Node have a
+ * deprecated property (DEP0172) whose accessors keep the request alive until the old generation is collected
+ * (docs/decisions/0049).
  */
 import { AsyncResource } from 'node:async_hooks'
-import { isLaunched } from './launched.ts'
+import { isStartedByLauncher } from './launcher.ts'
 
 type Anything = (this: unknown, ...args: unknown[]) => unknown
 
-/** Leaves the property away, in this thread; in others' programs it does nothing. */
-export function bindPlainly(): void {
-  if (isLaunched) AsyncResource.prototype.bind = plainBind as AsyncResource['bind']
+/** Installs `plainBind` in this thread. Does nothing in programs without the launcher. */
+export function installPlainBind(): void {
+  if (isStartedByLauncher) AsyncResource.prototype.bind = plainBind as AsyncResource['bind']
 }
 
-/** As Node's: `fn` runs in the resource's context, with `thisArg`, or the caller's `this` where that is undefined. */
+/** As Node's bind without the property: `fn` runs in the resource's context, with `thisArg` or the caller's `this`. */
 export function plainBind(this: AsyncResource, fn: Anything, thisArg?: unknown): Anything {
   const resource = this
   return function bound(...args) {

@@ -1,4 +1,4 @@
-/** What Prometheus' client libraries tell of every process. */
+/** The process metrics of Prometheus' client libraries. */
 import { readdirSync } from 'node:fs'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 
@@ -20,7 +20,7 @@ export function processMetrics(metrics: MetricsRegistry): void {
   ])
 }
 
-/** Linux alone tells. */
+/** Only available on Linux. */
 function openFiles(): [[], number][] {
   if (process.platform !== 'linux') return []
   return [[[], readdirSync('/proc/self/fd').length]]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 
-/** Holes between buffers that stay, 360 MB of them: resident megabytes before and after. */
+/** Creates 360 MB of holes between live buffers; prints resident megabytes before and after. */
 const script = `
   import { setImmediate } from 'node:timers/promises'
   import { trimMalloc } from ${JSON.stringify(new URL('./trim-malloc.ts', import.meta.url).href)}
@@ -19,8 +19,8 @@ const script = `
 
 const hasGlibc = 'glibcVersionRuntime' in ((process.report.getReport() as { header: object }).header ?? {})
 
-test('what malloc holds of freed memory goes back to the system', {
-  skip: !hasGlibc && 'only glibc gives back holes',
+test('trimMalloc returns freed memory to the system', {
+  skip: !hasGlibc && 'only glibc returns holes',
 }, () => {
   const flags = ['--expose-gc', '--input-type=module', '--eval', script]
   const { before, after } = JSON.parse(

@@ -1,28 +1,28 @@
 /**
- * Gives back what malloc holds of memory that was freed. glibc does so by itself only for what lies at the end of its
- * heap: holes between what is still used stay, and after a burst they are half of it (docs/decisions/0048).
+ * Returns freed memory of malloc to the system. glibc itself only returns memory at the end of its heap; holes between
+ * used blocks remain, after a burst half of the heap (docs/decisions/0048).
  */
 import { isMainThread } from 'node:worker_threads'
 
-/** In a smaller process there is less to be had than the library that asks for it takes. */
+/** In a smaller process, the library for the call takes more memory than it returns. */
 const worthBytes = 96 * 1024 * 1024
 
-/** Looking through all holes takes some ms, in which nobody gets memory. */
-const restMs = 15_000
+/** Minimum interval in ms: a trim takes some ms, which block all allocations. */
+const minIntervalMs = 15_000
 
-/** Of malloc.h: gives back all holes of a page and more; `pad` bytes at the end stay. */
+/** malloc_trim of malloc.h: returns all holes of at least a page; keeps `pad` bytes at the end. */
 type MallocTrim = (pad: number) => number
 
 let loading: Promise<MallocTrim | undefined> | undefined
-let rested = Number.NEGATIVE_INFINITY
+let nextAllowed = Number.NEGATIVE_INFINITY
 
 /**
- * To be called in quiet moments, now and then. The heap is one for all threads, so only the main one does it; in a
- * small process, and where there is no glibc, nothing happens.
+ * Call it periodically in quiet moments. Threads share the heap, so only the main thread trims it; does nothing in
+ * small processes and without glibc.
  */
 export async function trimMalloc(): Promise<void> {
-  if (!isMainThread || performance.now() < rested || process.memoryUsage.rss() < worthBytes) return
-  rested = performance.now() + restMs
+  if (!isMainThread || performance.now() < nextAllowed || process.memoryUsage.rss() < worthBytes) return
+  nextAllowed = performance.now() + minIntervalMs
   loading ??= load()
   const trim = await loading
   trim?.(0)
@@ -33,7 +33,7 @@ async function load(): Promise<MallocTrim | undefined> {
     const { default: koffi } = await import('koffi')
     return koffi.load('libc.so.6').func('int malloc_trim(size_t pad)') as unknown as MallocTrim
   } catch {
-    // Another system, or an installation without the packages that are optional.
+    // Another system, or an installation without optional packages.
     return undefined
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-test('a process outlives a rejection and an exception that nothing handles, logs their stacks and counts them', () => {
+test('unhandled rejections and exceptions are logged and counted, and the process continues', () => {
   const module = new URL('./unhandled-errors.ts', import.meta.url).href
   const script = `
     const { surviveErrors, unhandledErrors } = await import(${JSON.stringify(module)})
@@ -12,7 +12,7 @@ test('a process outlives a rejection and an exception that nothing handles, logs
     setTimeout(() => console.log('count', unhandledErrors()), 20)`
   const { status, stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
   assert.equal(status, 0)
-  assert.match(stdout, /unhandled rejection, the server goes on: Error: of a promise\n {4}at /)
-  assert.match(stdout, /unhandled exception, the server goes on: Error: of a timer\n {4}at /)
+  assert.match(stdout, /unhandled rejection, the server continues: Error: of a promise\n {4}at /)
+  assert.match(stdout, /unhandled exception, the server continues: Error: of a timer\n {4}at /)
   assert.match(stdout, /count 2/)
 })

@@ -11,19 +11,19 @@ export class FatalError extends Error {
   }
 }
 
-/** Errors since the start that no code handled, those of the threads of this process included. */
+/** The number of unhandled errors since the start, including those of other threads. */
 export const unhandledErrors = (): number => count
 
-/** For errors of another thread, which has logged them. */
+/** Counts an error of another thread, which has logged it. */
 export function countUnhandledError(): void {
   count++
 }
 
 /**
- * Logs, with their stacks, rejections and exceptions that no code handles, counts them, and lets the process go on: one
- * client's request must not end the server for all others. For programs that serve, once they have started; never in a
+ * Logs unhandled rejections and exceptions with their stacks, counts them, and lets the process continue: one client's
+ * request must not end the server for all others. For programs that serve, once they have started; never in a
  * library, whose user's own errors would be hidden. A store that cannot write refuses further writes by itself; a
- * FatalError ends the process. Returns what undoes it.
+ * FatalError ends the process. Returns a function that undoes it.
  * @example const undo = surviveErrors((line) => process.stderr.write(`${line}\n`))
  */
 export function surviveErrors(log: Log): () => void {
@@ -33,7 +33,7 @@ export function surviveErrors(log: Log): () => void {
       process.exit(1)
     }
     countUnhandledError()
-    log(`${kind}, the server goes on: ${stackOf(error)}`, 'error')
+    log(`${kind}, the server continues: ${stackOf(error)}`, 'error')
   }
   const onException = handle('unhandled exception')
   const onRejection = handle('unhandled rejection')
@@ -45,7 +45,7 @@ export function surviveErrors(log: Log): () => void {
   }
 }
 
-/** With the stacks of its causes. */
+/** The stack, with the stacks of its causes. */
 function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const stack = error.stack ?? error.message

@@ -1,11 +1,8 @@
-/** Flags of V8 that this process sets for itself while it runs. */
+/** Sets V8 flags at run time. */
 import { setFlagsFromString } from 'node:v8'
-import { isLaunched } from './launched.ts'
+import { isStartedByLauncher } from './launcher.ts'
 
-/**
- * Sets flags such as `--heap-growing-percent=100` for all threads, where the launcher began the process; elsewhere it
- * does nothing.
- */
+/** Sets flags such as `--heap-growing-percent=100` for all threads. Does nothing without the launcher. */
 export function setFlags(...flags: readonly string[]): void {
-  if (isLaunched) for (const flag of flags) setFlagsFromString(flag)
+  if (isStartedByLauncher) for (const flag of flags) setFlagsFromString(flag)
 }

@@ -1,16 +1,16 @@
-/** CPU profiles of this thread, by V8's own profiler. Nothing of it runs, or is loaded, while no profile is taken. */
+/** CPU profiles of this thread, with V8's profiler, which is only loaded for a profile. */
 import type { Profiler } from 'node:inspector'
 import { encodeProfile, type StackEntry, type StackSample } from './profile.ts'
-import { Exclusive, inSession, waited } from './session.ts'
+import { abortableDelay, Exclusive, inSession } from './session.ts'
 
-/** A hundred samples a second, as Go's. */
+/** 100 samples per second, as in Go. */
 const intervalMicros = 10_000
 
 const taking = new Exclusive('cpu')
 
 /**
- * Where this thread spends its time during `durationMs`, as gzipped profile.proto; what it waits for is not in it. Ends
- * early when `signal` is aborted. Rejects with a ProfilingInUseError while another one is taken.
+ * Takes a CPU profile of this thread for `durationMs`, as gzipped profile.proto, without idle time. Ends early when
+ * `signal` is aborted. Rejects with a ProfilingInUseError while another one is taken.
  * @example await writeFile('cpu.pb.gz', await cpuProfile(30_000)) // go tool pprof -top cpu.pb.gz
  */
 export const cpuProfile = (durationMs: number, signal?: AbortSignal): Promise<Buffer> =>
@@ -20,7 +20,7 @@ export const cpuProfile = (durationMs: number, signal?: AbortSignal): Promise<Bu
       await session.post('Profiler.setSamplingInterval', { interval: intervalMicros })
       const begunAt = Date.now()
       await session.post('Profiler.start')
-      await waited(durationMs, signal)
+      await abortableDelay(durationMs, signal)
       const { profile } = await session.post('Profiler.stop')
       return encodeProfile({
         measures: [
@@ -36,9 +36,9 @@ export const cpuProfile = (durationMs: number, signal?: AbortSignal): Promise<Bu
     }),
   )
 
-const left = new Set(['(root)', '(idle)'])
+const idleNames = new Set(['(root)', '(idle)'])
 
-/** V8 gives a tree of calls, and which of its nodes was met at each sample. */
+/** Converts V8's tree of calls and the nodes of its samples to stacks. */
 export function* samplesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Generator<StackSample> {
   const parents = new Map<number, Profiler.ProfileNode>()
   for (const node of nodes) for (const child of node.children ?? []) parents.set(child, node)
@@ -46,9 +46,9 @@ export function* samplesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Pr
   for (const [i, id] of samples.entries()) micros.set(id, (micros.get(id) ?? 0) + Math.max(0, timeDeltas[i] ?? 0))
   for (const node of nodes) {
     const { id, callFrame, hitCount = 0, positionTicks = [] } = node
-    if (hitCount === 0 || left.has(callFrame.functionName)) continue
+    if (hitCount === 0 || idleNames.has(callFrame.functionName)) continue
     const callers: StackEntry[] = []
-    for (let at = parents.get(id); at && !left.has(at.callFrame.functionName); at = parents.get(at.id))
+    for (let at = parents.get(id); at && !idleNames.has(at.callFrame.functionName); at = parents.get(at.id))
       callers.push({ frame: at.callFrame })
     const nanosPerHit = ((micros.get(id) ?? 0) * 1000) / hitCount
     const sample = (ticks: number, line?: number): StackSample => ({

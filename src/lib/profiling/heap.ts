@@ -1,18 +1,15 @@
-/**
- * Profiles of what this thread allocates, by V8's sampling heap profiler. Nothing of it runs, or is loaded, while no
- * profile is taken.
- */
+/** Allocation profiles of this thread, with V8's sampling heap profiler, which is only loaded for a profile. */
 import type { HeapProfiler } from 'node:inspector'
 import { encodeProfile, type StackEntry, type StackSample } from './profile.ts'
-import { Exclusive, inSession, waited } from './session.ts'
+import { abortableDelay, Exclusive, inSession } from './session.ts'
 
-/** One sample for so many bytes, on average. */
+/** Average bytes per sample. */
 const intervalBytes = 32 * 1024
 
 const taking = new Exclusive('heap')
 
 export interface HeapProfileOptions {
-  /** `live`: what is still there at the end; `all`: what has been collected meanwhile, too. */
+  /** `live`: only objects that are alive at the end; `all`: also objects that were collected. */
   readonly of: 'live' | 'all'
   readonly durationMs: number
   /** Collects garbage before the end. */
@@ -22,8 +19,8 @@ export interface HeapProfileOptions {
 }
 
 /**
- * Where this thread allocates during `durationMs`, as gzipped profile.proto. Rejects with a ProfilingInUseError while
- * another one is taken.
+ * Takes an allocation profile of this thread for `durationMs`, as gzipped profile.proto. Rejects with a
+ * ProfilingInUseError while another one is taken.
  * @example await writeFile('heap.pb.gz', await heapProfile({ of: 'live', durationMs: 10_000 }))
  */
 export const heapProfile = ({ of, durationMs, collect = false, signal }: HeapProfileOptions): Promise<Buffer> =>
@@ -37,7 +34,7 @@ export const heapProfile = ({ of, durationMs, collect = false, signal }: HeapPro
         includeObjectsCollectedByMajorGC: everything,
         includeObjectsCollectedByMinorGC: everything,
       })
-      await waited(durationMs, signal)
+      await abortableDelay(durationMs, signal)
       if (collect) await session.post('HeapProfiler.collectGarbage')
       const { profile } = await session.post('HeapProfiler.stopSampling')
       return encodeProfile({
@@ -51,7 +48,7 @@ export const heapProfile = ({ of, durationMs, collect = false, signal }: HeapPro
     }),
   )
 
-/** V8 gives a tree of calls, with the bytes that each allocated itself. */
+/** Converts V8's tree of calls, with the bytes that each call allocated, to stacks. */
 export function* samplesOf(
   { callFrame, selfSize, children }: HeapProfiler.SamplingHeapProfileNode,
   callers: readonly StackEntry[],

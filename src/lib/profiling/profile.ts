@@ -1,11 +1,11 @@
 /**
- * Profiles as pprof reads them: profile.proto, gzipped (https://github.com/google/pprof/blob/main/proto/profile.proto).
+ * Encodes profiles for pprof: gzipped profile.proto (https://github.com/google/pprof/blob/main/proto/profile.proto).
  */
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { Function as Code, Line, Location, Profile, Sample, StringTable, ValueType } from 'pprof-format'
 
-/** A function as V8 names it; lines count from 0 there. */
+/** A function in V8; lines start at 0. */
 export interface CallFrame {
   readonly functionName: string
   readonly url: string
@@ -14,7 +14,7 @@ export interface CallFrame {
 
 export interface StackEntry {
   readonly frame: CallFrame
-  /** The line within the function, from 1 on; without it, the function's first one. */
+  /** The line, starting at 1. Default: the first line of the function. */
   readonly line?: number
 }
 
@@ -35,7 +35,7 @@ export interface Measure {
 export interface ProfileContents {
   readonly measures: readonly Measure[]
   readonly samples: Iterable<StackSample>
-  /** Between two samples, in the unit of `periodMeasure`. */
+  /** Sampling interval, in the unit of `periodMeasure`. */
   readonly period: number
   readonly periodMeasure: Measure
   /** Milliseconds since 1970. */
@@ -43,7 +43,7 @@ export interface ProfileContents {
   readonly durationMs: number
 }
 
-/** The bytes that `go tool pprof` reads. */
+/** Encodes a profile for `go tool pprof`. */
 export function encodeProfile({
   measures,
   samples,
@@ -73,7 +73,7 @@ export function encodeProfile({
   return gzipSync(profile.encode())
 }
 
-/** The functions and lines of a profile, each once. */
+/** Deduplicates functions and lines of a profile. */
 class Places {
   readonly functions: Code[] = []
   readonly locations: Location[] = []

@@ -18,7 +18,7 @@ const named = ({ stack, values }: StackSample) => [
   ...values,
 ]
 
-test('a tree of calls becomes stacks with lines; time that is waited for is left out', () => {
+test('a CPU profile becomes stacks with lines, without idle time', () => {
   const nodes = [
     { id: 1, callFrame: frame('(root)'), children: [2, 5] },
     { id: 2, callFrame: frame('main'), hitCount: 1, children: [3] },
@@ -34,7 +34,7 @@ test('a tree of calls becomes stacks with lines; time that is waited for is left
   ])
 })
 
-test('a tree of allocations becomes stacks with bytes', () => {
+test('a heap profile becomes stacks with bytes', () => {
   const leaf = { callFrame: frame('make'), selfSize: 300, id: 3, children: [] }
   const head = {
     callFrame: frame('(root)'),
@@ -48,7 +48,7 @@ test('a tree of allocations becomes stacks with bytes', () => {
   ])
 })
 
-test('functions and places stand once in a profile', () => {
+test('functions and locations are deduplicated', () => {
   const stack = [{ frame: frame('work'), line: 12 }, { frame: frame('', 0) }]
   const bytes = encodeProfile({
     measures: [{ type: 'cpu', unit: 'nanoseconds' }],
@@ -84,7 +84,7 @@ test('functions and places stand once in a profile', () => {
   assert.deepEqual([Number(timeNanos), Number(durationNanos)], [1e9, 2e9])
 })
 
-test('profiles of this process are taken one after the other, and an aborted one ends at once', async () => {
+test('concurrent profiles of one kind are rejected, and an aborted one ends immediately', async () => {
   const aborted = AbortSignal.abort()
   const first = cpuProfile(600_000, aborted)
   await assert.rejects(cpuProfile(1), { name: 'ProfilingInUseError', message: 'cpu profiling already in use' })

@@ -1,4 +1,4 @@
-/** V8's inspector, of this thread, for as long as a profile is taken. */
+/** Sessions of V8's inspector for this thread, for the duration of a profile. */
 import type { Session } from 'node:inspector/promises'
 
 export class ProfilingInUseError extends Error {
@@ -8,7 +8,7 @@ export class ProfilingInUseError extends Error {
   }
 }
 
-/** Profiles of one kind are taken one after the other: V8 has one profiler of each. */
+/** Allows one profile of a kind at a time, since V8 has one profiler per kind. */
 export class Exclusive {
   readonly #what: string
   #busy = false
@@ -17,7 +17,7 @@ export class Exclusive {
     this.#what = what
   }
 
-  /** Rejects with a ProfilingInUseError while another one is under way. */
+  /** Rejects with a ProfilingInUseError while another profile is taken. */
   async run<T>(take: () => Promise<T>): Promise<T> {
     if (this.#busy) throw new ProfilingInUseError(this.#what)
     this.#busy = true
@@ -29,7 +29,7 @@ export class Exclusive {
   }
 }
 
-/** Opens a session, and closes it whatever happens, which ends its profilers. */
+/** Opens a session for `use`, and always closes it, which stops its profilers. */
 export async function inSession<T>(use: (session: Session) => Promise<T>): Promise<T> {
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
@@ -41,8 +41,8 @@ export async function inSession<T>(use: (session: Session) => Promise<T>): Promi
   }
 }
 
-/** Resolves after some time, or when `signal` is aborted. */
-export function waited(ms: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or when `signal` is aborted. */
+export function abortableDelay(ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   if (signal?.aborted) return Promise.resolve()
   const timer = setTimeout(resolve, ms)

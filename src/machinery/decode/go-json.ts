@@ -1,5 +1,5 @@
 /** Errors of Go's JSON parser. */
-import { parseWholeJson } from '../../lib/exact-json.ts'
+import { parseExactJson } from '../../lib/exact-json.ts'
 
 /** Converts an error of V8's JSON parser to Go's message. */
 export function goJsonError(text: string, error: Error): string {
@@ -13,7 +13,7 @@ export function goJsonError(text: string, error: Error): string {
 /** Parses JSON with exact integers. Throws an Error with the message of Go's parser. */
 export function parseJson(text: string): unknown {
   try {
-    return parseWholeJson(text)
+    return parseExactJson(text)
   } catch (error) {
     throw new Error(goJsonError(text, error as Error))
   }

@@ -1,5 +1,5 @@
 /** Decodes JSON text or parsed JSON to an object of a schema's type, as Go's strict decoder does. */
-import { floatTexts, parseWholeJson } from '../../lib/exact-json.ts'
+import { floatTexts, parseExactJson } from '../../lib/exact-json.ts'
 import type { StructType } from '../schema.ts'
 import { DecodeError } from './decode-error.ts'
 import { decodeStruct, isDecoded, maxDepth, type Run } from './decoder.ts'
@@ -63,7 +63,7 @@ export const hasFloats = (text: string): boolean => surveyText(text).hasFloats
 /** Parses JSON. Throws a DecodeError with `syntax` set if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return parseWholeJson(text)
+    return parseExactJson(text)
   } catch (error) {
     throw new DecodeError(error instanceof Error ? error.message : String(error), { syntax: true })
   }

@@ -72,7 +72,7 @@ export class SchedulerMetrics {
   /** Registers gauges that read the queue, the cache, and the number of bindings in progress. */
   watch(queue: SchedulingQueue, cache: SchedulerCache, binding: () => number): void {
     const unhandled = 'Errors that no code of this process handled: each is logged with its stack.'
-    this.registry.keptCounter('scheduler_unhandled_errors_total', unhandled, [], () => [[[], unhandledErrors()]])
+    this.registry.externalCounter('scheduler_unhandled_errors_total', unhandled, [], () => [[[], unhandledErrors()]])
     this.registry.gauge(
       'scheduler_goroutines',
       'Number of running goroutines split by the work they do such as binding.',

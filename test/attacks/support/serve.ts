@@ -3,7 +3,7 @@
  */
 import { type ApiServerOptions, startApiServer } from '../../../src/apiserver/server.ts'
 import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
-import { giveBackMemory } from '../../../src/lib/process/give-back-memory.ts'
+import { releaseMemoryWhenIdle } from '../../../src/lib/process/release-memory.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 
 export const token = 'test-token'
@@ -36,6 +36,6 @@ const { port } = await startApiServer({
   log: (line) => console.error(line),
 })
 // As in `t8s`: without it, an idle server would not collect the garbage of an attack.
-giveBackMemory()
+releaseMemoryWhenIdle()
 process.send?.({ port, ca: authority.cert } satisfies StartedServer)
 process.on('disconnect', () => process.exit())

@@ -1,6 +1,6 @@
 /** Warnings about existing pods that violate a new, stricter level. The pods stay. */
 import type { Pod } from '../../../api/core/pod/model.ts'
-import { pauses } from '../../../lib/flow/pauses.ts'
+import { pauses } from '../../../lib/flow/steps.ts'
 import { evaluatePod, reasonsOf } from './evaluator.ts'
 import { type LevelVersion, standardText } from './policy.ts'
 

@@ -2,7 +2,7 @@
  * Decoded `metadata.managedFields`: managers by identity. An unchanged manager is encoded as the entry it was read
  * from.
  */
-import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
+import { runSync, type Steps } from '../../../lib/flow/steps.ts'
 import {
   emptySet,
   isEmpty,
@@ -66,7 +66,7 @@ export function managedFieldsFault(entries: unknown): string | undefined {
   if (entries === undefined || entries === null) return undefined
   if (!Array.isArray(entries)) return 'it is no list'
   try {
-    atOnce(decodeManaged(entries))
+    runSync(decodeManaged(entries))
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

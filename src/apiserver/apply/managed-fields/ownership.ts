@@ -1,5 +1,5 @@
 /** Moves the ownership of fields between managers on updates and applies (structured-merge-diff's Updater). */
-import type { Steps } from '../../../lib/flow/pauses.ts'
+import type { Steps } from '../../../lib/flow/steps.ts'
 import { type Comparison, compare } from '../../../machinery/fields/compare.ts'
 import {
   difference,

@@ -2,7 +2,7 @@
  * Translates managedFields between an object and its Scale: the Scale lists the owners of the replicas, and a write
  * through it updates the managedFields of the object.
  */
-import { atOnce } from '../../../lib/flow/pauses.ts'
+import { runSync } from '../../../lib/flow/steps.ts'
 import { difference, fieldSet, has, isEmpty, union } from '../../../machinery/fields/field-set.ts'
 import { fieldElement } from '../../../machinery/fields/path-element.ts'
 import type { ManagedFieldsEntry } from '../../../machinery/object.ts'
@@ -25,12 +25,12 @@ export function scaleManagedFields(
   { path }: ReplicasPath,
 ): ManagedFieldsEntry[] | undefined {
   const scale: Managed = new Map()
-  for (const manager of atOnce(decodeManaged(entries, entries)).values()) {
+  for (const manager of runSync(decodeManaged(entries, entries)).values()) {
     if (!has(manager.fields, stepsOf(path))) continue
     const seen = { ...manager, apiVersion: scaleVersion, fields: inScale, source: undefined }
     scale.set(identityOf(seen), seen)
   }
-  return atOnce(encodeManaged(scale))
+  return runSync(encodeManaged(scale))
 }
 
 /** The object's managedFields after a write of its Scale, whose managedFields are `ofScale`. */
@@ -43,11 +43,11 @@ export function managedFieldsFromScale(
   const replicas = fieldSet(steps.map((step) => step.slice(2)).join('.'))
   const managed: Managed = new Map()
   const owners: Managed = new Map()
-  for (const manager of atOnce(decodeManaged(ofScale, ofScale)).values()) {
+  for (const manager of runSync(decodeManaged(ofScale, ofScale)).values()) {
     const seen = { ...manager, apiVersion, fields: replicas, source: undefined }
     if (!isEmpty(manager.fields)) owners.set(identityOf(seen), seen)
   }
-  for (const [identity, manager] of atOnce(decodeManaged(entries, entries))) {
+  for (const [identity, manager] of runSync(decodeManaged(entries, entries))) {
     const stays = !has(manager.fields, steps) || owners.has(identity)
     const fields = stays ? manager.fields : difference(manager.fields, replicas)
     if (!isEmpty(fields)) managed.set(identity, stays ? manager : { ...manager, fields, source: undefined })
@@ -58,5 +58,5 @@ export function managedFieldsFromScale(
     else if (!has(known.fields, steps))
       managed.set(identity, { ...known, time: owner.time, fields: union(known.fields, replicas), source: undefined })
   }
-  return atOnce(encodeManaged(managed))
+  return runSync(encodeManaged(managed))
 }

@@ -2,7 +2,7 @@
  * Ownership of fields after a POST, PUT or PATCH (KEP-555): the manager owns the fields it changed, and others lose
  * them. Returns the new `metadata.managedFields`; does not change the object.
  */
-import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
+import { runSync, type Steps } from '../../../lib/flow/steps.ts'
 import {
   difference,
   differenceBelow,
@@ -34,7 +34,7 @@ export interface Update extends WriteOptions {
 /**
  * Returns the new entries; undefined if there are none. Returns those of `live` by reference when nothing changes.
  */
-export const trackUpdate = (update: Update): ManagedFieldsEntry[] | undefined => atOnce(trackSteps(update))
+export const trackUpdate = (update: Update): ManagedFieldsEntry[] | undefined => runSync(trackSteps(update))
 
 /** `trackUpdate` in steps, so that large objects do not block the event loop. */
 export function* trackSteps(update: Update): Steps<ManagedFieldsEntry[] | undefined> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../../api/schema/index.ts'
-import { atOnce, type Steps } from '../../../lib/flow/pauses.ts'
+import { runSync, type Steps } from '../../../lib/flow/steps.ts'
 import type { FieldsV1, KubeObject, Unstructured } from '../../../machinery/object.ts'
 import type { StructType } from '../../../machinery/schema.ts'
 import { trackUpdate } from '../managed-fields/track-update.ts'
@@ -30,7 +30,7 @@ test('objects of one shape share field sets even if their values differ', () => 
     return fields
   }
   const get = (name: string) =>
-    atOnce(fieldsOfShape(pod(name, { containers: [{ name: 'c', image: name }] }), type, 'a', compute))
+    runSync(fieldsOfShape(pod(name, { containers: [{ name: 'c', image: name }] }), type, 'a', compute))
   assert.equal(get('one'), get('two'))
   assert.equal(computed, 1)
 })
@@ -108,7 +108,7 @@ test('the number of cached shapes is bounded', () => {
     computed++
     return { 'f:spec': {} }
   }
-  const create = (labels: Record<string, string>) => atOnce(fieldsOfShape(pod('p', {}, labels), type, '', compute))
+  const create = (labels: Record<string, string>) => runSync(fieldsOfShape(pod('p', {}, labels), type, '', compute))
   for (let i = 0; i < 30; i++)
     create(Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [`${i}-${key}`, 'v'])))
   const before = computed

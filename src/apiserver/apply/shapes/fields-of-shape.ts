@@ -2,7 +2,7 @@
  * The fields that the manager of a new or applied object owns. Many objects come from one template and have the same
  * shape, so their FieldsV1 is computed once and cached.
  */
-import type { Steps } from '../../../lib/flow/pauses.ts'
+import type { Steps } from '../../../lib/flow/steps.ts'
 import { sortFieldSet } from '../../../machinery/fields/field-set.ts'
 import { typedNode } from '../../../machinery/fields/typed-node.ts'
 import type { FieldsV1, KubeObject } from '../../../machinery/object.ts'

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
-import { type FollowedFile, followFile } from '../../../lib/files/followed-file.ts'
+import { type FileWatcher, watchFile } from '../../../lib/files/watch-file.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { jsonEqual } from '../../../machinery/fields/json.ts'
 import { forbiddenField } from '../../../machinery/validation/field-error.ts'
@@ -67,7 +67,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
   readonly #stopping = new AbortController()
   #configuration: AuthenticationConfiguration = {}
   #issuers: Issuers | undefined
-  #followed: FollowedFile | undefined
+  #followed: FileWatcher | undefined
   #reloading = Promise.resolve()
   #retry: NodeJS.Timeout | undefined
 
@@ -125,7 +125,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#issuers = issuerTokens(this.#configuration.jwt ?? [], this.#issuerOptions)
     await this.#issuers.start?.()
     this.#reloads.loaded(text)
-    this.#followed = followFile(
+    this.#followed = watchFile(
       file,
       text,
       (changed) => this.#enqueueReload(changed),

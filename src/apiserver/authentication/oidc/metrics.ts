@@ -1,7 +1,7 @@
 /** Metrics of tokens of OpenID providers, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
-import { usualBuckets } from '../../../lib/metrics/buckets.ts'
+import { defaultBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export interface JwtMetrics {
@@ -12,7 +12,7 @@ export interface JwtMetrics {
 }
 
 const prefix = 'apiserver_authentication_jwt_authenticator'
-const buckets = [0.001, ...usualBuckets]
+const buckets = [0.001, ...defaultBuckets]
 
 const hashOf = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`
 

@@ -1,5 +1,5 @@
 /** Metrics of the token cache, by upstream's names. They contain no tokens. */
-import { usualBuckets } from '../../../lib/metrics/buckets.ts'
+import { defaultBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export interface TokenCacheMetrics {
@@ -17,7 +17,7 @@ export function tokenCacheMetrics(metrics: MetricsRegistry): TokenCacheMetrics {
   const prefix = 'authentication_token_cache'
   const active = { blocked: 0, in_flight: 0 }
   const requests = metrics.counter(`${prefix}_request_total`, '', ['status'])
-  const durations = metrics.histogram(`${prefix}_request_duration_seconds`, '', usualBuckets, ['status'])
+  const durations = metrics.histogram(`${prefix}_request_duration_seconds`, '', defaultBuckets, ['status'])
   const fetches = metrics.counter(`${prefix}_fetch_total`, '', ['status'])
   metrics.gauge(`${prefix}_active_fetch_count`, '', ['status'], () =>
     Object.entries(active).map(([status, count]) => [[status], count] as const),

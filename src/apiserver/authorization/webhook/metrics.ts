@@ -1,5 +1,5 @@
 /** Metrics of authorization webhooks and their match conditions, by upstream's names. */
-import { usualBuckets } from '../../../lib/metrics/buckets.ts'
+import { defaultBuckets } from '../../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 
 export type EvaluationResult = 'canceled' | 'timeout' | 'error' | 'success'
@@ -24,7 +24,7 @@ export function webhookMetrics(metrics: MetricsRegistry): WebhookMetrics {
   const seconds = metrics.histogram(
     'apiserver_authorization_webhook_duration_seconds',
     'Request latency in seconds.',
-    usualBuckets,
+    defaultBuckets,
     ['name', 'result'],
   )
   const open = metrics.counter(

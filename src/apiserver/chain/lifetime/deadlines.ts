@@ -2,7 +2,7 @@
  * Deadlines with one common time limit. A single timer serves all of them, since a timer per request would cost more
  * than most requests do.
  */
-import { Chain, type Linked } from '../../../lib/chain.ts'
+import { type Linked, LinkedList } from '../../../lib/linked-list.ts'
 
 const checkMs = 1000
 
@@ -14,7 +14,7 @@ export interface Deadline extends Linked<Deadline> {
 
 export class Deadlines {
   readonly #limitMs: number
-  readonly #running = new Chain<Deadline>()
+  readonly #running = new LinkedList<Deadline>()
   #isScheduled = false
 
   constructor(limitMs: number) {

@@ -2,7 +2,7 @@
  * Responses that are written and not yet read. One that makes no progress for a long time is cut off, as it takes
  * memory.
  */
-import { Chain, type Linked } from '../../../lib/chain.ts'
+import { type Linked, LinkedList } from '../../../lib/linked-list.ts'
 
 export interface UnreadAnswer extends Linked<UnreadAnswer> {
   /** Bytes that wait for the client. */
@@ -13,7 +13,7 @@ export interface UnreadAnswer extends Linked<UnreadAnswer> {
 
 export class UnreadAnswers {
   readonly #limitMs: number
-  readonly #followed = new Chain<UnreadAnswer>()
+  readonly #followed = new LinkedList<UnreadAnswer>()
   /** The state at the last sweep: most responses are complete by then. */
   #seen = new Map<UnreadAnswer, { readonly unsent: number; readonly since: number }>()
 

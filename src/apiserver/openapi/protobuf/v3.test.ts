@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resource } from '../../../api/resource.ts'
-import { atOnce } from '../../../lib/flow/pauses.ts'
+import { runSync } from '../../../lib/flow/steps.ts'
 import { type Tag, WireReader, wireTypes } from '../../../machinery/protobuf/wire.ts'
 import { openapiDocument } from '../document.ts'
 import { jsonV3, protobufV3 } from '../forms.ts'
@@ -237,8 +237,8 @@ test('the decoded protobuf equals the JSON document', () => {
     ['openid/v1/jwks', []],
   ] as const) {
     const options = { version: '1.36', paths: [path], resources, builtIn: [pods, namespaces, deployments], others: [] }
-    const json = Buffer.concat(atOnce(openapiDocument(options, jsonV3)))
-    const protobuf = Buffer.concat(atOnce(openapiDocument(options, protobufV3)))
+    const json = Buffer.concat(runSync(openapiDocument(options, jsonV3)))
+    const protobuf = Buffer.concat(runSync(openapiDocument(options, protobufV3)))
     assert.deepEqual(read(new WireReader(protobuf), 'Document'), JSON.parse(json.toString()), path)
   }
 })

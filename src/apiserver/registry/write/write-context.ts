@@ -1,7 +1,7 @@
 /** The context of every write: the resource, the object's name, the user, and the options. */
 
 import type { PartialWrite } from '../../../api/resource.ts'
-import { inSteps, type Pause } from '../../../lib/flow/pauses.ts'
+import { type Pause, runWithPauses } from '../../../lib/flow/steps.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { invalid } from '../../../machinery/status-error.ts'
 import { limitFaults } from '../../../machinery/validation/fault-limit.ts'
@@ -148,7 +148,7 @@ export async function track(context: WriteContext, object: KubeObject, live: Kub
     resetFields: resetFields(resource, subresource),
     otherVersion: otherVersionOf(context),
   })
-  const managedFields = await inSteps(steps, context.pause)
+  const managedFields = await runWithPauses(steps, context.pause)
   if (managedFields) object.metadata.managedFields = managedFields
   else delete object.metadata.managedFields
 }

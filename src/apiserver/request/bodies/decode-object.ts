@@ -1,5 +1,5 @@
 /** Turns a request body into an object of a resource's kind: type check, decoding, field validation, defaults. */
-import { pauses } from '../../../lib/flow/pauses.ts'
+import { pauses } from '../../../lib/flow/steps.ts'
 import { goJsonType } from '../../../machinery/decode/go-json.ts'
 import { type Decoded, DecodeError } from '../../../machinery/decode/index.ts'
 import type { KubeObject } from '../../../machinery/object.ts'

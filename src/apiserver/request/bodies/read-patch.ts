@@ -1,7 +1,7 @@
 /** Reads the body of a PATCH (all types except apply) and returns a function that patches an object. */
 
-import { floatTexts, parseWholeJson, writeJson } from '../../../lib/exact-json.ts'
-import { pauses } from '../../../lib/flow/pauses.ts'
+import { floatTexts, parseExactJson, writeJson } from '../../../lib/exact-json.ts'
+import { pauses } from '../../../lib/flow/steps.ts'
 import { own } from '../../../lib/own.ts'
 import {
   checkValues,
@@ -106,7 +106,7 @@ function parse(text: string): unknown {
   checkValues(text)
   let body: unknown
   try {
-    body = parseWholeJson(text)
+    body = parseExactJson(text)
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`)
   }

@@ -1,6 +1,6 @@
 /** Metrics of the EndpointSlice controller in addition to those of slices (`endpoint_slice_controller_*`). */
 import type { Service } from '../../../client/kinds.ts'
-import { usualBuckets } from '../../../lib/metrics/buckets.ts'
+import { defaultBuckets } from '../../../lib/metrics/buckets.ts'
 import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { wantsTopologyHints } from './hints/topology.ts'
 import { SliceMetrics } from './slice-metrics.ts'
@@ -19,7 +19,7 @@ export class ServiceSliceMetrics extends SliceMetrics {
     this.#changedPerSync = registry.histogram(
       `${subsystem}_endpointslices_changed_per_sync`,
       'Number of EndpointSlices changed on each Service sync',
-      usualBuckets,
+      defaultBuckets,
       ['topology', 'traffic_distribution'],
     )
     registry.gauge(

@@ -3,24 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { followFile } from './followed-file.ts'
+import { watchFile } from './watch-file.ts'
 
-test('changes are told, and once that the file is gone for longer than a look', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'typernetes-followed-'))
+test('notifies of changes, and once if the file is missing for more than one check', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'typernetes-watcher-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'text')
-  const told: string[] = []
-  const followed = followFile(
+  const calls: string[] = []
+  const watcher = watchFile(
     file,
     'a',
-    (text) => void told.push(text),
-    (error) => told.push((error as NodeJS.ErrnoException).code ?? ''),
+    (text) => void calls.push(text),
+    (error) => calls.push((error as NodeJS.ErrnoException).code ?? ''),
   )
-  t.after(() => followed.stop())
-  const after = async (change: () => void, looks = 1): Promise<readonly string[]> => {
+  t.after(() => watcher.stop())
+  const after = async (change: () => void, checks = 1): Promise<readonly string[]> => {
     change()
-    for (let i = 0; i < looks; i++) await followed.look()
-    return told.splice(0)
+    for (let i = 0; i < checks; i++) await watcher.check()
+    return calls.splice(0)
   }
   assert.deepEqual(await after(() => writeFileSync(file, 'a'), 2), [])
   assert.deepEqual(await after(() => writeFileSync(file, 'longer')), ['longer'])
@@ -28,6 +28,6 @@ test('changes are told, and once that the file is gone for longer than a look', 
   assert.deepEqual(await after(() => writeFileSync(file, 'longer')), [])
   assert.deepEqual(await after(() => rmSync(file), 3), ['ENOENT'])
   assert.deepEqual(await after(() => writeFileSync(file, 'back')), ['back'])
-  assert.deepEqual(await after(() => followed.stop(), 3), [])
+  assert.deepEqual(await after(() => watcher.stop(), 3), [])
   assert.deepEqual(await after(() => writeFileSync(file, 'too late'), 1), [])
 })

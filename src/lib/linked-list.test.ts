@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Chain, type Linked } from './chain.ts'
+import { type Linked, LinkedList } from './linked-list.ts'
 
 interface Named extends Linked<Named> {
   readonly name: string
 }
 
-test('a chain keeps the order, whoever goes, and forgets all links of who has gone', () => {
-  const chain = new Chain<Named>()
+test('the list keeps its order after removals, and clears the links of removed items', () => {
+  const chain = new LinkedList<Named>()
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name): Named => ({ name })) as [Named, Named, Named, Named]
   const names = (): string => [...chain].map(({ name }) => name).join('')
   for (const one of [a, b, c, d]) chain.add(one)

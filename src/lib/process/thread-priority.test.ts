@@ -4,16 +4,16 @@ import { getPriority } from 'node:os'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
-test('a thread that steps back is nicer than the one that began it', {
-  skip: process.platform !== 'linux' && 'threads have priorities on Linux alone',
+test('lowerThreadPriority only lowers the priority of the calling thread', {
+  skip: process.platform !== 'linux' && 'only Linux has thread priorities',
 }, async () => {
   const before = getPriority()
   const script = `
     const { parentPort } = require('node:worker_threads')
     const { getPriority } = require('node:os')
     const { readlinkSync } = require('node:fs')
-    import(${JSON.stringify(new URL('./step-back.ts', import.meta.url).href)}).then(({ stepBack }) => {
-      stepBack()
+    import(${JSON.stringify(new URL('./thread-priority.ts', import.meta.url).href)}).then(({ lowerThreadPriority }) => {
+      lowerThreadPriority()
       parentPort.postMessage(getPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1))))
     })`
   const worker = new Worker(script, { eval: true })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atOnce, inSteps, pauses, type Steps } from './pauses.ts'
+import { pauses, runSync, runWithPauses, type Steps } from './steps.ts'
 
 const work = (ms: number): void => {
   for (const start = performance.now(); performance.now() - start < ms; );
 }
 
-test('long work lets others have their turn, short work goes on', async () => {
+test('a pause yields to the event loop only after long work', async () => {
   const pause = pauses()
   assert.equal(pause(), undefined)
   let others = 0
@@ -17,7 +17,7 @@ test('long work lets others have their turn, short work goes on', async () => {
   assert.equal(pause(), undefined)
 })
 
-/** Adds up the numbers; each is a step of so many ms. */
+/** Adds the numbers; each step takes so many ms. */
 function* sum(numbers: readonly number[], ms: number): Steps<number> {
   let total = 0
   for (const number of numbers) {
@@ -28,21 +28,21 @@ function* sum(numbers: readonly number[], ms: number): Steps<number> {
   return total
 }
 
-test('others have their turn between the steps of long work, but where it is done at once', async () => {
+test('runWithPauses yields between long steps, runSync does not', async () => {
   let others = 0
   setImmediate(() => others++)
-  assert.equal(atOnce(sum([1, 2, 3], 10)), 6)
-  assert.equal(await inSteps(sum([1, 2, 3], 0), () => undefined), 6)
+  assert.equal(runSync(sum([1, 2, 3], 10)), 6)
+  assert.equal(await runWithPauses(sum([1, 2, 3], 0), () => undefined), 6)
   assert.equal(others, 0)
-  assert.equal(await inSteps(sum([1, 2, 3], 10), pauses()), 6)
+  assert.equal(await runWithPauses(sum([1, 2, 3], 10), pauses()), 6)
   assert.equal(others, 1)
 })
 
-test('what a step throws is thrown', async () => {
+test('errors of steps are thrown', async () => {
   const broken = function* (): Steps<never> {
     yield
     throw new RangeError('no')
   }
-  await assert.rejects(async () => inSteps(broken(), pauses()), RangeError)
-  assert.throws(() => atOnce(broken()), RangeError)
+  await assert.rejects(async () => runWithPauses(broken(), pauses()), RangeError)
+  assert.throws(() => runSync(broken()), RangeError)
 })

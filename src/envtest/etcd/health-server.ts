@@ -1,21 +1,21 @@
-/** The `etcd` launcher at work: it answers whether all is well, and says in headers which store it stands for. */
+/** The HTTP server of the `etcd` launcher: serves /health, with the location of the store in headers. */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 import type { EtcdFlags } from './flags.ts'
 import type { StoreLocation } from './open-store.ts'
 
-/** Only a kube-apiserver of ours reads them. */
+/** Only read by the kube-apiserver of Typernetes. */
 export const locationHeaders = { dataDir: 't8s-data-dir', unsafeNoFsync: 't8s-unsafe-no-fsync' } as const
 
-export interface HealthAnswers {
+export interface HealthServer {
   stop(): Promise<void>
 }
 
 const health = JSON.stringify({ health: 'true', reason: '' })
 
-/** Listens on all client URLs. Rejects with an ExplainedError if one cannot be had. */
-export async function answerHealth({ listenClientUrls, dataDir, unsafeNoFsync }: EtcdFlags): Promise<HealthAnswers> {
+/** Listens on all client URLs. Rejects with an ExplainedError if it cannot. */
+export async function serveHealth({ listenClientUrls, dataDir, unsafeNoFsync }: EtcdFlags): Promise<HealthServer> {
   const servers: Server[] = []
   const stop = async (): Promise<void> => {
     await Promise.all(

@@ -1,15 +1,15 @@
 /**
- * Things in the order in which they came, each of which can go at any time: they are linked to each other, so nothing
- * is allocated for one, and what has gone keeps nothing alive, as the table of a Set would (docs/decisions/0010).
+ * A doubly linked list in order of insertion. The links are in the items: nothing is allocated per item, and removed
+ * items keep nothing alive, unlike in the table of a Set (docs/decisions/0010).
  */
 
-/** What can be in one chain at a time; its links are the chain's. */
+/** An item, which can be in one list at a time. The list owns the links. */
 export interface Linked<T> {
   older?: T | undefined
   newer?: T | undefined
 }
 
-export class Chain<T extends Linked<T>> {
+export class LinkedList<T extends Linked<T>> {
   oldest: T | undefined
   #newest: T | undefined
 
@@ -17,7 +17,7 @@ export class Chain<T extends Linked<T>> {
     return one.newer !== undefined || this.#newest === one
   }
 
-  /** Adds one that is not in it. */
+  /** Appends an item that is not in the list. */
   add(one: T): void {
     one.older = this.#newest
     if (this.#newest) this.#newest.newer = one
@@ -25,7 +25,7 @@ export class Chain<T extends Linked<T>> {
     this.#newest = one
   }
 
-  /** Takes one out, if it is in. */
+  /** Removes an item if it is in the list. */
   remove(one: T): void {
     if (!this.has(one)) return
     const { older, newer } = one
@@ -37,7 +37,7 @@ export class Chain<T extends Linked<T>> {
     one.newer = undefined
   }
 
-  /** The oldest first; the one that is told may be taken out meanwhile, no other. */
+  /** Iterates from the oldest item. The current item may be removed meanwhile, but no other. */
   *[Symbol.iterator](): Generator<T> {
     for (let one = this.oldest, next = one?.newer; one; one = next, next = one?.newer) yield one
   }
