@@ -2,7 +2,6 @@
  * Runs a program with kube-apiserver's or etcd's flags in the foreground until a signal stops it. Prints errors in the
  * format of those programs.
  */
-
 import type { ProgramName } from '../../envtest/launcher-script.ts'
 import type { Running } from '../../envtest/program.ts'
 import { exitCode, startupErrorText } from '../../envtest/startup-error.ts'
