@@ -8,7 +8,7 @@ const index = join(dirname(import.meta.dirname), 'src/client/index.ts')
 test('functions and classes of the client have a doc comment with an example', () => {
   const undocumented = documentedOf(index).filter(
     ({ comment, declaration }) =>
-      /^export (async )?(function|class|const)/.test(declaration) && !/^[A-Z][^]*@example/.test(comment),
+      /^export (async )?(function|class|const)/.test(declaration) && !/^[A-Z][\s\S]*@example/.test(comment),
   )
   assert.deepEqual(
     undocumented.map(({ name }) => name),
