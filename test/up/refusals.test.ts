@@ -98,7 +98,7 @@ test('unknown controllers and invalid flags of controllers are errors', (t) => {
   refused(t, ['--controllers', 'deploymint'], '"deploymint" is not in the list of known controllers')
   refused(t, ['--concurrent-deployment-sync=3'], "unknown option '--concurrent-deployment-sync=3'")
   refused(t, ['--concurrent-deployment-syncs=many'], '--concurrent-deployment-syncs must be a number, not "many"')
-  refused(t, ['--enable-dynamic-provisioning=maybe'], '--enable-dynamic-provisioning has to be true or false')
+  refused(t, ['--enable-dynamic-provisioning=maybe'], '--enable-dynamic-provisioning must be true or false')
 })
 
 test('-v 4 shows the stack of an error', (t) => {
