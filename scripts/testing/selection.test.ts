@@ -8,8 +8,9 @@ import { testsAffectedBy, testsOf } from './selection.ts'
 const sources = {
   'src/a/store.ts': '',
   'src/a/store.test.ts': "import './store.ts'\n",
-  'src/b/server.ts': "import { type Store } from '../a/store.ts'\nimport './loop.ts'\n",
+  'src/b/server.ts': "import './loop.ts'\nimport { type Store } from '../a/store.ts'\n",
   'src/b/loop.ts': "import './server.ts'\n",
+  'src/b/cycle.test.ts': "import './loop.ts'\n",
   'src/b/server.test.ts': "import './server.ts'\n",
   'src/c/words.test.ts': '',
 }
@@ -38,7 +39,8 @@ test('a path is a test, a source file with a test, or a folder', (t) => {
 
 test('a change chooses the tests that import it, through other files too', (t) => {
   const root = project(t)
-  assert.deepEqual(testsAffectedBy(['src/a/store.ts'], tests, root), ['src/a/store.test.ts', 'src/b/server.test.ts'])
-  assert.deepEqual(testsAffectedBy(['src/b/loop.ts'], tests, root), ['src/b/server.test.ts'])
+  const ofServer = ['src/b/server.test.ts', 'src/b/cycle.test.ts']
+  assert.deepEqual(testsAffectedBy(['src/a/store.ts'], tests, root), ['src/a/store.test.ts', ...ofServer])
+  assert.deepEqual(testsAffectedBy(['src/b/loop.ts'], tests, root), ofServer)
   assert.deepEqual(testsAffectedBy(['src/c/words.test.ts', 'README.md'], tests, root), ['src/c/words.test.ts'])
 })

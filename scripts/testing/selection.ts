@@ -38,15 +38,23 @@ export function changedFiles(root: string): string[] {
  * that run `./t8s` import no source: they are chosen by changes of themselves and of what they import.
  */
 export function testsAffectedBy(changed: readonly string[], files: readonly string[], root: string): string[] {
-  const affected = new Map(changed.map((file) => [file, true]))
-  const isAffected = (file: string, path: ReadonlySet<string>): boolean => {
-    const known = affected.get(file)
-    if (known !== undefined || path.has(file)) return known ?? false
-    const result = importedBy(file, root).some((other) => isAffected(other, new Set([...path, file])))
-    affected.set(file, result)
-    return result
-  }
-  return files.filter((file) => isAffected(file, new Set()))
+  const importers = importersOf(files, root)
+  const affected = new Set(changed)
+  // Iterates over the files that it adds, too.
+  for (const file of affected) for (const importer of importers.get(file) ?? []) affected.add(importer)
+  return files.filter((file) => affected.has(file))
+}
+
+/** Returns the files that import each file, as far as `files` lead to it. */
+function importersOf(files: readonly string[], root: string): ReadonlyMap<string, readonly string[]> {
+  const importers = new Map<string, string[]>()
+  const reached = new Set(files)
+  for (const file of reached)
+    for (const imported of importedBy(file, root)) {
+      reached.add(imported)
+      importers.set(imported, [...(importers.get(imported) ?? []), file])
+    }
+  return importers
 }
 
 function importedBy(file: string, root: string): string[] {

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of kubectl (`test/e2e/kubectl/{kubectl,logs}.go`) as far as no container has to
+ * Tests of the conformance suite for kubectl (`test/e2e/kubectl/{kubectl,logs}.go`) as far as no container has to
  * answer, with the oldest and the newest of this machine, on simulated nodes.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** What the conformance suite asks of aggregated discovery (`test/e2e/apimachinery/aggregated_discovery.go`). */
+/** Tests of the conformance suite for aggregated discovery (`test/e2e/apimachinery/aggregated_discovery.go`). */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of aggregated APIs (`test/e2e/apimachinery/aggregator.go`), with an extension server
+ * Tests of the conformance suite for aggregated APIs (`test/e2e/apimachinery/aggregator.go`), with an extension server
  * of ours.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** What the conformance suite asks of lists in chunks (`test/e2e/apimachinery/chunking.go`). */
+/** Tests of the conformance suite for lists in chunks (`test/e2e/apimachinery/chunking.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiException, type V1PodTemplateList } from '@kubernetes/client-node'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of discovery, versions and representations
+ * Tests of the conformance suite for discovery, versions and representations
  * (`test/e2e/apimachinery/{discovery,server_version,table_conversion}.go`).
  */
 import assert from 'node:assert/strict'

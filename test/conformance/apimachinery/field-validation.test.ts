@@ -1,4 +1,4 @@
-/** What the conformance suite asks of the validation of fields (`test/e2e/apimachinery/field_validation.go`). */
+/** Tests of the conformance suite for the validation of fields (`test/e2e/apimachinery/field_validation.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of the garbage collector (`test/e2e/apimachinery/garbage_collector.go`), under its
+ * Tests of the conformance suite for the garbage collector (`test/e2e/apimachinery/garbage_collector.go`), under its
  * names.
  */
 import assert from 'node:assert/strict'

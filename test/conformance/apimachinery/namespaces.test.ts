@@ -1,4 +1,4 @@
-/** What the conformance suite asks of namespaces (`test/e2e/apimachinery/namespace.go`), under its names. */
+/** Tests of the conformance suite for namespaces (`test/e2e/apimachinery/namespace.go`), under its names. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { V1Namespace } from '@kubernetes/client-node'

@@ -1,4 +1,4 @@
-/** What the conformance suite asks of ResourceQuotas (`test/e2e/apimachinery/resource_quota.go`). */
+/** Tests of the conformance suite for ResourceQuotas (`test/e2e/apimachinery/resource_quota.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubernetesObject, V1ResourceQuota } from '@kubernetes/client-node'

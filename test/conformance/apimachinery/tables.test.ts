@@ -1,5 +1,5 @@
 /**
- * What upstream's suite asks of Tables and of the time that requests may take
+ * Tests of upstream's suite for Tables and of the time that requests may take
  * (`test/e2e/apimachinery/{table_conversion,request_timeout}.go`).
  */
 import assert from 'node:assert/strict'

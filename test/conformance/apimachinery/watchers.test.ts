@@ -1,4 +1,4 @@
-/** What the conformance suite asks of watches (`test/e2e/apimachinery/watch.go`). */
+/** Tests of the conformance suite for watches (`test/e2e/apimachinery/watch.go`). */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type V1ConfigMap, Watch } from '@kubernetes/client-node'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of disruption budgets of pods that run (`test/e2e/apps/disruption.go`), in its steps,
+ * Tests of the conformance suite for disruption budgets of pods that run (`test/e2e/apps/disruption.go`), in its steps,
  * on simulated nodes.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of workloads whose pods run
+ * Tests of the conformance suite for workloads whose pods run
  * (`test/e2e/apps/{deployment,rc,replica_set,job,daemon_set}.go`), in its steps, on simulated nodes.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of the APIs of workloads (`test/e2e/apps/{cronjob,disruption,replica_set,rc}.go`)
+ * Tests of the conformance suite for the APIs of workloads (`test/e2e/apps/{cronjob,disruption,replica_set,rc}.go`)
  * that needs nobody to run anything.
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** What the conformance suite asks of accounts, certificates and reviews (`test/e2e/auth`) that needs no container. */
+/** Tests of the conformance suite for accounts, certificates and reviews (`test/e2e/auth`) that needs no container. */
 import assert from 'node:assert/strict'
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** What the conformance suite asks of events (`test/e2e/instrumentation/{core_events,events}.go`). */
+/** Tests of the conformance suite for events (`test/e2e/instrumentation/{core_events,events}.go`). */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { KubeObject } from '../../../src/machinery/object.ts'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of proxy subresources (`test/e2e/network/proxy.go`): every method reaches pods and
+ * Tests of the conformance suite for proxy subresources (`test/e2e/network/proxy.go`): every method reaches pods and
  * Services, with a path and without.
  */
 import assert from 'node:assert/strict'

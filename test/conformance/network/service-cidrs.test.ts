@@ -1,4 +1,4 @@
-/** What the conformance suite asks of the APIs of Service addresses (`test/e2e/network/service_cidrs.go`). */
+/** Tests of the conformance suite for the APIs of Service addresses (`test/e2e/network/service_cidrs.go`). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NetworkingV1Api } from '@kubernetes/client-node'

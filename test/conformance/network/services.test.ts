@@ -1,4 +1,4 @@
-/** What the conformance suite asks of Services (`test/e2e/network/service.go`) as far as no packets have to flow. */
+/** Tests of the conformance suite for Services (`test/e2e/network/service.go`) as far as no packets have to flow. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { EndpointSlice, Endpoints, Service } from '../../../src/client/kinds.ts'

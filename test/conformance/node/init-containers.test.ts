@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of containers that come to their end
+ * Tests of the conformance suite for containers that come to their end
  * (`test/e2e/common/node/{init_container,kubelet}.go`): their ends are simulated, by annotations.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of the small objects that pods are given
+ * Tests of the conformance suite for the small objects that pods are given
  * (`test/e2e/common/node/{configmap,secrets,lease,podtemplates}.go`, `common/storage`, `node/node_lifecycle.go`).
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of pods
+ * Tests of the conformance suite for pods
  * (`test/e2e/common/node/{pods,ephemeral_containers,init_container,runtimeclass,sysctl}.go`, `node/{pods,taints}.go`),
  * on simulated nodes.
  */

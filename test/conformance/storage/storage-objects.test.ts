@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of storage's objects
+ * Tests of the conformance suite for storage's objects
  * (`test/e2e/storage/{csi_inline,csi_node,persistent_volumes,storageclass,volume_attachment,volumeattributesclass}.go`).
  */
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** What the conformance suite asks of every API of which it says that it "should support … API operations". */
+/** Tests of the conformance suite for every API of which it says that it "should support … API operations". */
 import assert from 'node:assert/strict'
 import { Watch } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'

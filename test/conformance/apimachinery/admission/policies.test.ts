@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of admission policies
+ * Tests of the conformance suite for admission policies
  * (`test/e2e/apimachinery/{validating,mutating}admissionpolicy.go`).
  */
 import assert from 'node:assert/strict'

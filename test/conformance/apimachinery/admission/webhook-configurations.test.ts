@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of configurations of admission webhooks (`test/e2e/apimachinery/webhook.go`):
+ * Tests of the conformance suite for configurations of admission webhooks (`test/e2e/apimachinery/webhook.go`):
  * changed, listed, deleted, with conditions.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of admission webhooks (`test/e2e/apimachinery/webhook.go`), which here listen on the
+ * Tests of the conformance suite for admission webhooks (`test/e2e/apimachinery/webhook.go`), which here listen on the
  * loopback interface.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of definitions of custom resources
+ * Tests of the conformance suite for definitions of custom resources
  * (`test/e2e/apimachinery/{custom_resource_definition,crd_watch,crd_conversion_webhook}.go`).
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of field selectors of custom resources
+ * Tests of the conformance suite for field selectors of custom resources
  * (`test/e2e/apimachinery/crd_selectable_fields.go`).
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What the conformance suite asks of the OpenAPI documents of custom resources
+ * Tests of the conformance suite for the OpenAPI documents of custom resources
  * (`test/e2e/apimachinery/crd_publish_openapi.go`), which kubectl reads too.
  */
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
 /**
- * What upstream's suite asks of custom resources whose schema has become stricter
+ * Tests of upstream's suite for custom resources whose schema has become stricter
  * (`test/e2e/apimachinery/crd_validation_ratcheting.go`, KEP-4008).
  */
 import assert from 'node:assert/strict'
