@@ -39,7 +39,7 @@ test('a path is a test, a source file with a test, or a folder', (t) => {
 
 test('a change chooses the tests that import it, through other files too', (t) => {
   const root = project(t)
-  const ofServer = ['src/b/server.test.ts', 'src/b/cycle.test.ts']
+  const ofServer = ['src/b/cycle.test.ts', 'src/b/server.test.ts']
   assert.deepEqual(testsAffectedBy(['src/a/store.ts'], tests, root), ['src/a/store.test.ts', ...ofServer])
   assert.deepEqual(testsAffectedBy(['src/b/loop.ts'], tests, root), ofServer)
   assert.deepEqual(testsAffectedBy(['src/c/words.test.ts', 'README.md'], tests, root), ['src/c/words.test.ts'])

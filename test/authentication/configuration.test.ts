@@ -185,7 +185,10 @@ test('a changed file is reloaded, and an invalid one is logged and ignored', asy
   assert.deepEqual([count('success'), count('failure')], ['4', '3'])
   assert.match(
     metrics,
-    /apiserver_authentication_config_controller_last_config_info\{.*,hash="sha256:[0-9a-f]{64}"\} 1/,
+    new RegExp(
+      String.raw`apiserver_authentication_config_controller_last_config_info\{apiserver_id_hash="[^"]+",` +
+        String.raw`hash="sha256:[0-9a-f]{64}"\} 1`,
+    ),
   )
 })
 

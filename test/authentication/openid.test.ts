@@ -134,7 +134,10 @@ test('keys rotate without a restart', async (t) => {
   const metrics = await metricsOf(cluster)
   assert.match(
     metrics,
-    /authentication_jwt_authenticator_latency_seconds_count\{jwt_issuer_hash="sha256:\w+",result="success"\} [1-9]/,
+    new RegExp(
+      String.raw`apiserver_authentication_jwt_authenticator_latency_seconds_count\{` +
+        String.raw`jwt_issuer_hash="sha256:[0-9a-f]{64}",result="success"\} [1-9]`,
+    ),
   )
   assert.match(
     metrics,

@@ -175,11 +175,19 @@ test('a changed file is reloaded, and an invalid one is logged and ignored', asy
   const metrics = await metricsOf(cluster)
   assert.match(
     metrics,
-    /^apiserver_authorization_config_controller_automatic_reloads_total\{.*hash="sha256:\w{64}",status="success"\} 2$/m,
+    new RegExp(
+      String.raw`^apiserver_authorization_config_controller_automatic_reloads_total\{` +
+        String.raw`apiserver_id_hash="sha256:[0-9a-f]{64}",status="success"\} 2$`,
+      'm',
+    ),
   )
   assert.match(
     metrics,
-    /^apiserver_authorization_config_controller_automatic_reloads_total\{.*hash="sha256:\w{64}",status="failure"\} 3$/m,
+    new RegExp(
+      String.raw`^apiserver_authorization_config_controller_automatic_reloads_total\{` +
+        String.raw`apiserver_id_hash="sha256:[0-9a-f]{64}",status="failure"\} 3$`,
+      'm',
+    ),
   )
 })
 

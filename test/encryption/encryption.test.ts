@@ -145,10 +145,10 @@ test('a reloaded configuration file takes effect if it is valid', async (t) => {
   const cluster = await start(configuration(['{identity: {}}']), '--encryption-provider-config-automatic-reload')
   await cluster.call('POST', secrets, secret('s'))
   write('nonsense')
-  await waitFor('the fault to be logged', () => cluster.logged.some((line) => line.includes('cannot be used')))
+  await waitFor('the fault to be logged', () => cluster.logged.some((line) => line.includes('cannot reload')))
   write(configuration([keyed('aesgcm', 'k', newKey()), '{identity: {}}']))
   await waitFor('the change to be logged', () =>
-    cluster.logged.some((line) => line.includes('values are written as it says now')),
+    cluster.logged.some((line) => line.includes('new values are encrypted by it')),
   )
   const stored = await cluster.call('GET', `${secrets}/s`)
   // The object is unchanged, but it is written because its stored form is stale.
@@ -171,7 +171,7 @@ test('a configuration with a KMS plugin takes effect once the plugin is healthy;
   await waitFor('the plugin to be called', () => plugin.calls.status > 0)
   plugin.healthz = 'ok'
   await waitFor('the change to be logged', () =>
-    cluster.logged.some((line) => line.includes('values are written as it says now')),
+    cluster.logged.some((line) => line.includes('new values are encrypted by it')),
   )
   await cluster.call('POST', secrets, secret('after'))
   assert.equal(holds('k8s:enc:kms:v2:keys:'), true)
@@ -181,11 +181,27 @@ test('a configuration with a KMS plugin takes effect once the plugin is healthy;
     cluster.folder,
   ).run('get --raw /metrics')
   for (const line of [
-    /^apiserver_encryption_config_controller_automatic_reloads_total\{.*="sha256:\w+",status="success"\} 1$/m,
+    new RegExp(
+      String.raw`^apiserver_encryption_config_controller_automatic_reloads_total\{apiserver_id_hash="sha256:\w+",` +
+        String.raw`status="success"\} 1$`,
+      'm',
+    ),
     /^apiserver_encryption_config_controller_last_config_info\{apiserver_id_hash="sha256:\w+",hash="sha256:\w+"\} 1$/m,
-    /^apiserver_storage_transformation_operations_total\{status="OK",.*"to_storage",.*"k8s:enc:kms:v2:keys:"\} [1-9]/m,
-    /^apiserver_envelope_encryption_kms_operations_latency_seconds_count\{.*"OK",.*\/Encrypt",.*"keys"\} 1$/m,
-    /^apiserver_envelope_encryption_key_id_hash_total\{.*"keys",transformation_type="to_storage"\} [1-9]/m,
+    new RegExp(
+      String.raw`^apiserver_storage_transformation_operations_total\{status="OK",` +
+        String.raw`transformation_type="to_storage",transformer_prefix="k8s:enc:kms:v2:keys:"\} [1-9]`,
+      'm',
+    ),
+    new RegExp(
+      String.raw`^apiserver_envelope_encryption_kms_operations_latency_seconds_count\{grpc_status_code="OK",` +
+        String.raw`method_name="/v2.KeyManagementService/Encrypt",provider_name="keys"\} 1$`,
+      'm',
+    ),
+    new RegExp(
+      String.raw`^apiserver_envelope_encryption_key_id_hash_total\{.*provider_name="keys",` +
+        String.raw`transformation_type="to_storage"\} [1-9]`,
+      'm',
+    ),
     /^apiserver_envelope_encryption_key_id_hash_status_last_timestamp_seconds\{.*provider_name="keys"\} /m,
     /^apiserver_envelope_encryption_dek_source_cache_size\{provider_name="keys"\} 1$/m,
   ])

@@ -137,7 +137,10 @@ test('validates that taints-tolerations is respected if not matching', async (t)
   await pods.create('intolerant')
   assert.match(
     await pods.unschedulableMessage('intolerant'),
-    /^0\/1 nodes are available: 1 node\(s\) had untolerated taint\(s\)\. preemption: .*: 1 Preemption is not helpful /,
+    new RegExp(
+      String.raw`^0/1 nodes are available: 1 node\(s\) had untolerated taint\(s\)\. preemption: 0/1 nodes are ` +
+        String.raw`available: 1 Preemption is not helpful for scheduling\.$`,
+    ),
   )
   await pods.patchNode('a', {
     spec: { taints: [{ $patch: 'delete', key: 'kubernetes.io/e2e-taint-key', effect: 'NoSchedule' }] },

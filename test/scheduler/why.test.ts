@@ -172,7 +172,10 @@ test('t8s why pod explains gates, claims, other schedulers, and missing pods', a
   assert.equal(claims.code, 1)
   assert.match(
     claims.stdout,
-    /VolumeBinding rejects it on every node: pod has unbound .*\n.*kubectl describe pvc -n shop data/,
+    new RegExp(
+      'VolumeBinding rejects it on every node: pod has unbound immediate ' +
+        'PersistentVolumeClaims\\n.*kubectl describe pvc -n shop data',
+    ),
   )
   assert.match((await why('lost -n shop')).stdout, /persistentvolumeclaim "none" not found/)
 

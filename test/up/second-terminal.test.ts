@@ -63,7 +63,10 @@ test('commands find .t8s/kubeconfig in the folder that they run in', async (t) =
     assert.equal(code, 1, args.join(' '))
     assert.match(
       stderr,
-      /^t8s: no kubeconfig is given, and neither \S+\/\.t8s\/kubeconfig nor \S+\/\.kube\/config exists: start a .*\n$/,
+      new RegExp(
+        String.raw`^t8s: no kubeconfig is given, and neither \S+/\.t8s/kubeconfig nor \S+/\.kube/config exists: ` +
+          String.raw`start a cluster here with t8s up, .*\n$`,
+      ),
     )
   }
 })

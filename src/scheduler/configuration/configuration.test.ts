@@ -107,7 +107,10 @@ test('arguments of plug-ins get their defaults and are validated', () => {
   const rejected: [() => unknown, RegExp][] = [
     [
       () => args({ minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0 }),
-      /Percentage: .* as minCandidateNodesAbsolute; .*Absolute: .* the same time as minCandidateNodesPercentage/,
+      new RegExp(
+        'Percentage: .* as minCandidateNodesAbsolute; .*Absolute: Invalid value: 0: cannot be zero at ' +
+          'the same time as minCandidateNodesPercentage',
+      ),
     ],
     [
       () => args({ hardPodAffinityWeight: 101 }, 'InterPodAffinity'),

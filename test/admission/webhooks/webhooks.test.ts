@@ -297,7 +297,10 @@ test('failing webhooks are reported with Go’s messages, or ignored by their fa
   )
   assert.match(
     metrics,
-    /apiserver_admission_webhook_rejection_count\{name="bad.example.com",.*,error_type="calling_webhook_error"/,
+    new RegExp(
+      String.raw`apiserver_admission_webhook_rejection_count\{name="bad.example.com",type="validating",` +
+        'operation="CREATE",error_type="calling_webhook_error"',
+    ),
   )
 })
 

@@ -75,7 +75,10 @@ for (const [what, given, message] of [
   [
     'no rate',
     configuration({ type: 'Server' }),
-    /^\[limits\[0\]\.burst: Invalid value: 0: must be positive, limits\[0\]\.qps: Invalid value: 0: must be pos\w+\]$/,
+    new RegExp(
+      String.raw`^\[limits\[0\]\.burst: Invalid value: 0: must be positive, limits\[0\]\.qps: Invalid value: 0: ` +
+        String.raw`must be positive\]$`,
+    ),
   ],
   [
     'another type',
