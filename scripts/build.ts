@@ -113,9 +113,9 @@ const others: readonly Program[] = [
   { sources: commandLine },
   { sources: ['src/apiserver/version/version.ts'] },
   { sources: [/\bexplain-panic\b/] },
-  { sources: [/\boverview\b/, 'src/kubeconfig/files/locations.ts'] },
+  { sources: [/\boverview\b/, 'src/tools/config/files/locations.ts'] },
   { sources: [/^src\/cli\/commands\/config\//, /^src\/cli\/terminal\//, /^src\/kubeconfig\//] },
-  { sources: ['src/cli/commands/envtest.ts', 'src/envtest/program.ts'] },
+  { sources: ['src/cli/commands/envtest.ts', 'src/tools/envtest/program.ts'] },
   { sources: [/snapshot/] },
   { sources: ['src/client/index.ts', /^src\/cli\/commands\/(?!up|apiserver)/, /^src\/cli\/(why|completion)\//] },
 ]

@@ -9,7 +9,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 /** From the top: a layer may import itself and those after it. */
 export const layers = [
   'cli',
-  'envtest',
+  'tools',
   'cluster',
   'apiserver',
   'controllers',
@@ -18,7 +18,6 @@ export const layers = [
   'runtime',
   'network',
   'simulation',
-  'panics',
   'client',
   'kubeconfig',
   'api',

@@ -31,7 +31,7 @@ async function apiserver(args: readonly string[]): Promise<void> {
     const servers = flagged.list('etcd-servers')
     const surroundings = { cwd: process.cwd(), log }
     if (servers?.length) {
-      const { runApiServer } = await import('../../envtest/program.ts')
+      const { runApiServer } = await import('../../tools/envtest/program.ts')
       return { ...(await runApiServer(flagged, servers, surroundings)), log }
     }
     const [{ startStandaloneApiServer: startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([

@@ -16,8 +16,8 @@ export function envtestAssetsCommand(): Command {
 async function writeAssets(given: string): Promise<void> {
   const directory = resolve(given)
   const [{ launcherScript, shellWord }, { etcdHelp }, { apiServerHelp }] = await Promise.all([
-    import('../../envtest/launcher-script.ts'),
-    import('../../envtest/etcd/flags.ts'),
+    import('../../tools/envtest/launcher-script.ts'),
+    import('../../tools/envtest/etcd/flags.ts'),
     import('../../apiserver/serving-flags/index.ts'),
   ])
   const command = [process.execPath, ...process.execArgv, join(import.meta.dirname, 't8s.js')]

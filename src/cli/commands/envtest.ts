@@ -23,7 +23,7 @@ async function kubeApiServer(args: readonly string[]): Promise<void> {
   await inForeground('kube-apiserver', graceMs, async (log) => {
     const flags = await helpOrFlags(args, 'kube-apiserver')
     if (flags === 'answered') process.exit()
-    const { runApiServer, defaultServers } = await import('../../envtest/program.ts')
+    const { runApiServer, defaultServers } = await import('../../tools/envtest/program.ts')
     return runApiServer(flags, flags.list('etcd-servers') ?? defaultServers, { cwd: process.cwd(), log })
   })
 }
@@ -35,15 +35,15 @@ async function etcd(args: readonly string[]): Promise<void> {
       process.stdout.write(`etcd Version: 3.6.0+t8s.${release}\n`)
       process.exit()
     }
-    const { runEtcd } = await import('../../envtest/program.ts')
+    const { runEtcd } = await import('../../tools/envtest/program.ts')
     return runEtcd(args, { cwd: process.cwd(), log })
   })
 }
 
 async function shared(directory: string, version: string | undefined): Promise<void> {
   const [{ runSharedProcess }, { protocol }] = await Promise.all([
-    import('../../envtest/shared/process.ts'),
-    import('../../envtest/launcher-script.ts'),
+    import('../../tools/envtest/shared/process.ts'),
+    import('../../tools/envtest/launcher-script.ts'),
   ])
   if (version !== protocol) {
     process.stderr.write(

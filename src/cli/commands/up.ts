@@ -4,10 +4,10 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
 import type { Kubeconfig } from '../../kubeconfig/kubeconfig.ts'
-import type { Merged } from '../../kubeconfig/merge.ts'
 import { type LogFormat, standardLog } from '../../lib/log/log.ts'
 import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
+import type { Merged } from '../../tools/config/merge.ts'
 import {
   addApiServerOptions,
   addControllerOptions,
@@ -259,8 +259,8 @@ async function givenLogFormat(apiServerFlags: readonly string[]): Promise<LogFor
 /** Merges into the kubeconfig that kubectl writes to. */
 async function merge(kubeconfig: Kubeconfig): Promise<Merged> {
   const [{ mergeKubeconfig }, { kubeconfigLocations }] = await Promise.all([
-    import('../../kubeconfig/merge.ts'),
-    import('../../kubeconfig/files/locations.ts'),
+    import('../../tools/config/merge.ts'),
+    import('../../tools/config/files/locations.ts'),
   ])
   return mergeKubeconfig(kubeconfigLocations(process.env), kubeconfig, 'up --merge-kubeconfig')
 }

@@ -1,7 +1,7 @@
 /** Context names for completion. Files that cannot be read are ignored. */
 import { existsSync } from 'node:fs'
-import { kubeconfigLocations } from '../../kubeconfig/files/locations.ts'
 import { readKubeconfigFile, text } from '../../kubeconfig/kubeconfig-file.ts'
+import { kubeconfigLocations } from '../../tools/config/files/locations.ts'
 import type { Candidate } from './candidates.ts'
 
 export async function contextNames(kubeconfig: string | undefined): Promise<readonly Candidate[]> {

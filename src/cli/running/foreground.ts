@@ -2,12 +2,13 @@
  * Runs a program with kube-apiserver's or etcd's flags in the foreground until a signal stops it. Prints errors in the
  * format of those programs.
  */
-import type { ProgramName } from '../../envtest/launcher-script.ts'
-import type { Running } from '../../envtest/program.ts'
-import { exitCode, startupErrorText } from '../../envtest/startup-error.ts'
+
 import { type Log, plainLog } from '../../lib/log/log.ts'
 import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
+import type { ProgramName } from '../../tools/envtest/launcher-script.ts'
+import type { Running } from '../../tools/envtest/program.ts'
+import { exitCode, startupErrorText } from '../../tools/envtest/startup-error.ts'
 import { stopSignal } from './stop-signal.ts'
 
 /** A running program, and its log if that is not plain lines. */

@@ -27,7 +27,7 @@ async function exportContext(
   name: string,
   { file, embed = false, force = false, ...flags }: ExportFlags,
 ): Promise<void> {
-  const { exportedContext, writeExport } = await import('../../../kubeconfig/contexts/export-context.ts')
+  const { exportedContext, writeExport } = await import('../../../tools/config/contexts/export-context.ts')
   const text = await exportedContext((await locations(flags)).files, name, embed)
   if (file === undefined || file === '-') process.stdout.write(text)
   else {

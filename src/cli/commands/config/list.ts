@@ -1,6 +1,6 @@
 /** `t8s config list`: lists contexts with their servers and when their credentials expire. */
 import { Command, Option } from 'commander'
-import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
+import type { ContextOverview } from '../../../tools/config/contexts/overview.ts'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
 import { outputText } from './output/output.ts'
 
@@ -25,7 +25,7 @@ export function listCommand(): Command {
 }
 
 async function list({ output, ...flags }: ListFlags): Promise<void> {
-  const { contextOverviews } = await import('../../../kubeconfig/contexts/overview.ts')
+  const { contextOverviews } = await import('../../../tools/config/contexts/overview.ts')
   const { files } = await locations(flags)
   const contexts = await contextOverviews(files)
   if (output === 'name') print(...contexts.map(({ name }) => name))

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Command, Option } from 'commander'
-import type { Incoming } from '../../../kubeconfig/contexts/add-context.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
+import type { Incoming } from '../../../tools/config/contexts/add-context.ts'
 import { type FileFlags, kubeconfigOption, locations, print, quoted } from './options.ts'
 
 interface MergeFlags extends FileFlags {
@@ -46,11 +46,11 @@ async function merge(
     { fileSource, inputSource },
     { notImportable, selfContained, selfContainedEntry },
   ] = await Promise.all([
-    import('../../../kubeconfig/files/change.ts'),
-    import('../../../kubeconfig/contexts/add-context.ts'),
-    import('../../../kubeconfig/documents/config-document.ts'),
-    import('../../../kubeconfig/import/source.ts'),
-    import('../../../kubeconfig/import/incoming.ts'),
+    import('../../../tools/config/files/change.ts'),
+    import('../../../tools/config/contexts/add-context.ts'),
+    import('../../../tools/config/documents/config-document.ts'),
+    import('../../../tools/config/import/source.ts'),
+    import('../../../tools/config/import/incoming.ts'),
   ])
   // Read all files before changing anything.
   const all: Incoming[] = []

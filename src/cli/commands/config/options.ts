@@ -25,7 +25,7 @@ export const quoted = (name: string): string => JSON.stringify(name)
 
 /** The files that kubectl would read, and the file that it would write. */
 export async function locations({ kubeconfig }: FileFlags) {
-  const { kubeconfigLocations } = await import('../../../kubeconfig/files/locations.ts')
+  const { kubeconfigLocations } = await import('../../../tools/config/files/locations.ts')
   return kubeconfigLocations(process.env, kubeconfig)
 }
 
@@ -39,7 +39,7 @@ export function givenName(argument: string | undefined, { name }: NameFlags): st
 /** Lets the user choose a context. Rejects with an ExplainedError without a terminal, and if nothing is chosen. */
 export async function chosenName(flags: FileFlags, title: string, command: string): Promise<string> {
   const [{ contextOverviews }, { openTerminal }, { choose }] = await Promise.all([
-    import('../../../kubeconfig/contexts/overview.ts'),
+    import('../../../tools/config/contexts/overview.ts'),
     import('../../terminal/terminal.ts'),
     import('../../terminal/choose.ts'),
   ])

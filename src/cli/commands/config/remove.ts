@@ -31,8 +31,8 @@ export function removeCommand(): Command {
 async function remove(argument: string | undefined, flags: NameFlags): Promise<void> {
   const name = givenName(argument, flags) ?? (await chosenName(flags, 'Remove which context?', 't8s config remove'))
   const [{ changeKubeconfigs }, { removeContext }] = await Promise.all([
-    import('../../../kubeconfig/files/change.ts'),
-    import('../../../kubeconfig/contexts/change-contexts.ts'),
+    import('../../../tools/config/files/change.ts'),
+    import('../../../tools/config/contexts/change-contexts.ts'),
   ])
   const { also, shadowedIn, wasCurrent } = await changeKubeconfigs(await locations(flags), `remove ${name}`, (config) =>
     removeContext(config, name),

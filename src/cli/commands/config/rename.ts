@@ -19,8 +19,8 @@ export function renameCommand(): Command {
 
 async function rename({ name, to, ...flags }: RenameFlags): Promise<void> {
   const [{ changeKubeconfigs }, { renameContext }] = await Promise.all([
-    import('../../../kubeconfig/files/change.ts'),
-    import('../../../kubeconfig/contexts/change-contexts.ts'),
+    import('../../../tools/config/files/change.ts'),
+    import('../../../tools/config/contexts/change-contexts.ts'),
   ])
   await changeKubeconfigs(await locations(flags), `rename ${name} to ${to}`, (config) =>
     renameContext(config, name, to),

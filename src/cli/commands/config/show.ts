@@ -1,6 +1,6 @@
 /** `t8s config show`: shows the details of a context, without secrets. */
 import { Command, Option } from 'commander'
-import type { ContextOverview } from '../../../kubeconfig/contexts/overview.ts'
+import type { ContextOverview } from '../../../tools/config/contexts/overview.ts'
 import { type FileFlags, kubeconfigOption, locations, print } from './options.ts'
 import { outputText } from './output/output.ts'
 
@@ -22,13 +22,13 @@ export function showCommand(): Command {
 }
 
 async function show(name: string | undefined, { output, ...flags }: ShowFlags): Promise<void> {
-  const { contextOverview } = await import('../../../kubeconfig/contexts/overview.ts')
+  const { contextOverview } = await import('../../../tools/config/contexts/overview.ts')
   const context = await contextOverview((await locations(flags)).files, name)
   if (output) {
     process.stdout.write(await outputText(context, output))
     return
   }
-  const { relativeTime } = await import('../../../kubeconfig/contexts/expiry.ts')
+  const { relativeTime } = await import('../../../tools/config/contexts/expiry.ts')
   print(...detailLines(context, (time) => `${time} (${relativeTime(Date.parse(time), Date.now())})`))
 }
 

@@ -15,7 +15,7 @@ export function undoCommand(): Command {
 }
 
 async function undo({ force, ...flags }: UndoFlags): Promise<void> {
-  const { undoLastChange } = await import('../../../kubeconfig/files/change.ts')
+  const { undoLastChange } = await import('../../../tools/config/files/change.ts')
   const { what, isRedo, files } = await undoLastChange(await locations(flags), { force })
   const where = files.join(' and ')
   print(isRedo ? `redone: ${what} (${where})` : `undone: ${what} (${where}); t8s config undo redoes it`)

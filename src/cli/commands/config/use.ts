@@ -28,8 +28,8 @@ export function useCommand(): Command {
 async function use(argument: string | undefined, flags: NameFlags): Promise<void> {
   const name = givenName(argument, flags) ?? (await chosenName(flags, 'Use which context?', 't8s config use'))
   const [{ changeKubeconfigs }, { useContext }] = await Promise.all([
-    import('../../../kubeconfig/files/change.ts'),
-    import('../../../kubeconfig/contexts/change-contexts.ts'),
+    import('../../../tools/config/files/change.ts'),
+    import('../../../tools/config/contexts/change-contexts.ts'),
   ])
   const { before, now } = await changeKubeconfigs(await locations(flags), `use ${name}`, (config) => ({
     before: config.currentContext,

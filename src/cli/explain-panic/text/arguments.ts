@@ -1,5 +1,5 @@
 /** Formats the arguments of a call for a terminal: a line for each word, with its meaning. */
-import type { CrashReport } from '../../../panics/report.ts'
+import type { CrashReport } from '../../../tools/panics/report.ts'
 import type { Colours } from './colours.ts'
 
 type Call = CrashReport['arguments'][number]

@@ -1,5 +1,5 @@
 /** Formats groups of goroutines for a terminal: suspicious groups first, with the reason. */
-import type { CrashReport, GoroutineReport, GroupReport } from '../../../panics/report.ts'
+import type { CrashReport, GoroutineReport, GroupReport } from '../../../tools/panics/report.ts'
 import type { TextOptions } from './reports.ts'
 import { frameText, stackText } from './stack.ts'
 

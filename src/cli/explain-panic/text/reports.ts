@@ -1,5 +1,5 @@
 /** Formats crash reports for a terminal: the cause first, then the location, then the other goroutines. */
-import type { CrashReport } from '../../../panics/report.ts'
+import type { CrashReport } from '../../../tools/panics/report.ts'
 import { argumentsText } from './arguments.ts'
 import type { Colours } from './colours.ts'
 import { goroutineTitle, groupsText } from './goroutines.ts'

@@ -1,7 +1,7 @@
 /** Formats stacks for a terminal: marks the failing frame, folds repeated calls, highlights the program's own code. */
 
-import { foldCycles } from '../../../panics/goroutines/folded-cycles.ts'
-import type { FrameReport, GoroutineReport } from '../../../panics/report.ts'
+import { foldCycles } from '../../../tools/panics/goroutines/folded-cycles.ts'
+import type { FrameReport, GoroutineReport } from '../../../tools/panics/report.ts'
 import type { TextOptions } from './reports.ts'
 
 /** Frames that are shown without --all. */

@@ -1,9 +1,9 @@
 /** Asks a server for its version and the client's user, for `t8s config check`. */
 import { Connection } from '../../../../client/connection/connection.ts'
 import { kubeconfigAccess } from '../../../../client/connection/load-access.ts'
-import type { ContextOverview } from '../../../../kubeconfig/contexts/overview.ts'
 import { contextOf } from '../../../../kubeconfig/read-context.ts'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
+import type { ContextOverview } from '../../../../tools/config/contexts/overview.ts'
 
 export interface ServerAnswer {
   /** True if the server responds and accepts the credentials. */

@@ -21,7 +21,7 @@ export function checkCommand(): Command {
 
 async function check(name: string | undefined, { all = false, ...flags }: CheckFlags): Promise<void> {
   const [{ contextOverview, contextOverviews }, { askServer }] = await Promise.all([
-    import('../../../../kubeconfig/contexts/overview.ts'),
+    import('../../../../tools/config/contexts/overview.ts'),
     import('./ask-server.ts'),
   ])
   const { files } = await locations(flags)

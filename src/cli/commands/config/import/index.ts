@@ -73,10 +73,10 @@ async function importContext(first: string | undefined, second: string | undefin
       { addContext },
       { resolvedServer },
     ] = await Promise.all([
-      import('../../../../kubeconfig/documents/config-document.ts'),
-      import('../../../../kubeconfig/import/incoming.ts'),
-      import('../../../../kubeconfig/files/change.ts'),
-      import('../../../../kubeconfig/contexts/add-context.ts'),
+      import('../../../../tools/config/documents/config-document.ts'),
+      import('../../../../tools/config/import/incoming.ts'),
+      import('../../../../tools/config/files/change.ts'),
+      import('../../../../tools/config/contexts/add-context.ts'),
       import('./server.ts'),
     ])
     const given = givenName(argument, flags)

@@ -1,6 +1,7 @@
 /** Replaces a server at 127.0.0.1, which means the machine that the kubeconfig comes from. */
-import { type IncomingContext, loopbackServer, serverAt, withServer } from '../../../../kubeconfig/import/incoming.ts'
+
 import { ExplainedError } from '../../../../lib/explained-error.ts'
+import { type IncomingContext, loopbackServer, serverAt, withServer } from '../../../../tools/config/import/incoming.ts'
 import { askYesNo } from '../../../terminal/ask.ts'
 import type { Terminal } from '../../../terminal/terminal.ts'
 

@@ -1,6 +1,6 @@
 /** Describes when credentials expire. */
-import { relativeTime } from '../../../../kubeconfig/contexts/expiry.ts'
-import type { Expiries } from '../../../../kubeconfig/contexts/overview.ts'
+import { relativeTime } from '../../../../tools/config/contexts/expiry.ts'
+import type { Expiries } from '../../../../tools/config/contexts/overview.ts'
 
 const words: Readonly<Record<keyof Expiries, string>> = {
   clientCertificate: 'certificate',
