@@ -45,11 +45,11 @@ async function readyNodes(client: Client): Promise<number> {
   return count
 }
 
-/** Polls until `isSo` returns true. Rejects after `mostMs`. */
-export async function until(mostMs: number, what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + mostMs
+/** Polls until `isSo` returns true. Rejects after `maxMs`. */
+export async function until(maxMs: number, what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + maxMs
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`not within ${mostMs / 1000} s: ${what}`)
+    if (performance.now() > end) throw new Error(`not within ${maxMs / 1000} s: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, lookMs))
   }
 }
@@ -72,12 +72,12 @@ export const deploymentOf = (name: string, replicas: number): Deployment => ({
 })
 
 /** Creates Deployments and resolves to the time in ms until all their pods were running and ready. */
-export async function rollOut({ client }: Cluster, wanted: readonly Deployment[], mostMs: number): Promise<number> {
+export async function rollOut({ client }: Cluster, wanted: readonly Deployment[], maxMs: number): Promise<number> {
   const names = new Set(wanted.map(({ metadata }) => metadata.name))
   const replicas = wanted.reduce((sum, { spec }) => sum + (spec?.replicas ?? 0), 0)
   const began = performance.now()
   for (const one of wanted) await client.create(deployments, one)
-  await until(mostMs, `${replicas} pods run`, async () => {
+  await until(maxMs, `${replicas} pods run`, async () => {
     const { items } = await client.list(deployments, { namespace })
     const ready = items.reduce(
       (sum, { metadata, status }) => sum + (names.has(metadata.name) ? (status?.readyReplicas ?? 0) : 0),

@@ -117,7 +117,7 @@ test('the timeout and the size limit of answers are enforced', async (t) => {
   const sources = {} as ConstructorParameters<typeof WebhookClient>[1]['sources']
   const review = Buffer.from(JSON.stringify({ request: { uid: 'a', desiredAPIVersion: 'v2', objects: [] } }))
   const slow = new WebhookClient(webhook.clientConfig, { sources, timeoutMs: 100 })
-  const small = new WebhookClient(webhook.clientConfig, { sources, timeoutMs: 30_000, mostBytes: 3 })
+  const small = new WebhookClient(webhook.clientConfig, { sources, timeoutMs: 30_000, maxBytes: 3 })
   t.after(() => {
     slow.stop()
     small.stop()

@@ -13,7 +13,7 @@ import { deviceTaint } from './rules/taints.ts'
 type TaintRule = Model<V1beta2DeviceTaintRule>
 type TaintRuleSpec = NonNullable<TaintRule['spec']>
 
-const mostConditions = 8
+const maxConditions = 8
 
 export const deviceTaintRules = resource<TaintRule>({
   group: 'resource.k8s.io',
@@ -32,8 +32,8 @@ export const deviceTaintRules = resource<TaintRule>({
     status: ({ status }) =>
       all(
         validateConditions(status?.conditions, 'status.conditions'),
-        (status?.conditions?.length ?? 0) > mostConditions
-          ? [tooMany('status.conditions', status?.conditions?.length ?? 0, mostConditions)]
+        (status?.conditions?.length ?? 0) > maxConditions
+          ? [tooMany('status.conditions', status?.conditions?.length ?? 0, maxConditions)]
           : valid,
       ),
   },

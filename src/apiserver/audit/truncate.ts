@@ -16,8 +16,8 @@ export function truncated(
   return undefined
 }
 
-const mostBytesOfCharacter = 3
+const maxBytesOfCharacter = 3
 
 /** True if the text has at most this number of bytes. They are counted only if the bounds do not decide. */
 const fits = (text: string, bytes: number): boolean =>
-  text.length <= bytes && (text.length * mostBytesOfCharacter <= bytes || Buffer.byteLength(text) <= bytes)
+  text.length <= bytes && (text.length * maxBytesOfCharacter <= bytes || Buffer.byteLength(text) <= bytes)

@@ -16,7 +16,7 @@ export interface EventExpiryOptions {
 
 /** The default of `--event-ttl`: an hour, in ms. */
 export const defaultEventTtlMs = 3_600_000
-const mostPauseMs = 300_000
+const maxPauseMs = 300_000
 const leastPauseMs = 500
 const pageSize = 200
 
@@ -43,7 +43,7 @@ export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOption
   }
 
   async function run(): Promise<void> {
-    const pauseMs = Math.min(Math.max(ttlMs / 10, leastPauseMs), mostPauseMs)
+    const pauseMs = Math.min(Math.max(ttlMs / 10, leastPauseMs), maxPauseMs)
     while (!signal.aborted) {
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
       if (!signal.aborted)

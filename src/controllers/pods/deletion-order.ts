@@ -68,12 +68,12 @@ const createdAt = ({ metadata }: Pod): number | undefined =>
 /** Most restarts first; restarts of sidecars break ties. */
 function byRestarts(a: Pod, b: Pod): number {
   return (
-    mostRestarts(b.status?.containerStatuses) - mostRestarts(a.status?.containerStatuses) ||
-    mostRestarts(sidecarStatuses(b)) - mostRestarts(sidecarStatuses(a))
+    maxRestarts(b.status?.containerStatuses) - maxRestarts(a.status?.containerStatuses) ||
+    maxRestarts(sidecarStatuses(b)) - maxRestarts(sidecarStatuses(a))
   )
 }
 
-const mostRestarts = (statuses: readonly { readonly restartCount: number }[] = []): number =>
+const maxRestarts = (statuses: readonly { readonly restartCount: number }[] = []): number =>
   Math.max(0, ...statuses.map(({ restartCount }) => restartCount))
 
 function sidecarStatuses({ spec, status }: Pod) {

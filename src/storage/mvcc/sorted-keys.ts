@@ -1,7 +1,7 @@
 /** Sorted keys in chunks, so that an insert among a million keys moves a few hundred, not all. */
 import { compareKeys, sortKeys } from '../key-order.ts'
 
-const mostInChunk = 512
+const maxInChunk = 512
 
 export class SortedKeys {
   /** No chunk is empty. */
@@ -11,7 +11,7 @@ export class SortedKeys {
   fill(keys: string[]): void {
     sortKeys(keys)
     this.#chunks = []
-    for (let i = 0; i < keys.length; i += mostInChunk / 2) this.#chunks.push(keys.slice(i, i + mostInChunk / 2))
+    for (let i = 0; i < keys.length; i += maxInChunk / 2) this.#chunks.push(keys.slice(i, i + maxInChunk / 2))
   }
 
   /** Adds a missing key. */
@@ -24,12 +24,12 @@ export class SortedKeys {
     }
     const place = placeOf(chunk, key)
     // Names that count up are added in order, so full chunks are not split in half.
-    if (place === chunk.length && chunk.length >= mostInChunk) {
+    if (place === chunk.length && chunk.length >= maxInChunk) {
       this.#chunks.splice(at + 1, 0, [key])
       return
     }
     chunk.splice(place, 0, key)
-    if (chunk.length > mostInChunk) this.#chunks.splice(at + 1, 0, chunk.splice(mostInChunk / 2))
+    if (chunk.length > maxInChunk) this.#chunks.splice(at + 1, 0, chunk.splice(maxInChunk / 2))
   }
 
   delete(key: string): void {

@@ -57,7 +57,7 @@ export interface GroupReport extends GoroutineReport {
   /** Ids of all goroutines of the group. */
   readonly ids: readonly number[]
   readonly leastMinutes: number
-  readonly mostMinutes: number
+  readonly maxMinutes: number
   readonly suspicion: Suspicion
   readonly why?: string
 }
@@ -171,7 +171,7 @@ function reportOf(crash: Crash, times: number, options: ReportOptions): CrashRep
       count: group.members.length,
       ids: group.members.flatMap(({ id }) => id ?? []),
       leastMinutes: group.leastMinutes,
-      mostMinutes: group.mostMinutes,
+      maxMinutes: group.maxMinutes,
       suspicion,
       ...(why && { why }),
       ...goroutineReport(group.first),

@@ -14,7 +14,7 @@ export const tags = { bitString: 0x03, sequence: 0x30, objectIdentifier: 0x06 } 
 export class DerError extends Error {}
 
 /** Requests have at most four values in a sequence; longer sequences are rejected. */
-const mostValues = 16
+const maxValues = 16
 
 /** Returns consecutive values. Throws a DerError. */
 export function derValues(bytes: Buffer): DerValue[] {
@@ -22,7 +22,7 @@ export function derValues(bytes: Buffer): DerValue[] {
   for (let at = 0; at < bytes.length; ) {
     const value = valueAt(bytes, at)
     values.push(value)
-    if (values.length > mostValues) throw new DerError('asn1: structure error: sequence truncated')
+    if (values.length > maxValues) throw new DerError('asn1: structure error: sequence truncated')
     at += value.whole.length
   }
   return values

@@ -138,7 +138,7 @@ function missingTimes({ notBefore, notAfter, beginRefreshAt }: Status): FieldErr
 function timeFault(
   { notBefore = '', notAfter = '', beginRefreshAt = '' }: Status,
   leaf: X509Certificate,
-  mostSeconds: number,
+  maxSeconds: number,
   nowMs: number,
 ): FieldError | undefined {
   const [from, until, refresh] = [Date.parse(notBefore), Date.parse(notAfter), Date.parse(beginRefreshAt)] as const
@@ -152,8 +152,8 @@ function timeFault(
   if (until !== leaf.validToDate.getTime())
     return timeError('notAfter', notAfter, 'must be set to the NotAfter time encoded in the leaf certificate')
   if (lifeMs < 60 * minuteMs) return chainFault(lifeMs * 1e6, 'leaf certificate lifetime must be >= 1 hour')
-  if (lifeMs > mostSeconds * 1000)
-    return chainFault(lifeMs * 1e6, `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${mostSeconds})`)
+  if (lifeMs > maxSeconds * 1000)
+    return chainFault(lifeMs * 1e6, `leaf certificate lifetime must be <= spec.maxExpirationSeconds (${maxSeconds})`)
   if (refresh < from + 10 * minuteMs)
     return timeError('beginRefreshAt', beginRefreshAt, 'must be at least 10 minutes after status.notBefore')
   return refresh > until - 10 * minuteMs

@@ -3,10 +3,10 @@ import { type FieldError, invalidValue, tooLong } from '../../../machinery/valid
 import { parseCertificate } from './issued-certificates.ts'
 import { type PemBlock, pemBlocks } from './pem-blocks.ts'
 
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 export function trustBundleRules(bundle: string, path: string): readonly FieldError[] {
-  if (Buffer.byteLength(bundle) > mostBytes) return [tooLong(path, mostBytes)]
+  if (Buffer.byteLength(bundle) > maxBytes) return [tooLong(path, maxBytes)]
   const bundleError = (why: string): FieldError => invalidValue(path, '<value omitted>', why)
   const blocks = pemBlocks(bundle)
   const faults = blocks.flatMap((block, index) => anchorFault(block, index) ?? [])

@@ -9,8 +9,8 @@ import { attributeName } from './names.ts'
 type Device = Wire<V1Device>
 type Attribute = NonNullable<Device['attributes']>[string]
 
-const mostNames = 32
-const mostValues = 48
+const maxNames = 32
+const maxValues = 48
 const longestValue = 64
 const number = '(0|[1-9]\\d*)'
 const preRelease = '(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)'
@@ -27,11 +27,11 @@ export function attributeRules({ attributes = {}, capacity = {} }: Device, path:
     0,
   )
   return all(
-    names > mostNames
-      ? [invalidValue(path, names, `the total number of attributes and capacities must not exceed ${mostNames}`)]
+    names > maxNames
+      ? [invalidValue(path, names, `the total number of attributes and capacities must not exceed ${maxNames}`)]
       : valid,
-    values > mostValues
-      ? [invalidValue(path, values, `the total number of attribute values must not exceed ${mostValues}`)]
+    values > maxValues
+      ? [invalidValue(path, values, `the total number of attribute values must not exceed ${maxValues}`)]
       : valid,
     limitedMap(attributes, Number.POSITIVE_INFINITY, `${path}.attributes`, attributeName, valueRules),
   )

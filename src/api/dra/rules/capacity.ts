@@ -15,7 +15,7 @@ import { addQuantities, compareQuantities, signOf, wholeValue } from '../../../m
 type Policy = Wire<V1CapacityRequestPolicy> & { readonly default?: string }
 type Range = Wire<V1CapacityRequestPolicyRange>
 
-const mostValues = 10
+const maxValues = 10
 const isGreater = (a: string, b: string): boolean => compareQuantities(a, b) > 0
 
 /** Validates a capacity. Only devices with allowMultipleAllocations may have a requestPolicy. */
@@ -59,7 +59,7 @@ function valueRules(values: readonly string[], usual: string, capacity: string, 
   })
   const notUsual = invalidValue(path, usual, 'default value is not valid according to the requestPolicy')
   // Upstream skips lists that are too long, so the default is not found either.
-  if (values.length > mostValues) return [...notSorted, tooMany(path, values.length, mostValues), notUsual]
+  if (values.length > maxValues) return [...notSorted, tooMany(path, values.length, maxValues), notUsual]
   const isRepeated = duplicateFinder<bigint>()
   return all(
     notSorted,

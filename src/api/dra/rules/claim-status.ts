@@ -38,12 +38,12 @@ type DeviceStatus = NonNullable<Status['devices']>[number]
 type NetworkData = NonNullable<DeviceStatus['networkData']>
 type Names = ReadonlySet<string>
 
-const mostReservations = 256
-const mostResults = 32
+const maxReservations = 256
+const maxResults = 32
 /** The limit for configurations of class and claim together. */
-const mostConfigurations = 64
-const mostConditions = 8
-const mostAddresses = 16
+const maxConfigurations = 64
+const maxConditions = 8
+const maxAddresses = 16
 const longestInterface = 256
 const longestHardwareAddress = 128
 
@@ -75,7 +75,7 @@ export function claimStatusRules(
   const { reservedFor = [], allocation, devices } = status
   const names = requestNames(spec?.devices?.requests)
   return all(
-    limitedSet(reservedFor, mostReservations, 'status.reservedFor', userRules, ({ uid }) => uid ?? ''),
+    limitedSet(reservedFor, maxReservations, 'status.reservedFor', userRules, ({ uid }) => uid ?? ''),
     deviceStatuses(devices, new Set(resultsOf(status).map(deviceId))),
     reservedFor.length ? reservations(status, old, metadata.deletionTimestamp !== undefined) : valid,
     allocation && old.allocation ? immutable(allocation, 'status.allocation', old.allocation) : valid,
@@ -112,10 +112,10 @@ function allocationRules(
   names: Names,
 ): readonly FieldError[] {
   return all(
-    limitedList(devices?.results, mostResults, `${path}.devices.results`, (result, at) =>
+    limitedList(devices?.results, maxResults, `${path}.devices.results`, (result, at) =>
       resultRules(result, at, names),
     ),
-    limitedList(devices?.config, mostConfigurations, `${path}.devices.config`, (one, at) =>
+    limitedList(devices?.config, maxConfigurations, `${path}.devices.config`, (one, at) =>
       all(
         oneOf(one.source, `${at}.source`, ['FromClaim', 'FromClass'], 'needed'),
         requestReferences(one.requests, `${at}.requests`, names),
@@ -164,7 +164,7 @@ function deviceStatus(device: DeviceStatus, path: string, allocated: Names): rea
             `Invalid value: ${deviceId(device)}: must be an allocated device in the claim`,
           ),
         ],
-    conditions.length > mostConditions ? [tooMany(`${path}.conditions`, conditions.length, mostConditions)] : valid,
+    conditions.length > maxConditions ? [tooMany(`${path}.conditions`, conditions.length, maxConditions)] : valid,
     validateConditions(conditions, `${path}.conditions`),
     device.data ? parameterRules(device.data, `${path}.data`) : valid,
     device.networkData ? networkRules(device.networkData, `${path}.networkData`) : valid,
@@ -180,7 +180,7 @@ const networkRules = (
     hardwareAddress.length > longestHardwareAddress
       ? [tooLong(`${path}.hardwareAddress`, longestHardwareAddress)]
       : valid,
-    limitedSet(ips, mostAddresses, `${path}.ips`, interfaceAddress, (ip) => ip),
+    limitedSet(ips, maxAddresses, `${path}.ips`, interfaceAddress, (ip) => ip),
   )
 
 /** Validates a canonical address with a prefix length. */

@@ -17,13 +17,13 @@ type Device = NonNullable<SliceSpec['devices']>[number]
 type Counters = NonNullable<SliceSpec['sharedCounters']>[number]['counters']
 type Place = Pick<Device, 'nodeName' | 'nodeSelector' | 'allNodes'>
 
-const mostDevices = 128
+const maxDevices = 128
 /** The limit if a device has taints, counters or list attributes. */
 const maxComplexDevices = 64
-const mostCounterSets = 8
-const mostCounters = 32
-const mostCounterSetsUsed = 2
-const mostTaints = 16
+const maxCounterSets = 8
+const maxCounters = 32
+const maxCounterSetsUsed = 2
+const maxTaints = 16
 
 const oneOfPlaces = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required'
 const onePlacePerDevice =
@@ -43,14 +43,14 @@ export function sliceRules(spec: Partial<SliceSpec> = {}, old?: Partial<SliceSpe
       : valid,
     limitedSet(
       devices,
-      devices?.some(isComplex) ? maxComplexDevices : mostDevices,
+      devices?.some(isComplex) ? maxComplexDevices : maxDevices,
       'spec.devices',
       (device, at) => deviceRules(device, at, before.get(device.name), perDevice === true),
       ({ name }) => name,
     ),
     limitedSet(
       sharedCounters,
-      mostCounterSets,
+      maxCounterSets,
       'spec.sharedCounters',
       ({ name, counters }, at) =>
         all(requiredRule(name, `${at}.name`, dnsLabel), counterRules(counters, `${at}.counters`)),
@@ -118,10 +118,10 @@ function deviceRules(device: Device, path: string, old: Device | undefined, isPl
         ),
     old && semanticallyEqual(old.taints, taints)
       ? valid
-      : limitedList(taints, mostTaints, `${path}.taints`, (taint, at) => deviceTaint(taint, at)),
+      : limitedList(taints, maxTaints, `${path}.taints`, (taint, at) => deviceTaint(taint, at)),
     limitedSet(
       consumesCounters,
-      mostCounterSetsUsed,
+      maxCounterSetsUsed,
       `${path}.consumesCounters`,
       ({ counterSet, counters }, at) =>
         all(requiredRule(counterSet, `${at}.counterSet`, dnsLabel), counterRules(counters, `${at}.counters`)),
@@ -137,7 +137,7 @@ const counterRules = (counters: Counters | undefined, path: string): readonly Fi
     ? [required(path)]
     : limitedMap(
         counters,
-        mostCounters,
+        maxCounters,
         path,
         (name, at) => follows(name, at, dnsLabel),
         () => valid,

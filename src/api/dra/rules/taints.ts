@@ -66,7 +66,7 @@ interface Binding {
   readonly bindingFailureConditions?: readonly string[]
 }
 
-const mostBindingConditions = 4
+const maxBindingConditions = 4
 
 /** Validates binding conditions and binding failure conditions: both or neither. */
 export function bindingConditions(device: Binding, path: string): readonly FieldError[] {
@@ -76,8 +76,8 @@ export function bindingConditions(device: Binding, path: string): readonly Field
   const isRepeated = duplicateFinder<string>()
   const isRepeatedBad = duplicateFinder<string>()
   return all(
-    limitedList(good, mostBindingConditions, goodPath, named),
-    limitedList(bad, mostBindingConditions, badPath, named),
+    limitedList(good, maxBindingConditions, goodPath, named),
+    limitedList(bad, maxBindingConditions, badPath, named),
     each(good, goodPath, (name, at) => (isRepeated(name) ? [duplicate(at, name)] : valid)),
     each(bad, badPath, (name, at) =>
       all(

@@ -31,7 +31,7 @@ interface Configuration extends KubeObject {
 }
 
 /** The maximum size of an answer in bytes: enough for the patch of a 3 MB object. */
-const mostBytes = 16 * 1024 * 1024
+const maxBytes = 16 * 1024 * 1024
 const defaultTimeoutSeconds = 10
 
 export class ConfiguredWebhooks {
@@ -148,7 +148,7 @@ export class ConfiguredWebhooks {
     client ??= new WebhookClient(clientConfig as WebhookConfig, {
       sources: this.#sources.places,
       timeoutMs: timeoutSeconds * 1000,
-      mostBytes,
+      maxBytes,
       ...(this.#users && credentialsFor(this.#users, clientConfig as WebhookConfig)),
     })
     this.#clients.set(key, client)

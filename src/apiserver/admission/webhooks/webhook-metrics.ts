@@ -25,7 +25,7 @@ export interface WebhookMetrics {
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25]
 /** Webhooks choose their own codes. Codes that are no HTTP status would make unlimited series. */
-const mostCode = 600
+const maxCode = 600
 
 const byRegistry = new WeakMap<MetricsRegistry, WebhookMetrics>()
 
@@ -60,7 +60,7 @@ function make(registry: MetricsRegistry): WebhookMetrics {
     'code',
     'rejected',
   ])
-  const bounded = (code: number): string => String(Math.min(code, mostCode))
+  const bounded = (code: number): string => String(Math.min(code, maxCode))
   return {
     called({ name, type, operation, rejected, code, seconds }) {
       durations([name, type, operation, String(rejected)]).observe(seconds)

@@ -5,7 +5,7 @@ import { fromYaml } from '../../../machinery/yaml.ts'
 import type { Response } from '../../http/exchange.ts'
 
 /** Larger responses are omitted: joining their parts would take too much memory. */
-const mostBytes = 16 * 1024 * 1024
+const maxBytes = 16 * 1024 * 1024
 
 /** Encodes a value that may be from a client. */
 export const objectJson = (value: unknown, omitManagedFields: boolean): string =>
@@ -28,7 +28,7 @@ export function answerJson(
   const gathered = Buffer.isBuffer(body) || Array.isArray(body) ? response : { ...response, body: parts }
   let size = 0
   for (const part of parts) size += part.length
-  if (size > mostBytes) return { json: undefined, response: gathered }
+  if (size > maxBytes) return { json: undefined, response: gathered }
   const text = Buffer.concat(parts).toString().trim()
   // Pretty-printed responses have newlines; an event must be one line.
   if (!isYaml && !omitManagedFields && !text.includes('\n')) return { json: escapedJson(text), response: gathered }

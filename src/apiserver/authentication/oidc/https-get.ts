@@ -28,7 +28,7 @@ export function httpsGet(url: string, options: GetOptions): Promise<string> {
 }
 
 function get(url: URL, options: GetOptions, deadline: number, redirects: number): Promise<string> {
-  const { agent, maxBytes: mostBytes, authorization } = options
+  const { agent, maxBytes, authorization } = options
   const fail = (why: string): Error => new Error(`Get ${JSON.stringify(url.href)}: ${why}`)
   const port = url.port || '443'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -71,7 +71,7 @@ function get(url: URL, options: GetOptions, deadline: number, redirects: number)
       response.on('data', (piece: Buffer) => {
         pieces.push(piece)
         size += piece.length
-        if (size > mostBytes) refuse(fail(`the answer is larger than ${mostBytes} bytes`))
+        if (size > maxBytes) refuse(fail(`the answer is larger than ${maxBytes} bytes`))
       })
       response.on('error', (error) => reject(fail(connectionError(error, `${host}:${port}`))))
       response.on('end', () => {

@@ -25,7 +25,7 @@ export interface TokenWebhookSources {
 }
 
 const timeoutMs = 30_000
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 /** The minimum time in ms that users are cached, as in all token authenticators that call other servers. */
 const knownMs = 10_000
 
@@ -38,7 +38,7 @@ export async function tokenWebhook(
   own: readonly string[],
   { places, tokenCache: metrics, log }: TokenWebhookSources,
 ): Promise<TokenAuthenticator> {
-  const client = connectionClient(await readKubeconfig(kubeconfigFile), { sources: places, timeoutMs, mostBytes })
+  const client = connectionClient(await readKubeconfig(kubeconfigFile), { sources: places, timeoutMs, maxBytes })
   const stopping = new AbortController()
   const authenticator: TokenAuthenticator = {
     name: 'webhook',

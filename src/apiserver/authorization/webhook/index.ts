@@ -42,7 +42,7 @@ export interface WebhookAuthorizer extends Authorizer {
 const maxCachedAnswers = 8192
 /** Requests whose client-chosen attributes are longer, in characters, are not cached: they could fill memory. */
 const maxCachedLength = 10_000
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAuthorizer {
   const { name, version, authorizedMs, unauthorizedMs, failurePolicy, matches, metrics, log } = options
@@ -51,7 +51,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
   const client = connectionClient(options.connection, {
     sources: options.sources,
     timeoutMs: options.timeoutMs,
-    mostBytes,
+    maxBytes,
   })
   const failed = (error: string): Decision => ({
     ...(failurePolicy === 'Deny' ? deny() : noOpinion()),

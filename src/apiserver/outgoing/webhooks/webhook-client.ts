@@ -20,7 +20,7 @@ export interface WebhookClientOptions {
   /** The time limit for a whole call, in ms. */
   readonly timeoutMs: number
   /** The maximum size of a response, in bytes. */
-  readonly mostBytes?: number
+  readonly maxBytes?: number
   /** The client certificate, and other TLS options of the connection. */
   readonly tls?: ConnectionOptions
   /** Returns the header `authorization` of a call. */
@@ -128,7 +128,7 @@ export class WebhookClient {
 
   #send(call: Call, isRepeated = false): Promise<Buffer> {
     const { place, url, body, fail, signal } = call
-    const { mostBytes = defaultMaxBytes } = this.#options
+    const { maxBytes = defaultMaxBytes } = this.#options
     const dialled = addressOf(place)
     return new Promise((resolve, reject) => {
       const sent = httpsRequest({
@@ -174,8 +174,8 @@ export class WebhookClient {
         response.on('data', (piece: Buffer) => {
           pieces.push(piece)
           size += piece.length
-          if (size <= mostBytes) return
-          reject(fail(`the answer is larger than ${mostBytes} bytes`))
+          if (size <= maxBytes) return
+          reject(fail(`the answer is larger than ${maxBytes} bytes`))
           sent.destroy()
         })
         response.on('error', (error) => reject(fail(connectionError(error, dialled))))

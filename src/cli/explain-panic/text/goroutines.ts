@@ -81,11 +81,11 @@ export function groupsText(
   return lines
 }
 
-function waitText({ leastMinutes, mostMinutes }: GroupReport): string {
-  if (mostMinutes === 0) return ''
-  return leastMinutes === mostMinutes
-    ? `, ${minutesText(mostMinutes)}`
-    : `, ${leastMinutes} to ${minutesText(mostMinutes)}`
+function waitText({ leastMinutes, maxMinutes }: GroupReport): string {
+  if (maxMinutes === 0) return ''
+  return leastMinutes === maxMinutes
+    ? `, ${minutesText(maxMinutes)}`
+    : `, ${leastMinutes} to ${minutesText(maxMinutes)}`
 }
 
 const minutesText = (minutes: number): string => (minutes === 1 ? '1 minute' : `${minutes} minutes`)

@@ -7,7 +7,7 @@ export interface GoroutineGroup {
   readonly members: Goroutine[]
   /** The shortest and the longest waiting time, in minutes. */
   leastMinutes: number
-  mostMinutes: number
+  maxMinutes: number
 }
 
 export function groupsOf(goroutines: readonly Goroutine[]): readonly GoroutineGroup[] {
@@ -17,12 +17,12 @@ export function groupsOf(goroutines: readonly Goroutine[]): readonly GoroutineGr
     const group = groups.get(key)
     if (!group) {
       const { minutes } = goroutine
-      groups.set(key, { first: goroutine, members: [goroutine], leastMinutes: minutes, mostMinutes: minutes })
+      groups.set(key, { first: goroutine, members: [goroutine], leastMinutes: minutes, maxMinutes: minutes })
       continue
     }
     group.members.push(goroutine)
     group.leastMinutes = Math.min(group.leastMinutes, goroutine.minutes)
-    group.mostMinutes = Math.max(group.mostMinutes, goroutine.minutes)
+    group.maxMinutes = Math.max(group.maxMinutes, goroutine.minutes)
   }
   return [...groups.values()]
 }

@@ -32,12 +32,12 @@ export function rateGroups(
     const [suspicion, why] = suspicionOf(group, waiters, isDeadlock)
     return { group, suspicion, why }
   })
-  const weight = ({ group }: RatedGroup): number => group.members.length * (1 + group.mostMinutes)
+  const weight = ({ group }: RatedGroup): number => group.members.length * (1 + group.maxMinutes)
   return rated.sort((a, b) => order.indexOf(a.suspicion) - order.indexOf(b.suspicion) || weight(b) - weight(a))
 }
 
 function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: boolean): readonly [Suspicion, string] {
-  const { first, members, mostMinutes } = group
+  const { first, members, maxMinutes } = group
   const { state, frames } = first
   const count = members.length
   if (frames.length > 0 && frames.every((frame) => originOf(frame) === 'runtime')) return ['idle', '']
@@ -58,19 +58,19 @@ function suspicionOf(group: GoroutineGroup, waiters: LockWaiters, isDeadlock: bo
         : lock.address
           ? `${counted(together, 'wait')} for the lock at ${lock.address}`
           : `${counted(count, 'wait')} for a lock`,
-      mostMinutes >= 1 ? `for up to ${minutes(mostMinutes)}` : '',
+      maxMinutes >= 1 ? `for up to ${minutes(maxMinutes)}` : '',
     ].filter(Boolean)
     // A goroutine that waits for less than a minute may still get the lock.
-    if (isDeadlock || mostMinutes >= 1 || together >= many)
+    if (isDeadlock || maxMinutes >= 1 || together >= many)
       return ['deadlock', isDeadlock && !circle ? `${why.join(', ')}, and no goroutine can unlock it` : why.join(', ')]
     return ['none', why.join(', ')]
   }
   if (isDeadlock && isBlocked(state)) return ['deadlock', deadlocked(state)]
   if (isBlocked(state)) {
-    const waits = mostMinutes >= 1 ? `, for up to ${minutes(mostMinutes)}` : ''
+    const waits = maxMinutes >= 1 ? `, for up to ${minutes(maxMinutes)}` : ''
     if (count >= many) return ['leak', `${count} goroutines wait at one place${waits}: each new one may stay`]
-    if (mostMinutes >= long && !isMain && /^chan |WaitGroup|Cond/.test(state))
-      return ['waits long', `it waits for ${minutes(mostMinutes)}`]
+    if (maxMinutes >= long && !isMain && /^chan |WaitGroup|Cond/.test(state))
+      return ['waits long', `it waits for ${minutes(maxMinutes)}`]
     return ['none', '']
   }
   if (count >= many * many && state !== 'running') return ['leak', `${count} goroutines have this stack`]

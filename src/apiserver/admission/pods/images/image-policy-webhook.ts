@@ -17,7 +17,7 @@ const auditPrefix = 'imagepolicywebhook.image-policy.k8s.io/'
 const failedOpen = 'alpha.image-policy.k8s.io/failed-open'
 const maxCachedAnswers = 1024
 const timeoutMs = 30_000
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 export function imagePolicyWebhook({ find, configuration, places, log }: PluginSources): AdmissionPlugin {
   const options = imagePolicyConfiguration(configuration('ImagePolicyWebhook'))
@@ -41,7 +41,7 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
     },
     async start() {
       const { readKubeconfig } = await import('../../../../kubeconfig/read-kubeconfig.ts')
-      client = connectionClient(await readKubeconfig(options.kubeConfigFile), { sources: places, timeoutMs, mostBytes })
+      client = connectionClient(await readKubeconfig(options.kubeConfigFile), { sources: places, timeoutMs, maxBytes })
     },
     stop() {
       stopping.abort()

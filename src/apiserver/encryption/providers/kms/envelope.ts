@@ -2,9 +2,9 @@
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
 import { type EncryptedObject, sourceTypes } from './messages.ts'
 
-const mostKeyIdBytes = 1024
-const mostSourceBytes = 1024
-const mostAnnotationBytes = 32 * 1024
+const maxKeyIdBytes = 1024
+const maxSourceBytes = 1024
+const maxAnnotationBytes = 32 * 1024
 
 export interface KeyIdFault {
   readonly code: 'empty' | 'too_long'
@@ -14,8 +14,8 @@ export interface KeyIdFault {
 export function keyIdFault(keyId: string): KeyIdFault | undefined {
   if (!keyId) return { code: 'empty', message: 'keyID is empty' }
   const size = Buffer.byteLength(keyId)
-  if (size <= mostKeyIdBytes) return undefined
-  return { code: 'too_long', message: `keyID is ${size} bytes, which exceeds the max size of ${mostKeyIdBytes}` }
+  if (size <= maxKeyIdBytes) return undefined
+  return { code: 'too_long', message: `keyID is ${size} bytes, which exceeds the max size of ${maxKeyIdBytes}` }
 }
 
 /** Throws an Error for an invalid envelope. */
@@ -24,10 +24,10 @@ export function checkEnvelope({ data, keyId, source, annotations, sourceType }: 
     throw new Error(`unknown encryptedDEKSourceType: ${sourceType}`)
   if (data.length === 0) throw new Error('encrypted data is empty')
   if (source.length === 0) throw new Error('failed to validate encrypted DEK source: encrypted DEK source is empty')
-  if (source.length > mostSourceBytes)
+  if (source.length > maxSourceBytes)
     throw new Error(
       `failed to validate encrypted DEK source: encrypted DEK source is ${source.length} bytes, which exceeds ` +
-        `the max size of ${mostSourceBytes}`,
+        `the max size of ${maxSourceBytes}`,
     )
   const fault = keyIdFault(keyId)
   if (fault) throw new Error(`failed to validate key id: ${fault.message}`)
@@ -39,10 +39,10 @@ export function checkEnvelope({ data, keyId, source, annotations, sourceType }: 
         'two segments separated by dots',
     )
   const size = names.reduce((sum, name) => sum + Buffer.byteLength(name) + annotations[name]!.length, 0)
-  if (size > mostAnnotationBytes)
+  if (size > maxAnnotationBytes)
     throw new Error(
       `failed to validate annotations: total size of annotations is ${size}, which exceeds the max size of ` +
-        `${mostAnnotationBytes}`,
+        `${maxAnnotationBytes}`,
     )
 }
 
