@@ -70,8 +70,7 @@ export async function createNewSet(rollout: Rollout): Promise<void> {
       'ScalingReplicaSet',
       `Scaled up replica set ${created.metadata.name} from 0 to ${size}`,
     )
-  rollout.newSet = created
-  rollout.copyRevision(created)
+  rollout.adoptNewSet(created)
   if (progressDeadline(deployment) !== undefined)
     rollout.setCondition('Progressing', 'True', reasons.created, `Created new replica set "${created.metadata.name}"`)
 }
@@ -86,8 +85,7 @@ async function resolveCollision(
   // Probably created by this controller and not yet in the cache.
   if (!existing) throw conflict
   if (isControlledBy(existing, deployment) && isSameTemplate(existing.spec?.template, deployment.spec?.template)) {
-    rollout.newSet = existing
-    rollout.copyRevision(existing)
+    rollout.adoptNewSet(existing)
     return
   }
   const collisionCount = (deployment.status?.collisionCount ?? 0) + 1

@@ -29,21 +29,33 @@ export class Rollout {
   readonly context: RolloutContext
   /** In ms since the epoch. */
   readonly now: number
-  /** The Deployment including unwritten changes. */
-  deployment: Deployment
-  /** The set of the current template, if it exists. */
-  newSet: ReplicaSet | undefined
-  oldSets: readonly ReplicaSet[]
   readonly #cached: Deployment
+  #deployment: Deployment
+  #newSet: ReplicaSet | undefined
+  #oldSets: readonly ReplicaSet[]
 
   /** `sets` are the sets that the Deployment controls. */
   constructor(deployment: Deployment, sets: readonly ReplicaSet[], context: RolloutContext, now: number) {
     this.#cached = deployment
-    this.deployment = deployment
+    this.#deployment = deployment
     this.context = context
     this.now = now
-    this.newSet = sets.toSorted(byAge).find(({ spec }) => isSameTemplate(spec?.template, deployment.spec?.template))
-    this.oldSets = sets.filter((set) => set !== this.newSet)
+    this.#newSet = sets.toSorted(byAge).find(({ spec }) => isSameTemplate(spec?.template, deployment.spec?.template))
+    this.#oldSets = sets.filter((set) => set !== this.newSet)
+  }
+
+  /** The Deployment including unwritten changes. */
+  get deployment(): Deployment {
+    return this.#deployment
+  }
+
+  /** The set of the current template, if it exists. */
+  get newSet(): ReplicaSet | undefined {
+    return this.#newSet
+  }
+
+  get oldSets(): readonly ReplicaSet[] {
+    return this.#oldSets
   }
 
   get conditions(): readonly DeploymentCondition[] {
@@ -67,21 +79,27 @@ export class Rollout {
     const annotations = newSetAnnotations(this.deployment, metadata.annotations, this.oldSets)
     const minReadySeconds = this.deployment.spec?.minReadySeconds ?? 0
     if (!semanticallyEqual(annotations, metadata.annotations) || (spec?.minReadySeconds ?? 0) !== minReadySeconds)
-      this.newSet = await this.#update({
+      this.#newSet = await this.#update({
         ...this.newSet,
         metadata: { ...metadata, annotations },
         ...(spec && { spec: { ...spec, minReadySeconds } }),
       })
-    this.copyRevision(this.newSet)
+    this.#copyRevision(this.newSet)
     if (progressDeadline(this.deployment) !== undefined && !conditionOf(this.conditions, 'Progressing'))
       this.setCondition('Progressing', 'True', reasons.found, `Found new replica set "${metadata.name}"`)
   }
 
-  copyRevision({ metadata }: ReplicaSet): void {
+  /** Makes `set`, which was created or found, the new set, and copies its revision to the Deployment. */
+  adoptNewSet(set: ReplicaSet): void {
+    this.#newSet = set
+    this.#copyRevision(set)
+  }
+
+  #copyRevision({ metadata }: ReplicaSet): void {
     const revision = metadata.annotations?.[revisionAnnotation]
     if (revision === undefined) return
     const { metadata: own } = this.deployment
-    this.deployment = {
+    this.#deployment = {
       ...this.deployment,
       metadata: { ...own, annotations: { ...own.annotations, [revisionAnnotation]: revision } },
     }
@@ -112,7 +130,7 @@ export class Rollout {
   }
 
   #setConditions(conditions: DeploymentCondition[]): void {
-    this.deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } }
+    this.#deployment = { ...this.deployment, status: { ...this.deployment.status, conditions } }
   }
 
   async #scaled(set: ReplicaSet, size: number): Promise<ReplicaSet> {
@@ -139,7 +157,7 @@ export class Rollout {
   }
 
   #replace(set: ReplicaSet, updated: ReplicaSet): void {
-    if (set === this.newSet) this.newSet = updated
-    else this.oldSets = this.oldSets.map((old) => (old === set ? updated : old))
+    if (set === this.newSet) this.#newSet = updated
+    else this.#oldSets = this.oldSets.map((old) => (old === set ? updated : old))
   }
 }
