@@ -9,19 +9,18 @@ import type { BodyBudget } from '../bounds/body-budget.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
-import { drained } from '../drained.ts'
 import {
   type ClientCertificate,
   type Handler,
   type Request,
   type RequestAudit,
   type Response,
-  type Sink,
   unexpectedErrorResponse,
 } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { dropRest, isTooMuchToKeep } from '../request-rest.ts'
+import { ResponseSink } from '../response-sink.ts'
 import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
 
 /** Client certificates by connection; null if there is none. Reading one takes longer than most requests. */
@@ -148,41 +147,6 @@ export class Http1Request implements Request, UnreadAnswer {
   }
 }
 
-class Http1Sink implements Sink {
-  readonly #response: ServerResponse
-  readonly #ended: () => void
-
-  constructor(response: ServerResponse, ended: () => void) {
-    this.#response = response
-    this.#ended = ended
-  }
-
-  write(chunk: Buffer): void {
-    if (!this.#response.destroyed && !this.#response.writableEnded) this.#response.write(chunk)
-  }
-
-  get backlog(): number {
-    return this.#response.writableLength
-  }
-
-  ready(): Promise<void> {
-    return drained(this.#response)
-  }
-
-  end(): void {
-    this.#response.end()
-    this.#ended()
-  }
-
-  destroy(): void {
-    this.#response.destroy()
-  }
-
-  onClose(callback: () => void): void {
-    onceClosed(this.#response, callback)
-  }
-}
-
 /** Calls a handler, always asynchronously: the parser reports only after the event whether the request is complete. */
 const handleLater = (handler: Handler, request: Request): Promise<Response> =>
   new Promise((resolve) => resolve(handler(request)))
@@ -256,7 +220,7 @@ function respondHttp1(
   if (typeof body === 'function') {
     response.writeHead(status, headers)
     response.flushHeaders()
-    body(new Http1Sink(response, follow))
+    body(new ResponseSink(response, { follow, abort: () => response.destroy() }))
     return
   }
   follow()

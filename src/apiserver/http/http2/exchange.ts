@@ -16,17 +16,10 @@ import type { Startable } from '../bounds/fair-share.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
-import { drained } from '../drained.ts'
-import {
-  type Handler,
-  type Request,
-  type RequestAudit,
-  type Response,
-  type Sink,
-  unexpectedErrorResponse,
-} from '../exchange.ts'
+import { type Handler, type Request, type RequestAudit, type Response, unexpectedErrorResponse } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
+import { ResponseSink } from '../response-sink.ts'
 import { pieceBytes, sizeOf, writeOrCut, writePieces } from '../write-pieces.ts'
 
 /** The peer of a session, which counts its requests. */
@@ -177,45 +170,13 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     return this.#stream.writableLength
   }
 
+  abort(): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL)
+  }
+
   cut(): void {
-    this.#stream.close(constants.NGHTTP2_CANCEL)
+    this.abort()
     this.#stream.destroy()
-  }
-}
-
-class Http2Sink implements Sink {
-  readonly #stream: ServerHttp2Stream
-  readonly #ended: () => void
-
-  constructor(stream: ServerHttp2Stream, ended: () => void) {
-    this.#stream = stream
-    this.#ended = ended
-  }
-
-  write(chunk: Buffer): void {
-    if (!this.#stream.destroyed && !this.#stream.writableEnded) this.#stream.write(chunk)
-  }
-
-  get backlog(): number {
-    return this.#stream.writableLength
-  }
-
-  ready(): Promise<void> {
-    return drained(this.#stream)
-  }
-
-  end(): void {
-    if (this.#stream.destroyed) return
-    this.#stream.end()
-    this.#ended()
-  }
-
-  destroy(): void {
-    this.#stream.close(constants.NGHTTP2_CANCEL)
-  }
-
-  onClose(callback: () => void): void {
-    onceClosed(this.#stream, callback)
   }
 }
 
@@ -254,7 +215,7 @@ function respondHttp2(stream: ServerHttp2Stream, response: Response, method: str
   const { status, headers, body } = response
   if (typeof body === 'function') {
     respond(stream, status, headers)
-    body(new Http2Sink(stream, () => request.follow()))
+    body(new ResponseSink(stream, request))
     return
   }
   request.follow()
