@@ -1,4 +1,5 @@
 /** Starts a cluster: store, certificates, API server, compaction, controllers. A process may run many. */
+import { defaultServiceRange } from '../apiserver/services/ranges/address-range.ts'
 import { type Started, startComponents } from '../lib/lifetime/components.ts'
 import { Lifetime } from '../lib/lifetime/lifetime.ts'
 import { optionsFromFlags } from './cluster-flags.ts'
@@ -25,6 +26,7 @@ const timingVerbosity = 2
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { log = () => {}, storage, verbosity = 0 } = options
+  const { bindAddress = '127.0.0.1', serviceClusterIpRange: serviceRanges = defaultServiceRange } = options
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
   const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
@@ -33,7 +35,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const lifetime = new Lifetime()
   try {
-    const given = { options, log, data, flagged }
+    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged }
     return clusterOf(await startComponents<ClusterParts>(clusterComponents, given, lifetime, started), lifetime)
   } catch (error) {
     await lifetime.end()

@@ -1,5 +1,6 @@
 /** The steps of the start, as `/readyz` reports them. */
-import { BootSequence } from '../health/boot-sequence.ts'
+import { isFlowControlled } from '../flow-control/index.ts'
+import { BootSequence, type BootStage } from '../health/boot-sequence.ts'
 import { component } from './component.ts'
 
 export const boot = component({
@@ -7,8 +8,8 @@ export const boot = component({
   needs: ['options'],
   gives: ['boot'],
   start({ options }) {
-    const hasFlowControl = options.flowControl?.enabled ?? true
-    const stages = ['access', 'objects', ...(hasFlowControl ? (['flowControl'] as const) : []), 'addedApis', 'services']
-    return { boot: new BootSequence(stages as ConstructorParameters<typeof BootSequence>[0], options) }
+    const stages: BootStage[] = ['access', 'objects', 'addedApis', 'services']
+    if (isFlowControlled(options.flowControl)) stages.push('flowControl')
+    return { boot: new BootSequence(stages, options) }
   },
 })

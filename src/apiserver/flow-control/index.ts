@@ -47,17 +47,16 @@ export interface PriorityAndFairness {
   stop(): void
 }
 
+/** Returns true unless priority and fairness is off: the default is on. */
+export const isFlowControlled = ({ enabled = true }: FlowControlOptions = {}): boolean => enabled
+
 /** Undefined if priority and fairness is off. */
 export function priorityAndFairnessOf(
   options: FlowControlOptions,
   sources: FlowControlSources,
 ): PriorityAndFairness | undefined {
-  const {
-    enabled = true,
-    maxRequestsInFlight = defaultMaxRequests,
-    maxMutatingRequestsInFlight = defaultMaxMutatingRequests,
-  } = options
-  if (!enabled) return undefined
+  const { maxRequestsInFlight = defaultMaxRequests, maxMutatingRequestsInFlight = defaultMaxMutatingRequests } = options
+  if (!isFlowControlled(options)) return undefined
   const { metrics, requestTimeoutMs } = sources
   const control = new FlowControl({
     seats: maxRequestsInFlight + maxMutatingRequestsInFlight,

@@ -2,7 +2,6 @@
 import { defaultHeaders } from '../../apiserver/authentication/request-header.ts'
 import { joinedBundles } from '../../apiserver/certificates/signed-by.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
-import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
 import { localUrl } from '../addresses.ts'
 import { controllerTokens } from '../controllers/index.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
@@ -13,16 +12,16 @@ import { type ClusterParts, component, type RunningClients } from './component.t
 const clusterPlugins: readonly string[] = ['NodeRestriction']
 const notStarted = 'not started yet'
 
-type Needs = 'options' | 'flagged' | 'store' | 'pki' | 'plan' | 'schedulerPlan' | 'simulation' | 'log'
+type Needs = 'options' | 'addresses' | 'flagged' | 'store' | 'pki' | 'plan' | 'schedulerPlan' | 'simulation' | 'log'
 
 export const apiServer = component({
   name: 'API server',
-  needs: ['options', 'flagged', 'store', 'pki', 'plan', 'schedulerPlan', 'simulation', 'log'],
+  needs: ['options', 'addresses', 'flagged', 'store', 'pki', 'plan', 'schedulerPlan', 'simulation', 'log'],
   gives: ['server', 'endpoint', 'clients', 'running', 'serviceAccount'],
   async start(parts, lifetime) {
-    const { options, flagged, pki, plan, schedulerPlan } = parts
+    const { options, addresses, flagged, pki, plan, schedulerPlan } = parts
     const { serveStore } = await import('../serve-store.ts')
-    const { bindAddress = '127.0.0.1' } = options
+    const { bindAddress } = addresses
     const serviceAccount = { issuers: [defaultIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
     const running: RunningClients = {}
     const server = await serveStore({
@@ -48,7 +47,7 @@ export const apiServer = component({
 function servingOptions(
   parts: Pick<ClusterParts, Needs>,
 ): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
-  const { options, store, pki, plan, schedulerPlan, simulation, log } = parts
+  const { options, addresses, store, pki, plan, schedulerPlan, simulation, log } = parts
   const { serviceAccount: _, ...flagged } = parts.flagged
   const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
   const frontProxy = {
@@ -76,7 +75,7 @@ function servingOptions(
     kubelets: { client: pki.kubeletClient, addressTypes: kubeletAddressTypes, ...flagged.kubelets },
     bootstrapTokens: flagged.bootstrapTokens ?? true,
     runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
-    serviceClusterIpRange: options.serviceClusterIpRange ?? defaultServiceRange,
+    serviceClusterIpRange: addresses.serviceRanges,
     verbosity: options.verbosity,
     warmUp: options.warmUp,
     log,

@@ -9,10 +9,10 @@ const contextName = 't8s'
 
 export const controllers = component({
   name: 'controllers',
-  needs: ['options', 'plan', 'endpoint', 'clients', 'running', 'pki', 'serviceAccount', 'log'],
+  needs: ['options', 'addresses', 'plan', 'endpoint', 'clients', 'running', 'pki', 'serviceAccount', 'log'],
   gives: ['controllers'],
-  async start({ options, plan, endpoint, clients, running, pki, serviceAccount, log }) {
-    const { bindAddress = '127.0.0.1', controllerManagerPort: port, tls = pki.server } = options
+  async start({ options, addresses: { bindAddress }, plan, endpoint, clients, running, pki, serviceAccount, log }) {
+    const { controllerManagerPort: port, tls = pki.server } = options
     const controllers = await clusterControllers({
       plan,
       server: endpoint,

@@ -18,6 +18,7 @@ import type { SchedulerPlan } from './plan.ts'
 
 export interface ClusterParts {
   readonly options: ClusterOptions
+  readonly addresses: ClusterAddresses
   readonly log: (line: string) => void
   /** Undefined for a cluster in memory. */
   readonly data: DataDirectory | undefined
@@ -42,6 +43,14 @@ export interface ClusterParts {
   readonly administrator: ClusterUser
   /** Resolves when the simulated nodes exist or have failed. */
   readonly simulated: Promise<void>
+}
+
+/** The addresses of a cluster, with their defaults. */
+export interface ClusterAddresses {
+  /** The address that the servers listen on. */
+  readonly bindAddress: string
+  /** The ranges of Services' addresses, separated by a comma. */
+  readonly serviceRanges: string
 }
 
 export interface RunningClients {

@@ -1,5 +1,4 @@
 /** The store and the certificates: what a cluster keeps between its runs. */
-import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
 import type { Store } from '../../storage/store.ts'
 import { serverHosts } from '../addresses.ts'
 import type { StorageDirectory } from '../cluster-options.ts'
@@ -27,11 +26,10 @@ async function openStore(data: DataDirectory | undefined, options?: StorageDirec
 /** Starts after the store, so that a second process on the same directory fails before it creates certificates. */
 export const certificates = component({
   name: 'certificates',
-  needs: ['options', 'data', 'store', 'log'],
+  needs: ['addresses', 'data', 'store', 'log'],
   gives: ['pki'],
-  async start({ options, data, log }) {
-    const { bindAddress = '127.0.0.1', serviceClusterIpRange = defaultServiceRange } = options
-    const hosts = serverHosts(bindAddress, serviceClusterIpRange)
+  async start({ addresses: { bindAddress, serviceRanges }, data, log }) {
+    const hosts = serverHosts(bindAddress, serviceRanges)
     const pki = await (data ? filePki(data.pki, hosts) : memoryPki(hosts))
     for (const warning of pki.warnings) log(warning)
     if (pki.created.length > 0) log(`certificates created in ${data?.pki}: ${[...pki.created].sort().join(', ')}`)
