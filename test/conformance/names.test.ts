@@ -15,6 +15,9 @@ interface Described {
 
 const words = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
+/** A title, which may be a sum of strings if it is long. */
+const titles = /^test\(\s*'\[Conformance\] ((?:[^']|' \+\s+')+)'/gm
+
 test('conformance tests of scheduling each have a test of their name', {
   skip: !existsSync(list) && `${list} is not there`,
 }, () => {
@@ -22,8 +25,8 @@ test('conformance tests of scheduling each have a test of their name', {
     file.startsWith('test/e2e/scheduling/'),
   )
   const ours = globSync('test/**/*.test.ts', { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/^test\('\[Conformance\] (.+?)'/gm)].map(([, name = '']) =>
-      words(name),
+    [...readFileSync(join(root, file), 'utf8').matchAll(titles)].map(([, name = '']) =>
+      words(name.replace(/' \+\s+'/g, '')),
     ),
   )
   assert.ok(described.length > 0)
