@@ -1,7 +1,7 @@
 /**
- * Builds the files of `./t8s` and the package: the schema (`.build/schema.json`) if it is out of date, then
- * `.build/t8s.js` and the exports of the package with their chunks. Run it through `scripts/build`, which installs
- * packages and serialises concurrent builds.
+ * Builds the files of `./t8s` and the package: the schema (`.build/schema.json`) and the messages of gRPC services
+ * (`.build/protobuf/`) if they are out of date, then `.build/t8s.js` and the exports of the package with their chunks.
+ * Run it through `scripts/build`, which installs packages and serialises concurrent builds.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -123,8 +123,9 @@ const others: readonly Program[] = [
 const started = new Date()
 process.stderr.write('t8s: building\n')
 mkdirSync(output, { recursive: true })
-// Does nothing if the schema is up to date.
+// They do nothing if their output is up to date.
 await import('./generate-schema.ts')
+await import('./generate-protobuf.ts')
 await buildBundle()
 
 /** Chunk names contain a hash of the content, so a server that runs from the old bundle still finds its own. */

@@ -6,7 +6,7 @@ const nonceSize = 12
 const tagSize = 16
 
 /** `secret` has 16, 24 or 32 bytes. A value is the nonce, the ciphertext and the tag. */
-export function aesGcm(secret: Buffer): ValueTransformer {
+export function aesGcm(secret: Uint8Array): ValueTransformer {
   const cipher = secret.length === 16 ? 'aes-128-gcm' : secret.length === 24 ? 'aes-192-gcm' : 'aes-256-gcm'
   return {
     encrypt(value, key) {

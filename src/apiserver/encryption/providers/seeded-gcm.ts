@@ -9,7 +9,7 @@ export const seedSize = 32
 const infoSize = 32
 
 /** A value is the input of the key derivation, followed by the `aesgcm` value. */
-export const seededGcm = (seed: Buffer): ValueTransformer => ({
+export const seededGcm = (seed: Uint8Array): ValueTransformer => ({
   encrypt(value, key) {
     const info = randomBytes(infoSize)
     return Buffer.concat([info, derived(seed, info).encrypt(value, key)])
@@ -21,7 +21,7 @@ export const seededGcm = (seed: Buffer): ValueTransformer => ({
 })
 
 /** One block of the expansion has the length of the key. */
-const derived = (seed: Buffer, info: Buffer): ValueTransformer =>
+const derived = (seed: Uint8Array, info: Buffer): ValueTransformer =>
   aesGcm(
     createHmac('sha256', seed)
       .update(info)

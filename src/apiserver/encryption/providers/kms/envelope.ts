@@ -1,6 +1,11 @@
-/** Validates the envelope stored with each value under KMS v2, and computes its cache key. */
+/** Decodes, validates and encodes the envelope stored with each value under KMS v2, and computes its cache key. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
+import { type EncryptedObject, EncryptedObjectSchema, SourceType } from '#protobuf/kms-v2_pb.js'
+import { bufferOf } from '../../../../lib/buffer-of.ts'
 import { dnsSubdomain } from '../../../../machinery/validation/names.ts'
-import { type EncryptedObject, sourceTypes } from './messages.ts'
+
+/** The fields of an envelope. */
+export type Envelope = Omit<EncryptedObject, '$typeName' | '$unknown'>
 
 const maxKeyIdBytes = 1024
 const maxSourceBytes = 1024
@@ -19,8 +24,23 @@ export function keyIdFault(keyId: string): KeyIdFault | undefined {
 }
 
 /** Throws an Error for an invalid envelope. */
-export function checkEnvelope({ data, keyId, source, annotations, sourceType }: EncryptedObject): void {
-  if (sourceType !== sourceTypes.key && sourceType !== sourceTypes.seed)
+export function decodeEnvelope(stored: Buffer): Envelope {
+  let envelope: Envelope
+  try {
+    envelope = fromBinary(EncryptedObjectSchema, stored)
+  } catch (cause) {
+    throw new Error('proto: cannot parse invalid wire-format data', { cause })
+  }
+  checkEnvelope(envelope)
+  return envelope
+}
+
+export const encodeEnvelope = (envelope: Envelope): Buffer =>
+  bufferOf(toBinary(EncryptedObjectSchema, create(EncryptedObjectSchema, envelope)))
+
+/** Throws an Error for an invalid envelope. */
+export function checkEnvelope({ data, keyId, source, annotations, sourceType }: Envelope): void {
+  if (sourceType !== SourceType.KEY && sourceType !== SourceType.SEED)
     throw new Error(`unknown encryptedDEKSourceType: ${sourceType}`)
   if (data.length === 0) throw new Error('encrypted data is empty')
   if (source.length === 0) throw new Error('failed to validate encrypted DEK source: encrypted DEK source is empty')
@@ -47,12 +67,12 @@ export function checkEnvelope({ data, keyId, source, annotations, sourceType }: 
 }
 
 /** The cache key: everything that is sent to the plug-in. */
-export function identityOf({ source, keyId, annotations, sourceType }: EncryptedObject): string {
+export function identityOf({ source, keyId, annotations, sourceType }: Envelope): string {
   const sorted = Object.keys(annotations).sort()
   return JSON.stringify([
     sourceType,
     keyId,
-    source.toString('base64'),
-    ...sorted.map((name) => [name, annotations[name]!.toString('base64')]),
+    bufferOf(source).toString('base64'),
+    ...sorted.map((name) => [name, bufferOf(annotations[name]!).toString('base64')]),
   ])
 }

@@ -1,24 +1,30 @@
 /** A client for a KMS plug-in: gRPC over a unix socket. */
 import { randomUUID } from 'node:crypto'
-import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
-import { GrpcError } from './grpc-error.ts'
 import {
-  decryptRequest,
-  encryptRequest,
-  type KmsStatus,
-  readPlaintext,
-  readSealed,
-  readStatus,
-  type Sealed,
-  statusRequest,
-} from './messages.ts'
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf'
+import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
+import { type EncryptResponse, KeyManagementService, type StatusResponse } from '#protobuf/kms-v2_pb.js'
+import { bufferOf } from '../../../../lib/buffer-of.ts'
+import { GrpcError } from './grpc-error.ts'
+
+/** A seed encrypted by the plug-in. */
+export type Sealed = Pick<EncryptResponse, 'ciphertext' | 'keyId' | 'annotations'>
+
+export type KmsStatus = Pick<StatusResponse, 'version' | 'healthz' | 'keyId'>
 
 /** The methods of a KMS plug-in. They reject with a GrpcError. */
 export interface KeyService {
   status(): Promise<KmsStatus>
   /** `uid` identifies the call in both logs. */
-  encrypt(plaintext: Buffer, uid: string): Promise<Sealed>
-  decrypt(sealed: Sealed): Promise<Buffer>
+  encrypt(plaintext: Uint8Array, uid: string): Promise<Sealed>
+  decrypt(sealed: Sealed): Promise<Uint8Array>
   close(): void
 }
 
@@ -39,34 +45,38 @@ export class KmsService implements KeyService {
   }
 
   status(): Promise<KmsStatus> {
-    return this.#call('Status', statusRequest, readStatus)
+    return this.#call(KeyManagementService.method.status, {})
   }
 
-  encrypt(plaintext: Buffer, uid: string): Promise<Sealed> {
-    return this.#call('Encrypt', encryptRequest(plaintext, uid), readSealed)
+  encrypt(plaintext: Uint8Array, uid: string): Promise<Sealed> {
+    return this.#call(KeyManagementService.method.encrypt, { plaintext, uid })
   }
 
-  decrypt(sealed: Sealed): Promise<Buffer> {
-    return this.#call('Decrypt', decryptRequest(sealed, randomUUID()), readPlaintext)
+  async decrypt({ ciphertext, keyId, annotations }: Sealed): Promise<Uint8Array> {
+    const request = { ciphertext, uid: randomUUID(), keyId, annotations }
+    return (await this.#call(KeyManagementService.method.decrypt, request)).plaintext
   }
 
   close(): void {
     this.#client.close()
   }
 
-  #call<T>(name: string, message: Buffer, answer: (message: Buffer) => T): Promise<T> {
-    const method = `/v2.KeyManagementService/${name}`
+  #call<I extends DescMessage, O extends DescMessage>(
+    { parent, name, input, output }: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    const method = `/${parent.typeName}/${name}`
     const start = performance.now()
     const asked = (error?: Error): void => this.#observeCall(method, (performance.now() - start) / 1000, error)
     return new Promise((resolve, reject) => {
       const deadline = Date.now() + this.#timeoutMs
-      this.#client.makeUnaryRequest<Buffer, T>(
+      this.#client.makeUnaryRequest<MessageShape<I>, MessageShape<O>>(
         method,
-        (bytes) => bytes,
-        answer,
-        message,
+        (message) => bufferOf(toBinary(input, message)),
+        (bytes) => fromBinary(output, bytes),
+        create(input, request),
         { deadline },
-        (cause: ServiceError | null, value?: T) => {
+        (cause: ServiceError | null, value?: MessageShape<O>) => {
           const error = cause ? new GrpcError(cause) : undefined
           asked(error)
           if (error) reject(error)

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MetricsRegistry } from '../../../../lib/metrics/registry.ts'
 import { encryptionMetrics, hashOf } from '../../metrics.ts'
-import type { KeyService } from './kms-service.ts'
+import type { KeyService, KmsStatus } from './kms-service.ts'
 import { KmsV2 } from './kms-v2.ts'
-import type { KmsStatus } from './messages.ts'
 
 const path = '/registry/secrets/default/s'
 const value = Buffer.from('value')

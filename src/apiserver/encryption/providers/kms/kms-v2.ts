@@ -5,6 +5,8 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { SourceType } from '#protobuf/kms-v2_pb.js'
+import { bufferOf } from '../../../../lib/buffer-of.ts'
 import { after } from '../../../../lib/flow/after.ts'
 import { aggregated } from '../../../../lib/go/aggregate.ts'
 import { messageOf } from '../../../../lib/message-of.ts'
@@ -12,16 +14,8 @@ import { type EncryptionMetrics, hashOf } from '../../metrics.ts'
 import type { Decrypted, ValueTransformer } from '../../value-transformer.ts'
 import { aesGcm } from '../aes-gcm.ts'
 import { seededGcm, seedSize } from '../seeded-gcm.ts'
-import { checkEnvelope, identityOf, keyIdFault } from './envelope.ts'
-import type { KeyService } from './kms-service.ts'
-import {
-  type EncryptedObject,
-  encryptedObject,
-  type KmsStatus,
-  readEncryptedObject,
-  type Sealed,
-  sourceTypes,
-} from './messages.ts'
+import { checkEnvelope, decodeEnvelope, type Envelope, encodeEnvelope, identityOf, keyIdFault } from './envelope.ts'
+import type { KeyService, KmsStatus, Sealed } from './kms-service.ts'
 
 export interface KmsOptions {
   readonly name: string
@@ -106,45 +100,47 @@ export class KmsV2 implements ValueTransformer {
       )
     const data = seed.transformer.encrypt(value, key)
     metrics.keyUsed('to_storage', name, keyId)
-    return encryptedObject({ data, keyId, source, annotations, sourceType: sourceTypes.seed })
+    return encodeEnvelope({ data, keyId, source, annotations, sourceType: SourceType.SEED })
   }
 
   decrypt(stored: Buffer, key: string): Decrypted | Promise<Decrypted> {
     const { name, metrics } = this.#options
-    const object = readEncryptedObject(stored)
-    checkEnvelope(object)
+    const envelope = decodeEnvelope(stored)
     // Without a current key, stale values cannot be detected.
     if (!this.#current) throw new Error(noSeed)
-    return after(this.#seeds.get(identityOf(object)) ?? this.#unseal(object), (transformer) => {
-      metrics.keyUsed('from_storage', name, object.keyId)
-      return after(transformer.decrypt(object.data, key), ({ value }) => ({ value, stale: this.#isStale(object) }))
+    return after(this.#seeds.get(identityOf(envelope)) ?? this.#unseal(envelope), (transformer) => {
+      metrics.keyUsed('from_storage', name, envelope.keyId)
+      return after(transformer.decrypt(bufferOf(envelope.data), key), ({ value }) => ({
+        value,
+        stale: this.#isStale(envelope),
+      }))
     })
   }
 
-  #isStale({ keyId, sourceType }: EncryptedObject): boolean {
-    return keyId !== this.#current?.sealed.keyId || sourceType !== sourceTypes.seed
+  #isStale({ keyId, sourceType }: Envelope): boolean {
+    return keyId !== this.#current?.sealed.keyId || sourceType !== SourceType.SEED
   }
 
   /** Lets the plug-in decrypt a seed, once for all concurrent reads. */
-  #unseal(object: EncryptedObject): Promise<ValueTransformer> {
-    const identity = identityOf(object)
+  #unseal(envelope: Envelope): Promise<ValueTransformer> {
+    const identity = identityOf(envelope)
     let unsealing = this.#unsealing.get(identity)
     if (!unsealing) {
       this.#options.metrics.cacheMissed()
-      unsealing = this.#decryptSeed(object, identity).finally(() => this.#unsealing.delete(identity))
+      unsealing = this.#decryptSeed(envelope, identity).finally(() => this.#unsealing.delete(identity))
       this.#unsealing.set(identity, unsealing)
     }
     return unsealing
   }
 
-  async #decryptSeed(object: EncryptedObject, identity: string): Promise<ValueTransformer> {
-    const { source: ciphertext, keyId, annotations, sourceType } = object
+  async #decryptSeed(envelope: Envelope, identity: string): Promise<ValueTransformer> {
+    const { source: ciphertext, keyId, annotations, sourceType } = envelope
     const plaintext = await this.#options.service.decrypt({ ciphertext, keyId, annotations }).catch((cause) => {
       throw new Error(`failed to decrypt DEK, error: ${messageOf(cause)}`, { cause })
     })
-    if (sourceType === sourceTypes.seed && plaintext.length < seedSize)
+    if (sourceType === SourceType.SEED && plaintext.length < seedSize)
       throw new Error(`invalid seed length ${plaintext.length} used for key generation`)
-    return this.#cacheSeed(identity, sourceType === sourceTypes.seed ? seededGcm(plaintext) : aesGcm(plaintext))
+    return this.#cacheSeed(identity, sourceType === SourceType.SEED ? seededGcm(plaintext) : aesGcm(plaintext))
   }
 
   #cacheSeed(identity: string, transformer: ValueTransformer): ValueTransformer {
@@ -228,17 +224,17 @@ export class KmsV2 implements ValueTransformer {
         throw new Error(`failed to encrypt DEK, error: ${messageOf(cause)}`)
       })
       const { ciphertext: source, keyId: writtenWith, annotations } = sealed
-      const object: EncryptedObject = {
+      const envelope: Envelope = {
         data: Buffer.from([0]),
         keyId: writtenWith,
         source,
         annotations,
-        sourceType: sourceTypes.seed,
+        sourceType: SourceType.SEED,
       }
-      checkEnvelope(object)
+      checkEnvelope(envelope)
       if (writtenWith === keyId) {
         const transformer = seededGcm(seed)
-        this.#cacheSeed(identityOf(object), transformer)
+        this.#cacheSeed(identityOf(envelope), transformer)
         this.#current = { sealed, transformer, validUntil }
         return undefined
       }
