@@ -1,7 +1,7 @@
 /**
  * Checks the subjects of commits: `area: imperative sentence`, at most 72 characters. Without an argument it checks the
- * commits since this file was added; `scripts/check-commits.ts main..HEAD` checks a range. Prints each fault; exits with
- * 1 if there is any.
+ * commits since this file was added; `scripts/check-commits.ts main..HEAD` checks a range. Prints each fault; exits
+ * with 1 if there is any.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'

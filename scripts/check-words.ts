@@ -1,6 +1,6 @@
 /**
- * Checks the words of comments, test titles and documentation against docs/words.md, and the width of lines. Prints each
- * fault with its file and line; exits with 1 if there is any.
+ * Checks the words of comments, test titles and documentation against docs/words.md, and the width of lines. Prints
+ * each fault with its file and line; exits with 1 if there is any.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const opening: Rule = {
   advice: 'begin with a noun or a verb: "The …", "Returns …", "True if …"',
 }
 
-/** Returns the faults of a file as `line: advice`. Comments and test titles are checked in code, all lines elsewhere. */
+/** Returns the faults of a file as `line: advice`. Checks comments and test titles in code, and all lines elsewhere. */
 export function wordFaults(path: string, text: string): string[] {
   const isCode = path.endsWith('.ts')
   return text.split('\n').flatMap((line, index) => {

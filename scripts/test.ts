@@ -1,6 +1,6 @@
 /**
- * Runs checks and tests and reports them: one line a step, details only of failures, one exit code. The last line counts
- * tests: `N passed, N failed`. Arguments choose steps or tests; `--help` shows how.
+ * Runs checks and tests and reports them: one line a step, details only of failures, one exit code. The last line
+ * counts tests: `N passed, N failed`. Arguments choose steps or tests; `--help` shows how.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -15,10 +15,11 @@ import {
   unitTests,
 } from './testing/steps.ts'
 
+const stepNames = [...staticChecks.map(({ name }) => name), 'unit', 'integration'].join(', ')
 const help = `npm test [-- STEP… | PATH… | --changed]
 
   npm test                             everything
-  npm test types unit                  these steps of: build, ${[...staticChecks.map(({ name }) => name), 'unit', 'integration'].join(', ')}
+  npm test types unit                  these steps of: build, ${stepNames}
   npm test src/storage test/up         the tests of files and folders
   npm test -- --changed                types, lint, and the tests that import files changed since the last commit`
 

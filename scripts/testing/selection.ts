@@ -5,8 +5,8 @@ import { dirname, join, normalize } from 'node:path'
 import { importsOf } from '../check-layers.ts'
 
 /**
- * Returns the tests of paths: a test itself, the test beside a source file, or all tests below a folder. Throws an Error
- * for a path that has none.
+ * Returns the tests of paths: a test itself, the test beside a source file, or all tests below a folder. Throws an
+ * Error for a path that has none.
  */
 export function testsOf(paths: readonly string[], files: readonly string[], root: string): string[] {
   const found = paths.flatMap((given) => {

@@ -35,7 +35,8 @@ const writes: Rows = [
     { spec: { maxUnavailable: '50%', minAvailable: 1, selector: { matchLabels: { b: '', a: '' } } } },
     [
       'spec: Invalid value: ' +
-        '{"MinAvailable":1,"Selector":{"matchLabels":{"a":"","b":""}},"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: ' +
+        '{"MinAvailable":1,"Selector":{"matchLabels":{"a":"","b":""}},' +
+        '"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: ' +
         'minAvailable and maxUnavailable cannot be both set',
     ],
   ],

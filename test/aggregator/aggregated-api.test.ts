@@ -39,7 +39,7 @@ async function ask(
   }
 }
 
-test('objects of an aggregated API are created, read, changed, listed and deleted through the API server', async (t) => {
+test('objects of an aggregated API are created, read, patched, listed and deleted like other objects', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   await cluster.call('POST', apples, apple('boskoop'))
@@ -58,7 +58,7 @@ test('objects of an aggregated API are created, read, changed, listed and delete
   assert.match(gone.text, /apples.orchard.example.com \\"boskoop\\" not found/)
 })
 
-test('the extension server is told who asks, and gets none of their credentials', async (t) => {
+test('the extension server gets the name of the user, and none of their credentials', async (t) => {
   const user = { name: 'anna', uid: '7', groups: ['gardeners', 'a,b'], extra: { 'example.com/Scope%': ['x', 'y'] } }
   const cluster = await testCluster(t, { tokens: [{ token: 'secret', user }] })
   await registered(t, cluster)
@@ -91,7 +91,7 @@ test('the extension server is told who asks, and gets none of their credentials'
   assert.equal(seen.headers['x-forwarded-for'], '127.0.0.1')
 })
 
-test('a watch of an aggregated API tells each event when it happens, and ends with its client', async (t) => {
+test('a watch of an aggregated API sends each event when it happens, and ends with its client', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
@@ -162,7 +162,7 @@ test('a large body goes through whole', async (t) => {
   assert.ok(text === body, `${text.length} of ${body.length} bytes came back`)
 })
 
-test('an upgraded connection carries bytes both ways, and a refused upgrade is answered as the extension server does', async (t) => {
+test('an upgraded connection carries bytes both ways; a refused upgrade has the response of the server', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
@@ -198,7 +198,7 @@ test('upgrades that nobody takes are answered as if they were none', async (t) =
   assert.equal(JSON.parse(text).metadata.name, 'default')
 })
 
-test('without its server a group version answers 503 in plain text; the rest of the cluster does not notice', async (t) => {
+test('without its server a group version answers 503 in plain text; other groups are not affected', async (t) => {
   const cluster = await testCluster(t)
   const extension = await registered(t, cluster)
   await extension.stop()

@@ -19,7 +19,7 @@ const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices'
 
 const address = machineAddress()
 
-test('an APIService tells step by step what is missing: the Service, its port, its endpoints, their addresses, an ' +
+test('an APIService reports step by step what is missing: the Service, its port, its endpoints, their addresses, an ' +
   'answer', {
   skip: !address && 'this machine has no address that endpoints may have',
 }, async (t) => {
@@ -56,7 +56,10 @@ test('an APIService tells step by step what is missing: the Service, its port, i
   await cluster.call('POST', slices, endpointSlice(address!, 1))
   assert.match(
     (await becomes(cluster, 'FailedDiscoveryCheck')).message,
-    /^failing or missing response from (https:\/\/.*:1\/apis\/orchard\.example\.com\/v1): Get "\1": dial tcp .*:1: connect: connection refused$/,
+    new RegExp(
+      String.raw`^failing or missing response from (https://.*:1/apis/orchard\.example\.com/v1)` +
+        String.raw`: Get "\1": dial tcp .*:1: connect: connection refused$`,
+    ),
   )
 
   await cluster.call('DELETE', `${slices}/orchard-1`)
@@ -86,7 +89,7 @@ test('Endpoints lead to the server where nobody makes EndpointSlices of them', {
   assert.equal((await cluster.call('GET', '/apis/orchard.example.com/v1/apples')).kind, 'AppleList')
 })
 
-test('a server with a certificate of an unknown authority is not available, and is with insecureSkipTLSVerify', async (t) => {
+test('a server with a certificate of an unknown authority is available only with insecureSkipTLSVerify', async (t) => {
   const cluster = await testCluster(t)
   const { port } = await extensionServer(t, cluster)
   await cluster.call('POST', services, {

@@ -11,12 +11,12 @@ import type { TLSSocket } from 'node:tls'
 import { type Apple, Apples, appleList } from './apples.ts'
 import { aggregated, groupDocument, legacy, openapiV2, openapiV3, v3Index } from './orchard-documents.ts'
 
-/** What the test gives it. */
+/** Options that the test passes to the process. */
 export interface ExtensionOptions {
   /** The cluster, and a client certificate that may read the ConfigMap. */
   readonly cluster: { readonly url: string; readonly ca: string; readonly cert: string; readonly key: string }
   readonly serving: { readonly cert: string; readonly key: string }
-  /** Whether it has aggregated discovery. */
+  /** True if the server has aggregated discovery. */
   readonly aggregatedDiscovery: boolean
   readonly port: number
 }
@@ -75,8 +75,8 @@ async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionO
     return socket.authorized && proxy.names.includes(String(subject?.CN)) && message.headers[proxy.user] !== undefined
   }
 
-  /** What the front proxy said of the user, and all that came along. */
-  const whoAsks = (message: IncomingMessage): object => ({
+  /** Returns the user according to the front proxy, and all headers of the request. */
+  const userOf = (message: IncomingMessage): object => ({
     user: message.headers[proxy.user],
     uid: message.headers[proxy.uid],
     groups: message.headersDistinct[proxy.group],
@@ -128,7 +128,7 @@ async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionO
         message.pipe(response)
         return
       }
-      if (subresource === 'who') return answer(response, 200, whoAsks(message))
+      if (subresource === 'who') return answer(response, 200, userOf(message))
       const body = Buffer.concat(await message.toArray()).toString()
       if (list && message.method === 'GET')
         return answer(response, 200, appleList(apples.list(namespace), apples.revision))

@@ -1,4 +1,4 @@
-/** What the extension server says of itself: discovery in both forms, OpenAPI in both versions. */
+/** The documents of the extension server: discovery in both forms, OpenAPI in both versions. */
 
 const group = 'orchard.example.com'
 const kind = { group, version: 'v1', kind: 'Apple' }

@@ -177,7 +177,8 @@ test('validation depends on feature gates', async () => {
   await (await gatedCluster).call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod)
 
   const watch =
-    '/api/v1/namespaces?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
+    '/api/v1/namespaces?watch=1&timeoutSeconds=1&sendInitialEvents=true&' +
+    'resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'
   assert.match(await (await defaultCluster).text(watch), /initial-events-end/)
   await assert.rejects(
     (await gatedCluster).text(watch),

@@ -63,7 +63,8 @@ test('every recorded metric is served with its type and labels, or documented as
   }
   await call('POST', `${core}/services`, service)
   await text(
-    '/api/v1/configmaps?watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
+    '/api/v1/configmaps?watch=1&timeoutSeconds=1&sendInitialEvents=true&' +
+      'resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true',
   )
   await call('DELETE', `${core}/configmaps/a`)
   const found = parseMetrics(await text('/metrics'))

@@ -216,7 +216,8 @@ test('invalid keys of labels and annotations are rejected in every kind of write
         client,
         'json',
         `${configMapsPath}/a`,
-        `[{"op":"add","path":"/metadata/${field}","value":{}},{"op":"add","path":"/metadata/${field}/${key.replace('/', '~1')}","value":"x"}]`,
+        `[{"op":"add","path":"/metadata/${field}","value":{}},` +
+          `{"op":"add","path":"/metadata/${field}/${key.replace('/', '~1')}","value":"x"}]`,
       ),
       apply: patch(client, 'apply', `${configMapsPath}/a`, body, '?fieldManager=m'),
     }
@@ -256,7 +257,8 @@ test('selectors, resources and variables of pods and Deployments may have such n
     '1',
   )
   const env = names.map((name) => ({ name, value: '1' }))
-  const container = `{"name":"constructor","image":"i","env":${JSON.stringify(env)},"resources":{"limits":${resources}}}`
+  const fields = `"image":"i","env":${JSON.stringify(env)},"resources":{"limits":${resources}}`
+  const container = `{"name":"constructor",${fields}}`
   const spec = `{"nodeSelector":${mapOf(labelKeys, 'x')},"containers":[${container}]}`
   const pod = await client.request('POST', podsPath, {
     body: manifest('Pod', '"name":"constructor"', `"spec":${spec}`),

@@ -1,4 +1,4 @@
-/** What a cluster exposes: files on disk, logs, endpoints for anonymous users, and ports. */
+/** Tests of what a cluster exposes: files on disk, logs, endpoints for anonymous users, and ports. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -222,7 +222,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     )
   })
 
-  test('a watch tells changes until the server ends it', async () => {
+  test('a watch sends changes until the server ends it', async () => {
     const namespace = await namespaceOf('watch')
     const events: string[] = []
     const { promise: done, resolve, reject } = Promise.withResolvers<void>()
@@ -319,7 +319,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     t.after(() => informer.stop())
     await informer.start()
     assert.equal(list.mock.callCount(), 1)
-    // What happens while nobody watches is found by the next list.
+    // The next list has the changes that happen while no watch runs.
     watch.from = '1'
     await waitFor('the server has refused the old revision', () => watch.expired > 0)
     watch.from = undefined

@@ -123,13 +123,13 @@ const pod = {
   },
 }
 
-/** What is an object's own, without what differs between any two, and what controllers say of it. */
+/** Returns an object without its status and without the fields that differ between any two objects. */
 function content({ metadata, status: _, ...rest }: Answer, ...more: string[]): unknown {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, managedFields, ...kept } = metadata
+  const { name, namespace, uid, resourceVersion, creationTimestamp, managedFields, ...others } = metadata
   const fields = ((managedFields ?? []) as { fieldsV1: unknown; subresource?: string }[])
     .filter(({ subresource }) => subresource === undefined)
     .map(({ fieldsV1 }) => fieldsV1)
-  const text = JSON.stringify({ metadata: kept, ...rest, fields })
+  const text = JSON.stringify({ metadata: others, ...rest, fields })
   return JSON.parse([name, ...more].reduce((before, word) => before.replaceAll(`"${word}"`, '"…"'), text))
 }
 

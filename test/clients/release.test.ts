@@ -108,7 +108,7 @@ describe('a chart is installed, upgraded and removed', () => {
     assert.deepEqual(containersOf(patched), ['first=first:1', 'app=app:2 B'])
     assert.deepEqual((patched.spec as { strategy: object }).strategy, { type: 'Recreate' })
 
-    // What the client updated becomes what it applied: client-go's csaupgrade.
+    // Turns the fields of the client's updates into applied fields, as client-go's csaupgrade does.
     const value = managersOf(patched).map((entry) => ({ ...entry, operation: 'Apply' }))
     const goOver = (version: string): Promise<Answer> => {
       const operations = [
@@ -124,7 +124,7 @@ describe('a chart is installed, upgraded and removed', () => {
       ),
       ['helm Apply'],
     )
-    // What a chart no longer has goes with the first apply.
+    // The first apply removes the containers that the chart no longer has.
     assert.deepEqual(containersOf(await cluster.call('PATCH', `${address}&force=false`, deployment('app:3'), apply)), [
       'app=app:3',
     ])

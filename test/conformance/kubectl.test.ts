@@ -139,68 +139,72 @@ for (const program of programs)
       },
     )
 
-    test('Kubectl client Kubectl describe should check if kubectl describe prints relevant information for rc and pods', async () => {
-      const { kubectl, namespace } = await client()
-      await kubectl.ok('create -f -', undefined, { input: primary })
-      await kubectl.ok('create -f -', undefined, { input: primaryService })
-      const [pod = ''] = await running(kubectl, 'app=agnhost', 1)
-      shows(await kubectl.ok(`describe pod ${pod}`), [
-        ['Name:', 'agnhost-primary-'],
-        ['Namespace:', namespace],
-        ['Labels:', 'app=agnhost'],
-        ['role=primary'],
-        ['Annotations:'],
-        ['Status:', 'Running'],
-        ['IP:'],
-        ['Controlled By:', 'ReplicationController/agnhost-primary'],
-        ['Image:', 'agnhost:1'],
-        ['State:', 'Running'],
-        ['QoS Class:', 'BestEffort'],
-      ])
-      shows(await kubectl.ok('describe rc agnhost-primary'), [
-        ['Name:', 'agnhost-primary'],
-        ['Namespace:', namespace],
-        ['Selector:', 'app=agnhost,role=primary'],
-        ['Labels:', 'app=agnhost'],
-        ['role=primary'],
-        ['Annotations:'],
-        ['Replicas:', '1 current', '1 desired'],
-        ['Pods Status:', '1 Running', '0 Waiting', '0 Succeeded', '0 Failed'],
-        ['Pod Template:'],
-        ['Image:', 'agnhost:1'],
-        ['Events:'],
-      ])
-      shows(await kubectl.ok('describe service agnhost-primary'), [
-        ['Name:', 'agnhost-primary'],
-        ['Namespace:', namespace],
-        ['Labels:', 'app=agnhost'],
-        ['Annotations:'],
-        ['Selector:', 'app=agnhost', 'role=primary'],
-        ['Type:', 'ClusterIP'],
-        ['IP:'],
-        ['Port:', '<unset>', '6379/TCP'],
-        ['Endpoints:'],
-        ['Session Affinity:', 'None'],
-      ])
-      shows(await kubectl.ok('describe node node-1'), [
-        ['Name:', 'node-1'],
-        ['Labels:'],
-        ['Annotations:'],
-        ['CreationTimestamp:'],
-        ['Conditions:'],
-        ['Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message'],
-        ['Addresses:'],
-        ['Capacity:'],
-        ['Kubelet Version:'],
-        ['Pods:'],
-      ])
-      shows(await kubectl.ok(`describe namespace ${namespace}`), [
-        ['Name:', namespace],
-        ['Labels:'],
-        ['Annotations:'],
-        ['Status:', 'Active'],
-      ])
-    })
+    test(
+      'Kubectl client Kubectl describe ' +
+        'should check if kubectl describe prints relevant information for rc and pods',
+      async () => {
+        const { kubectl, namespace } = await client()
+        await kubectl.ok('create -f -', undefined, { input: primary })
+        await kubectl.ok('create -f -', undefined, { input: primaryService })
+        const [pod = ''] = await running(kubectl, 'app=agnhost', 1)
+        shows(await kubectl.ok(`describe pod ${pod}`), [
+          ['Name:', 'agnhost-primary-'],
+          ['Namespace:', namespace],
+          ['Labels:', 'app=agnhost'],
+          ['role=primary'],
+          ['Annotations:'],
+          ['Status:', 'Running'],
+          ['IP:'],
+          ['Controlled By:', 'ReplicationController/agnhost-primary'],
+          ['Image:', 'agnhost:1'],
+          ['State:', 'Running'],
+          ['QoS Class:', 'BestEffort'],
+        ])
+        shows(await kubectl.ok('describe rc agnhost-primary'), [
+          ['Name:', 'agnhost-primary'],
+          ['Namespace:', namespace],
+          ['Selector:', 'app=agnhost,role=primary'],
+          ['Labels:', 'app=agnhost'],
+          ['role=primary'],
+          ['Annotations:'],
+          ['Replicas:', '1 current', '1 desired'],
+          ['Pods Status:', '1 Running', '0 Waiting', '0 Succeeded', '0 Failed'],
+          ['Pod Template:'],
+          ['Image:', 'agnhost:1'],
+          ['Events:'],
+        ])
+        shows(await kubectl.ok('describe service agnhost-primary'), [
+          ['Name:', 'agnhost-primary'],
+          ['Namespace:', namespace],
+          ['Labels:', 'app=agnhost'],
+          ['Annotations:'],
+          ['Selector:', 'app=agnhost', 'role=primary'],
+          ['Type:', 'ClusterIP'],
+          ['IP:'],
+          ['Port:', '<unset>', '6379/TCP'],
+          ['Endpoints:'],
+          ['Session Affinity:', 'None'],
+        ])
+        shows(await kubectl.ok('describe node node-1'), [
+          ['Name:', 'node-1'],
+          ['Labels:'],
+          ['Annotations:'],
+          ['CreationTimestamp:'],
+          ['Conditions:'],
+          ['Type', 'Status', 'LastHeartbeatTime', 'LastTransitionTime', 'Reason', 'Message'],
+          ['Addresses:'],
+          ['Capacity:'],
+          ['Kubelet Version:'],
+          ['Pods:'],
+        ])
+        shows(await kubectl.ok(`describe namespace ${namespace}`), [
+          ['Name:', namespace],
+          ['Labels:'],
+          ['Annotations:'],
+          ['Status:', 'Active'],
+        ])
+      },
+    )
 
     test('Kubectl client Kubectl diff should check if kubectl diff finds a difference for Deployments', async () => {
       const { kubectl } = await client()

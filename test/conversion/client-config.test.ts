@@ -14,7 +14,10 @@ test('a webhook behind an ExternalName Service is called at its external name an
   await cluster.call('POST', widgetsPath('v1'), widget('v1', 'a', { hostPort: 'a:1' }))
   await assert.rejects(
     get(cluster, 'v2', 'a'),
-    /failed: Post \\"https:\/\/converter\.default\.svc:\d+\/path\/of\/it\?timeout=30s\\": service \\"converter\\" not found/,
+    new RegExp(
+      String.raw`failed: Post \\"https://converter\.default\.svc:\d+/path/of/it\?timeout=30s\\": ` +
+        String.raw`service \\"converter\\" not found`,
+    ),
   )
   await cluster.call('POST', '/api/v1/namespaces/default/services', {
     apiVersion: 'v1',

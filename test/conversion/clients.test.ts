@@ -34,7 +34,10 @@ for (const program of installedKubectls()) {
     assert.equal(code, 1)
     assert.match(
       stderr,
-      /^Error from server: error when creating "STDIN": conversion webhook for shop\.example\.com\/v2, Kind=Widget failed: not today\n$/,
+      new RegExp(
+        '^Error from server: error when creating "STDIN": conversion webhook ' +
+          String.raw`for shop\.example\.com/v2, Kind=Widget failed: not today\n$`,
+      ),
     )
   })
 }

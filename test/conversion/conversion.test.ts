@@ -75,7 +75,11 @@ test('reads and writes in the storage version do not call the webhook', async (t
   assert.equal(((await cluster.call('GET', widgetsPath('v1'))).items as object[]).length, 1)
   await assert.rejects(
     get(cluster, 'v2', 'a'),
-    /conversion webhook for shop\.example\.com\/v1, Kind=Widget failed: Post \\"https:\/\/127\.0\.0\.1:\d+\/convert\?timeout=30s\\": dial tcp 127\.0\.0\.1:\d+: connect: connection refused/,
+    new RegExp(
+      String.raw`conversion webhook for shop\.example\.com/v1, Kind=Widget failed: ` +
+        String.raw`Post \\"https://127\.0\.0\.1:\d+/convert\?timeout=30s\\": ` +
+        String.raw`dial tcp 127\.0\.0\.1:\d+: connect: connection refused`,
+    ),
   )
   await cluster.call('DELETE', `${widgetsPath('v1')}/a`)
 })

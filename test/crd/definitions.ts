@@ -87,7 +87,7 @@ export async function redefine(
   }
 }
 
-/** What tests change of a definition. */
+/** The fields of a definition that tests change. */
 export interface DefinitionSpec {
   versions: {
     name: string

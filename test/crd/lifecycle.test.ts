@@ -95,7 +95,7 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
       await again.stop(0)
       await second.close()
     })
-    // What is established is served from the first request on.
+    // An established definition is served from the first request on.
     const found = await connect(t, again).request('GET', `${gadgetsPath}/a`)
     assert.equal(found.status, 200)
     assert.deepEqual(json(found), json(created))
@@ -131,7 +131,7 @@ describe('custom resource definitions', { concurrency: 4 }, () => {
     assert.equal((await client.request('GET', gadgetsPath)).status, 404)
   })
 
-  test('that are deleted have their watches told of every object that goes with them, and then end, without an error', async (t) => {
+  test('that are deleted send DELETED for each of their objects and end their watches without an error', async (t) => {
     const client = connect(t, await startTestServer(t))
     await define(client)
     for (const name of ['a', 'b']) await client.request('POST', gadgetsPath, { body: gadgetOf(name) })

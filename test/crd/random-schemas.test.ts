@@ -1,4 +1,4 @@
-/** What holds for any definition and any object of it. `FUZZ_SEED` repeats a run. */
+/** Properties of random definitions and their objects. `FUZZ_SEED` repeats a run. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../src/api/schema/index.ts'
@@ -57,7 +57,7 @@ test(`any schema with any object is answered properly (FUZZ_SEED=${seed})`, { ti
       new Promise<never>((_, reject) => late.addEventListener('abort', () => reject(new Error(`no answer: ${told}`)))),
     ])
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
-    // What an applier sends against the schema is 500 at kube-apiserver, too.
+    // An apply that violates the schema is 500 in kube-apiserver, too.
     const known =
       type.includes('apply') &&
       /failed to create typed patch object|Internal error|failed to update object/.test(answer.bytes.toString())
@@ -94,7 +94,7 @@ test(`any schema with any object is answered properly (FUZZ_SEED=${seed})`, { ti
         )
       else {
         const live = await ask('GET', one)
-        // What was read can be written: it is as the schema has it, and stays so.
+        // An object that was read can be written, and does not change.
         if (live.status === 200)
           assert.deepEqual(json(await ask('PUT', one, json(live) as unknown as object)), json(live))
       }

@@ -67,7 +67,8 @@ export const gateways = definition('gateways', 'Gateway', {
           'tls must not be given for protocols without it',
         "self.all(l, l.protocol == 'HTTPS' ? (!has(l.tls) || l.tls.mode == 'Terminate') : true)":
           'tls mode must be Terminate for protocol HTTPS',
-        'self.all(l, self.exists_one(o, o.port == l.port && o.protocol == l.protocol && (has(o.hostname) ? o.hostname : "") == (has(l.hostname) ? l.hostname : "")))':
+        ['self.all(l, self.exists_one(o, o.port == l.port && o.protocol == l.protocol && ' +
+          '(has(o.hostname) ? o.hostname : "") == (has(l.hostname) ? l.hostname : "")))']:
           'port, protocol and hostname together must be unique',
       }),
     },
@@ -92,7 +93,8 @@ export const gateways = definition('gateways', 'Gateway', {
       type: 'object',
       properties: { request: text(20), backend: text(20) },
       ...rules({
-        "!(has(self.request) && has(self.backend) && duration(self.request) != duration('0s') && duration(self.backend) > duration(self.request))":
+        ['!(has(self.request) && has(self.backend) && ' +
+          "duration(self.request) != duration('0s') && duration(self.backend) > duration(self.request))"]:
           'backend must not be longer than request',
       }),
     },

@@ -16,7 +16,7 @@ const certificate = (spec: object): string =>
 const http = { name: 'http', port: 80, protocol: 'HTTP' }
 
 describe('validation rules', () => {
-  test(`kubectl ${program.version}: what objects and changes break is told, what they keep is taken`, async (t) => {
+  test(`kubectl ${program.version}: invalid objects and updates fail with the message of their rule`, async (t) => {
     const cluster = await testCluster(t)
     const kubectl = new Kubectl(program, cluster.kubeconfigFile, cluster.folder)
     for (const definition of [gateways, certificates])
@@ -39,11 +39,17 @@ describe('validation rules', () => {
       ),
       refused(
         gateway({ listeners: [{ ...http, tls: { certificates: ['a'] } }] }),
-        /^The Gateway "g" is invalid: spec\.listeners: Invalid value: tls must not be given for protocols without it\n$/,
+        new RegExp(
+          String.raw`^The Gateway "g" is invalid: spec\.listeners: Invalid ` +
+            String.raw`value: tls must not be given for protocols without it\n$`,
+        ),
       ),
       refused(
         gateway({ listeners: [{ ...tls, tls: {} }] }),
-        /spec\.listeners\[0\]\.tls: Invalid value: "object": no such key: certificates evaluating rule: certificates must be given/,
+        new RegExp(
+          String.raw`spec\.listeners\[0\]\.tls: Invalid value: "object": no such ` +
+            'key: certificates evaluating rule: certificates must be given',
+        ),
       ),
       refused(
         gateway({ listeners: [http, { ...http, name: 'other' }] }),
@@ -113,7 +119,7 @@ describe('validation rules', () => {
     await kubectl.ok('replace -f -', /replaced/, { input: JSON.stringify(strict) })
     const change = (size: number): string =>
       `patch certificate c --dry-run=server --type=merge -p '{"spec":{"key":{"size":${size}}}}'`
-    // What is served follows the definition a moment later.
+    // The server applies a changed definition a moment later.
     await waitFor('the new rules', async () => (await kubectl.run(change(1024))).code !== 0)
     const { stderr } = await kubectl.run('annotate certificate c note=changed')
     assert.match(stderr, /^Warning: spec\.key\.size: Invalid value: keys of RSA have 2048 bits or more\n$/)

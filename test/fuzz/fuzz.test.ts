@@ -150,8 +150,11 @@ const describeRequest = ({ method, path, headers, body }: FuzzRequest): string =
  * The log line of a controller whose request was rejected: `replicaset-controller: default/a: pods "a-x" is forbidden:
  * …`.
  */
-const refusalLog =
-  /^(?:[\w-]+|the garbage collector [^:]*): .*(?:forbidden: User "|\bis forbidden: |" not found$|" already exists$|\bis invalid: )/s
+const refusalLog = new RegExp(
+  String.raw`^(?:[\w-]+|the garbage collector [^:]*): .*(?:forbidden: User "` +
+    String.raw`|\bis forbidden: |" not found$|" already exists$|\bis invalid: )`,
+  's',
+)
 
 /** Identifies a finding: those that differ only in names and numbers are the same. */
 const signature = (what: string): string =>

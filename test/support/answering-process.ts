@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:net'
 
 /**
- * What to do with messages, which have one member each: what these give, by its name, is the answer. The process ends
- * with the test's.
+ * Answers messages, which have one member each, with the result of the function of the same name. The process ends with
+ * the test's process.
  */
 export function answerMessages<Messages extends object>(
   answers: { readonly [Name in keyof Messages]: (value: Messages[Name]) => object | Promise<object> },

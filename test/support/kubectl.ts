@@ -47,12 +47,12 @@ export interface KubectlResult {
 }
 
 export interface KubectlInput {
-  /** What it reads from stdin. */
+  /** The text of stdin. */
   readonly input?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What is expected of an output: all of it, or a part of it. */
+/** The expected output: a string for all of it, a pattern for a part. */
 export type Expected = string | RegExp
 
 /**
@@ -91,7 +91,7 @@ export class Kubectl {
    * Starts it and resolves when it watches; `waiting` resolves when it has ended well and printed what was expected.
    */
   async watching(line: string): Promise<{ readonly waiting: (expected: Expected) => Promise<void> }> {
-    // Its log tells when it has a watch.
+    // Its log shows when the watch has begun.
     const child = this.spawn(`${line} -v 6`)
     const end = ended(child)
     await new Promise<void>((resolve, reject) => {
@@ -127,7 +127,7 @@ export class Kubectl {
     return result
   }
 
-  /** What it prints with `-o json`, parsed. */
+  /** Returns the parsed output of a command with `-o json`. */
   async json(line: string): Promise<Record<string, unknown>> {
     return JSON.parse(await this.ok(`${line} -o json`)) as Record<string, unknown>
   }
@@ -147,7 +147,7 @@ export class Kubectl {
 const words = (line: string): string[] =>
   (line.match(/(?:[^\s']+|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
 
-/** What a process printed until its end; it is killed after 40 s. */
+/** Resolves with the output of a process at its end; kills it after 40 s. */
 function ended(child: ChildProcess): Promise<KubectlResult> {
   const output = { stdout: '', stderr: '' }
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Cluster } from '../../src/cluster/start-cluster.ts'
 
-/** What a cluster tells about how to reach it. */
+/** The addresses and credentials of a cluster. */
 export type Reach = Pick<Cluster, 'url' | 'client' | 'kubeconfigYaml'>
 
 export interface ReachableCluster extends Reach {
@@ -20,7 +20,7 @@ export interface ReachableCluster extends Reach {
    * above.
    */
   call(method: string, path: string, body?: object | string, contentType?: string): Promise<Answer>
-  /** What a GET answers, as it is. Rejects if the status is 400 or above. */
+  /** Resolves with the body of the response to a GET. Rejects if the status is 400 or above. */
   text(path: string): Promise<string>
 }
 
@@ -70,7 +70,7 @@ async function send(
 ): Promise<string> {
   const { ca, cert, key, url } = client
   const sentBody = typeof body === 'object' ? JSON.stringify(body) : body
-  // Node tells no length of a DELETE's body.
+  // Node sends no Content-Length for the body of a DELETE.
   const headers = sentBody ? { 'content-type': contentType, 'content-length': Buffer.byteLength(sentBody) } : {}
   const sent = request(new URL(path, url), { method, ca, cert, key, agent: false, headers })
   const [response]: IncomingMessage[] = await once(sent.end(sentBody), 'response')

@@ -4,7 +4,7 @@ import { type Lifetime, type ReachableCluster, reachable } from './reachable-clu
 
 export type { Answer, Lifetime } from './reachable-cluster.ts'
 
-/** What the API itself needs of controllers, for tests whose objects nobody else should look after. */
+/** The controllers that the API itself needs, for tests whose objects no other controller should change. */
 export const apiControllers: readonly string[] = [
   'serviceaccount-controller',
   'root-ca-certificate-publisher-controller',

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface WaitOptions {
   /** How long the condition may take, in ms; 60,000 by default. */
   readonly deadlineMs?: number
-  /** How often it is looked at, in ms; 20 unless said. */
+  /** The time between two checks, in ms. Default: 20. */
   readonly everyMs?: number
 }
 

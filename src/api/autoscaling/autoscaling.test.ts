@@ -127,7 +127,8 @@ test('fields that v1 lacks convert to annotations and back', () => {
   ])
   assert.equal(
     shown.metadata.annotations?.['autoscaling.alpha.kubernetes.io/behavior'],
-    '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":null,"Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":60}],"Tolerance":null}}',
+    '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":null,' +
+      '"Policies":[{"Type":"Pods","Value":4,"PeriodSeconds":60}],"Tolerance":null}}',
   )
   const back = v1.storedAs?.toStorage?.(shown) as KubeObject & {
     spec: { metrics: object[]; behavior: { scaleDown: { policies: object[] } } }

@@ -128,7 +128,8 @@ test('invalid Jobs and CronJobs are rejected with the messages of upstream', () 
       job({ template: template({}, { labels: { 'controller-uid': 'mine' } }) }),
       [
         'spec.template.metadata.labels[controller-uid]: Invalid value: ' +
-          '{"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"j","controller-uid":"mine","job-name":"j"}: ' +
+          '{"batch.kubernetes.io/controller-uid":"u","batch.kubernetes.io/job-name":"j",' +
+          '"controller-uid":"mine","job-name":"j"}: ' +
           "must be 'u'",
       ],
     ],

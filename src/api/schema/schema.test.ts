@@ -130,7 +130,8 @@ test('objects are encoded as by Go', () => {
 
 test('decoding errors of pods and secrets have the messages of upstream', () => {
   const text =
-    '{"apiVersion":"apps/v1","kind":"Deployment","spec":{"replica":2,"template":{"spec":{"containers":[{"name":"c","imagePullpolicy":"Always","resources":{"limit":{}}}]}}}}'
+    '{"apiVersion":"apps/v1","kind":"Deployment","spec":{"replica":2,"template":{"spec":{' +
+    '"containers":[{"name":"c","imagePullpolicy":"Always","resources":{"limit":{}}}]}}}}'
   assert.deepEqual(decode(schemaType('V1Deployment'), text).unknown, [
     'spec.replica',
     'spec.template.spec.containers[0].imagePullpolicy',

@@ -54,7 +54,7 @@ export const addedApis = component({
   },
 })
 
-/** Checks the expressions of admission policies against the schemas of all APIs, and writes the result to their status. */
+/** Checks the expressions of admission policies against the schemas of all APIs, and updates their status. */
 export const policyStatus = component({
   name: 'policy status',
   needs: ['registry', 'find', 'apis', 'writer', 'log'],

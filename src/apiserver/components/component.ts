@@ -1,4 +1,4 @@
-/** What the components of the API server give each other. */
+/** The values that the components of the API server give each other. */
 import type { ServedGroup } from '../../api/registry.ts'
 import { componentsOf } from '../../lib/lifetime/components.ts'
 import type { Log } from '../../lib/log/log.ts'

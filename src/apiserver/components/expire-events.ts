@@ -1,4 +1,4 @@
-/** Removes events a while after their last write. Upstream leases their keys in etcd; this server lists them regularly. */
+/** Deletes events some time after their last write. Upstream leases their keys in etcd; this server lists them. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
 import { readStored } from '../registry/conversion/read-stored.ts'

@@ -43,5 +43,8 @@ function sentence({ help, usual, type, idle }: Flag): string {
   const shown =
     usual &&
     ` (default ${quotedTypes.includes(type) ? JSON.stringify(usual) : type === 'strings' ? `[${usual}]` : usual})`
-  return `${help.charAt(0).toUpperCase()}${help.slice(1)}.${shown ?? ''}${idle ? ` Changes nothing here: ${idle}.` : ''}`
+  return (
+    `${help.charAt(0).toUpperCase()}${help.slice(1)}.${shown ?? ''}` +
+    `${idle ? ` Changes nothing here: ${idle}.` : ''}`
+  )
 }

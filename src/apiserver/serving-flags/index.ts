@@ -58,7 +58,8 @@ export const idleFlagLines = (values: FlagValues): string[] => [
 /** The text of `--help`; `program` is the name of the command. */
 export const apiServerHelp = (program: string): string =>
   flagsHelp(
-    `The API server of Typernetes, alone, with the flags of kube-apiserver 1.36. Controllers, scheduler and nodes are other programs.
+    'The API server of Typernetes, alone, with the flags of kube-apiserver 1.36. ' +
+      `Controllers, scheduler and nodes are other programs.
 
 Usage:
   ${program} [flags]`,

@@ -17,8 +17,9 @@ const float = /(?:[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-
 const integer = /(?:0x[0-9A-Fa-f]+|[0-9]+)([uU]?)/y
 const punctuation = /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y
 const prefix = /([bB]?[rR]?|[rR][bB])(?="|')/y
-const escapeSequence = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7][0-7])`
-const brokenEscape = String.raw`\\(?:[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7}|[0-3][0-7]?)?`
+const hex = '[0-9a-fA-F]'
+const escapeSequence = String.raw`\\(?:[abfnrtv"'\\?\x60]|[xX]${hex}{2}|u${hex}{4}|U${hex}{8}|[0-3][0-7]{2})`
+const brokenEscape = String.raw`\\(?:[xX]${hex}?|u${hex}{0,3}|U${hex}{0,7}|[0-3][0-7]?)?`
 const quoted = {
   cooked: new RegExp(
     `"""(?:${escapeSequence}|[^\\\\])*?"""|'''(?:${escapeSequence}|[^\\\\])*?'''|` +

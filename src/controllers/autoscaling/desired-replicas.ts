@@ -116,10 +116,8 @@ export async function desiredReplicas(measured: ScalingInput, context: Reconcile
         reason: first.reason,
         message: `the HPA was unable to compute the replica count: ${first.why}`,
       })
-    return {
-      statuses,
-      failure: `invalid metrics (${failures.length} invalid out of ${metrics.length}), first error is: ${first?.message}`,
-    }
+    const counts = `${failures.length} invalid out of ${metrics.length}`
+    return { statuses, failure: `invalid metrics (${counts}), first error is: ${first?.message}` }
   }
   const message = `the HPA was able to successfully calculate a replica count from ${best.name}`
   conditions.set('ScalingActive', true, { reason: 'ValidMetricFound', message })

@@ -11,5 +11,8 @@ export function goSelectorString(selector: LabelSelector): string {
       `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
   const matchLabels = labels.map(([key, value]) => `${key}: ${value},`).join('')
-  return `&LabelSelector{MatchLabels:map[string]string{${matchLabels}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
+  return (
+    `&LabelSelector{MatchLabels:map[string]string{${matchLabels}},` +
+    `MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
+  )
 }

@@ -162,8 +162,8 @@ async function createClaim(
     events.record(set, 'Warning', 'FailedCreate', `${of} failed error: ${messageOf(error)}`)
     throw new Error(`failed to create PVC ${claim.metadata.name}: ${messageOf(error)}`, { cause: error })
   }
-  const message = `create Claim ${claim.metadata.name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name} success`
-  events.record(set, 'Normal', 'SuccessfulCreate', message)
+  const what = `Claim ${claim.metadata.name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`
+  events.record(set, 'Normal', 'SuccessfulCreate', `create ${what} success`)
 }
 
 const reasons = { create: 'Create', update: 'Update', delete: 'Delete' } as const

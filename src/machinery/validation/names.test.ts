@@ -42,7 +42,10 @@ test("invalid texts are rejected with upstream's messages", () => {
       dnsSubdomain,
       'Upper',
       [
-        /^a lowercase RFC 1123 subdomain must .* \(e\.g\. 'example\.com', regex used for validation is '\[a-z0-9\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?\(\\\.\[a-z0-9\]/,
+        new RegExp(
+          String.raw`^a lowercase RFC 1123 subdomain must .* \(e\.g\. 'example\.com', regex used ` +
+            String.raw`for validation is '\[a-z0-9\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?\(\\\.\[a-z0-9\]`,
+        ),
       ],
     ],
     [dnsSubdomain, 'a'.repeat(254), ['must be no more than 253 characters']],
@@ -52,7 +55,10 @@ test("invalid texts are rejected with upstream's messages", () => {
       dns1035Label,
       '1st',
       [
-        /^a DNS-1035 label must .*\(e\.g\. 'my-name', {2}or 'abc-123', regex used for validation is '\[a-z\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?'\)$/,
+        new RegExp(
+          String.raw`^a DNS-1035 label must .*\(e\.g\. 'my-name', {2}or 'abc-123', regex ` +
+            String.raw`used for validation is '\[a-z\]\(\[-a-z0-9\]\*\[a-z0-9\]\)\?'\)$`,
+        ),
       ],
     ],
     [pathSegment, '..', ["may not be '..'"]],
@@ -63,7 +69,10 @@ test("invalid texts are rejected with upstream's messages", () => {
       qualifiedName,
       'a/b/c',
       [
-        /^a valid label key must consist .* with an optional DNS subdomain prefix and '\/' \(e\.g\. 'example\.com\/MyName'\)$/,
+        new RegExp(
+          '^a valid label key must consist .* with an optional DNS ' +
+            String.raw`subdomain prefix and '/' \(e\.g\. 'example\.com/MyName'\)$`,
+        ),
       ],
     ],
     [qualifiedName, 'Upper.Prefix/a', [/^prefix part a lowercase RFC 1123 subdomain/]],

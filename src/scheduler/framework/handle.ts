@@ -1,4 +1,4 @@
-/** What a plug-in can use: caches, the client, and the scheduler's state. */
+/** The handle of plug-ins: caches, the client, and the scheduler's state. */
 
 import type { RecordedEvent } from '../../client/events/series-recorder.ts'
 import type { IndexFunction } from '../../client/informers/object-index.ts'

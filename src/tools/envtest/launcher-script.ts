@@ -22,7 +22,7 @@ export interface LauncherOptions {
   readonly help: string
 }
 
-const controllersFlag = `[ -n "\${T8S_ENVTEST_CONTROLLERS:-}" ] && set -- "$@" "--controllers=$T8S_ENVTEST_CONTROLLERS"\n`
+const controllersFlag = `[ -n "\${T8S_ENVTEST_CONTROLLERS:-}" ] && set -- "$@" "--controllers=$T8S_ENVTEST_CONTROLLERS"`
 
 /** Returns the script. */
 export const launcherScript = ({ program, command, buildFile, help }: LauncherOptions): string => `#!/bin/sh
@@ -95,7 +95,8 @@ start() {
   detach=$(command -v setsid)
   started=1
   trap child CHLD
-  (cd / && exec $detach ${command.map(shellWord).join(' ')} envtest shared "$meeting" ${protocol}) 3>&- 4<&- 5>&- </dev/null >>"$meeting/log" 2>&1 &
+  (cd / && exec $detach ${command.map(shellWord).join(' ')} envtest shared "$meeting" ${protocol}) \\
+    3>&- 4<&- 5>&- </dev/null >>"$meeting/log" 2>&1 &
   shared=$!
 }
 # If another process was faster, this one has ended with 0, and the other serves.

@@ -10,7 +10,11 @@ const maxInt64 = 2n ** 63n - 1n
 
 /** Returns the text of a definition of Gadgets whose spec has the given properties. */
 const definitionText = (properties: string, more = ''): string =>
-  `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{${properties}}}}}}${more}}]}}`
+  '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",' +
+  '"metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com",' +
+  '"scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget"},"versions":[{"name":"v1",' +
+  '"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object",' +
+  `"properties":{"spec":{"type":"object","properties":{${properties}}}}}}${more}}]}}`
 
 const gadget = (spec: string): string =>
   `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"generateName":"g-"},"spec":{${spec}}}`
@@ -35,7 +39,8 @@ test('defaults and enums of a definition are exact, and objects get the exact de
   const int64 = '"type":"integer","format":"int64"'
   await createDefinition(
     client,
-    `"d":{${int64},"default":${maxInt64}},"o":{"type":"object","default":{"n":${maxInt64 - 1n}},"properties":{"n":{${int64}}}},"e":{${int64},"enum":[${maxInt64 - 2n},${-maxInt64 - 1n}]}`,
+    `"d":{${int64},"default":${maxInt64}},"o":{"type":"object","default":{"n":${maxInt64 - 1n}},` +
+      `"properties":{"n":{${int64}}}},"e":{${int64},"enum":[${maxInt64 - 2n},${-maxInt64 - 1n}]}`,
   )
   const definition = await text(client, `${definitionsPath}/gadgets.example.com`)
   assert.deepEqual(integersIn(definition, 'default'), [maxInt64])
@@ -43,7 +48,10 @@ test('defaults and enums of a definition are exact, and objects get the exact de
   const made = await create(client, `"e":${maxInt64 - 2n}`)
   assert.match(
     made.text,
-    /"spec":\{"d":9223372036854775807,"e":9223372036854775805,"o":\{"n":9223372036854775806\}\}|"e":9223372036854775805,"d":9223372036854775807/,
+    new RegExp(
+      String.raw`"spec":\{"d":9223372036854775807,"e":9223372036854775805,` +
+        String.raw`"o":\{"n":9223372036854775806\}\}|"e":9223372036854775805,"d":9223372036854775807`,
+    ),
   )
   assert.deepEqual(integersIn(made.text, 'n'), [maxInt64 - 1n])
   const refused = await create(client, `"e":${maxInt64 - 1n}`)
@@ -68,7 +76,8 @@ test('bounds are compared exactly', async (t) => {
   const client = http1Client(t, await startTestServer(t))
   await createDefinition(
     client,
-    '"n":{"type":"integer","format":"int64","maximum":4611686018427387904,"minimum":-4611686018427387904,"multipleOf":2}',
+    '"n":{"type":"integer","format":"int64","maximum":4611686018427387904,' +
+      '"minimum":-4611686018427387904,"multipleOf":2}',
   )
   assert.match((await create(client, `"n":${2n ** 62n}`)).text, /"n":4611686018427387904/)
   assert.match(
@@ -93,7 +102,8 @@ test('expressions compare integers exactly', async (t) => {
     { rule: '!has(self.free) || self.free.n == self.a', message: 'n is not a' },
   ]
   const properties =
-    '"a":{"type":"integer"},"b":{"type":"integer"},"d":{"type":"number"},"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"n":{"type":"integer"}}}'
+    '"a":{"type":"integer"},"b":{"type":"integer"},"d":{"type":"number"},"free":{"type":"object",' +
+    '"x-kubernetes-preserve-unknown-fields":true,"properties":{"n":{"type":"integer"}}}'
   const spec = definitionText(properties).replace(
     '"spec":{"type":"object"',
     `"spec":{"type":"object","x-kubernetes-validations":${JSON.stringify(rules)}`,

@@ -38,11 +38,13 @@ const tolerationOf = (seconds: bigint, i: number): string =>
 
 /** Returns the JSON of a pod with the given tolerationSeconds. */
 export const podOf = (name: string, seconds: readonly bigint[]): string =>
-  `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{"containers":[{"name":"a","image":"x"}],"tolerations":[${seconds.map(tolerationOf).join()}]}}`
+  `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${name}"},"spec":{` +
+  `"containers":[{"name":"a","image":"x"}],"tolerations":[${seconds.map(tolerationOf).join()}]}}`
 
 /** Returns the tolerationSeconds of a pod in a text, without those of the two default tolerations, which come last. */
 export const secondsIn = (text: string): readonly bigint[] => integersIn(text, 'tolerationSeconds').slice(0, -2)
 
 /** Returns the JSON of a Gadget of `crd/definitions.ts` with numbers in `spec.list`. */
 export const gadgetTextOf = (name: string, list: readonly bigint[]): string =>
-  `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"${name}"},"spec":{"list":[${list.map((n) => `{"n":${n}}`).join()}]}}`
+  `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"${name}"},` +
+  `"spec":{"list":[${list.map((n) => `{"n":${n}}`).join()}]}}`

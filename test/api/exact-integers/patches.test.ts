@@ -59,7 +59,9 @@ test('JSON patches set and test integers exactly', async (t) => {
     client,
     path,
     'json',
-    `[{"op":"test","path":"/spec/list/0/n","value":${value}},{"op":"replace","path":"/spec/list/1/n","value":${values[0]}},{"op":"copy","from":"/spec/list/0","path":"/spec/list/-"}]`,
+    `[{"op":"test","path":"/spec/list/0/n","value":${value}},` +
+      `{"op":"replace","path":"/spec/list/1/n","value":${values[0]}},` +
+      '{"op":"copy","from":"/spec/list/0","path":"/spec/list/-"}]',
   )
   assert.equal(next.status, 200, next.text)
   assert.deepEqual(integersIn(next.text, 'n'), [value, values[0], value])

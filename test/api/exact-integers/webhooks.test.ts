@@ -41,7 +41,9 @@ const values = integers(21, 30)
 const json = { 'content-type': 'application/json' }
 
 const review = (uid: string, patch: string): string =>
-  `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"${uid}","allowed":true${patch && `,"patchType":"JSONPatch","patch":"${Buffer.from(patch).toString('base64')}"`}}}`
+  '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview",' +
+  `"response":{"uid":"${uid}","allowed":true` +
+  `${patch && `,"patchType":"JSONPatch","patch":"${Buffer.from(patch).toString('base64')}"`}}}`
 
 test('a mutating webhook reads and sets exact integers, and a validating one receives them', async (t) => {
   const client = http1Client(t, await startTestServer(t))
@@ -86,7 +88,10 @@ test('objects that a webhook converts keep exact integers', async (t) => {
     const objects = text
       .slice(text.indexOf('"objects":') + 10, -2)
       .replaceAll(/"apiVersion":"example\.com\/v\d"/g, `"apiVersion":"${desired}"`)
-    return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"${uid}","result":{"status":"Success"},"convertedObjects":${objects}}}`
+    return (
+      '{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview",' +
+      `"response":{"uid":"${uid}","result":{"status":"Success"},"convertedObjects":${objects}}}`
+    )
   })
   const list = {
     list: { type: 'array', items: { type: 'object', properties: { n: { type: 'integer', format: 'int64' } } } },

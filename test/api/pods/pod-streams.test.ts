@@ -18,7 +18,10 @@ test('a pod without a node has empty logs, and its streams fail for lack of a ho
     [
       'GET',
       'two/log',
-      /: 400 .*a container name must be specified for pod two, choose one of: \[a b\] or one of the init containers: \[first\]/,
+      new RegExp(
+        ': 400 .*a container name must be specified for pod two, choose ' +
+          String.raw`one of: \[a b\] or one of the init containers: \[first\]`,
+      ),
     ],
     ['GET', 'one/log?limitBytes=0', /: 422 .*limitBytes: Invalid value: 0: must be greater than 0/],
     [

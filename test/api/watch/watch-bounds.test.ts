@@ -18,7 +18,8 @@ const write = (store: Store, i: number, bytes: number) =>
       {
         key: `/registry/configmaps/default/${nameOf(i)}`,
         value: Buffer.from(
-          `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${nameOf(i)}","namespace":"default"},"data":{"k":"${'x'.repeat(bytes)}"}}`,
+          `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"${nameOf(i)}",` +
+            `"namespace":"default"},"data":{"k":"${'x'.repeat(bytes)}"}}`,
         ),
       },
     ],

@@ -1,4 +1,4 @@
-/** Who may do what, who one is, and that there are no metrics yet. */
+/** Permissions, `whoami`, and the message for missing metrics. */
 import assert from 'node:assert/strict'
 import type { Stops } from './stop.ts'
 

@@ -73,7 +73,10 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('scale deployment web --replicas=5', /^deployment\.apps\/web scaled\n$/)
     const refused = await k.fails(
       'apply --server-side -f -',
-      /Apply failed with 1 conflict: conflict with "kubectl[.\d]*" with subresource "scale" using apps\/v1: \.spec\.replicas/,
+      new RegExp(
+        String.raw`Apply failed with 1 conflict: conflict with "kubectl[.\d]*" ` +
+          String.raw`with subresource "scale" using apps/v1: \.spec\.replicas`,
+      ),
       {
         input: deployment('web', 3),
       },
@@ -119,7 +122,10 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     const stale = (await k.ok('get cm settings -o yaml')).replace(/resourceVersion: ".*"/, 'resourceVersion: "1"')
     await k.fails(
       'replace -f -',
-      /Operation cannot be fulfilled on configmaps "settings": the object has been modified; please apply your changes to the latest version and try again\n$/,
+      new RegExp(
+        'Operation cannot be fulfilled on configmaps "settings": the object has been ' +
+          String.raw`modified; please apply your changes to the latest version and try again\n$`,
+      ),
       {
         input: stale,
       },

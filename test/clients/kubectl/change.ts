@@ -110,7 +110,8 @@ export const changeStops: Stops = {
     await k.ok('set serviceaccount deployment web robot', 'deployment.apps/web serviceaccount updated\n')
     await k.ok(
       'get deployment web -o ' +
-        'jsonpath={..containers[0].image},{..containers[0].env},{..containers[0].resources.limits.cpu},{..serviceAccountName}',
+        'jsonpath={..containers[0].image},{..containers[0].env},' +
+        '{..containers[0].resources.limits.cpu},{..serviceAccountName}',
       'registry.example/app:2,,200m,robot',
     )
     await k.ok('create service clusterip web --tcp=80')

@@ -1,4 +1,4 @@
-/** What the server says about itself: versions, resources, health, documentation. */
+/** The server's own documents: versions, resources, health, documentation. */
 import assert from 'node:assert/strict'
 import { stripVTControlCharacters } from 'node:util'
 import type { Stops } from './stop.ts'

@@ -25,13 +25,19 @@ export const getStops: Stops = {
     assert.match(await k.ok('get pods'), /^NAME +READY +STATUS +RESTARTS +AGE\nweb +0\/1 +Pending +0 +\d+s\n$/)
     assert.match(
       await k.ok('get pods -o wide'),
-      /^NAME +READY +STATUS +RESTARTS +AGE +IP +NODE +NOMINATED NODE +READINESS GATES\nweb +0\/1 +Pending +0 +\d+s +<none> +<none> +<none> +<none>\n$/,
+      new RegExp(
+        '^NAME +READY +STATUS +RESTARTS +AGE +IP +NODE +NOMINATED NODE +READINESS GATES' +
+          String.raw`\nweb +0/1 +Pending +0 +\d+s +<none> +<none> +<none> +<none>\n$`,
+      ),
     )
     assert.match(await k.ok('get pod web --show-labels --no-headers'), /^web +0\/1 +Pending +0 +\d+s +app=web\n$/)
     assert.match(await k.ok('get pods -L app'), /^NAME .* APP\nweb .* web\n$/)
     assert.match(
       await k.ok('get deployments -o wide'),
-      /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR\nshop +0\/2 +0 +0 +\d+s +main +registry\.example\/app:1 +app=shop\n$/,
+      new RegExp(
+        String.raw`^NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR\n` +
+          String.raw`shop +0/2 +0 +0 +\d+s +main +registry\.example/app:1 +app=shop\n$`,
+      ),
     )
     assert.match(
       await k.ok('get pod/web deployment/shop'),
@@ -48,7 +54,11 @@ export const getStops: Stops = {
     await makeThree(k)
     assert.match(
       await k.ok('get cm a -o yaml'),
-      /^apiVersion: v1\ndata:\n {2}size: "2"\nkind: ConfigMap\nmetadata:\n {2}creationTimestamp: "\d{4}-[^"]+Z"\n {2}labels:\n {4}tier: x\n[\s\S]* {2}name: a\n {2}namespace: /,
+      new RegExp(
+        String.raw`^apiVersion: v1\ndata:\n {2}size: "2"\nkind: ConfigMap\n` +
+          String.raw`metadata:\n {2}creationTimestamp: "\d{4}-[^"]+Z"\n` +
+          String.raw` {2}labels:\n {4}tier: x\n[\s\S]* {2}name: a\n {2}namespace: `,
+      ),
     )
     const list = (await k.json('get cm')) as { kind: string; items: { metadata: { name: string }; kind: string }[] }
     assert.deepEqual(
@@ -77,7 +87,10 @@ export const getStops: Stops = {
     await k.ok('get cm --field-selector metadata.name!=b -o name', 'configmap/a\nconfigmap/c\n')
     await k.fails(
       'get cm --field-selector data.size=1',
-      /^Error from server \(BadRequest\): Unable to find "\/v1, Resource=configmaps" that match label selector "", field selector "data\.size=1"/,
+      new RegExp(
+        String.raw`^Error from server \(BadRequest\): Unable to find "/v1, Resource=configmaps" ` +
+          String.raw`that match label selector "", field selector "data\.size=1"`,
+      ),
     )
     await k.fails(`get cm -l 'a in'`, /unable to parse requirement|found '', expected: '\('/)
     await k.ok('get cm --sort-by=.data.size -o name', 'configmap/c\nconfigmap/a\nconfigmap/b\n')

@@ -58,9 +58,16 @@ spec:
   podCIDR: 10.244.7.0/24
 status:
   capacity: { cpu: "4", memory: 8Gi, pods: "110" }
-  nodeInfo: { kubeletVersion: v1.36.0, architecture: amd64, operatingSystem: linux, osImage: Test, kernelVersion: "6.1", containerRuntimeVersion: test://1, kubeProxyVersion: "", machineID: m, systemUUID: s, bootID: b }
+  nodeInfo:
+    { kubeletVersion: v1.36.0, architecture: amd64, operatingSystem: linux, osImage: Test, kernelVersion: "6.1",
+      containerRuntimeVersion: test://1, kubeProxyVersion: "", machineID: m, systemUUID: s, bootID: b }
   addresses:
   - { type: InternalIP, address: 192.0.2.7 }
   conditions:
-  - { type: Ready, status: "True", reason: KubeletReady, message: kubelet is posting ready status, lastHeartbeatTime: "2026-01-01T00:00:00Z", lastTransitionTime: "2026-01-01T00:00:00Z" }
+  - type: Ready
+    status: "True"
+    reason: KubeletReady
+    message: kubelet is posting ready status
+    lastHeartbeatTime: "2026-01-01T00:00:00Z"
+    lastTransitionTime: "2026-01-01T00:00:00Z"
 `

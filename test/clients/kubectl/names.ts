@@ -19,7 +19,7 @@ export const nameStops: Stops = {
     await k.ok('get cm settings -o jsonpath={.data}', data('2'))
     await k.ok('diff -f -', '', { input: settings('2') })
     await k.ok('get cm settings', /^NAME +DATA +AGE\nsettings +4 /)
-    // It tells keys in any order.
+    // It prints keys in any order.
     await k.ok('describe cm settings', /\n__proto__:\n----\n2\n/)
     await k.ok(
       `patch cm settings --type=merge -p '{"data":{"__proto__":null,"valueOf":"3"}}'`,

@@ -1,4 +1,4 @@
-/** What a stop of the kubectl tour is: a few commands in a namespace of their own. */
+/** A stop of the kubectl tour: a few commands in a namespace of their own. */
 import type { Kubectl } from '../../support/kubectl.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 

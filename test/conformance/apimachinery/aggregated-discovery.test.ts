@@ -11,7 +11,7 @@ import { resourceOfEachGroup } from './groups.ts'
 
 const clients = conformanceClients({ controllers: [] })
 const raw = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-/** What client-go sends, which takes an older server's answer too. */
+/** The Accept header of client-go, which also accepts the response of an older server. */
 const clientGo = `${raw},application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json`
 
 interface Discovered {
@@ -25,7 +25,7 @@ interface Discovered {
   }[]
 }
 
-/** `GROUP/VERSION RESOURCE` of all that a document tells. */
+/** Returns `GROUP/VERSION RESOURCE` for each resource of a document. */
 async function discovered(path: string, accept: string): Promise<ReadonlySet<string>> {
   const { ca, cert, key, url } = clients().cluster.client
   const [response]: IncomingMessage[] = await once(

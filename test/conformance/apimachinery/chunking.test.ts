@@ -76,7 +76,7 @@ test(
     const found = chunk(first, limit, 0)
     let written = 0
     const token = await waitFor('the token to expire', async () => {
-      // What else goes on in a cluster.
+      // Other writes of the cluster.
       await clients().core.createNamespacedConfigMap({
         namespace,
         body: { metadata: { name: `written-${written++}` } },

@@ -164,7 +164,7 @@ describe('garbage collector', { concurrency: 4 }, () => {
       const all = await sets()
       return all.length === 1 && all.every(isFree) && all
     })
-    // What the set owns stays with it.
+    // The set still owns its pods.
     const owners = (await pods()).map((one) => one.metadata?.ownerReferences?.[0]?.uid)
     assert.deepEqual(owners, [set?.metadata?.uid, set?.metadata?.uid])
   })

@@ -40,7 +40,7 @@ const used = (namespace: string, name: string, expected: Record<string, string>)
 
 const template = { metadata: { labels: { app: 'a' } }, spec: pod('p').spec }
 
-/** What is counted: an object, the resource of a quota that it uses one of, and how much of that there is at most. */
+/** A counted object, the resource of a quota of which it uses one, and the limit of that resource. */
 const lives: readonly [string, string, KubernetesObject & Record<string, unknown>, string, hard?: string][] = [
   ['a secret', 'secret', { apiVersion: 'v1', kind: 'Secret', data: { 'data-1': 'dmFsdWUtMQ==' } }, 'secrets', '1'],
   // Every namespace has the config map of the root authority.

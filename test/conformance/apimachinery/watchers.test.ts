@@ -74,16 +74,19 @@ test('Watchers should be able to start watching from a specific resource version
   ])
 })
 
-test('Watchers should be able to restart watching from the last resource version observed by the previous watch', async (t) => {
-  const first = await follow(t, 'w=restart')
-  await make('restart', { w: 'restart' })
-  await mutate('restart', 1)
-  await seen(first, ['ADDED restart -', 'MODIFIED restart 1'])
-  first.stop()
-  await mutate('restart', 2)
-  await remove('restart')
-  await seen(await follow(t, 'w=restart', first.versions.at(-1)), ['MODIFIED restart 2', 'DELETED restart 2'])
-})
+test(
+  'Watchers should be able to restart watching from the last ' + 'resource version observed by the previous watch',
+  async (t) => {
+    const first = await follow(t, 'w=restart')
+    await make('restart', { w: 'restart' })
+    await mutate('restart', 1)
+    await seen(first, ['ADDED restart -', 'MODIFIED restart 1'])
+    first.stop()
+    await mutate('restart', 2)
+    await remove('restart')
+    await seen(await follow(t, 'w=restart', first.versions.at(-1)), ['MODIFIED restart 2', 'DELETED restart 2'])
+  },
+)
 
 test('Watchers should observe an object deletion if it stops meeting the requirements of the selector', async (t) => {
   const followed = await follow(t, 'w=label')

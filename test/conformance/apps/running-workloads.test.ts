@@ -78,7 +78,7 @@ test('Deployment should run the lifecycle of a Deployment', async () => {
       { metadata: { labels: { 'test-deployment': 'patched-status' } }, status },
       'strategic',
     )
-    // A status does not change labels, and what it told is put right.
+    // A write of the status does not change labels, and the controller corrects the status.
     assert.equal((await api.get(`${path}/status`)).metadata.labels?.['test-deployment'], 'updated')
     await rolledOut(2, 'httpd:1')
     await api.delete(`${api.group('apps/v1')}/deployments?${selected}`, { gracePeriodSeconds: 1 })
@@ -88,63 +88,66 @@ test('Deployment should run the lifecycle of a Deployment', async () => {
   }
 })
 
-test('ReplicationController should test the lifecycle of a ReplicationController, in this order of events', async () => {
-  const api = await requests('rc-life')
-  const controllers = `${api.core}/replicationcontrollers`
-  const path = `${controllers}/rc-test`
-  const labels = { 'test-rc-static': 'true' }
-  const selected = 'labelSelector=test-rc-static%3Dtrue'
-  const watched = await api.watch<ReplicationController>(controllers, { labelSelector: 'test-rc-static=true' })
-  const is = (replicas: number) => (one: { object: ReplicationController }) =>
-    one.object.status?.replicas === replicas && one.object.status.readyReplicas === replicas
-  const modified = ({ type }: { type: string }) => type === 'MODIFIED'
-  try {
-    await api.post(controllers, {
-      apiVersion: 'v1',
-      kind: 'ReplicationController',
-      metadata: { name: 'rc-test', labels },
-      spec: { replicas: 1, selector: labels, template: template(labels) },
-    })
-    await watched.next('the addition', ({ type }) => type === 'ADDED')
-    await watched.next('a ready pod', is(1))
-    const patched = await api.patch(
-      path,
-      { metadata: { creationTimestamp: null, labels: { 'test-rc': 'patched' } }, spec: {}, status: { replicas: 0 } },
-      'strategic',
-    )
-    assert.equal(patched.metadata.labels?.['test-rc'], 'patched')
-    await watched.next('the patch', modified)
-    const told = await api.patch<ReplicationController>(
-      `${path}/status`,
-      { status: { readyReplicas: 0, availableReplicas: 0 } },
-      'strategic',
-    )
-    assert.equal(told.status?.readyReplicas ?? 0, 0)
-    await watched.next('the status', modified)
-    await watched.next('the status to be put right', is(1))
-    assert.equal((await api.get<ReplicationController>(`${path}/status`)).status?.replicas, 1)
-    await api.patch(
-      `${path}/scale`,
-      { metadata: { creationTimestamp: null }, spec: { replicas: 2 }, status: { replicas: 0 } },
-      'strategic',
-    )
-    await watched.next('the scale', modified)
-    await watched.next('two ready pods', is(2))
-    assert.equal((await api.get(path)).metadata.labels?.['test-rc'], 'patched')
-    await api.update<ReplicationController>(
-      path,
-      (it) => ({ ...it, status: { ...it.status, availableReplicas: 1, readyReplicas: 1 } }),
-      `${path}/status`,
-    )
-    await watched.next('the second status', modified)
-    const [found] = await api.list(`/api/v1/replicationcontrollers?${selected}`)
-    assert.deepEqual(found?.metadata.labels, { ...labels, 'test-rc': 'patched' })
-    await api.delete(`${controllers}?${selected}`)
-    await watched.next('the deletion', ({ type }) => type === 'DELETED')
-  } finally {
-    watched.stop()
-  }
-})
+test(
+  'ReplicationController ' + 'should test the lifecycle of a ReplicationController, in this order of events',
+  async () => {
+    const api = await requests('rc-life')
+    const controllers = `${api.core}/replicationcontrollers`
+    const path = `${controllers}/rc-test`
+    const labels = { 'test-rc-static': 'true' }
+    const selected = 'labelSelector=test-rc-static%3Dtrue'
+    const watched = await api.watch<ReplicationController>(controllers, { labelSelector: 'test-rc-static=true' })
+    const is = (replicas: number) => (one: { object: ReplicationController }) =>
+      one.object.status?.replicas === replicas && one.object.status.readyReplicas === replicas
+    const modified = ({ type }: { type: string }) => type === 'MODIFIED'
+    try {
+      await api.post(controllers, {
+        apiVersion: 'v1',
+        kind: 'ReplicationController',
+        metadata: { name: 'rc-test', labels },
+        spec: { replicas: 1, selector: labels, template: template(labels) },
+      })
+      await watched.next('the addition', ({ type }) => type === 'ADDED')
+      await watched.next('a ready pod', is(1))
+      const patched = await api.patch(
+        path,
+        { metadata: { creationTimestamp: null, labels: { 'test-rc': 'patched' } }, spec: {}, status: { replicas: 0 } },
+        'strategic',
+      )
+      assert.equal(patched.metadata.labels?.['test-rc'], 'patched')
+      await watched.next('the patch', modified)
+      const told = await api.patch<ReplicationController>(
+        `${path}/status`,
+        { status: { readyReplicas: 0, availableReplicas: 0 } },
+        'strategic',
+      )
+      assert.equal(told.status?.readyReplicas ?? 0, 0)
+      await watched.next('the status', modified)
+      await watched.next('the status to be put right', is(1))
+      assert.equal((await api.get<ReplicationController>(`${path}/status`)).status?.replicas, 1)
+      await api.patch(
+        `${path}/scale`,
+        { metadata: { creationTimestamp: null }, spec: { replicas: 2 }, status: { replicas: 0 } },
+        'strategic',
+      )
+      await watched.next('the scale', modified)
+      await watched.next('two ready pods', is(2))
+      assert.equal((await api.get(path)).metadata.labels?.['test-rc'], 'patched')
+      await api.update<ReplicationController>(
+        path,
+        (it) => ({ ...it, status: { ...it.status, availableReplicas: 1, readyReplicas: 1 } }),
+        `${path}/status`,
+      )
+      await watched.next('the second status', modified)
+      const [found] = await api.list(`/api/v1/replicationcontrollers?${selected}`)
+      assert.deepEqual(found?.metadata.labels, { ...labels, 'test-rc': 'patched' })
+      await api.delete(`${controllers}?${selected}`)
+      await watched.next('the deletion', ({ type }) => type === 'DELETED')
+    } finally {
+      watched.stop()
+    }
+  },
+)
 
 test('ReplicationController should get and update a ReplicationController scale', async () => {
   const api = await requests('rc-scale')
@@ -311,7 +314,7 @@ test('Job should adopt matching orphans and release non-matching pods', async ()
   await waitFor('the release', async () => !(await api.get(path)).metadata.ownerReferences?.length)
 })
 
-/** What a Job's tasks do that come to their end. */
+/** The template of pods that succeed. */
 const succeeds = {
   spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'busybox:1' }] },
 }

@@ -131,7 +131,7 @@ test('ServiceAccounts should mount an API token into pods', async () => {
   assert.deepEqual([token?.path, token?.expirationSeconds], ['token', 3607])
   assert.ok(sources.some(({ configMap }) => configMap?.name === 'kube-root-ca.crt'))
   assert.ok(sources.some(({ downwardAPI }) => downwardAPI?.items?.some(({ path }) => path === 'namespace')))
-  // What a kubelet would put there is a token of the account, bound to the pod.
+  // A kubelet would write a token of the account into the volume, bound to the pod.
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: made.metadata?.uid }
   const body = { spec: { audiences: [], expirationSeconds: token?.expirationSeconds, boundObjectRef } }
   const { status: given } = await core.createNamespacedServiceAccountToken({ namespace, name, body })
@@ -197,7 +197,7 @@ test('ServiceAccounts should mount projected service account token', async () =>
   assert.equal(projected?.defaultMode, 420)
 })
 
-/** What a pod of the account may read with its token. */
+/** Sends a GET with the token of an account. */
 async function asAccount(
   token: string,
   path: string,
@@ -213,32 +213,35 @@ async function asAccount(
   }
 }
 
-test('ServiceAccounts ServiceAccountIssuerDiscovery should support OIDC discovery of service account issuer', async () => {
-  const { core, namespace: make } = clients()
-  const namespace = await make('issuer')
-  const tokenFor = async (...audiences: string[]) =>
-    (await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body: { spec: { audiences } } }))
-      .status?.token ?? ''
-  const [header = '', payload = '', signature = ''] = (await tokenFor('oidc-discovery-test')).split('.')
-  const { iss } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iss: string }
-  const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string; alg: string }
-  const own = await tokenFor()
-  const discovery = (await asAccount(own, '/.well-known/openid-configuration')).value as {
-    issuer: string
-    jwks_uri: string
-    [field: string]: unknown
-  }
-  assert.equal(discovery.issuer, iss)
-  assert.match(discovery.jwks_uri, /\/openid\/v1\/jwks$/)
-  assert.deepEqual(discovery.response_types_supported, ['id_token'])
-  assert.deepEqual(discovery.subject_types_supported, ['public'])
-  assert.deepEqual(discovery.id_token_signing_alg_values_supported, [alg])
-  const { keys } = (await asAccount(own, new URL(discovery.jwks_uri).pathname)).value as {
-    keys: (JsonWebKey & { kid: string })[]
-  }
-  const key = createPublicKey({ key: keys.find((key) => key.kid === kid) ?? {}, format: 'jwk' })
-  assert.ok(verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url')))
-})
+test(
+  'ServiceAccounts ServiceAccountIssuerDiscovery ' + 'should support OIDC discovery of service account issuer',
+  async () => {
+    const { core, namespace: make } = clients()
+    const namespace = await make('issuer')
+    const tokenFor = async (...audiences: string[]) =>
+      (await core.createNamespacedServiceAccountToken({ namespace, name: 'default', body: { spec: { audiences } } }))
+        .status?.token ?? ''
+    const [header = '', payload = '', signature = ''] = (await tokenFor('oidc-discovery-test')).split('.')
+    const { iss } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iss: string }
+    const { kid, alg } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid: string; alg: string }
+    const own = await tokenFor()
+    const discovery = (await asAccount(own, '/.well-known/openid-configuration')).value as {
+      issuer: string
+      jwks_uri: string
+      [field: string]: unknown
+    }
+    assert.equal(discovery.issuer, iss)
+    assert.match(discovery.jwks_uri, /\/openid\/v1\/jwks$/)
+    assert.deepEqual(discovery.response_types_supported, ['id_token'])
+    assert.deepEqual(discovery.subject_types_supported, ['public'])
+    assert.deepEqual(discovery.id_token_signing_alg_values_supported, [alg])
+    const { keys } = (await asAccount(own, new URL(discovery.jwks_uri).pathname)).value as {
+      keys: (JsonWebKey & { kid: string })[]
+    }
+    const key = createPublicKey({ key: keys.find((key) => key.kid === kid) ?? {}, format: 'jwk' })
+    assert.ok(verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url')))
+  },
+)
 
 test('Certificates API should support CSR API operations', async (t) => {
   const { cluster, config } = clients()

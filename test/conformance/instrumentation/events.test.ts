@@ -78,7 +78,7 @@ test('Events API should ensure that an event can be fetched, patched, deleted, a
   await api.post(path, newEvent(api.namespace, 'event-test', 'testevent-constant'))
   assert.deepEqual(names(await everywhere()), ['event-test'])
   assert.deepEqual(names(await api.list(`${path}?${constant}`)), ['event-test'])
-  // Where an event tells no source, the old API selects by its reporter.
+  // The old API selects by the reporter if an event has no source.
   assert.deepEqual(names(await api.list(`${api.core}/events?fieldSelector=source%3Dtest-controller`)), ['event-test'])
   assert.deepEqual(names(await api.list(`${path}?fieldSelector=reportingController%3Dtest-controller`)), ['event-test'])
   const before = withoutVersion(await api.get(`${path}/event-test`))

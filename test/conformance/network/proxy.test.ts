@@ -77,7 +77,7 @@ test(
         assert.equal(status, 200, `${method} ${what}`)
         assert.deepEqual(JSON.parse(text), { Method: method, Body: 'foo' })
       }
-      // What is only read is sent to the path with a slash.
+      // GET and HEAD without a path are redirected to the path with a slash.
       for (const method of ['GET', 'HEAD']) {
         const { status, location } = await ask(cluster, method, `${base}/${what}/proxy?method=${method}`)
         assert.deepEqual([status, location], [301, `${base}/${what}/proxy/?method=${method}`])

@@ -166,24 +166,27 @@ for (const [type, which] of [
   ['ClusterIP', 'service with type clusterIP'],
   ['NodePort', 'NodePort service'],
 ])
-  test(`Services should have session affinity work for ${which}, and be able to switch session affinity for ${which}`, async () => {
-    const api = await requests(`affinity-${type?.toLowerCase()}`)
-    const path = `${api.core}/services/affine`
-    const ports = [{ port: 80, name: 'http', protocol: 'TCP', targetPort: 9376 }]
-    const created = await api.post<Service>(
-      `${api.core}/services`,
-      service('affine', { type, ports, sessionAffinity: 'ClientIP', selector: { app: 'a' } }),
-    )
-    assert.deepEqual(created.spec?.sessionAffinityConfig, { clientIP: { timeoutSeconds: 10800 } })
-    assert.equal(Boolean(created.spec?.ports?.[0]?.nodePort), type === 'NodePort')
-    const none = await api.update<Service>(path, (it) => ({ ...it, spec: { ...it.spec, sessionAffinity: 'None' } }))
-    assert.deepEqual([none.spec?.sessionAffinity, none.spec?.sessionAffinityConfig], ['None', undefined])
-    const again = await api.update<Service>(path, (it) => ({
-      ...it,
-      spec: { ...it.spec, sessionAffinity: 'ClientIP' },
-    }))
-    assert.deepEqual(again.spec?.sessionAffinityConfig, { clientIP: { timeoutSeconds: 10800 } })
-  })
+  test(
+    `Services should have session affinity work for ${which}, and be ` + `able to switch session affinity for ${which}`,
+    async () => {
+      const api = await requests(`affinity-${type?.toLowerCase()}`)
+      const path = `${api.core}/services/affine`
+      const ports = [{ port: 80, name: 'http', protocol: 'TCP', targetPort: 9376 }]
+      const created = await api.post<Service>(
+        `${api.core}/services`,
+        service('affine', { type, ports, sessionAffinity: 'ClientIP', selector: { app: 'a' } }),
+      )
+      assert.deepEqual(created.spec?.sessionAffinityConfig, { clientIP: { timeoutSeconds: 10800 } })
+      assert.equal(Boolean(created.spec?.ports?.[0]?.nodePort), type === 'NodePort')
+      const none = await api.update<Service>(path, (it) => ({ ...it, spec: { ...it.spec, sessionAffinity: 'None' } }))
+      assert.deepEqual([none.spec?.sessionAffinity, none.spec?.sessionAffinityConfig], ['None', undefined])
+      const again = await api.update<Service>(path, (it) => ({
+        ...it,
+        spec: { ...it.spec, sessionAffinity: 'ClientIP' },
+      }))
+      assert.deepEqual(again.spec?.sessionAffinityConfig, { clientIP: { timeoutSeconds: 10800 } })
+    },
+  )
 
 test('Services should serve endpoints on same port and different protocols', async () => {
   const api = await requests('service-protocols')

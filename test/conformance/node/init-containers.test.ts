@@ -58,17 +58,20 @@ test('InitContainer should invoke init containers on a RestartNever pod', async 
     assert.deepEqual([ready, state?.terminated?.exitCode], [true, 0])
 })
 
-test('InitContainer should not start app containers and fail the pod if init containers fail on a RestartNever pod', async () => {
-  const { when } = await made('init-fails-never', 'Never', { 'exit-code.init2': '1' })
-  const pod = await when('its failure', ({ status }) => status?.phase === 'Failed')
-  assert.deepEqual(
-    [initialized(pod)?.status, initialized(pod)?.message],
-    ['False', 'containers with incomplete status: [init2]'],
-  )
-  const [first, second] = pod.status?.initContainerStatuses ?? []
-  assert.deepEqual([first?.state?.terminated?.exitCode, second?.state?.terminated?.exitCode], [0, 1])
-  assert.ok(pod.status?.containerStatuses?.[0]?.state?.waiting)
-})
+test(
+  'InitContainer ' + 'should not start app containers and fail the pod if init containers fail on a RestartNever pod',
+  async () => {
+    const { when } = await made('init-fails-never', 'Never', { 'exit-code.init2': '1' })
+    const pod = await when('its failure', ({ status }) => status?.phase === 'Failed')
+    assert.deepEqual(
+      [initialized(pod)?.status, initialized(pod)?.message],
+      ['False', 'containers with incomplete status: [init2]'],
+    )
+    const [first, second] = pod.status?.initContainerStatuses ?? []
+    assert.deepEqual([first?.state?.terminated?.exitCode, second?.state?.terminated?.exitCode], [0, 1])
+    assert.ok(pod.status?.containerStatuses?.[0]?.state?.waiting)
+  },
+)
 
 test('InitContainer should not start app containers if init containers fail on a RestartAlways pod', async () => {
   const { when } = await made('init-fails-always', 'Always', { 'exit-code.init1': '1', 'back-off.init1': '50ms' })

@@ -206,54 +206,60 @@ test(
 const observed = (api: Requests, name: string, generation: number): Promise<Pod> =>
   podWhen(api, name, `observed at ${generation}`, ({ status }) => status?.observedGeneration === generation)
 
-test('Pods Extended (pod generation) Pod Generation pod generation should start at 1 and increment per update', async () => {
-  const api = await requests('generation')
-  const path = `${api.core}/pods/generation`
-  const { metadata } = await started(api, 'generation', { initContainers: [{ name: 'init', image: 'busybox:1' }] })
-  assert.equal(metadata.generation, 1)
-  const toleration = { key: 'foo', operator: 'Equal', value: 'bar', effect: 'NoSchedule' }
-  const changes: readonly (readonly [(pod: Pod) => object, boolean])[] = [
-    [(it) => it, false],
-    // The tolerations of every pod are not kept in the object that is put: they stay all the same, and the new one
-    // comes.
-    [(it) => ({ ...it, spec: { ...it.spec, tolerations: [toleration, ...(it.spec?.tolerations ?? [])] } }), true],
-    [(it) => ({ ...it, spec: { ...it.spec, activeDeadlineSeconds: 5000 } }), true],
-    [
-      (it) => ({
-        ...it,
-        spec: { ...it.spec, containers: it.spec?.containers.map((one) => ({ ...one, image: 'nginx:1' })) },
-      }),
-      true,
-    ],
-    [
-      (it) => ({
-        ...it,
-        spec: { ...it.spec, initContainers: it.spec?.initContainers?.map((one) => ({ ...one, image: 'pause:1' })) },
-      }),
-      true,
-    ],
-    [(it) => ({ ...it, metadata: { ...it.metadata, annotations: { key: 'value' } } }), false],
-    [(it) => ({ ...it, metadata: { ...it.metadata, generation: 1 } }), false],
-  ]
-  let expected = 1
-  for (const [change, bumps] of changes) {
-    await api.update<Pod>(path, change)
-    if (bumps) expected++
-    assert.equal((await api.get(path)).metadata.generation, expected)
-    await observed(api, 'generation', expected)
-  }
-})
+test(
+  'Pods Extended (pod generation) Pod Generation pod generation ' + 'should start at 1 and increment per update',
+  async () => {
+    const api = await requests('generation')
+    const path = `${api.core}/pods/generation`
+    const { metadata } = await started(api, 'generation', { initContainers: [{ name: 'init', image: 'busybox:1' }] })
+    assert.equal(metadata.generation, 1)
+    const toleration = { key: 'foo', operator: 'Equal', value: 'bar', effect: 'NoSchedule' }
+    const changes: readonly (readonly [(pod: Pod) => object, boolean])[] = [
+      [(it) => it, false],
+      // The tolerations of every pod are not kept in the object that is put: they stay all the same, and the new one
+      // comes.
+      [(it) => ({ ...it, spec: { ...it.spec, tolerations: [toleration, ...(it.spec?.tolerations ?? [])] } }), true],
+      [(it) => ({ ...it, spec: { ...it.spec, activeDeadlineSeconds: 5000 } }), true],
+      [
+        (it) => ({
+          ...it,
+          spec: { ...it.spec, containers: it.spec?.containers.map((one) => ({ ...one, image: 'nginx:1' })) },
+        }),
+        true,
+      ],
+      [
+        (it) => ({
+          ...it,
+          spec: { ...it.spec, initContainers: it.spec?.initContainers?.map((one) => ({ ...one, image: 'pause:1' })) },
+        }),
+        true,
+      ],
+      [(it) => ({ ...it, metadata: { ...it.metadata, annotations: { key: 'value' } } }), false],
+      [(it) => ({ ...it, metadata: { ...it.metadata, generation: 1 } }), false],
+    ]
+    let expected = 1
+    for (const [change, bumps] of changes) {
+      await api.update<Pod>(path, change)
+      if (bumps) expected++
+      assert.equal((await api.get(path)).metadata.generation, expected)
+      await observed(api, 'generation', expected)
+    }
+  },
+)
 
-test('Pods Extended (pod generation) Pod Generation custom-set generation on new pods and graceful delete', async () => {
-  const api = await requests('generation-delete')
-  const path = `${api.core}/pods/generation`
-  const made = pod('generation')
-  const created = await api.post(`${api.core}/pods`, { ...made, metadata: { ...made.metadata, generation: 100 } })
-  assert.equal(created.metadata.generation, 1)
-  await running(api, 'generation')
-  const deleted = await api.delete<Pod>(`${path}?gracePeriodSeconds=60`)
-  assert.equal(deleted.metadata.generation, 2)
-})
+test(
+  'Pods Extended (pod generation) Pod Generation custom-set ' + 'generation on new pods and graceful delete',
+  async () => {
+    const api = await requests('generation-delete')
+    const path = `${api.core}/pods/generation`
+    const made = pod('generation')
+    const created = await api.post(`${api.core}/pods`, { ...made, metadata: { ...made.metadata, generation: 100 } })
+    assert.equal(created.metadata.generation, 1)
+    await running(api, 'generation')
+    const deleted = await api.delete<Pod>(`${path}?gracePeriodSeconds=60`)
+    assert.equal(deleted.metadata.generation, 2)
+  },
+)
 
 test(
   'Pods Extended (pod generation) Pod Generation issue 500 podspec updates and verify generation and ' +
@@ -384,7 +390,7 @@ async function runtimeClass(api: Requests, name: string, more: object = {}): Pro
   })
 }
 
-/** What the suite takes for the rejection of a pod. */
+/** Returns the pattern by which the suite recognizes the rejection of a pod. */
 const rejected = (name: string) =>
   new RegExp(`pods \\\\"rejected\\\\" is forbidden: pod rejected: RuntimeClass \\\\"${name}\\\\" not found`)
 
@@ -431,7 +437,7 @@ test('NoExecuteTaintManager Single Pod removing taint cancels eviction', async (
   const api = await requests('taint-single')
   const { spec } = await started(api, 'taint-eviction-4', tolerated(2))
   await tainted(api, spec?.nodeName, [{ ...taint, timeAdded: new Date().toISOString().replace(/\.\d+/, '') }])
-  // Another pod of the node, that goes at once, tells that the taint has been seen.
+  // Another pod of the node, which is evicted immediately, shows that the taint has been processed.
   await api.post(`${api.core}/pods`, pod('at-once', { nodeName: spec?.nodeName }))
   await api.gone(`${api.core}/pods/at-once`)
   await tainted(api, spec?.nodeName, [])

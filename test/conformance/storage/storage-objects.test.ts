@@ -1,6 +1,6 @@
 /**
- * Tests of the conformance suite for storage's objects
- * (`test/e2e/storage/{csi_inline,csi_node,persistent_volumes,storageclass,volume_attachment,volumeattributesclass}.go`).
+ * Tests of the conformance suite for storage's objects: `csi_inline.go`, `csi_node.go`, `persistent_volumes.go`,
+ * `storageclass.go`, `volume_attachment.go` and `volumeattributesclass.go` of `test/e2e/storage`.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

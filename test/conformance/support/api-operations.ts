@@ -18,7 +18,7 @@ export interface ApiUnderTest {
   /** A merge patch of the spec, and what is set by the update that follows. */
   readonly patch?: object
   readonly update?: object
-  /** What a condition of its status says at least, where it has conditions. */
+  /** Further fields of a condition of its status, if it has conditions. */
   readonly condition?: object
 }
 
@@ -134,7 +134,7 @@ export async function supportsOperations({ cluster, config }: Clients, api: ApiU
     })
   }
 
-  // What a finalizer holds back is on its way out.
+  // An object that a finalizer holds back counts as deleted.
   const left = async () =>
     (await ask<TestedList>('GET', selected)).items.filter(
       ({ metadata }) => !metadata.deletionTimestamp || !metadata.finalizers?.length,

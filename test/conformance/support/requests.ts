@@ -16,7 +16,7 @@ export interface Seen<T> {
   readonly object: T
 }
 
-/** What a watch has seen so far. */
+/** A watch and its events so far. */
 export class Watched<T> {
   readonly events: Seen<T>[] = []
   readonly #stop: () => void

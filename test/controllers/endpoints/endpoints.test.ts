@@ -37,14 +37,17 @@ test('EndpointSlice should create Endpoints and EndpointSlices for Pods matching
   assert.deepEqual(metadata.labels, { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller', tier: 'front' })
 })
 
-test('EndpointSlice should create and delete Endpoints and EndpointSlices for a Service with a selector specified', async (t) => {
-  const b = await backends(t)
-  await b.service('web')
-  await b.show('web', ': ')
-  await b.delete('services/web')
-  // The garbage collector deletes the slices with their owner.
-  await waitFor('the Endpoints to be deleted', async () => (await b.shownAsEndpoints('web')) === 'none')
-})
+test(
+  'EndpointSlice ' + 'should create and delete Endpoints and EndpointSlices for a Service with a selector specified',
+  async (t) => {
+    const b = await backends(t)
+    await b.service('web')
+    await b.show('web', ': ')
+    await b.delete('services/web')
+    // The garbage collector deletes the slices with their owner.
+    await waitFor('the Endpoints to be deleted', async () => (await b.shownAsEndpoints('web')) === 'none')
+  },
+)
 
 test('EndpointSlice should have Endpoints and EndpointSlices pointing to API Server', async (t) => {
   const b = await backends(t)

@@ -1,6 +1,6 @@
 /**
- * What slices and Endpoints show of pods, and what they should, each address a line: `10.1.0.1 8080 ready`. Sorted, so
- * that what is shown twice is seen.
+ * The addresses in slices and Endpoints, and the expected ones, one a line: `10.1.0.1 8080 ready`. They are sorted and
+ * not unique, so that a duplicate is a difference.
  */
 import type { EndpointSlice, Endpoints, Pod, Service } from '../../../src/client/kinds.ts'
 

@@ -111,7 +111,8 @@ test('Job should allow to use the pod failure policy: rules ignore, count, fail 
   await world.status('policy', { failed: 1 })
   await world.fails(last!, 42)
   const failed = await world.condition('policy', 'Failed')
-  const why = `Container c for pod default/${last?.metadata.name} failed with exit code 42 matching FailJob rule at index 1`
+  const container = `Container c for pod default/${last?.metadata.name}`
+  const why = `${container} failed with exit code 42 matching FailJob rule at index 1`
   assert.deepEqual(conditions(failed), [`FailureTarget PodFailurePolicy: ${why}`, `Failed PodFailurePolicy: ${why}`])
   assert.equal(failed.status?.failed, 2)
 

@@ -1,4 +1,4 @@
-/** What kubectl does with definitions and custom resources, a few commands in a namespace and a group of their own. */
+/** Commands of kubectl for definitions and custom resources, each test in a namespace and an API group of its own. */
 import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -17,14 +17,22 @@ metadata: { name: ${pluralOf(k)}.${groupOf(k)} }
 spec:
   group: ${groupOf(k)}
   scope: Namespaced
-  names: { plural: ${pluralOf(k)}, singular: widget, kind: Widget, shortNames: [${k.namespace}-w], categories: [${k.namespace}-all] }
+  names:
+    plural: ${pluralOf(k)}
+    singular: widget
+    kind: Widget
+    shortNames: [${k.namespace}-w]
+    categories: [${k.namespace}-all]
   versions:
   - name: v1
     served: true
     storage: true
     subresources:
       status: {}
-      scale: { specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.selector }
+      scale:
+        specReplicasPath: .spec.replicas
+        statusReplicasPath: .status.replicas
+        labelSelectorPath: .status.selector
     additionalPrinterColumns:
     - { name: Color, type: string, jsonPath: .spec.color }
     - { name: Replicas, type: integer, jsonPath: .spec.replicas }

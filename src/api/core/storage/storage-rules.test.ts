@@ -57,7 +57,8 @@ test('a changed node affinity of a volume is shown as a Go struct', () => {
     ),
     [
       'nodeAffinity: Invalid value: ' +
-        '{"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"zone","Operator":"In","Values":["b"]}],"MatchFields":null}]}}: ' +
+        '{"Required":{"NodeSelectorTerms":[{"MatchExpressions":[{"Key":"zone",' +
+        '"Operator":"In","Values":["b"]}],"MatchFields":null}]}}: ' +
         'field is immutable, except for updating from beta label to GA',
     ],
   )

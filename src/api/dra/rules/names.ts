@@ -54,8 +54,11 @@ export function poolName(name: string | undefined, path: string): readonly Field
 
 const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** A UUID in any of its formats. */
-const someUid =
-  /^(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}$|^[0-9a-f]{32}$/i
+const someUid = new RegExp(
+  '^(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' +
+    String.raw`|^\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}$|^[0-9a-f]{32}$`,
+  'i',
+)
 const lengths: ReadonlySet<number> = new Set([32, 36, 38, 45])
 
 /** Validates the UUID of a share of a device. */

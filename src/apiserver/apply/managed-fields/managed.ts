@@ -40,7 +40,10 @@ export function identityOf({
 }: Pick<Manager, 'name' | 'operation' | 'apiVersion' | 'subresource'>): string {
   const version = operation === 'Update' ? `,"apiVersion":${JSON.stringify(apiVersion)}` : ''
   const manager = name ? `"manager":${JSON.stringify(name)},` : ''
-  return `{${manager}"operation":"${operation}"${version}${subresource ? `,"subresource":${JSON.stringify(subresource)}` : ''}}`
+  return (
+    `{${manager}"operation":"${operation}"${version}` +
+    `${subresource ? `,"subresource":${JSON.stringify(subresource)}` : ''}}`
+  )
 }
 
 /**

@@ -56,7 +56,9 @@ export class MetricsClient {
 
   /** Usage of a resource by pod: of all containers or of one. Pods with incomplete container metrics are omitted. */
   async resource(name: string, selector: string, container = ''): Promise<PodMetrics> {
-    const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/pods?${new URLSearchParams({ labelSelector: selector })}`
+    const path =
+      `/apis/metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/` +
+      `pods?${new URLSearchParams({ labelSelector: selector })}`
     const items = await this.#list<PodMetricsItem>(path, 'pods.metrics.k8s.io', 'resource metrics API')
     const metrics = new Map<string, PodMetric>()
     for (const { metadata, timestamp, window, containers = [] } of items) {
@@ -112,7 +114,9 @@ export class MetricsClient {
 
   /** All values of an external metric, in thousandths. */
   async external(metric: string, metricSelector: string): Promise<readonly number[]> {
-    const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/${encodeURIComponent(metric)}?${new URLSearchParams({ labelSelector: metricSelector })}`
+    const path =
+      `/apis/external.metrics.k8s.io/v1beta1/namespaces/${this.#namespace}/` +
+      `${encodeURIComponent(metric)}?${new URLSearchParams({ labelSelector: metricSelector })}`
     const items = await this.#list<MetricValue>(path, `${metric}.external.metrics.k8s.io`, 'external metrics API')
     return items.map(({ value }) => milli(value))
   }

@@ -11,5 +11,8 @@ export function selectorNotation(selector: LabelSelector | undefined): string {
     ({ key, operator, values = [] }) =>
       `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
   )
-  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
+  return (
+    `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},` +
+    `MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`
+  )
 }

@@ -68,7 +68,8 @@ export class NodeRanges implements RangeUse {
       this.#taken.add(index)
       this.#metrics.countAllocation(this.range, tried)
       this.#next = (index + 1) % this.#count
-      return `${addressAt({ ...this.#cluster, base: this.#cluster.base + BigInt(index) * this.#size }, 0)}/${this.#prefix}`
+      const base = this.#cluster.base + BigInt(index) * this.#size
+      return `${addressAt({ ...this.#cluster, base }, 0)}/${this.#prefix}`
     }
     return undefined
   }

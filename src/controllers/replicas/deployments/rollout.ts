@@ -146,7 +146,8 @@ export class Rollout {
       spec: { ...set.spec, replicas: size },
     })
     if (size !== before) {
-      const message = `Scaled ${size > before ? 'up' : 'down'} replica set ${set.metadata.name} from ${before} to ${size}`
+      const direction = size > before ? 'up' : 'down'
+      const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`
       this.context.events.record(this.deployment, 'Normal', 'ScalingReplicaSet', message)
     }
     return updated

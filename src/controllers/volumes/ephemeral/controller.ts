@@ -58,7 +58,8 @@ export function ephemeralVolumes(concurrency: number, registry = new MetricsRegi
           if (!existing) await create(claim, client)
           else if (!isControlledBy(existing, pod))
             throw new Error(
-              `PVC ${namespace}/${existing.metadata.name} was not created for pod ${namespace}/${name} (pod is not owner)`,
+              `PVC ${namespace}/${existing.metadata.name} was not created ` +
+                `for pod ${namespace}/${name} (pod is not owner)`,
             )
         } catch (error) {
           // The pod will be deleted with its namespace.

@@ -23,29 +23,34 @@ const effective: readonly (readonly [name: string, value: string, help: string])
 
 /** Flags of etcd 3.6 that are accepted without effect. */
 const idleFlags =
-  `advertise-client-urls auth-token auth-token-ttl auto-compaction-mode auto-compaction-retention auto-tls backend-batch-interval
-backend-batch-limit backend-bbolt-freelist-type bcrypt-cost bootstrap-defrag-threshold-megabytes cert-file cipher-suites client-cert-allowed-hostname
-client-cert-auth client-cert-file client-crl-file client-key-file compact-hash-check-enabled compact-hash-check-time compaction-batch-limit compaction-sleep-interval
-config-file corrupt-check-time cors discovery discovery-endpoints discovery-token distributed-tracing-address distributed-tracing-instance-id
-distributed-tracing-sampling-rate distributed-tracing-service-name downgrade-check-time election-timeout enable-distributed-tracing enable-grpc-gateway enable-log-rotation
-enable-pprof experimental-compact-hash-check-enabled experimental-corrupt-check-time experimental-enable-lease-checkpoint experimental-initial-corrupt-check
-experimental-peer-skip-client-san-verification experimental-watch-progress-notify-interval feature-gates force-new-cluster grpc-keepalive-interval
-grpc-keepalive-min-time grpc-keepalive-timeout heartbeat-interval host-whitelist initial-advertise-peer-urls initial-cluster initial-cluster-state
-initial-cluster-token initial-election-tick-advance key-file listen-client-http-urls listen-metrics-urls listen-peer-urls log-format log-level log-outputs
-log-rotation-config-json logger max-concurrent-streams max-learners max-request-bytes max-snapshots max-txn-ops max-wals memory-mlock metrics name peer-auto-tls
-peer-cert-allowed-cn peer-cert-allowed-hostname peer-cert-file peer-client-cert-auth peer-client-cert-file peer-client-key-file peer-crl-file peer-key-file
-peer-skip-client-san-verification peer-tls-max-version peer-tls-min-version peer-trusted-ca-file pre-vote progress-notify-interval quota-backend-bytes self-signed-cert-validity
-snapshot-catchup-entries snapshot-count socket-reuse-address socket-reuse-port strict-reconfig-check tls-max-version tls-min-version trusted-ca-file
-v2-deprecation wal-dir warning-apply-duration warning-unary-request-duration watch-progress-notify-interval`.split(
-    /\s+/,
-  )
+  `advertise-client-urls auth-token auth-token-ttl auto-compaction-mode auto-compaction-retention auto-tls
+backend-batch-interval backend-batch-limit backend-bbolt-freelist-type bcrypt-cost
+bootstrap-defrag-threshold-megabytes cert-file cipher-suites client-cert-allowed-hostname client-cert-auth
+client-cert-file client-crl-file client-key-file compact-hash-check-enabled compact-hash-check-time
+compaction-batch-limit compaction-sleep-interval config-file corrupt-check-time cors discovery discovery-endpoints
+discovery-token distributed-tracing-address distributed-tracing-instance-id distributed-tracing-sampling-rate
+distributed-tracing-service-name downgrade-check-time election-timeout enable-distributed-tracing enable-grpc-gateway
+enable-log-rotation enable-pprof experimental-compact-hash-check-enabled experimental-corrupt-check-time
+experimental-enable-lease-checkpoint experimental-initial-corrupt-check experimental-peer-skip-client-san-verification
+experimental-watch-progress-notify-interval feature-gates force-new-cluster grpc-keepalive-interval
+grpc-keepalive-min-time grpc-keepalive-timeout heartbeat-interval host-whitelist initial-advertise-peer-urls
+initial-cluster initial-cluster-state initial-cluster-token initial-election-tick-advance key-file
+listen-client-http-urls listen-metrics-urls listen-peer-urls log-format log-level log-outputs log-rotation-config-json
+logger max-concurrent-streams max-learners max-request-bytes max-snapshots max-txn-ops max-wals memory-mlock metrics
+name peer-auto-tls peer-cert-allowed-cn peer-cert-allowed-hostname peer-cert-file peer-client-cert-auth
+peer-client-cert-file peer-client-key-file peer-crl-file peer-key-file peer-skip-client-san-verification
+peer-tls-max-version peer-tls-min-version peer-trusted-ca-file pre-vote progress-notify-interval quota-backend-bytes
+self-signed-cert-validity snapshot-catchup-entries snapshot-count socket-reuse-address socket-reuse-port
+strict-reconfig-check tls-max-version tls-min-version trusted-ca-file v2-deprecation wal-dir warning-apply-duration
+warning-unary-request-duration watch-progress-notify-interval`.split(/\s+/)
 
 /** Flags that need no value. */
 const booleans = new Set(
-  `auto-tls client-cert-auth compact-hash-check-enabled enable-distributed-tracing enable-grpc-gateway enable-log-rotation enable-pprof
-experimental-compact-hash-check-enabled experimental-enable-lease-checkpoint experimental-initial-corrupt-check experimental-peer-skip-client-san-verification force-new-cluster
-initial-election-tick-advance memory-mlock peer-auto-tls peer-client-cert-auth peer-skip-client-san-verification pre-vote socket-reuse-address socket-reuse-port
-strict-reconfig-check unsafe-no-fsync`.split(/\s+/),
+  `auto-tls client-cert-auth compact-hash-check-enabled enable-distributed-tracing enable-grpc-gateway
+enable-log-rotation enable-pprof experimental-compact-hash-check-enabled experimental-enable-lease-checkpoint
+experimental-initial-corrupt-check experimental-peer-skip-client-san-verification force-new-cluster
+initial-election-tick-advance memory-mlock peer-auto-tls peer-client-cert-auth peer-skip-client-san-verification
+pre-vote socket-reuse-address socket-reuse-port strict-reconfig-check unsafe-no-fsync`.split(/\s+/),
 )
 
 /** Parses the command line. Throws a FlagError with etcd's message. */

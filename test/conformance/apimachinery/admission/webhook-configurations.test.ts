@@ -112,20 +112,25 @@ for (const kind of ['Validating', 'Mutating'] as const) {
     expression: `object.metadata.namespace == '${namespace}'`,
   }))
 
-  test(`AdmissionWebhook should be able to create and update ${lower} webhook configurations with match conditions`, async () => {
-    const { cluster } = clients()
-    const name = `conditions-${lower}`
-    const read = async () =>
-      (await cluster.call('GET', `${path}/${name}`)) as { webhooks?: { matchConditions?: unknown }[] }
-    await configure(cluster, kind, name, [hook(webhooks(), '/conditions', { matchConditions: conditions.slice(0, 1) })])
-    const made = await read()
-    assert.deepEqual(made.webhooks?.[0]?.matchConditions, conditions.slice(0, 1))
-    await cluster.call('PUT', `${path}/${name}`, {
-      ...made,
-      webhooks: made.webhooks?.map((one) => ({ ...one, matchConditions: conditions })),
-    })
-    assert.deepEqual((await read()).webhooks?.[0]?.matchConditions, conditions)
-  })
+  test(
+    `AdmissionWebhook should be able to create and update ${lower} ` + 'webhook configurations with match conditions',
+    async () => {
+      const { cluster } = clients()
+      const name = `conditions-${lower}`
+      const read = async () =>
+        (await cluster.call('GET', `${path}/${name}`)) as { webhooks?: { matchConditions?: unknown }[] }
+      await configure(cluster, kind, name, [
+        hook(webhooks(), '/conditions', { matchConditions: conditions.slice(0, 1) }),
+      ])
+      const made = await read()
+      assert.deepEqual(made.webhooks?.[0]?.matchConditions, conditions.slice(0, 1))
+      await cluster.call('PUT', `${path}/${name}`, {
+        ...made,
+        webhooks: made.webhooks?.map((one) => ({ ...one, matchConditions: conditions })),
+      })
+      assert.deepEqual((await read()).webhooks?.[0]?.matchConditions, conditions)
+    },
+  )
 
   test(`AdmissionWebhook should reject ${lower} webhook configurations with invalid match conditions`, async () => {
     const matchConditions = [{ name: 'invalid-expression-1', expression: '... [] bad expression' }]

@@ -46,7 +46,7 @@ test('AdmissionWebhook should be able to deny pod and configmap creation', async
   const hanging = { ...pod('hanging-pod'), metadata: { name: 'hanging-pod', ...label('/hang') } }
   await assert.rejects(core.createNamespacedPod({ namespace: 'default', body: hanging }), /webhook.*deadline/s)
   await assert.rejects(core.readNamespacedPod({ namespace: 'default', name: 'hanging-pod' }), { code: 404 })
-  // What its selector leaves out passes; what comes under it by an update does not.
+  // The webhook admits an object that its selector does not match, and denies the update that makes it match.
   await core.createNamespacedConfigMap({ namespace: 'default', body: { metadata: { name: 'allowed' } } })
   await assert.rejects(
     core.patchNamespacedConfigMap(

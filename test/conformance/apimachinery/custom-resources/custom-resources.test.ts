@@ -73,15 +73,18 @@ test(
   },
 )
 
-test('CustomResourceDefinition resources should include custom resource definition resources in discovery documents', async () => {
-  const groups = await clients().config.makeApiClient(ApisApi).getAPIVersions()
-  const group = groups.groups.find(({ name }) => name === 'apiextensions.k8s.io')
-  assert.ok(group?.versions.some(({ groupVersion }) => groupVersion === 'apiextensions.k8s.io/v1'))
-  const { resources } = await extensions().getAPIResources()
-  assert.ok(
-    resources.some(({ name, kind }) => name === 'customresourcedefinitions' && kind === 'CustomResourceDefinition'),
-  )
-})
+test(
+  'CustomResourceDefinition resources ' + 'should include custom resource definition resources in discovery documents',
+  async () => {
+    const groups = await clients().config.makeApiClient(ApisApi).getAPIVersions()
+    const group = groups.groups.find(({ name }) => name === 'apiextensions.k8s.io')
+    assert.ok(group?.versions.some(({ groupVersion }) => groupVersion === 'apiextensions.k8s.io/v1'))
+    const { resources } = await extensions().getAPIResources()
+    assert.ok(
+      resources.some(({ name, kind }) => name === 'customresourcedefinitions' && kind === 'CustomResourceDefinition'),
+    )
+  },
+)
 
 test('CustomResourceDefinition resources custom resource defaulting for requests and from storage works', async () => {
   const properties = (b: object) => ({

@@ -25,7 +25,7 @@ const list = async (version: string, fieldSelector: string): Promise<WidgetList>
 const listed = async (version: string, fieldSelector: string) =>
   (await list(version, fieldSelector)).items.map(({ metadata }) => metadata.name)
 
-/** The names that a watch has told as added and as deleted, as they came. */
+/** Returns the names of the added and of the deleted objects of a watch, in the order of their events. */
 async function watched(t: TestContext, version: string, fieldSelector: string) {
   const seen: Record<string, string[]> = { ADDED: [], DELETED: [] }
   const watching = await new Watch(clients().config).watch(

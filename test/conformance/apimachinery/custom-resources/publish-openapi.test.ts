@@ -88,7 +88,7 @@ const waldo = object('Waldo CRD for Testing', {
 const preserving = { 'x-kubernetes-preserve-unknown-fields': true }
 const free: Schema = { type: 'object' }
 
-/** What kubectl does with an object that it is to take: creates and applies it. */
+/** Checks that kubectl creates and applies an object. */
 async function accepted(
   object: { readonly metadata: { readonly name: string }; readonly [field: string]: unknown },
   plural: string,
@@ -125,16 +125,28 @@ test('CustomResourcePublishOpenAPI works for CRD with validation schema', async 
   for (const [path, words] of [
     [
       '',
-      /DESCRIPTION:.*Foo CRD for Testing.*FIELDS:.*apiVersion.*<string>.*APIVersion defines.*spec.*<Object>.*Specification of Foo/s,
+      new RegExp(
+        'DESCRIPTION:.*Foo CRD for Testing.*FIELDS:.*apiVersion.*<string>.*APIVersion defines.*' +
+          'spec.*<Object>.*Specification of Foo',
+        's',
+      ),
     ],
     [
       '.metadata',
-      /DESCRIPTION:.*Standard object's metadata.*FIELDS:.*creationTimestamp.*<string>.*CreationTimestamp is a timestamp/s,
+      new RegExp(
+        "DESCRIPTION:.*Standard object's metadata.*" +
+          'FIELDS:.*creationTimestamp.*<string>.*CreationTimestamp is a timestamp',
+        's',
+      ),
     ],
     ['.spec', /DESCRIPTION:.*Specification of Foo.*FIELDS:.*bars.*<\[\]Object>.*List of Bars and their specs/s],
     [
       '.spec.bars',
-      /(FIELD|RESOURCE):.*bars.*<\[\]Object>.*DESCRIPTION:.*List of Bars and their specs.*FIELDS:.*bazs.*<\[\]string>.*List of Bazs.*name.*<string>.*Name of Bar/s,
+      new RegExp(
+        String.raw`(FIELD|RESOURCE):.*bars.*<\[\]Object>.*DESCRIPTION:.*List of Bars and their specs.*` +
+          String.raw`FIELDS:.*bazs.*<\[\]string>.*List of Bazs.*name.*<string>.*Name of Bar`,
+        's',
+      ),
     ],
   ] as const)
     await kubectl().ok(`explain foos${path} --api-version=${group}/v1`, words)
@@ -230,14 +242,17 @@ test('CustomResourcePublishOpenAPI updates the published spec when one version g
   await appears(group, 'v2', bars)
 })
 
-test('CustomResourcePublishOpenAPI removes definition from spec when one version gets changed to not be served', async () => {
-  const group = 'unserved.example.com'
-  const { metadata } = await defined({ group, versions: { v5: bars, v6alpha1: bars } })
-  await appears(group, 'v6alpha1', bars)
-  const body = [{ op: 'replace', path: '/spec/versions/1/served', value: false }]
-  await clients()
-    .config.makeApiClient(ApiextensionsV1Api)
-    .patchCustomResourceDefinition({ name: metadata?.name ?? '', body }, jsonPatch)
-  await disappears(group, 'v6alpha1')
-  await appears(group, 'v5', bars)
-})
+test(
+  'CustomResourcePublishOpenAPI removes definition from spec ' + 'when one version gets changed to not be served',
+  async () => {
+    const group = 'unserved.example.com'
+    const { metadata } = await defined({ group, versions: { v5: bars, v6alpha1: bars } })
+    await appears(group, 'v6alpha1', bars)
+    const body = [{ op: 'replace', path: '/spec/versions/1/served', value: false }]
+    await clients()
+      .config.makeApiClient(ApiextensionsV1Api)
+      .patchCustomResourceDefinition({ name: metadata?.name ?? '', body }, jsonPatch)
+    await disappears(group, 'v6alpha1')
+    await appears(group, 'v5', bars)
+  },
+)

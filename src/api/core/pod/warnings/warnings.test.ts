@@ -28,7 +28,8 @@ const cases: readonly (readonly [Pod, ...string[]])[] = [
     pod({
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } },
     }),
-    'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions[0].key: ' +
+    'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]' +
+      '.matchExpressions[0].key: ' +
       'beta.kubernetes.io/arch is deprecated since v1.14; use "kubernetes.io/arch" instead',
   ],
   [
@@ -37,7 +38,8 @@ const cases: readonly (readonly [Pod, ...string[]])[] = [
         nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: term }] },
       },
     }),
-    'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key: ' +
+    'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0]' +
+      '.preference.matchExpressions[0].key: ' +
       'beta.kubernetes.io/arch is deprecated since v1.14; use "kubernetes.io/arch" instead',
   ],
   [
