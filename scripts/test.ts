@@ -62,9 +62,9 @@ async function main(given: readonly string[]): Promise<void> {
     if (failed) failures.push(step.name)
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     console.log(`${failed ? '✗' : '✓'} ${step.name}${tally ? `: ${tally[0]}` : ''} (${seconds} s)`)
-    // Skipped tests print their reason, even if all others pass.
-    if ((failed || step.isTests) && lines.join('').trim() !== '')
-      console.log(lines.map((line) => `    ${line}`).join('\n'))
+    // Skipped tests and checks print their reason, even if all others pass.
+    const shown = failed || step.isTests ? lines : lines.filter((line) => line.startsWith('skipped: '))
+    if (shown.join('').trim() !== '') console.log(shown.map((line) => `    ${line}`).join('\n'))
   }
   await Promise.all(plan.checks.map(report))
   for (const step of plan.tests) await report(step)

@@ -24,6 +24,8 @@ export const staticChecks: readonly Step[] = [
     command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'examples'],
   },
   { name: 'layers', command: [node, script('check-layers.ts')] },
+  { name: 'words', command: [node, script('check-words.ts')] },
+  { name: 'commits', command: [node, script('check-commits.ts')] },
   { name: 'dead code', command: [bin('knip'), '--no-progress', '--no-config-hints'] },
 ]
 

@@ -12,7 +12,8 @@ const envelope: Envelope = {
 }
 /** The bytes that Go writes. */
 const stored = Buffer.from(
-  '\n\u0004data\u0012\u0005key-1\u001a\u0006source"\u0012\n\ra.example.com\u0012\u00011"\u0011\n\rb.example.com\u0012\0(\u0001',
+  '\n\u0004data\u0012\u0005key-1\u001a\u0006source' +
+    '"\u0012\n\ra.example.com\u0012\u00011"\u0011\n\rb.example.com\u0012\0(\u0001',
 )
 
 const fieldsOf = ({ data, keyId, source, annotations, sourceType }: Envelope) => ({
