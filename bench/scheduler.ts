@@ -4,9 +4,9 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Pod } from '../src/client/kinds.ts'
-import { MemoryCluster } from '../src/scheduler/testing/memory-cluster.ts'
-import { memoryScheduler } from '../src/scheduler/testing/memory-scheduler.ts'
-import { aNode, aPod, withRequests } from '../src/scheduler/testing/objects.ts'
+import { MemoryCluster } from '../src/scheduler/testing/memory-cluster.fixture.ts'
+import { memoryScheduler } from '../src/scheduler/testing/memory-scheduler.fixture.ts'
+import { aNode, aPod, withRequests } from '../src/scheduler/testing/objects.fixture.ts'
 
 interface Workload {
   readonly name: string

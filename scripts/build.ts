@@ -9,6 +9,7 @@ import { isBuiltin } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { mergeChunks, type Program } from './merge-chunks.ts'
+import { isTestCode } from './testing/test-code.ts'
 
 const root = dirname(import.meta.dirname)
 const output = join(root, '.build')
@@ -158,6 +159,8 @@ async function buildBundle(): Promise<void> {
     metafile: true,
     logLevel: 'warning',
   })
+  const tests = Object.keys(metafile.inputs).filter(isTestCode)
+  if (tests.length > 0) throw new Error(`the bundle contains test code: ${tests.join(', ')}`)
   const files = await mergeChunks(
     { texts: new Map(outputFiles.map(({ path, text }) => [basename(path), text])), metafile, banner },
     programs,

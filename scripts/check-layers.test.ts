@@ -45,6 +45,15 @@ test('folders of apiserver/ import only folders below them', () => {
   )
 })
 
+test('only tests and fixtures import tests and fixtures', () => {
+  const source = "import { a } from './a.fixture.ts'\n"
+  assert.deepEqual(checkFile('lib/x.test.ts', source), [])
+  assert.deepEqual(checkFile('lib/x.fixture.ts', source), [])
+  assert.deepEqual(checkFile('lib/x.ts', source), [
+    'src/lib/x.ts:1: imports ./a.fixture.ts, which only tests may import',
+  ])
+})
+
 test('imports in comments are ignored', () => {
   assert.deepEqual(importsOf("/**\n * import { x } from '../api/x.ts'\n */\n// import '../api/x.ts'\n"), [])
 })

@@ -1,10 +1,11 @@
 /**
- * Checks that imports only go down the layers (the order below) and the folders of `apiserver/`, and that every source
- * file is in a layer. Includes imports of types. Prints each violation with file and line; exits with 1 if there are
- * any.
+ * Checks that imports only go down the layers (the order below) and the folders of `apiserver/`, that only tests import
+ * tests and fixtures, and that every source file is in a layer. Includes imports of types. Prints each violation with
+ * file and line; exits with 1 if there are any.
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { isTestCode } from './testing/test-code.ts'
 
 /** From the top: a layer may import itself and those after it. */
 export const layers = [
@@ -98,6 +99,7 @@ export function checkFile(file: string, source: string): Violation[] {
     const target = relative('/src', resolve('/src', dirname(file), specifier))
     // package.json and other files outside of src have no layer.
     if (target.startsWith('..')) return []
+    if (isTestCode(target) && !isTestCode(file)) return [at(line, `imports ${specifier}, which only tests may import`)]
     const other = layerOf(target)
     if (other < 0) return [at(line, `imports ${specifier}, which is in no layer`)]
     if (other < own)
@@ -109,7 +111,7 @@ export function checkFile(file: string, source: string): Violation[] {
 
 /** Returns the folders of an import that goes up inside `apiserver/`; undefined if it does not. */
 function folderAbove(file: string, target: string): string | undefined {
-  if (!file.startsWith('apiserver/') || file.endsWith('.test.ts')) return undefined
+  if (!file.startsWith('apiserver/') || isTestCode(file)) return undefined
   const [own, other] = [file, target].map((path) => path.split('/')[1]!)
   const [ownPlace, otherPlace] = [own, other].map((folder) => (apiserverFolders as readonly string[]).indexOf(folder!))
   if (ownPlace! < 0) return `apiserver/${own} has no place in the order of folders (scripts/check-layers.ts)`

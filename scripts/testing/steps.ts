@@ -27,6 +27,8 @@ export const staticChecks: readonly Step[] = [
   { name: 'words', command: [node, script('check-words.ts')] },
   { name: 'commits', command: [node, script('check-commits.ts')] },
   { name: 'dead code', command: [bin('knip'), '--no-progress', '--no-config-hints'] },
+  // Exports of the product that only tests use; `@internal` marks exceptions.
+  { name: 'code only for tests', command: [bin('knip'), '--production', '--no-progress', '--no-config-hints'] },
 ]
 
 const testsIn = (...patterns: string[]): string[] => globSync(patterns, { cwd: root }).sort()

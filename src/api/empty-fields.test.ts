@@ -10,7 +10,7 @@ import { compileDefaults } from './defaults.ts'
 import { resourceRegistry } from './registry.ts'
 import { type ResourceDefinition, resourceKey } from './resource.ts'
 import { schemaOf } from './schema/index.ts'
-import { decodeFields, type Fields, sparseFields } from './sparse-fixture.ts'
+import { decodeFields, type Fields, sparseFields } from './sparse-objects.fixture.ts'
 
 const registry = resourceRegistry({ runtimeConfig: 'api/all=true' })
 const creator = { name: 'tester', groups: [] }

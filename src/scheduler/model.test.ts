@@ -7,10 +7,10 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Node, Pod } from '../client/kinds.ts'
 import { nodes, pods } from '../client/kinds.ts'
-import { MemoryCluster } from './testing/memory-cluster.ts'
-import { memoryScheduler } from './testing/memory-scheduler.ts'
-import { aNode, aPod } from './testing/objects.ts'
-import { type PlainCluster, violatedRule } from './testing/plain-rules.ts'
+import { MemoryCluster } from './testing/memory-cluster.fixture.ts'
+import { memoryScheduler } from './testing/memory-scheduler.fixture.ts'
+import { aNode, aPod } from './testing/objects.fixture.ts'
+import { type PlainCluster, violatedRule } from './testing/plain-rules.fixture.ts'
 
 /** A random number generator with a seed (mulberry32). Returns numbers from 0 to 1. */
 function seeded(seed: number): () => number {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../client/kinds.ts'
 import { failed, pluginFactory, unschedulable, type Victims, wait } from './framework/index.ts'
-import { MemoryCluster } from './testing/memory-cluster.ts'
-import { memoryScheduler } from './testing/memory-scheduler.ts'
-import { aNode, aPod, withRequests } from './testing/objects.ts'
+import { MemoryCluster } from './testing/memory-cluster.fixture.ts'
+import { memoryScheduler } from './testing/memory-scheduler.fixture.ts'
+import { aNode, aPod, withRequests } from './testing/objects.fixture.ts'
 
 const nodeOf = (pod: Pod | undefined): string | undefined => pod?.spec?.nodeName
 const condition = (pod: Pod | undefined) => pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { describe, test } from 'node:test'
-import { envelope, field, number } from '../../src/machinery/protobuf/encode-for-tests.ts'
+import { envelope, field, number } from '../../src/machinery/protobuf/encode.fixture.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { type Answer, apiControllers, type TestCluster, testCluster } from '../support/test-cluster.ts'
 

@@ -1,7 +1,7 @@
 /** A KMS v2 plugin on a unix socket, with keys in memory that can be rotated and refused. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js'
-import { field } from '../../src/machinery/protobuf/encode-for-tests.ts'
+import { field } from '../../src/machinery/protobuf/encode.fixture.ts'
 import { WireReader, wireTypes } from '../../src/machinery/protobuf/wire.ts'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 

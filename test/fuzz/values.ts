@@ -1,5 +1,5 @@
 /** Random values: objects that fit a kind's schema or nearly do, and small mutations of values and texts. */
-import { double, envelope, field, number, tag } from '../../src/machinery/protobuf/encode-for-tests.ts'
+import { double, envelope, field, number, tag } from '../../src/machinery/protobuf/encode.fixture.ts'
 import type { Field, FieldType, StructType } from '../../src/machinery/schema.ts'
 import type { Random } from './random.ts'
 

@@ -5,7 +5,7 @@ import { definitionName } from './group-versions.ts'
 import { modelOfDefinition, modelType } from './loader.ts'
 
 export { definitionName } from './group-versions.ts'
-export { descriptionsOf, modelNames, modelOfDefinition } from './loader.ts'
+export { descriptionsOf, modelOfDefinition } from './loader.ts'
 export { numberedFields } from './protobuf.ts'
 
 type Kind = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'model'>

@@ -108,7 +108,7 @@ export function modelType(model: string): StructType {
   return type
 }
 
-/** Returns the names of all models. */
+/** Returns the names of all models. @internal Tests go through all of them. */
 export const modelNames = (): string[] => Object.keys(generatedTypes())
 
 /** Returns the model of a definition (`io.k8s.api.core.v1.Pod` → `V1Pod`). */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { double, field, number } from '../../machinery/protobuf/encode-for-tests.ts'
+import { double, field, number } from '../../machinery/protobuf/encode.fixture.ts'
 import { messageDecoder } from '../../machinery/protobuf/index.ts'
 import type { FieldType, StructType } from '../../machinery/schema.ts'
 import { modelNames, modelType } from './loader.ts'

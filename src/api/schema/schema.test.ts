@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decode } from '../../machinery/decode/index.ts'
 import type { Field } from '../../machinery/schema.ts'
-import { definitionName, descriptionsOf, modelNames, schemaOf, schemaType } from './index.ts'
+import { definitionName, descriptionsOf, schemaOf, schemaType } from './index.ts'
+import { modelNames } from './loader.ts'
 
 const field = (model: string, name: string): Field =>
   schemaType(model).fields.get(name) ?? assert.fail(`${model} has no ${name}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stack } from '../../machinery/fields/sample-types.ts'
+import { stack } from '../../machinery/fields/sample-types.fixture.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../machinery/object.ts'
 import type { Status, StatusError } from '../../machinery/status-error.ts'
 import { applyPatch } from './apply-patch.ts'

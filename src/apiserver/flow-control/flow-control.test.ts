@@ -4,7 +4,7 @@ import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Request } from '../http/exchange.ts'
 import { requestInfo } from '../request-info/request-info.ts'
 import { FlowControl } from './flow-control.ts'
-import { FakeClock } from './queuing/fake-clock.ts'
+import { FakeClock } from './queuing/fake-clock.fixture.ts'
 
 /** Twenty seats, all of one level with queues, and lists that take three of them each. */
 function oneLevel() {

@@ -12,7 +12,7 @@ import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { requestInfo } from '../request-info/request-info.ts'
 import { Levels } from './levels.ts'
 import type { PriorityLevel } from './priority-level.ts'
-import { FakeClock } from './queuing/fake-clock.ts'
+import { FakeClock } from './queuing/fake-clock.fixture.ts'
 import { flowMetrics } from './reporting/flow-metrics.ts'
 
 const schemas = [...mandatoryFlowSchemas, ...suggestedFlowSchemas]

@@ -3,7 +3,7 @@
  * in `cluster/`.
  */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
-import { idleGateLines } from '../../api/features/gate-effects.ts'
+import { idleGateLines } from '../../api/features/idle-gates.ts'
 import { featureSettings } from '../feature-gates/index.ts'
 import type { Flag } from './flag.ts'
 import { flagsHelp } from './help.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Value } from '../values.ts'
 import { AuthorizerValue, type CheckAuthorizer } from './authorizer.ts'
-import { call, costOf, faultOf } from './call-for-tests.ts'
+import { call, costOf, faultOf } from './call.fixture.ts'
 
 /** An authorizer that allows everything for `admin` and records the checks. */
 function recorder(user: string, checks: unknown[]): CheckAuthorizer {

@@ -4,7 +4,7 @@ import { stringSize } from '../evaluation/sizes.ts'
 import type { Estimate, EstimatedNode } from '../library.ts'
 import { bytesType, dynType, intType, listType, stringType, type Type } from '../types.ts'
 import { Duration, type Value } from '../values.ts'
-import { call, costOf, estimateOf, list, node } from './call-for-tests.ts'
+import { call, costOf, estimateOf, list, node } from './call.fixture.ts'
 import { traversal } from './costs.ts'
 
 /** The costs are upstream's, for the calls without their arguments. */

@@ -5,7 +5,7 @@ import { ipText, parseIpAddress } from '../../machinery/values/ip-address.ts'
 import type { Type } from '../types.ts'
 import { CelError, Duration, OptionalValue, Timestamp, UInt, type Value } from '../values.ts'
 import { AuthorizerValue, type CheckAuthorizer } from './authorizer.ts'
-import { call, costOf, list, map, overloads } from './call-for-tests.ts'
+import { call, costOf, list, map, overloads } from './call.fixture.ts'
 import { jsonPatchLibrary, kubernetesLibraries } from './index.ts'
 
 /** Returns a deterministic random generator. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpaqueValue, type Value } from '../values.ts'
-import { call, faultOf } from './call-for-tests.ts'
+import { call, faultOf } from './call.fixture.ts'
 
 const quantity = (text: string): Value => call('string_to_quantity', text)
 const same = (a: Value, b: Value): boolean => a instanceof OpaqueValue && b instanceof OpaqueValue && a.equals(b)

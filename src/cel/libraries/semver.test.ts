@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpaqueValue, type Value } from '../values.ts'
-import { call, faultOf } from './call-for-tests.ts'
+import { call, faultOf } from './call.fixture.ts'
 
 const version = (text: string): Value => call('string_to_semver', text)
 

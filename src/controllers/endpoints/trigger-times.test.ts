@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { podNamed, serviceWith } from './pods-for-tests.ts'
+import { podNamed, serviceWith } from './pods.fixture.ts'
 import { TriggerTimes, withTriggerTime } from './trigger-times.ts'
 
 test('next returns the creation time of a new Service, then the first change since the last call', () => {

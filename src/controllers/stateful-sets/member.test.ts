@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ordinalOf } from './identity.ts'
 import { correctedMember, memberOf } from './member.ts'
-import { aPod, aSet, revisions } from './set-for-tests.ts'
+import { aPod, aSet, revisions } from './set.fixture.ts'
 
 const claims = [{ metadata: { name: 'data', labels: { of: 'template' } }, spec: { accessModes: ['ReadWriteOnce'] } }]
 

@@ -8,7 +8,7 @@ import { duplicateKeys, fieldPath, hasRepeatedKeys, surveyText, visitKeys } from
 export { DecodeError } from './decode-error.ts'
 export { maxDepth } from './decoder.ts'
 export { isDeeperThan } from './limits/depth.ts'
-export { checkValues, maxValues } from './limits/value-limit.ts'
+export { checkValues } from './limits/value-limit.ts'
 export { nilCollections } from './nil-collections.ts'
 
 export interface Decoded {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { reconcileFieldSet } from './reconcile.ts'
-import { stack } from './sample-types.ts'
+import { stack } from './sample-types.fixture.ts'
 
 const inSpec = (fields: object) => ({ 'f:spec': fields }) as Parameters<typeof reconcileFieldSet>[0]
 

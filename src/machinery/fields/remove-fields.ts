@@ -1,4 +1,4 @@
-/** Removes the fields of a set from an object, or all others. */
+/** Removes the fields of a set from an object. */
 import { setOwn } from '../../lib/own.ts'
 import type { FieldsV1 } from '../object.ts'
 import type { StructType } from '../schema.ts'
@@ -12,23 +12,18 @@ import { type Collection, elementOrUndefined, memberOf, type TypedNode, typedNod
  * change the object.
  */
 export const removeFields = <T>(object: T, set: FieldsV1, type: StructType): T =>
-  isEmpty(set) ? object : ((walk(object, set, typedNode(type), false) ?? {}) as T)
-
-/** Returns the object with only the fields of the set and their parents. Does not change the object. */
-export const extractFields = <T>(object: T, set: FieldsV1, type: StructType): T =>
-  (walk(object, set, typedNode(type), true) ?? {}) as T
+  isEmpty(set) ? object : ((walk(object, set, typedNode(type)) ?? {}) as T)
 
 /** Returns undefined if no fields remain. */
-function walk(value: unknown, set: FieldsV1, node: TypedNode, extract: boolean): unknown {
-  if (node.kind === 'leaf') return extract || typeof value !== 'object' ? value : undefined
-  if (node.kind === 'set' || node.kind === 'list')
-    return Array.isArray(value) ? walkList(value, set, node, extract) : undefined
+function walk(value: unknown, set: FieldsV1, node: TypedNode): unknown {
+  if (node.kind === 'leaf') return typeof value !== 'object' ? value : undefined
+  if (node.kind === 'set' || node.kind === 'list') return Array.isArray(value) ? walkList(value, set, node) : undefined
   if (!isObject(value)) return node.kind === 'deduced' ? value : undefined
   const out: JsonObject = {}
   let any = false
   for (const name of Object.keys(value)) {
     if (value[name] === undefined) continue
-    const remaining = walkMember(value[name], set, fieldElement(name), memberOf(node, name), extract)
+    const remaining = walkMember(value[name], set, fieldElement(name), memberOf(node, name))
     if (remaining === removed) continue
     setOwn(out, name, remaining ?? null)
     any = true
@@ -39,31 +34,22 @@ function walk(value: unknown, set: FieldsV1, node: TypedNode, extract: boolean):
 /** The result for a member or item that is removed. */
 const removed = Symbol('removed')
 
-function walkMember(
-  value: unknown,
-  set: FieldsV1,
-  element: string,
-  node: TypedNode | undefined,
-  extract: boolean,
-): unknown {
+function walkMember(value: unknown, set: FieldsV1, element: string, node: TypedNode | undefined): unknown {
   const below = set[element]
-  if (!below) return extract ? removed : value
-  if (has(set, [element])) {
-    if (!extract) return removed
-    return isEmpty(below) || !node ? value : (walk(value, below, node, extract) ?? value)
-  }
-  return node ? walk(value, below, node, extract) : value
+  if (!below) return value
+  if (has(set, [element])) return removed
+  return node ? walk(value, below, node) : value
 }
 
-function walkList(list: readonly unknown[], set: FieldsV1, node: Collection, extract: boolean): unknown {
+function walkList(list: readonly unknown[], set: FieldsV1, node: Collection): unknown {
   const out: unknown[] = []
   for (const item of list) {
     const element = elementOrUndefined(node, item)
     if (element === undefined) {
-      if (!extract) out.push(item)
+      out.push(item)
       continue
     }
-    const remaining = walkMember(item, set, element, node.items, extract)
+    const remaining = walkMember(item, set, element, node.items)
     if (remaining !== removed && remaining !== undefined) out.push(remaining)
   }
   return out.length ? out : undefined

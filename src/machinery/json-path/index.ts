@@ -2,8 +2,6 @@
 import { own } from '../../lib/own.ts'
 import { type Operand, type Operator, parseSteps, type Step } from './parse.ts'
 
-export { JsonPathError } from './parse.ts'
-
 /**
  * Returns all values at a path, in order, without missing ones. Returns undefined if a step does not fit the value,
  * such as an index of an object.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { JsonPathError, jsonPath } from './index.ts'
+import { jsonPath } from './index.ts'
+import { JsonPathError } from './parse.ts'
 
 const object = {
   spec: { replicas: 3, 'a.b': 'dotted', empty: {}, list: ['x', 'y', 'z'] },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stack } from '../fields/sample-types.ts'
+import { stack } from '../fields/sample-types.fixture.ts'
 import type { StatusError } from '../status-error.ts'
 import { strategicMergePatch } from './strategic-merge.ts'
 

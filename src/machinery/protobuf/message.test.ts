@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Field, FieldType, StructType } from '../schema.ts'
-import { double, envelope, field, number, tag, varint } from './encode-for-tests.ts'
+import { double, envelope, field, number, tag, varint } from './encode.fixture.ts'
 import { messageDecoder, openEnvelope } from './index.ts'
 
 /** A struct type with fields of the given types. The other properties do not matter here. */

@@ -78,9 +78,6 @@ function unescapeValue(value: string): string {
   return result
 }
 
-/** Escapes a value for a field selector. */
-export const escapeFieldValue = (value: string): string => value.replace(/[\\,=]/g, '\\$&')
-
 /**
  * Returns the error for the first field that the kind does not support. `own` are the kind's own fields. Without them
  * only name and namespace are supported, for which upstream has another message.

@@ -13,7 +13,6 @@ const {
   ipAddress,
   cidr,
   pathSegment,
-  envVarName,
   relaxedEnvVarName,
 } = names
 
@@ -26,7 +25,6 @@ test('valid texts are accepted by every rule', () => {
     [qualifiedName, ['A_b.c', 'example.com/Key_1.x']],
     [labelValue, ['', 'V-1_a.B']],
     [configMapKey, ['KEY_NAME', '.hidden', 'a..b']],
-    [envVarName, ['my.env-name', '_A']],
     [relaxedEnvVarName, ['1 odd{name}']],
     [portName, ['http', 'a-1']],
     [ipAddress, ['10.9.8.7', '2001:db8::ffff', '::']],

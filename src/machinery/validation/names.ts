@@ -24,7 +24,6 @@ const label1035Pattern = whole(label1035)
 const qualifiedPattern = whole(qualified)
 const labelValuePattern = whole(`(${qualified})?`)
 const configMapKeyPattern = /^[-._a-zA-Z0-9]+$/
-const envVarPattern = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
 const httpHeaderPattern = /^[-A-Za-z0-9]+$/
 const wildcardPattern = new RegExp(`^\\*\\.${subdomain1123}$`)
 const portCharacters = /^[-a-z0-9]+$/
@@ -88,14 +87,6 @@ const configMapKeyWords = mismatch(
   'key.name',
   'KEY_NAME',
   'key-name',
-)
-const envVarWords = mismatch(
-  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must " +
-    'not start with a digit',
-  '[-._a-zA-Z][-._a-zA-Z0-9]*',
-  'my.env-name',
-  'MY_ENV.NAME',
-  'MyEnvName1',
 )
 const wildcardWords = mismatch(
   "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of " +
@@ -213,12 +204,6 @@ export function configMapKey(value: string): string[] {
   const errors = value.length > 253 ? [tooLongText(253)] : []
   return [...errors, ...(configMapKeyPattern.test(value) ? [] : [configMapKeyWords]), ...directoryEscape(value)]
 }
-
-/** Names of environment variables by the strict rule before 1.34. */
-export const envVarName: TextRule = (value) => [
-  ...(envVarPattern.test(value) ? [] : [envVarWords]),
-  ...directoryEscape(value),
-]
 
 /** Names of environment variables since 1.34 (KEP-4369): printable ASCII without `=`. */
 export function relaxedEnvVarName(value: string): string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PodInfo } from '../framework/pods/pod-info.ts'
-import { aNode, aPod, withRequests } from '../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.fixture.ts'
 import { SchedulerCache } from './cache.ts'
 
 const cpuOf = (cache: SchedulerCache, node: string): number | undefined => cache.node(node)?.requested.milliCPU

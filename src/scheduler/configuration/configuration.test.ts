@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inTreePlugins } from '../plugins/index.ts'
 import { makeProfile } from '../profile/profile.ts'
-import { handleOf } from '../testing/try-plugin.ts'
+import { handleOf } from '../testing/try-plugin.fixture.ts'
 import { parseConfiguration, type SchedulerConfiguration } from './index.ts'
 
 const parse = (fields: object): SchedulerConfiguration =>

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { NodeInfo } from '../framework/node-info.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
-import { aNode, aPod, withRequests } from '../testing/objects.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.fixture.ts'
 import { type ExtenderSettings, httpExtender } from './http-extender.ts'
 
 interface ReceivedCall {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pluginFactory } from '../framework/plugin.ts'
 import { wait } from '../framework/status.ts'
-import { memoryScheduler } from '../testing/memory-scheduler.ts'
-import { aNode, aPod, withRequests } from '../testing/objects.ts'
+import { memoryScheduler } from '../testing/memory-scheduler.fixture.ts'
+import { aNode, aPod, withRequests } from '../testing/objects.fixture.ts'
 
 /** The values of a metric by its labels, without buckets. */
 function valuesOf(text: string, name: string): Record<string, number> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PodInfo } from '../framework/pods/pod-info.ts'
-import { aPod } from '../testing/objects.ts'
+import { aPod } from '../testing/objects.fixture.ts'
 import { NominatedPods } from './nominated-pods.ts'
 
 function nominations(): { nominated: NominatedPods; freed: string[]; pod: PodInfo } {

@@ -4,7 +4,7 @@ import type { Pod } from '../../client/kinds.ts'
 import { on } from '../framework/cluster-events.ts'
 import type { PodInfo } from '../framework/pods/pod-info.ts'
 import { unresolvable } from '../framework/status.ts'
-import { aNode, aPod } from '../testing/objects.ts'
+import { aNode, aPod } from '../testing/objects.fixture.ts'
 import { Registrations } from './registrations.ts'
 import { type QueueProfile, SchedulingQueue } from './scheduling-queue.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { storeSuite } from '../suite/index.ts'
+import { storeSuite } from '../suite/store-suite.fixture.ts'
 import { openLogStore, type Tuning } from './index.ts'
 import { type Disk, systemDisk } from './writing/disk.ts'
 

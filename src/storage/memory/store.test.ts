@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storeSuite } from '../suite/index.ts'
+import { storeSuite } from '../suite/store-suite.fixture.ts'
 import { memoryStore } from './index.ts'
 
 storeSuite('the store in memory', async () => {

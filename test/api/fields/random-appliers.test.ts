@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../../src/api/schema/index.ts'
-import { stack } from '../../../src/machinery/fields/sample-types.ts'
+import { stack } from '../../../src/machinery/fields/sample-types.fixture.ts'
 import { type AppliedKind, runAppliers } from './random-appliers.ts'
 
 const kinds: readonly AppliedKind[] = [

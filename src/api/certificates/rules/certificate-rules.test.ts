@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { certificateOf, ecKeys, requestOf, rsaKeys } from './certificate-fixture.ts'
+import { certificateOf, ecKeys, requestOf, rsaKeys } from './certificate.fixture.ts'
 import { issuedFault } from './issued-certificates.ts'
 import { pemBlocks } from './pem-blocks.ts'
 import { signedRequestFault } from './signed-request.ts'

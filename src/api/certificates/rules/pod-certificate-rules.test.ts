@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { certificateOf, ecKeys, publicBytes, requestOf, rsaKeys } from './certificate-fixture.ts'
+import { certificateOf, ecKeys, publicBytes, requestOf, rsaKeys } from './certificate.fixture.ts'
 import { podRequestRules } from './pod-certificate-rules.ts'
 import { podRequestStatusRules } from './pod-certificate-status-rules.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { defaultIngressClass } from './default-ingress-class.ts'
 import { defaultStorageClass } from './default-storage-class.ts'
 import { newestDefault } from './newest-default.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { eventRateLimit } from './event-rate-limit.ts'
 
 const configuration = (...limits: readonly object[]) => ({

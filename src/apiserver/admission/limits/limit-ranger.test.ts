@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../api/core/pod/model.ts'
-import { type PluginFixture, pluginFixture, rejectionOf } from '../plugin-fixture.ts'
+import { type PluginFixture, pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { limitRanger } from './limit-ranger.ts'
 
 async function withLimits(...limits: readonly object[]) {

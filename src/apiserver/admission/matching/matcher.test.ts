@@ -4,7 +4,7 @@ import test from 'node:test'
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
-import { pluginFixture } from '../plugin-fixture.ts'
+import { pluginFixture } from '../plugin.fixture.ts'
 import { isExemptFromPolicies, isExemptFromWebhooks, Match, Matcher } from './matcher.ts'
 
 const { sources, store, write } = pluginFixture()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { podSecurity } from './pod-security.ts'
 
 const key = (name: string) => `pod-security.kubernetes.io/${name}`

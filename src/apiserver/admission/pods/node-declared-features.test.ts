@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { neededFor, nodeDeclaredFeatureValidator } from './node-declared-features.ts'
-import { podOf } from './pod-fixture.ts'
+import { podOf } from './pod.fixture.ts'
 
 const cpuResize = 'GuaranteedQoSPodCPUResize'
 const podResize = 'InPlacePodLevelResourcesVerticalScaling'

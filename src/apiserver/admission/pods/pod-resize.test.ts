@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { podOf } from './pod-fixture.ts'
+import { podOf } from './pod.fixture.ts'
 import { resizeFault } from './pod-resize.ts'
 
 const node = (system: string) => ({

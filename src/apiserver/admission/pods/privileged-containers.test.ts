@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deployments as deploymentDefinition } from '../../../api/apps/deployment.ts'
 import { ServedResource } from '../../registry/served-resource.ts'
-import { admitted, pods, writeOf } from './pod-fixture.ts'
+import { admitted, pods, writeOf } from './pod.fixture.ts'
 import { privilegedContainers } from './privileged-containers.ts'
 
 const deployments = new ServedResource(deploymentDefinition)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
-import { pluginFixture } from '../plugin-fixture.ts'
+import { pluginFixture } from '../plugin.fixture.ts'
 import { checkRequest } from './check-request.ts'
 import { limitedResources } from './configuration.ts'
 import { evaluatorOf } from './evaluators.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { podUsage } from '../../../api/core/quota/usage/pods.ts'
-import { pluginFixture } from '../plugin-fixture.ts'
+import { pluginFixture } from '../plugin.fixture.ts'
 import { evaluatorOf } from './evaluators.ts'
 
 const fixture = pluginFixture()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { pluginFixture } from '../plugin-fixture.ts'
+import { pluginFixture } from '../plugin.fixture.ts'
 import { extendedClaims } from './extended-claims.ts'
 
 const implicit = 'deviceclass.resource.kubernetes.io/gpu'

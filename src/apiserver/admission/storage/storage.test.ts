@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pluginFixture, rejectionOf } from '../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { persistentVolumeClaimResize } from './claim-resize.ts'
 import { storageObjectInUseProtection } from './in-use-protection.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Authorizer, allow, noOpinion } from '../../authorization/authorizer.ts'
 import type { WriteContext } from '../../registry/write/write-context.ts'
-import { pluginFixture } from '../plugin-fixture.ts'
+import { pluginFixture } from '../plugin.fixture.ts'
 import { guardPodCertificates } from './pod-certificates.ts'
 
 const { sources, write } = pluginFixture()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { schemaType } from '../../../api/schema/index.ts'
-import { stack } from '../../../machinery/fields/sample-types.ts'
+import { stack } from '../../../machinery/fields/sample-types.fixture.ts'
 import type { FieldsV1, KubeObject, ManagedFieldsEntry } from '../../../machinery/object.ts'
 import { fieldManagerErrors, managerName } from './field-manager.ts'
 import { trackUpdate } from './track-update.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from './fake-clock.ts'
+import { FakeClock } from './fake-clock.fixture.ts'
 import { estimatedServiceSeconds, type Limitation, QueueSet } from './queue-set.ts'
 import type { Decision, Queue, SeatRequest } from './seat-request.ts'
 import { dealHand, flowHash } from './shuffle-sharding.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../../storage/memory/index.ts'
 import type { Observer } from '../../../storage/store.ts'
-import { storeLike } from '../../../storage/suite/store-like.ts'
-import { fixture, shownBy, truthAt, turn } from './cache-fixture.ts'
+import { storeLike } from '../../../storage/suite/store-like.fixture.ts'
+import { fixture, shownBy, truthAt, turn } from './cache.fixture.ts'
 import type { ObjectChange } from './object-change.ts'
 
 test('a view that is loaded during writes shows exactly the writes up to its revision, then and later', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../../storage/memory/index.ts'
 import { StoredObject } from '../stored-object.ts'
-import { fixture } from './cache-fixture.ts'
+import { fixture } from './cache.fixture.ts'
 import { SortedObjects } from './sorted-objects.ts'
 
 const { resource } = fixture(memoryStore())

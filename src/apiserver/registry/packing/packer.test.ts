@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../../storage/memory/index.ts'
-import { fixture } from '../cache/cache-fixture.ts'
+import { fixture } from '../cache/cache.fixture.ts'
 import type { CacheView } from '../cache/cache-view.ts'
 
 const count = 2200

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Duration, Timestamp, UInt, type Value } from '../../values.ts'
-import { call, faultOf, list, map, plain } from '../call-for-tests.ts'
+import { call, faultOf, list, map, plain } from '../call.fixture.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 

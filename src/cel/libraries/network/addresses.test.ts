@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpaqueValue } from '../../values.ts'
-import { call, faultOf, plain } from '../call-for-tests.ts'
+import { call, faultOf, plain } from '../call.fixture.ts'
 
 const ip = (text: string) => call('string_to_ip', text)
 const cidr = (text: string) => call('string_to_cidr', text)

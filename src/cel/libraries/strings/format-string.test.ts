@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { intType, stringType } from '../../types.ts'
 import { Duration, OptionalValue, Timestamp, TypeValue, UInt, type Value } from '../../values.ts'
-import { faultOf, list, map } from '../call-for-tests.ts'
+import { faultOf, list, map } from '../call.fixture.ts'
 import { formatString } from './format-string.ts'
 
 const format = (text: string, ...args: Value[]): string => formatString(text, list(...args))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OpaqueValue, OptionalValue } from '../../values.ts'
-import { call, plain } from '../call-for-tests.ts'
+import { call, plain } from '../call.fixture.ts'
 
 const wrong = (name: string, text: string): unknown => plain(call('format-validate', call(`format.${name}`), text))
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Value } from '../../values.ts'
-import { call, faultOf, list, plain } from '../call-for-tests.ts'
+import { call, faultOf, list, plain } from '../call.fixture.ts'
 
 const cases: readonly (readonly [string, readonly Value[], unknown])[] = [
   ['string_char_at_int', ['héllo😀', 1n], 'é'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
-import { aSet, type PodNotation, situation } from '../set-for-tests.ts'
+import { aSet, type PodNotation, situation } from '../set.fixture.ts'
 import { manage } from './manage.ts'
 import { rollingUpdate } from './rolling-update.ts'
 import type { DaemonSituation } from './situation.ts'

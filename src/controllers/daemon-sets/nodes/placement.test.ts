@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DaemonSet, Node } from '../../../client/kinds.ts'
-import { aNode, aSet } from '../set-for-tests.ts'
+import { aNode, aSet } from '../set.fixture.ts'
 import { placementOf } from './placement.ts'
 import { daemonTolerations } from './tolerations.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { podNamed, serviceWith } from '../pods-for-tests.ts'
+import { podNamed, serviceWith } from '../pods.fixture.ts'
 import { type Subset, subsetsOf, truncateSubsets } from './subsets.ts'
 
 /** Formats subsets as addresses (unready ones with a dash) and ports. */

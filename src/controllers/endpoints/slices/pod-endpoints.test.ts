@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Node } from '../../../client/kinds.ts'
-import { podNamed, serviceWith } from '../pods-for-tests.ts'
+import { podNamed, serviceWith } from '../pods.fixture.ts'
 import { addressTypesOf, planSlices, type ServiceSlices } from './pod-endpoints.ts'
 import { reuseSlices } from './slice.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dotOf } from './dot.ts'
-import { ownedBy, recordingGraph } from './graph-fixture.ts'
+import { ownedBy, recordingGraph } from './graph.fixture.ts'
 
 test('dotOf draws connected objects, including unobserved owners', () => {
   const { graph, observe } = recordingGraph()

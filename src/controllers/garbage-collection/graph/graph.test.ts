@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ownedBy, recordingGraph } from './graph-fixture.ts'
+import { ownedBy, recordingGraph } from './graph.fixture.ts'
 import { blockingDependents, waitsForItself } from './node.ts'
 
 const deleted = { deletionTimestamp: '2026-01-01T00:00:00Z' }

@@ -5,8 +5,8 @@ import { type Job, jobs, type Pod, pods } from '../../../client/kinds.ts'
 import { controllerReference } from '../../../client/objects/owners.ts'
 import type { Resource } from '../../../client/resource.ts'
 import { conflict } from '../../../machinery/status-error.ts'
+import { endedPod, jobOf, podOf } from './job.fixture.ts'
 import { jobController } from './job-controller.ts'
-import { endedPod, jobOf, podOf } from './job-fixture.ts'
 
 /** Simulates a cache with one Job and its succeeded, unreleased pod, and records writes. */
 function jobWorld() {

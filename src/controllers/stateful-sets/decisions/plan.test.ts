@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StatefulSet } from '../../../client/kinds.ts'
 import { revisionNameOf } from '../identity.ts'
-import { aSet, type PodState, pods, type revisions, situation } from '../set-for-tests.ts'
+import { aSet, type PodState, pods, type revisions, situation } from '../set.fixture.ts'
 import { planOf, type Step } from './plan.ts'
 
 type States = Readonly<Record<number, PodState | readonly [PodState, keyof typeof revisions]>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aSet, pods, situation } from '../set-for-tests.ts'
+import { aSet, pods, situation } from '../set.fixture.ts'
 import { statusOf, withoutZeros } from './status.ts'
 
 const summary = (of: Parameters<typeof statusOf>[0], outdated = 0): unknown[] => {

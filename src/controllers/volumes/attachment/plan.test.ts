@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Node, Pod, VolumeAttachment } from '../../../client/kinds.ts'
-import { volumeOf } from '../binder/binder-fixture.ts'
+import { volumeOf } from '../binder/binder.fixture.ts'
 import { attachmentName, nodeVolumeName } from './names.ts'
 import { multiAttach, type NodeState, planAttachments } from './plan.ts'
 

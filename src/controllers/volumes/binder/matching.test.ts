@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bestVolume, mismatch } from '../../../api/core/storage/binding/matching.ts'
 import type { PersistentVolume } from '../../../client/kinds.ts'
-import { claimOf, volumeOf } from './binder-fixture.ts'
+import { claimOf, volumeOf } from './binder.fixture.ts'
 
 const sized = (name: string, storage: string, accessModes = ['ReadWriteOnce']): PersistentVolume =>
   volumeOf(name, { capacity: { storage }, accessModes })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type PersistentVolume, persistentVolumes } from '../../../client/kinds.ts'
-import { volumeOf } from './binder-fixture.ts'
+import { volumeOf } from './binder.fixture.ts'
 import { OverlayCache } from './overlay-cache.ts'
 
 const at = (resourceVersion: string): PersistentVolume =>

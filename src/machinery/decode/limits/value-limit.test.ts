@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { field, struct } from '../../fields/sample-types.ts'
-import { checkValues, decode, maxValues } from '../index.ts'
+import { field, struct } from '../../fields/sample-types.fixture.ts'
+import { checkValues, decode } from '../index.ts'
+import { maxValues } from './value-limit.ts'
 
 const tooMany = { code: 413, message: `Request entity too large: an object may have at most ${maxValues} values` }
 

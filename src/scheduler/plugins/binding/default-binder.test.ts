@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { Connection } from '../../../client/connection/connection.ts'
 import { RestClient } from '../../../client/rest/rest-client.ts'
 import { PodInfo } from '../../framework/index.ts'
-import { aPod } from '../../testing/objects.ts'
-import { handleOf, makePlugin } from '../../testing/try-plugin.ts'
+import { aPod } from '../../testing/objects.fixture.ts'
+import { handleOf, makePlugin } from '../../testing/try-plugin.fixture.ts'
 import { defaultBinder } from './default-binder.ts'
 
 test('a pod is bound by name and uid; a rejection by the server is an error', async (t) => {

@@ -2,8 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Namespace, Pod } from '../../../client/kinds.ts'
 import { type NodeInfo, PodInfo } from '../../framework/index.ts'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { filterWith, handleOf, makePlugin, scoreWith, snapshotOf, type TestCluster } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import {
+  filterWith,
+  handleOf,
+  makePlugin,
+  scoreWith,
+  snapshotOf,
+  type TestCluster,
+} from '../../testing/try-plugin.fixture.ts'
 import type { Filtering } from './filtering.ts'
 import { interPodAffinity } from './index.ts'
 

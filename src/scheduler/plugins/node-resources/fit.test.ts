@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeviceClass, Node, Pod } from '../../../client/kinds.ts'
 import { PodInfo } from '../../framework/index.ts'
-import { aNode, aPod, withRequests } from '../../testing/objects.ts'
-import { mayHelp } from '../../testing/try-hint.ts'
-import { filterWith, handleOf, makePlugin, snapshotOf } from '../../testing/try-plugin.ts'
+import { aNode, aPod, withRequests } from '../../testing/objects.fixture.ts'
+import { mayHelp } from '../../testing/try-hint.fixture.ts'
+import { filterWith, handleOf, makePlugin, snapshotOf } from '../../testing/try-plugin.fixture.ts'
 import { nodeResourcesFit } from './fit.ts'
 
 type PodSpec = NonNullable<Pod['spec']>

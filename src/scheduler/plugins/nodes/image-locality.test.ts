@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NodeInfo, PodInfo } from '../../framework/index.ts'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { handleOf, makePlugin, snapshotOf } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import { handleOf, makePlugin, snapshotOf } from '../../testing/try-plugin.fixture.ts'
 import { imageLocality } from './image-locality.ts'
 
 const mebibyte = 1024 * 1024

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { mayHelp } from '../../testing/try-hint.ts'
-import { filterWith, scoreWith } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import { mayHelp } from '../../testing/try-hint.fixture.ts'
+import { filterWith, scoreWith } from '../../testing/try-plugin.fixture.ts'
 import { nodeAffinity } from './node-affinity.ts'
 
 type PodSpec = NonNullable<Pod['spec']>

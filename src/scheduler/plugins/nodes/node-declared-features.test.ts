@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { mayHelp } from '../../testing/try-hint.ts'
-import { filterWith } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import { mayHelp } from '../../testing/try-hint.fixture.ts'
+import { filterWith } from '../../testing/try-plugin.fixture.ts'
 import { nodeDeclaredFeatures } from './node-declared-features.ts'
 
 const missing = "node(s) didn't match Pod's required features"

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { filterWith } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import { filterWith } from '../../testing/try-plugin.fixture.ts'
 import { nodeName } from './node-name.ts'
 
 test('a pod with a node name fits only on that node', () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import type { ObjectMeta } from '../../../machinery/object.ts'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { mayHelp } from '../../testing/try-hint.ts'
-import { filterWith } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import { mayHelp } from '../../testing/try-hint.fixture.ts'
+import { filterWith } from '../../testing/try-plugin.fixture.ts'
 import { nodePorts } from './node-ports.ts'
 
 const taken = "node(s) didn't have free ports for the requested pod ports"

@@ -3,9 +3,16 @@ import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { type NodeInfo, PodInfo } from '../../framework/index.ts'
-import { aNode, aPod } from '../../testing/objects.ts'
-import { mayHelp } from '../../testing/try-hint.ts'
-import { filterWith, handleOf, makePlugin, scoreWith, snapshotOf, type TestCluster } from '../../testing/try-plugin.ts'
+import { aNode, aPod } from '../../testing/objects.fixture.ts'
+import { mayHelp } from '../../testing/try-hint.fixture.ts'
+import {
+  filterWith,
+  handleOf,
+  makePlugin,
+  scoreWith,
+  snapshotOf,
+  type TestCluster,
+} from '../../testing/try-plugin.fixture.ts'
 import { podTopologySpread } from './index.ts'
 
 type PodSpec = NonNullable<Pod['spec']>

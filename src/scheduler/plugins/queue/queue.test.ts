@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PodInfo, type QueuedPod } from '../../framework/index.ts'
-import { aPod } from '../../testing/objects.ts'
-import { makePlugin } from '../../testing/try-plugin.ts'
+import { aPod } from '../../testing/objects.fixture.ts'
+import { makePlugin } from '../../testing/try-plugin.fixture.ts'
 import { prioritySort } from './priority-sort.ts'
 import { schedulingGates } from './scheduling-gates.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FeatureGates, type FeatureSettings } from '../../../../api/features/feature-gates.ts'
 import { noOpinion } from '../../../authorization/authorizer.ts'
-import { pluginFixture } from '../../plugin-fixture.ts'
+import { pluginFixture } from '../../plugin.fixture.ts'
 import { nodeRestriction } from './index.ts'
 
 const user = { name: 'system:node:n1', groups: ['system:nodes'] }

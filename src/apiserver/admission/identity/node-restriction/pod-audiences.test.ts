@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alwaysDeny } from '../../../authorization/fixed-authorizers.ts'
-import { pluginFixture, rejectionOf } from '../../plugin-fixture.ts'
+import { pluginFixture, rejectionOf } from '../../plugin.fixture.ts'
 import { nodeRestriction } from './index.ts'
 
 const driver = 'com.example.csi.mydriver'

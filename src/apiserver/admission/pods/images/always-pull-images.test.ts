@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { admitted, podOf, pods, writeOf } from '../pod-fixture.ts'
+import { admitted, podOf, pods, writeOf } from '../pod.fixture.ts'
 import { alwaysPullImages } from './always-pull-images.ts'
 
 const plugin = alwaysPullImages(pods)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { podOf } from '../pod-fixture.ts'
+import { podOf } from '../pod.fixture.ts'
 import { imagePolicyConfiguration } from './image-policy-configuration.ts'
 import { reviewOf, statusIn } from './image-review.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PodSpec } from '../../../../api/core/pod/model.ts'
-import { podOf } from '../pod-fixture.ts'
+import { podOf } from '../pod.fixture.ts'
 import { environmentFault, namesSecrets, secretFault } from './secret-references.ts'
 
 const allowed = { account: 'robot', secrets: ['mine'], pullSecrets: ['pull'] }

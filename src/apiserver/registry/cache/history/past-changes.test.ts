@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../../../storage/memory/index.ts'
-import { fixture } from '../cache-fixture.ts'
+import { fixture } from '../cache.fixture.ts'
 import { changesAfter } from './past-changes.ts'
 
 test('past changes are read in portions, from memory and the store, complete and in order', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Node } from '../../../../client/kinds.ts'
-import { serviceWith } from '../../pods-for-tests.ts'
+import { serviceWith } from '../../pods.fixture.ts'
 import type { SlicePlan } from '../slice.ts'
 import { topologyHints, zoneShares } from './topology.ts'
 import { withDistributionHints } from './traffic-distribution.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Job, Pod } from '../../../../client/kinds.ts'
-import { endedPod, jobOf, podOf } from '../job-fixture.ts'
+import { endedPod, jobOf, podOf } from '../job.fixture.ts'
 import { podOfJob } from '../pod-template.ts'
 import { completionIndexAnnotation } from '../pods.ts'
 import { noBackOff } from '../policies/back-off.ts'

@@ -1,36 +1,9 @@
 /**
- * The effect of each settable gate of 1.36, as data. `fields/gated-fields.ts` has the gated fields. Locked gates are
- * not listed, since they cannot change.
+ * The settable gates of 1.36 that have no effect here, with the reasons. `gate-effects.fixture.ts` lists the effects of
+ * all others.
  */
 import type { FeatureGates } from './feature-gates.ts'
-import { gatedFields } from './fields/gated-fields.ts'
 import { knownGates } from './gates.ts'
-
-/** The effects of gates, except on fields. */
-export const gateEffects: Readonly<Record<string, string>> = {
-  AllAlpha: 'all alpha gates that are not set themselves',
-  AllBeta: 'all beta gates that are not set themselves',
-  AllowInsecureKubeletCertificateSigningRequests: 'nodes may request certificates of other nodes',
-  AllowParsingUserUIDFromCertAuth: 'the UID of a user is read from the certificate subject',
-  ConstrainedImpersonation: 'impersonation permissions for specific requests',
-  DeploymentReplicaSetTerminatingReplicas: 'ReplicaSets count terminating pods',
-  HPAScaleToZero: 'autoscalers may have minReplicas 0',
-  MatchLabelKeysInPodTopologySpreadSelectorMerge:
-    'matchLabelKeys of spread constraints are merged into their selectors',
-  MaxUnavailableStatefulSet: 'StatefulSets replace several pods at a time',
-  MutableSchedulingDirectivesForSuspendedJobs: 'scheduling fields of a suspended Job may change after it has run',
-  MutablePodResourcesForSuspendedJobs: 'resources of a suspended Job may change',
-  MutablePVNodeAffinity: 'the node affinity of a volume may change',
-  MutatingAdmissionPolicy: 'the admission plug-in',
-  NodeDeclaredFeatures: 'the admission plug-in and the scheduler plug-in',
-  PodDeletionCost: 'ReplicaSets delete pods of low cost first',
-  PodTopologyLabelsAdmission: 'the admission plug-in',
-  RelaxedServiceNameValidation: 'names of Services may begin with a digit',
-  RemoteRequestHeaderUID: 'front proxies may set the UID of a user',
-  ServiceAccountNodeAudienceRestriction: 'nodes get tokens only for audiences that their pods request',
-  UserNamespacesHostNetworkSupport: 'pods with a user namespace may use the host network',
-  WatchList: 'watches that start with the initial objects',
-}
 
 /** Gates without an effect, by the reason. */
 const idleReasons: Readonly<Record<string, string>> = {
@@ -78,9 +51,6 @@ const idleReasons: Readonly<Record<string, string>> = {
 export const idleGates: ReadonlyMap<string, string> = new Map(
   Object.entries(idleReasons).flatMap(([reason, names]) => names.split(/\s+/).map((name) => [name, reason] as const)),
 )
-
-/** Gates of fields. */
-export const fieldGates: ReadonlySet<string> = new Set(gatedFields.flatMap(({ gates }) => gates))
 
 /** Returns log lines about gates without an effect that are not set to their default. */
 export const idleGateLines = ({ settings }: FeatureGates): string[] =>

@@ -1,7 +1,7 @@
 /** Tests of compaction: the versions that it removes and those that it keeps. */
 import assert from 'node:assert/strict'
 import { CompactedError } from '../store.ts'
-import { create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.ts'
+import { create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.fixture.ts'
 
 export function compaction(on: On): void {
   on('compaction removes versions that only earlier revisions show', async (store) => {

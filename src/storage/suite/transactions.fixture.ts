@@ -1,7 +1,7 @@
 /** Tests of transactions: compare-and-set, all or nothing. */
 import assert from 'node:assert/strict'
 import { type CommitResult, prefixRange, RequestTooLargeError, type Store } from '../store.ts'
-import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent } from './support.ts'
+import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent } from './support.fixture.ts'
 
 export function transactions(on: On): void {
   on('an empty store is at revision 1 and has no entries', async (store) => {

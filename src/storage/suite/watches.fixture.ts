@@ -1,7 +1,7 @@
 /** Tests of watches: history, then live; no event missing, none twice. */
 import assert from 'node:assert/strict'
 import { type CommitResult, prefixRange } from '../store.ts'
-import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.ts'
+import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.fixture.ts'
 
 export function watches(on: On): void {
   on('a change reaches watchers and reads before its commit resolves', async (store) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FeatureGates } from './feature-gates.ts'
-import { fieldGates, gateEffects, idleGateLines, idleGates } from './gate-effects.ts'
+import { fieldGates, gateEffects } from './gate-effects.fixture.ts'
 import { knownGates } from './gates.ts'
+import { idleGateLines, idleGates } from './idle-gates.ts'
 
 test('every gate that can be set has a documented effect, or a reason for none', () => {
   const known = new Set([...Object.keys(gateEffects), ...fieldGates, ...idleGates.keys()])

@@ -1,7 +1,7 @@
 /** Tests of history: reading in portions, catching up, and the position of a watch. */
 import assert from 'node:assert/strict'
 import { type ChangeEvent, CompactedError, FutureRevisionError, prefixRange, type Store } from '../store.ts'
-import { bytes, changesAfter, everything, follow, type On, put, remove, shownEvent, turn } from './support.ts'
+import { bytes, changesAfter, everything, follow, type On, put, remove, shownEvent, turn } from './support.fixture.ts'
 
 /** Commits `transactions` with `each` changes; the value of a key is the number of its transaction. */
 async function manyChanges(store: Store, transactions: number, each: number): Promise<void> {

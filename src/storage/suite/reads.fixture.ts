@@ -1,7 +1,7 @@
 /** Tests of reads: ordered ranges, limits, old revisions. */
 import assert from 'node:assert/strict'
 import { FutureRevisionError, type KeyRange, prefixRange } from '../store.ts'
-import { bytes, everything, follow, type On, put, remove, shown } from './support.ts'
+import { bytes, everything, follow, type On, put, remove, shown } from './support.fixture.ts'
 
 export function reads(on: On): void {
   on('ranges are ordered by the UTF-8 bytes of keys', async (store) => {

@@ -1,7 +1,7 @@
 /** Runs a plug-in's queueing hints for a pod that it rejected. */
 import type { Pod } from '../../client/kinds.ts'
 import { type ClusterEvent, type EventResource, type PluginFactory, PodInfo } from '../framework/index.ts'
-import { makePlugin, type TestCluster } from './try-plugin.ts'
+import { makePlugin, type TestCluster } from './try-plugin.fixture.ts'
 
 /**
  * Returns true if a registration of the plug-in matches the event and its hint agrees. Without registrations, every

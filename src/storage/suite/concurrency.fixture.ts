@@ -8,7 +8,7 @@ import {
   StoreClosedError,
   StoreFailedError,
 } from '../store.ts'
-import { bytes, changesAfter, everything, follow, type On, put, remove, shown, turn } from './support.ts'
+import { bytes, changesAfter, everything, follow, type On, put, remove, shown, turn } from './support.fixture.ts'
 
 const keys = 3_000
 const key = (i: number) => `/k/${String(i).padStart(5, '0')}`

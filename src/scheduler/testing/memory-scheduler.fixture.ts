@@ -5,7 +5,7 @@ import type { Extender } from '../framework/extender.ts'
 import type { PluginFactory } from '../framework/plugin.ts'
 import { inTreePlugins } from '../plugins/index.ts'
 import { Scheduler } from '../scheduler.ts'
-import { MemoryCluster } from './memory-cluster.ts'
+import { MemoryCluster } from './memory-cluster.fixture.ts'
 
 export interface MemorySchedulerOptions {
   /** Fields of a KubeSchedulerConfiguration. */

@@ -1,7 +1,7 @@
 /** Tests of closing and reopening. */
 import assert from 'node:assert/strict'
 import { CompactedError, StoreClosedError } from '../store.ts'
-import { create, everything, follow, type On, put, remove, shown, shownEvent } from './support.ts'
+import { create, everything, follow, type On, put, remove, shown, shownEvent } from './support.fixture.ts'
 
 export function lifetime(on: On): void {
   on('closing waits for running commits, ends watches, and rejects later calls', async (store) => {

@@ -1,7 +1,7 @@
 /** Volumes, claims, classes and pods for tests. */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../../client/kinds.ts'
 import type { ObjectMeta } from '../../../machinery/object.ts'
-import { aPod } from '../../testing/objects.ts'
+import { aPod } from '../../testing/objects.fixture.ts'
 
 type VolumeSpec = NonNullable<PersistentVolume['spec']>
 type ClaimSpec = NonNullable<PersistentVolumeClaim['spec']>
