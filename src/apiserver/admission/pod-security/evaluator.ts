@@ -6,7 +6,7 @@ import { privilegeChecks } from './checks/privileges.ts'
 import { seccompChecks } from './checks/seccomp.ts'
 import { userChecks } from './checks/users.ts'
 import { volumeChecks } from './checks/volumes.ts'
-import type { LevelVersion } from './policy.ts'
+import { type LevelVersion, standardText } from './policy.ts'
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1)
 const checks = [
@@ -50,6 +50,23 @@ export function evaluatePod({ level, version }: LevelVersion, pod: CheckedPod): 
     if (violation) violations.push(violation)
   }
   return violations
+}
+
+/** The violations of one pod. Evaluates each standard once, even if several modes use it. */
+export class PodEvaluation {
+  readonly #pod: CheckedPod
+  readonly #violations = new Map<string, readonly Violation[]>()
+
+  constructor(pod: CheckedPod) {
+    this.#pod = pod
+  }
+
+  violationsOf(standard: LevelVersion): readonly Violation[] {
+    const name = standardText(standard)
+    let violations = this.#violations.get(name)
+    if (!violations) this.#violations.set(name, (violations = evaluatePod(standard, this.#pod)))
+    return violations
+  }
 }
 
 /** `host namespaces, privileged`. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
-import { podSecurity } from './pod-security.ts'
+import { PodSecurity } from './pod-security.ts'
 
 const key = (name: string) => `pod-security.kubernetes.io/${name}`
 const privileged = { containers: [{ name: 'c', image: 'i', securityContext: { privileged: true } }] }
@@ -12,7 +12,7 @@ const fixture = pluginFixture({
   kind: 'PodSecurityConfiguration',
   exemptions: { namespaces: ['exempt'], usernames: ['root'], runtimeClasses: ['kata'] },
 })
-const plugin = podSecurity(fixture.sources)
+const plugin = new PodSecurity(fixture.sources)
 
 async function namespace(name: string, labels: Readonly<Record<string, string>>): Promise<void> {
   await fixture.store('v1/namespaces', {

@@ -5,29 +5,21 @@
 import type { Pod, PodSpec } from '../../../api/core/pod/model.ts'
 import { after } from '../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { invalid, StatusError } from '../../../machinery/status-error.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
+import type { FieldError } from '../../../machinery/validation/field-error.ts'
+import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { type TemplatePlace, templatePlaces } from '../pods/pod-templates.ts'
 import type { CheckedPod, Violation } from './checks/check.ts'
-import { podSecurityConfiguration } from './configuration.ts'
-import { detailsOf, evaluatePod } from './evaluator.ts'
-import { existingPodWarnings } from './existing-pods.ts'
-import { podSecurityMetrics } from './metrics.ts'
-import {
-  annotationKey,
-  compareLevels,
-  isFullyPrivileged,
-  isSame,
-  type LevelVersion,
-  modes,
-  type ReadPolicy,
-  readPolicy,
-  standardText,
-} from './policy.ts'
+import { type PodSecurityConfiguration, podSecurityConfiguration } from './configuration.ts'
+import { detailsOf, PodEvaluation } from './evaluator.ts'
+import { type PodSecurityMetrics, podSecurityMetrics } from './metrics.ts'
+import { type CachedPolicy, NamespacePolicies } from './namespace-policies.ts'
+import { annotationKey, type LevelVersion, standardText } from './policy.ts'
 import { isSignificantUpdate } from './significant-update.ts'
+import { type NamespaceSources, validateNamespace } from './validate-namespace.ts'
 
 /** These change no checked field, or do not write a pod. */
 const ignoredSubresources: ReadonlySet<string> = new Set([
@@ -41,75 +33,72 @@ const ignoredSubresources: ReadonlySet<string> = new Set([
   'status',
 ])
 
-/** The policy of a namespace as the plug-in caches it. */
-interface CachedPolicy extends ReadPolicy {
-  /** True if all modes are privileged: nothing has to be evaluated. */
-  readonly isFree: boolean
-}
+export class PodSecurity implements AdmissionPlugin {
+  readonly name = 'PodSecurity'
+  readonly handles = ['CREATE', 'UPDATE'] as const
+  readonly #exempt: PodSecurityConfiguration['exempt']
+  readonly #pods: ServedResource
+  readonly #namespaces: ServedResource
+  readonly #templates: ReadonlyMap<ServedResource, TemplatePlace>
+  readonly #policies: NamespacePolicies
+  readonly #ofNamespaces: NamespaceSources
+  readonly #metrics: PodSecurityMetrics
 
-export function podSecurity({
-  registry,
-  find,
-  configuration,
-  metrics: registered,
-  log,
-}: PluginSources): AdmissionPlugin {
-  const { defaults, exempt } = podSecurityConfiguration(configuration('PodSecurity'))
-  const namespaces = find('v1/namespaces')
-  const pods = find('v1/pods')
-  const templates = templatePlaces(find)
-  const metrics = podSecurityMetrics(registered)
-  const cachedPolicy = (labels: Readonly<Record<string, string>> | undefined): CachedPolicy => {
-    const read = readPolicy(labels, defaults)
-    return { ...read, isFree: read.faults.length === 0 && isFullyPrivileged(read.policy) }
-  }
-  // The summary has the labels without parsing the object: all namespaces are followed.
-  const followed = new FollowedObjects<CachedPolicy>({
-    registry,
-    resource: namespaces,
-    read: ({ summary }) => cachedPolicy(summary.labels),
-    log,
-  })
-
-  return {
-    name: 'PodSecurity',
-    handles: ['CREATE', 'UPDATE'],
-    validate(attributes) {
-      const { resource, subresource } = attributes
-      if (resource === pods) return ignoredSubresources.has(subresource) ? undefined : validatePod(attributes)
-      if (resource === namespaces) return subresource ? undefined : validateNamespace(attributes)
-      const place = templates.get(resource)
-      return place && !subresource ? validateTemplate(attributes, place) : undefined
-    },
-    start: () => followed.start(),
-    stop: () => followed.stop(),
+  /** Throws an ExplainedError for an invalid configuration. */
+  constructor(sources: PluginSources) {
+    const { registry, find, metrics } = sources
+    const configuration = podSecurityConfiguration(sources.configuration('PodSecurity'))
+    this.#exempt = configuration.exempt
+    this.#pods = find('v1/pods')
+    this.#namespaces = find('v1/namespaces')
+    this.#templates = templatePlaces(find)
+    this.#policies = new NamespacePolicies(sources, this.#namespaces, configuration.defaults)
+    this.#ofNamespaces = { configuration, registry, pods: this.#pods }
+    this.#metrics = podSecurityMetrics(metrics)
   }
 
-  function validatePod(attributes: AdmissionAttributes): void | Promise<void> {
-    if (isExempt(attributes)) return
-    return after(policyOf(attributes), (found) => {
+  start(): Promise<void> {
+    return this.#policies.start()
+  }
+
+  stop(): void {
+    this.#policies.stop()
+  }
+
+  validate(attributes: AdmissionAttributes): void | Promise<void> {
+    const { resource, subresource } = attributes
+    if (resource === this.#pods) return ignoredSubresources.has(subresource) ? undefined : this.#validatePod(attributes)
+    if (subresource) return
+    if (resource === this.#namespaces) return validateNamespace(attributes, this.#ofNamespaces)
+    const place = this.#templates.get(resource)
+    return place ? this.#validateTemplate(attributes, place) : undefined
+  }
+
+  #validatePod(attributes: AdmissionAttributes): void | Promise<void> {
+    if (this.#isExempt(attributes)) return
+    return after(this.#policies.get(attributes.namespace), (found) => {
       if (!found) {
-        metrics.failed(true, attributes)
+        this.#metrics.failed(true, attributes)
         const { message, notFound } = unknownNamespace(attributes)
         attributes.annotate(annotationKey('error'), `Internal error occurred: ${message}: ${notFound}`)
         throw new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] })
       }
       if (found.isFree) {
         attributes.annotate(annotationKey('enforce-policy'), standardText(found.policy.enforce))
-        metrics.evaluated('allow', found.policy.enforce, 'enforce', attributes)
+        this.#metrics.evaluated('allow', found.policy.enforce, 'enforce', attributes)
         return
       }
       const { object, old, operation } = attributes
       if (!isPod(object) || (operation === 'UPDATE' && isPod(old) && !isSignificantUpdate(object, old))) return
-      evaluate(attributes, found, { annotations: object.metadata.annotations ?? {}, spec: object.spec }, true)
+      this.#evaluate(attributes, found, { annotations: object.metadata.annotations ?? {}, spec: object.spec }, true)
     })
   }
 
-  function validateTemplate(attributes: AdmissionAttributes, place: TemplatePlace): void | Promise<void> {
-    if (isExempt(attributes)) return
-    return after(policyOf(attributes), (found) => {
+  #validateTemplate(attributes: AdmissionAttributes, place: TemplatePlace): void | Promise<void> {
+    if (this.#isExempt(attributes)) return
+    return after(this.#policies.get(attributes.namespace), (found) => {
       if (!found) {
-        metrics.failed(true, attributes)
+        this.#metrics.failed(true, attributes)
         const { message, notFound } = unknownNamespace(attributes)
         attributes.annotate(annotationKey('error'), `${message}: ${notFound}`)
         return
@@ -118,131 +107,73 @@ export function podSecurity({
       if (isFree || !attributes.object) return
       if (faults.length === 0 && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
       const template = place.of(attributes.object)
-      if (template?.spec)
-        evaluate(attributes, found, { annotations: template.metadata?.annotations ?? {}, spec: template.spec }, false)
+      if (!template?.spec) return
+      const { metadata, spec } = template
+      this.#evaluate(attributes, found, { annotations: metadata?.annotations ?? {}, spec }, false)
     })
   }
 
-  function evaluate(
+  #isExempt(attributes: AdmissionAttributes): boolean {
+    const { namespaces, usernames } = this.#exempt
+    if (namespaces.has(attributes.namespace)) return this.#exemption(attributes, 'namespace')
+    return usernames.has(attributes.user.name) && this.#exemption(attributes, 'user')
+  }
+
+  #exemption(attributes: AdmissionAttributes, why: 'namespace' | 'user' | 'runtimeClass'): true {
+    attributes.annotate(annotationKey('exempt'), why)
+    this.#metrics.exempted(attributes)
+    return true
+  }
+
+  /** `enforces` is false for pod templates. */
+  #evaluate(
     attributes: AdmissionAttributes,
     { policy, faults }: CachedPolicy,
     pod: CheckedPod,
     enforces: boolean,
   ): void {
-    const { annotate } = attributes
-    if (pod.spec.runtimeClassName && exempt.runtimeClasses.has(pod.spec.runtimeClassName)) {
-      annotate(annotationKey('exempt'), 'runtimeClass')
-      metrics.exempted(attributes)
+    const { runtimeClassName } = pod.spec
+    if (runtimeClassName && this.#exempt.runtimeClasses.has(runtimeClassName)) {
+      this.#exemption(attributes, 'runtimeClass')
       return
     }
-    if (faults.length) {
-      annotate(
-        annotationKey('error'),
-        `Failed to parse policy: ${aggregate(faults.map(({ field, message }) => `${field}: ${message}`))}`,
-      )
-      metrics.failed(false, attributes)
-    }
-    // Evaluates each standard once, even if several modes use it.
-    const known = new Map<string, readonly Violation[]>()
-    const violationsOf = (standard: LevelVersion): readonly Violation[] => {
-      const name = standardText(standard)
-      const violations = known.get(name) ?? evaluatePod(standard, pod)
-      known.set(name, violations)
-      return violations
-    }
-    const audited = violationsOf(policy.audit)
-    if (audited.length) {
-      metrics.evaluated('deny', policy.audit, 'audit', attributes)
-      annotate(
-        annotationKey('audit-violations'),
-        `would violate PodSecurity ${JSON.stringify(standardText(policy.audit))}: ${detailsOf(audited)}`,
-      )
-    }
-    if (enforces) {
-      annotate(annotationKey('enforce-policy'), standardText(policy.enforce))
-      const violations = violationsOf(policy.enforce)
-      metrics.evaluated(violations.length ? 'deny' : 'allow', policy.enforce, 'enforce', attributes)
-      if (violations.length)
-        throw forbiddenWrite(
-          attributes,
-          `violates PodSecurity ${JSON.stringify(standardText(policy.enforce))}: ${detailsOf(violations)}`,
-        )
-    }
-    const warned = violationsOf(policy.warn)
-    if (warned.length) {
-      metrics.evaluated('deny', policy.warn, 'warn', attributes)
-      attributes.warn(`would violate PodSecurity ${JSON.stringify(standardText(policy.warn))}: ${detailsOf(warned)}`)
-    }
+    if (faults.length) this.#reportFaults(attributes, faults)
+    const evaluation = new PodEvaluation(pod)
+    this.#audit(attributes, policy.audit, evaluation)
+    if (enforces) this.#enforce(attributes, policy.enforce, evaluation)
+    this.#warn(attributes, policy.warn, evaluation)
   }
 
-  function validateNamespace({ operation, object, old, name, warn }: AdmissionAttributes): void | Promise<void> {
-    if (!object) return
-    const { labels } = object.metadata
-    const { policy, faults } = readPolicy(labels, defaults)
-    const before = operation === 'UPDATE' ? readPolicy(old?.metadata.labels, defaults) : undefined
-    // Labels that were invalid before do not block other changes.
-    if (faults.length && (!before || messages(before) !== messages({ policy, faults })))
-      throw invalid(namespaces.groupKind, name, faults)
-    if (before) {
-      const { enforce } = policy
-      if (isSame(enforce, before.policy.enforce) || enforce.level === 'privileged') return
-      if (
-        enforce.version === before.policy.enforce.version &&
-        compareLevels(enforce.level, before.policy.enforce.level) < 1
-      )
-        return
-    }
-    if (exempt.namespaces.has(name)) {
-      if (isFullyPrivileged(policy) || modes.every((mode) => isSame(policy[mode], defaults[mode]))) return
-      const labelledModes = modes.filter(
-        (mode) =>
-          policy[mode].level !== 'privileged' &&
-          (labels?.[annotationKey(mode)] ?? labels?.[annotationKey(`${mode}-version`)]),
-      )
-      const policyText = labelledModes.map((mode) => `${mode}=${standardText(policy[mode])}`).join(', ')
-      warn(
-        `namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${policyText}) will be ignored`,
-      )
-      return
-    }
-    return before ? warnOfExisting(name, policy.enforce, warn) : undefined
+  #reportFaults(attributes: AdmissionAttributes, faults: readonly FieldError[]): void {
+    const texts = faults.map(({ field, message }) => `${field}: ${message}`)
+    attributes.annotate(annotationKey('error'), `Failed to parse policy: ${aggregate(texts)}`)
+    this.#metrics.failed(false, attributes)
   }
 
-  async function warnOfExisting(namespace: string, enforce: LevelVersion, warn: (text: string) => void): Promise<void> {
-    const view = await registry.cacher(pods).ready()
-    const isPodExempt = ({ spec }: Pod): boolean => exempt.runtimeClasses.has(spec?.runtimeClassName ?? '')
-    for (const text of await existingPodWarnings({
-      namespace,
-      enforce,
-      pods: view.objects.slice(pods.range(namespace)),
-      isExempt: isPodExempt,
-    }))
-      warn(text)
+  #audit(attributes: AdmissionAttributes, standard: LevelVersion, evaluation: PodEvaluation): void {
+    const violations = evaluation.violationsOf(standard)
+    if (violations.length === 0) return
+    this.#metrics.evaluated('deny', standard, 'audit', attributes)
+    attributes.annotate(annotationKey('audit-violations'), `would violate ${violated(standard, violations)}`)
   }
 
-  function isExempt(attributes: AdmissionAttributes): boolean {
-    const why = exempt.namespaces.has(attributes.namespace)
-      ? 'namespace'
-      : exempt.usernames.has(attributes.user.name)
-        ? 'user'
-        : undefined
-    if (why === undefined) return false
-    attributes.annotate(annotationKey('exempt'), why)
-    metrics.exempted(attributes)
-    return true
+  #enforce(attributes: AdmissionAttributes, standard: LevelVersion, evaluation: PodEvaluation): void {
+    attributes.annotate(annotationKey('enforce-policy'), standardText(standard))
+    const violations = evaluation.violationsOf(standard)
+    this.#metrics.evaluated(violations.length ? 'deny' : 'allow', standard, 'enforce', attributes)
+    if (violations.length) throw forbiddenWrite(attributes, `violates ${violated(standard, violations)}`)
   }
 
-  /** Returns undefined for a missing namespace. One created just now may not have been observed yet. */
-  function policyOf({ namespace }: AdmissionAttributes): CachedPolicy | undefined | Promise<CachedPolicy | undefined> {
-    return (
-      followed.get('', namespace) ??
-      after(
-        registry.get(namespaces, namespaces.key('', namespace)),
-        (found) => found && cachedPolicy(found.summary.labels),
-      )
-    )
+  #warn(attributes: AdmissionAttributes, standard: LevelVersion, evaluation: PodEvaluation): void {
+    const violations = evaluation.violationsOf(standard)
+    if (violations.length === 0) return
+    this.#metrics.evaluated('deny', standard, 'warn', attributes)
+    attributes.warn(`would violate ${violated(standard, violations)}`)
   }
 }
+
+const violated = (standard: LevelVersion, violations: readonly Violation[]): string =>
+  `PodSecurity ${JSON.stringify(standardText(standard))}: ${detailsOf(violations)}`
 
 const unknownNamespace = ({ namespace }: AdmissionAttributes) => ({
   message: `failed to lookup namespace ${JSON.stringify(namespace)}`,
@@ -251,7 +182,5 @@ const unknownNamespace = ({ namespace }: AdmissionAttributes) => ({
 
 const isPod = (object: KubeObject | undefined): object is Pod & { spec: PodSpec } =>
   object !== undefined && 'spec' in object && object.spec !== undefined
-
-const messages = ({ faults }: ReadPolicy): string => JSON.stringify(faults)
 
 const aggregate = (texts: readonly string[]): string => (texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`)
