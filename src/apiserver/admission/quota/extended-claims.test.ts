@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { pluginFixture } from '../plugin.fixture.ts'
-import { extendedClaims } from './extended-claims.ts'
+import { ExtendedClaims } from './extended-claims.ts'
 
 const implicit = 'deviceclass.resource.kubernetes.io/gpu'
 const explicit = 'example.com/gpu'
@@ -58,7 +58,7 @@ const pods = new Map(
   ].map((one) => [one.metadata.name, object('v1/pods', one)]),
 )
 let others: readonly KubeObject[] = []
-const { evaluator, start, stop } = extendedClaims(fixture.sources, claims, {
+const extended = new ExtendedClaims(fixture.sources, claims, {
   object: <T extends KubeObject>(_kind: unknown, _namespace: string, name: string) => pods.get(name) as T | undefined,
   *objects<T extends KubeObject>() {
     yield* others as readonly T[]
@@ -72,8 +72,8 @@ test('devices of claims count as extended resources, except those already charge
   ] as const) {
     await fixture.store('resource.k8s.io/v1/deviceclasses', { metadata: { name }, spec: { extendedResourceName } })
   }
-  await start()
-  t.after(stop)
+  await extended.start()
+  t.after(() => extended.stop())
   const usage = (gpus: string, implicits?: string, explicits?: string, more: object = {}) => ({
     'count/resourceclaims.resource.k8s.io': '1',
     'gpu.deviceclass.resource.k8s.io/devices': gpus,
@@ -113,7 +113,7 @@ test('devices of claims count as extended resources, except those already charge
   ]
   for (const [what, one, there, expected] of cases) {
     others = there.map((other) => object('resource.k8s.io/v1/resourceclaims', other))
-    assert.deepEqual(evaluator.usage(object('resource.k8s.io/v1/resourceclaims', one)), expected, what)
+    assert.deepEqual(extended.evaluator.usage(object('resource.k8s.io/v1/resourceclaims', one)), expected, what)
   }
 })
 
@@ -134,5 +134,5 @@ test('the evaluator matches the quota resources that stand for devices', () => {
     'requests.example.com/other',
     'requests.deviceclass.resource.kubernetes.io/other',
   ]
-  assert.deepEqual(evaluator.matching([...supported, ...others]), supported)
+  assert.deepEqual(extended.evaluator.matching([...supported, ...others]), supported)
 })

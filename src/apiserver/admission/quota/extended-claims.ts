@@ -27,92 +27,98 @@ interface KnownClass {
   readonly resource?: string
 }
 
-export interface ExtendedClaims {
+/** The objects that quotas count. */
+type CountedObjects = Pick<UsageCounter, 'object' | 'objects'>
+
+export class ExtendedClaims {
   readonly evaluator: Evaluator
-  start(): Promise<void>
-  stop(): void
-}
+  readonly #claims: ServedResource
+  readonly #pods: ServedResource
+  readonly #classes: FollowedObjects<KnownClass>
+  readonly #counted: CountedObjects
+  readonly #podUsage = podUsage()
 
-export function extendedClaims(
-  { registry, find, log }: PluginSources,
-  claims: ServedResource,
-  counted: Pick<UsageCounter, 'object' | 'objects'>,
-): ExtendedClaims {
-  const plain = evaluatorOf(claims)!
-  const pods = find('v1/pods')
-  const classes = new FollowedObjects<KnownClass>({
-    registry,
-    resource: find('resource.k8s.io/v1/deviceclasses'),
-    read: (object) => ({ resource: object.parse<Model<V1DeviceClass>>().spec?.extendedResourceName }),
-    log,
-  })
-  const pod = podUsage()
-
-  return {
-    evaluator: {
+  constructor({ registry, find, log }: PluginSources, claims: ServedResource, counted: CountedObjects) {
+    this.#claims = claims
+    this.#pods = find('v1/pods')
+    this.#counted = counted
+    this.#classes = new FollowedObjects<KnownClass>({
+      registry,
+      resource: find('resource.k8s.io/v1/deviceclasses'),
+      read: (object) => ({ resource: object.parse<Model<V1DeviceClass>>().spec?.extendedResourceName }),
+      log,
+    })
+    const plain = evaluatorOf(claims)!
+    this.evaluator = {
       ...plain,
-      matching: (names) =>
-        names.filter(
-          (name) =>
-            plain.matching([name]).length > 0 ||
-            (isExtendedRequest(name) && standsForDevices(name.slice(requests.length))),
-        ),
-      usage(claim) {
+      matching: (names) => names.filter((name) => plain.matching([name]).length > 0 || this.#matches(name)),
+      usage: (claim) => {
         const usage = plain.usage(claim)
-        return { ...usage, ...positiveDifference(extendedUsage(usage), paidWithPod(claim)) }
+        return { ...usage, ...positiveDifference(this.#extendedUsage(usage), this.#paidWithPod(claim)) }
       },
       // Classes and pods change independently of the claim.
       changesOverTime: () => true,
-    },
-    start: () => classes.start(),
-    stop: () => classes.stop(),
+    }
   }
 
-  function standsForDevices(resource: string): boolean {
+  /** Resolves when all device classes have been loaded. */
+  start(): Promise<void> {
+    return this.#classes.start()
+  }
+
+  stop(): void {
+    this.#classes.stop()
+  }
+
+  /** Returns true for the name of an extended resource that stands for devices. */
+  #matches(name: string): boolean {
+    if (!isExtendedRequest(name)) return false
+    const resource = name.slice(requests.length)
     if (resource.startsWith(deviceClassPrefix))
-      return classes.get('', resource.slice(deviceClassPrefix.length)) !== undefined
-    return [...classes.all()].some((known) => known.resource === resource)
+      return this.#classes.get('', resource.slice(deviceClassPrefix.length)) !== undefined
+    return [...this.#classes.all()].some((known) => known.resource === resource)
   }
 
-  function extendedUsage(usage: ResourceList): ResourceList {
+  #extendedUsage(usage: ResourceList): ResourceList {
     const extended: ResourceList = {}
     for (const [name, amount] of Object.entries(usage)) {
       if (!name.endsWith(devicesOfClass)) continue
       const deviceClass = name.slice(0, -devicesOfClass.length)
       extended[`${requests}${deviceClassPrefix}${deviceClass}`] = amount
-      const resource = classes.get('', deviceClass)?.resource
+      const resource = this.#classes.get('', deviceClass)?.resource
       if (resource) extended[`${requests}${resource}`] = amount
     }
     return extended
   }
 
   /** Returns the usage already charged with the claim's pod; empty for other claims. */
-  function paidWithPod(claim: KubeObject): ResourceList {
+  #paidWithPod(claim: KubeObject): ResourceList {
     const owner = podOf(claim)
     if (!owner) return {}
     const namespace = claim.metadata.namespace ?? ''
-    const found = counted.object<ClaimedPod>(pods, namespace, owner.name)
+    const found = this.#counted.object<ClaimedPod>(this.#pods, namespace, owner.name)
     if (found?.metadata.uid !== owner.uid) return {}
     const status = found.status?.extendedResourceClaimStatus
-    const isIts = status ? status.resourceClaimName === claim.metadata.name : isFirst(claim, owner.uid)
-    return isIts ? pod.usage(found) : {}
+    const isIts = status ? status.resourceClaimName === claim.metadata.name : this.#isFirst(claim, owner.uid)
+    return isIts ? this.#podUsage.usage(found) : {}
   }
 
   /** Only the oldest claim of a pod is charged with it. */
-  function isFirst(claim: KubeObject, uid: string): boolean {
-    const age = ({ metadata }: KubeObject): number =>
-      Date.parse(metadata.creationTimestamp ?? '') || Number.POSITIVE_INFINITY
-    for (const other of counted.objects(claims, claim.metadata.namespace ?? '')) {
-      if (podOf(other)?.uid !== uid) continue
-      if (
-        age(other) < age(claim) ||
-        (age(other) === age(claim) && (other.metadata.name ?? '') < (claim.metadata.name ?? ''))
-      )
-        return false
-    }
+  #isFirst(claim: KubeObject, uid: string): boolean {
+    for (const other of this.#counted.objects(this.#claims, claim.metadata.namespace ?? ''))
+      if (podOf(other)?.uid === uid && isOlder(other, claim)) return false
     return true
   }
 }
+
+/** Of claims of the same second, the one whose name sorts first counts as older. */
+function isOlder({ metadata }: KubeObject, than: KubeObject): boolean {
+  const [age, ageOfOther] = [createdAt(metadata), createdAt(than.metadata)]
+  return age < ageOfOther || (age === ageOfOther && (metadata.name ?? '') < (than.metadata.name ?? ''))
+}
+
+const createdAt = ({ creationTimestamp }: KubeObject['metadata']): number =>
+  Date.parse(creationTimestamp ?? '') || Number.POSITIVE_INFINITY
 
 /** The pod for which the scheduler created the claim. */
 function podOf({ metadata }: KubeObject): OwnerReference | undefined {

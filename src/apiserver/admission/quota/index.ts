@@ -1,8 +1,8 @@
 /** The plug-in that enforces resource quotas. */
 import type { AdmissionOptions } from '../index.ts'
 import type { PluginFactory } from '../plugin.ts'
-import { resourceQuota } from './resource-quota.ts'
+import { ResourceQuota } from './resource-quota.ts'
 
 export const quotaPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>>> = {
-  ResourceQuota: resourceQuota,
+  ResourceQuota: (sources) => new ResourceQuota(sources),
 }

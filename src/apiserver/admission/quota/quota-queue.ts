@@ -39,7 +39,7 @@ const reservationMs = 5_000
 
 export interface QuotaQueueOptions {
   readonly namespace: string
-  readonly book: QuotaCache
+  readonly quotaCache: QuotaCache
   readonly usage: UsageCounter
   readonly limited: readonly LimitedResource[]
   /** Called when charged writes are not stored yet: usage has to be recounted later. */
@@ -111,9 +111,9 @@ export class QuotaQueue {
   }
 
   async #checkAll(batch: readonly Waiting[]): Promise<void> {
-    const { book, namespace } = this.#options
+    const { quotaCache, namespace } = this.#options
     try {
-      await this.#attempt(book.in(namespace), batch, new Map(), 1)
+      await this.#attempt(quotaCache.in(namespace), batch, new Map(), 1)
     } catch (error) {
       for (const { settle } of batch) settle(error instanceof Error ? error : new Error(String(error)))
     }
@@ -126,7 +126,7 @@ export class QuotaQueue {
     paid: ReadonlyMap<Waiting, ReadonlyMap<string, ResourceList>>,
     attempt: number,
   ): Promise<void> {
-    const { book, limited } = this.#options
+    const { quotaCache, limited } = this.#options
     // The quotas including the charges of the writes checked so far.
     const running = new Map(quotas.map((quota) => [quota.uid, quota]))
     const charged = new Map<Waiting, ReadonlyMap<string, ResourceList>>()
@@ -153,7 +153,7 @@ export class QuotaQueue {
     const lost: Quota[] = []
     for (const quota of quotas) {
       const { hard, used } = running.get(quota.uid)!
-      if (!sameAmounts(used, quota.used) && !(await book.write(quota, { hard, used }))) lost.push(quota)
+      if (!sameAmounts(used, quota.used) && !(await quotaCache.write(quota, { hard, used }))) lost.push(quota)
     }
     const lostUids = new Set(lost.map(({ uid }) => uid))
     const retries: Waiting[] = []
@@ -171,7 +171,7 @@ export class QuotaQueue {
     const paidElsewhere = new Map(
       retries.map((one) => [one, new Map([...charged.get(one)!].filter(([uid]) => !lostUids.has(uid)))]),
     )
-    await this.#attempt(await book.newest(lost), retries, paidElsewhere, attempt + 1)
+    await this.#attempt(await quotaCache.newest(lost), retries, paidElsewhere, attempt + 1)
   }
 
   #settle(one: Waiting, charges: ReadonlyMap<string, ResourceList>): void {
@@ -190,10 +190,10 @@ export class QuotaQueue {
   }
 
   async #count(): Promise<void> {
-    const { book, usage, namespace } = this.#options
-    await usage.follow(book.in(namespace))
+    const { quotaCache, usage, namespace } = this.#options
+    await usage.follow(quotaCache.in(namespace))
     // Synchronous from here on: the counted objects and the reservations must be of the same moment.
-    const quotas = book.in(namespace)
+    const quotas = quotaCache.in(namespace)
     this.#expireReservations(Date.now())
     const reserved = [...this.#reservations.values()].flat()
     const counts = quotas.map((quota) => {
@@ -207,7 +207,8 @@ export class QuotaQueue {
     if (reserved.length > 0) this.#options.countLater()
     for (const { quota, used } of counts) {
       if (isCounted(quota) && sameAmounts(used, quota.used)) continue
-      if (!(await book.write(quota, { hard: quota.specHard, used }))) this.#needsRecount = book.has(namespace)
+      if (!(await quotaCache.write(quota, { hard: quota.specHard, used })))
+        this.#needsRecount = quotaCache.has(namespace)
     }
   }
 
