@@ -31,15 +31,6 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
   const find = (key: string): ServedResource =>
     registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
   const writer = ownWriter(registry, new AdmissionChain([]))
-  const decoded = (resource: ServedResource, object: object): KubeObject => {
-    const copy = {
-      apiVersion: resource.groupVersion,
-      kind: resource.definition.kind,
-      ...structuredClone(object),
-    } as unknown as KubeObject
-    resource.applyDefaults(copy)
-    return copy
-  }
   return {
     logged,
     sources: {
@@ -64,13 +55,13 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
     },
     async store(key, object) {
       const resource = find(key)
-      const copy = decoded(resource, object)
+      const copy = withDefaults(resource, object)
       const { namespace = '', name = '' } = copy.metadata
       await createObject({ ...writer, resource, namespace, name, subresource: '' }, copy)
     },
     write(key, object, more = {}) {
       const resource = find(key)
-      const copy = decoded(resource, object)
+      const copy = withDefaults(resource, object)
       return {
         operation: 'CREATE',
         resource,
@@ -87,6 +78,16 @@ export function pluginFixture(configuration?: unknown, features = defaultFeature
       }
     },
   }
+}
+
+function withDefaults(resource: ServedResource, object: object): KubeObject {
+  const copy = {
+    apiVersion: resource.groupVersion,
+    kind: resource.definition.kind,
+    ...structuredClone(object),
+  } as unknown as KubeObject
+  resource.applyDefaults(copy)
+  return copy
 }
 
 /**

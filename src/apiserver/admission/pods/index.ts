@@ -14,7 +14,7 @@ import { podTolerationRestriction } from './scheduling/pod-toleration-restrictio
 import { podTopologyLabels } from './scheduling/pod-topology-labels.ts'
 import { priority } from './scheduling/priority.ts'
 import { taintNodesByCondition } from './scheduling/taint-nodes-by-condition.ts'
-import { serviceAccount } from './service-account/index.ts'
+import { ServiceAccount } from './service-account/index.ts'
 
 export { privilegedContainers } from './privileged-containers.ts'
 
@@ -32,6 +32,6 @@ export const podPlugins: Readonly<Record<string, PluginFactory<AdmissionOptions>
   PodTopologyLabels: podTopologyLabels,
   Priority: priority,
   RuntimeClass: runtimeClass,
-  ServiceAccount: serviceAccount,
+  ServiceAccount: (sources) => new ServiceAccount(sources),
   TaintNodesByCondition: ({ find }) => taintNodesByCondition(find('v1/nodes')),
 }

@@ -1,6 +1,7 @@
 /** ServiceAccount: pods run with an existing service account, and get its token and its pull secrets. */
 import type { PodSpec } from '../../../../api/core/pod/model.ts'
 import { after } from '../../../../lib/flow/after.ts'
+import type { ServedResource } from '../../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
@@ -9,62 +10,68 @@ import { type Account, Accounts, defaultAccount } from './accounts.ts'
 import { environmentFault, namesSecrets, secretFault } from './secret-references.ts'
 import { mountToken } from './token-volume.ts'
 
-export function serviceAccount(sources: PluginSources): AdmissionPlugin {
-  const pods = sources.find('v1/pods')
-  const accounts = new Accounts(sources)
-  const podOf = ({ resource, object }: AdmissionAttributes): PodWithSpec | undefined =>
-    resource === pods && object && 'spec' in object && object.spec ? (object as PodWithSpec) : undefined
+export class ServiceAccount implements AdmissionPlugin {
+  readonly name = 'ServiceAccount'
+  readonly handles = ['CREATE', 'UPDATE'] as const
+  readonly #pods: ServedResource
+  readonly #accounts: Accounts
 
-  return {
-    name: 'ServiceAccount',
-    handles: ['CREATE', 'UPDATE'],
-    mutate(attributes) {
-      const { operation, subresource } = attributes
-      const pod = operation === 'CREATE' && subresource === '' ? podOf(attributes) : undefined
-      if (!pod) return
-      if (isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
-      const { spec } = pod
-      spec.serviceAccountName ||= defaultAccount
-      spec.serviceAccount = spec.serviceAccountName
-      return withAccount(attributes, spec, (account) => {
-        if (spec.automountServiceAccountToken ?? account.automount ?? true) mountToken(spec)
-        if (!spec.imagePullSecrets?.length && account.pullSecrets.length)
-          spec.imagePullSecrets = account.pullSecrets.map((name) => ({ name }))
-        checkSecrets(attributes, spec, account)
-      })
-    },
-    validate(attributes) {
-      const { operation, subresource } = attributes
-      if (operation === 'UPDATE' ? subresource !== 'ephemeralcontainers' : subresource !== '') return
-      const pod = podOf(attributes)
-      if (!pod) return
-      if (operation === 'CREATE' && isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
-      const { spec } = pod
-      if (!spec.serviceAccountName)
-        throw forbiddenWrite(
-          attributes,
-          `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
-        )
-      return withAccount(attributes, spec, (account) => {
-        if (operation === 'CREATE') checkSecrets(attributes, spec, account)
-        else
-          check(
-            attributes,
-            account.allowed && environmentFault('ephemeral container', spec.ephemeralContainers ?? [], account.allowed),
-          )
-      })
-    },
-    start: () => accounts.start(),
-    stop: () => accounts.stop(),
+  constructor(sources: PluginSources) {
+    this.#pods = sources.find('v1/pods')
+    this.#accounts = new Accounts(sources)
   }
 
-  function withAccount(
+  start(): Promise<void> {
+    return this.#accounts.start()
+  }
+
+  stop(): void {
+    this.#accounts.stop()
+  }
+
+  mutate(attributes: AdmissionAttributes): void | Promise<void> {
+    const { operation, subresource } = attributes
+    const pod = operation === 'CREATE' && subresource === '' ? this.#podOf(attributes) : undefined
+    if (!pod) return
+    if (isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
+    const { spec } = pod
+    spec.serviceAccountName ||= defaultAccount
+    spec.serviceAccount = spec.serviceAccountName
+    return this.#withAccount(attributes, spec, (account) => {
+      if (spec.automountServiceAccountToken ?? account.automount ?? true) mountToken(spec)
+      if (!spec.imagePullSecrets?.length && account.pullSecrets.length)
+        spec.imagePullSecrets = account.pullSecrets.map((name) => ({ name }))
+      checkSecrets(attributes, spec, account)
+    })
+  }
+
+  validate(attributes: AdmissionAttributes): void | Promise<void> {
+    const { operation, subresource } = attributes
+    if (operation === 'UPDATE' ? subresource !== 'ephemeralcontainers' : subresource !== '') return
+    const pod = this.#podOf(attributes)
+    if (!pod) return
+    if (operation === 'CREATE' && isMirrorPod(pod)) return checkMirror(attributes, pod.spec)
+    const { spec } = pod
+    if (!spec.serviceAccountName)
+      throw forbiddenWrite(
+        attributes,
+        `no service account specified for pod ${attributes.namespace}/${pod.metadata.name ?? ''}`,
+      )
+    const checkReferences = operation === 'CREATE' ? checkSecrets : checkEnvironment
+    return this.#withAccount(attributes, spec, (account) => checkReferences(attributes, spec, account))
+  }
+
+  #podOf({ resource, object }: AdmissionAttributes): PodWithSpec | undefined {
+    return resource === this.#pods && object && 'spec' in object && object.spec ? (object as PodWithSpec) : undefined
+  }
+
+  #withAccount(
     attributes: AdmissionAttributes,
     { serviceAccountName: name = '' }: PodSpec,
     next: (account: Account) => void,
   ): void | Promise<void> {
     const { namespace } = attributes
-    return after(accounts.get(namespace, name), (account) => {
+    return after(this.#accounts.get(namespace, name), (account) => {
       if (!account)
         throw forbiddenWrite(
           attributes,
@@ -77,6 +84,10 @@ export function serviceAccount(sources: PluginSources): AdmissionPlugin {
 
 const checkSecrets = (attributes: AdmissionAttributes, spec: PodSpec, { allowed }: Account): void =>
   check(attributes, allowed && secretFault(spec, allowed))
+
+/** Only ephemeral containers are added by updates. */
+const checkEnvironment = (attributes: AdmissionAttributes, spec: PodSpec, { allowed }: Account): void =>
+  check(attributes, allowed && environmentFault('ephemeral container', spec.ephemeralContainers ?? [], allowed))
 
 function check(attributes: AdmissionAttributes, fault: string | undefined): void {
   if (fault) throw forbiddenWrite(attributes, fault)
