@@ -20,6 +20,7 @@ import { benchCustom } from './custom-resources.ts'
 import { benchEnvtest } from './envtest.ts'
 import { benchNodes } from './nodes/index.ts'
 import { overload } from './overload.ts'
+import { benchPatterns } from './patterns.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
 import { users } from './rights.ts'
@@ -46,6 +47,7 @@ const help = `npm run bench -- [flags]
 --seconds N              duration of --overload (default: 60)
 --apply                  only: server-side apply without connection and store
 --authorization          only: RBAC decisions
+--patterns               only: patterns of schemas
 --controllers            only: all controllers, with many objects and at rest
 --lines LINE,…           with --controllers: ${allLines.join(', ')}
 --scheduler              only: the scheduler, with clusters in memory
@@ -74,6 +76,7 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '60' },
     apply: { type: 'boolean', default: false },
     authorization: { type: 'boolean', default: false },
+    patterns: { type: 'boolean', default: false },
     controllers: { type: 'boolean', default: false },
     lines: { type: 'string', default: allLines.join(',') },
     scheduler: { type: 'boolean', default: false },
@@ -89,6 +92,7 @@ if (flags.help) console.log(help)
 else if (flags.envtest) await benchEnvtest()
 else if (flags.apply) benchApply()
 else if (flags.authorization) await benchAuthorization()
+else if (flags.patterns) benchPatterns()
 else if (flags.scheduler) await benchScheduler()
 else await bench()
 

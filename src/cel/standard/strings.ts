@@ -1,6 +1,6 @@
 /** The standard functions of strings, and `size`. */
 
-import { type LinearRegexp, linearRegexp, RegexpSyntaxError } from '../../lib/linear-regexp/index.ts'
+import { linearRegexp, RegexpSyntaxError } from '../../lib/linear-regexp/index.ts'
 import { sizeOf } from '../evaluation/sizes.ts'
 import type { FunctionDeclaration, Overload } from '../library.ts'
 import { boolType, bytesType, intType, listType, mapType, stringType, typeParameter } from '../types.ts'
@@ -40,26 +40,16 @@ const matchCosts: Pick<Overload, 'cost' | 'estimate'> = {
   }),
 }
 
-const cache = new Map<string, LinearRegexp>()
-/** The limit of cached patterns. Rules have fewer; more of them are computed ones. */
-const cacheLimit = 512
-
-/** Compiles an expression in RE2's syntax, which matches in linear time. Throws CelError. */
-export function regexp(pattern: string): LinearRegexp {
-  const known = cache.get(pattern)
-  if (known) return known
+/** Matches an expression in RE2's syntax, in linear time. Throws CelError for an invalid one. */
+function matches(text: string, pattern: string): boolean {
   try {
-    const made = linearRegexp(pattern)
-    if (cache.size >= cacheLimit) cache.clear()
-    cache.set(pattern, made)
-    return made
+    return linearRegexp(pattern).test(text)
   } catch (error) {
     if (error instanceof RegexpSyntaxError) throw new CelError(error.message)
     throw error
   }
 }
 
-const matches = (text: string, pattern: string): boolean => regexp(pattern).test(text)
 const size = (value: Value): bigint => BigInt(sizeOf(value))
 
 const sized = [

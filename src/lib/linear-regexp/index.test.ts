@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { linearRegexp } from './index.ts'
+import { linearRegexp, RegexpSyntaxError } from './index.ts'
 
 const matches: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [
   ['^[a-z]+$', 'abc', true],
@@ -35,6 +35,10 @@ const matches: readonly (readonly [pattern: string, text: string, matches: boole
   ['^\\x41\\x{1F600}\\101\\n$', 'A😀A\n', true],
   ['(?P<year>\\d{4})', 'in 2024', true],
   ['(|a)*b', 'aab', true],
+  ['(?<year>\\d{4})', 'in 2024', true],
+  ['(?i)^\\w$', 'ſ', true],
+  ['^(\\Qa.b\\E)?$', '', true],
+  ['^a(?i)+$', 'aa', true],
 ]
 
 for (const [pattern, text, expected] of matches)
@@ -50,7 +54,11 @@ const invalid: readonly (readonly [pattern: string, why: string])[] = [
   ['a{1001}', 'invalid repeat count: `{1001}`'],
   ['(a{10}){200}', 'invalid repeat count: `{200}`'],
   ['\\', 'trailing backslash at end of expression: ``'],
+  ['[\\', 'trailing backslash at end of expression: ``'],
   ['[z-a]', 'invalid character class range: `z-a`'],
+  ['\\p{Foo}', 'invalid character class range: `\\p{Foo}`'],
+  ['\\x{110000}', 'invalid escape sequence: `\\x{110000`'],
+  ['(?', 'invalid or unsupported Perl syntax: `(?`'],
   ['(?=a)', 'invalid or unsupported Perl syntax: `(?=`'],
   ['(a)\\1', 'invalid escape sequence: `\\1`'],
   ['(?P<n', 'invalid named capture: `(?P<n`'],
@@ -63,4 +71,14 @@ for (const [pattern, why] of invalid)
 test('all expressions take linear time', () => {
   for (const pattern of ['(a+)+$', '(a|aa)+$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(a*)*c', '(.*)(.*)(.*)(.*)x$'])
     assert.equal(linearRegexp(pattern).test(`${'a'.repeat(100_000)}!`), false)
+})
+
+test('the text of an expression and its compiled form are limited', () => {
+  for (const source of ['a'.repeat(100_001), '.{1000}'.repeat(30)])
+    assert.throws(() => linearRegexp(source), new RegexpSyntaxError('expression too large', source))
+  assert.equal(linearRegexp('.{1000}'.repeat(10)).test('a'.repeat(10_000)), true)
+})
+
+test('an expression that is used again is compiled once', () => {
+  assert.equal(linearRegexp('^once$'), linearRegexp('^once$'))
 })

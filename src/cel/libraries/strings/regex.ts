@@ -1,5 +1,5 @@
 /** Kubernetes' library of regular expressions: `'abc 123'.find('[0-9]+')`. */
-import { RegexpSyntaxError, regexpFinder, TooMuchWork } from '../../../lib/linear-regexp/index.ts'
+import { type Finder, RegexpSyntaxError, regexpFinder, TooMuchWork } from '../../../lib/linear-regexp/index.ts'
 import type { Library } from '../../library.ts'
 import { declare, member } from '../../standard/declare.ts'
 import { intType, listType, stringType } from '../../types.ts'
@@ -7,24 +7,12 @@ import { ArrayList } from '../../values.ts'
 import { intOf, rethrowAsCelError, textOf } from '../arguments.ts'
 import { type Costs, matchCost, matchEstimate, sizeEstimate, sizeOf } from '../costs.ts'
 
-type Finder = ReturnType<typeof regexpFinder>
-
-/** Compiled patterns: rules are few, and use the same patterns repeatedly. */
-const cache = new Map<string, Finder>()
-const cacheLimit = 256
-
-function finderOf(pattern: string): Finder {
-  const known = cache.get(pattern)
-  if (known) return known
-  const finder = rethrowAsCelError(
+const finderOf = (pattern: string): Finder =>
+  rethrowAsCelError(
     RegexpSyntaxError,
     () => regexpFinder(pattern),
     (message) => `Illegal regex: ${message}`,
   )
-  if (cache.size >= cacheLimit) cache.clear()
-  cache.set(pattern, finder)
-  return finder
-}
 
 const findAll = (text: string, pattern: string, limit: number): readonly string[] =>
   rethrowAsCelError(TooMuchWork, () => finderOf(pattern).findAll(text, limit))
