@@ -18,6 +18,10 @@ const reporter = ['--test-reporter', script('test-reporter.ts'), '--test-reporte
 /** They read the same files and write none. */
 export const staticChecks: readonly Step[] = [
   { name: 'types', command: [bin('tsc'), '--noEmit'] },
+  {
+    name: 'published types',
+    command: [bin('tsc'), '-p', 'tsconfig.types.json', '--emitDeclarationOnly', 'false', '--noEmit'],
+  },
   { name: 'lint', command: [bin('biome'), 'check', '--error-on-warnings', '--diagnostic-level=warn'] },
   {
     name: 'promises',

@@ -13,7 +13,7 @@ export interface Component<Parts> {
   start(parts: Parts, lifetime: Lifetime): Partial<Parts> | Promise<Partial<Parts>>
 }
 
-interface Definition<Parts, Needs extends keyof Parts, Gives extends keyof Parts> {
+export interface Definition<Parts, Needs extends keyof Parts, Gives extends keyof Parts> {
   readonly name: string
   readonly needs: readonly Needs[]
   readonly gives: readonly Gives[]
