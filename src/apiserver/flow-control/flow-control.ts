@@ -14,7 +14,8 @@ import { PacedStarts } from './pacing/paced-starts.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { type Clock, realClock } from './queuing/clock.ts'
 import type { Rejection } from './queuing/queue-set.ts'
-import { type FlowMetrics, flowMetrics, type LevelUse, type RequestKind } from './reporting/flow-metrics.ts'
+import { FlowMetrics, type RequestKind } from './reporting/flow-metrics.ts'
+import type { LevelUse } from './reporting/level-use.ts'
 import { RequestKinds } from './reporting/request-kinds.ts'
 import { waitLimit } from './wait-limit.ts'
 import { WatchCounts } from './watch-counts.ts'
@@ -60,11 +61,11 @@ export class FlowControl {
     this.#clock = clock
     this.#requestTimeoutMs = requestTimeoutMs
     this.#estimator = { size, watches: this.watches }
-    this.#metrics = flowMetrics(metrics, {
+    this.#metrics = new FlowMetrics(metrics, {
       levels: () => this.levels.all,
       fairFraction: () => this.levels.fairFraction,
     })
-    this.#kinds = new RequestKinds(this.#metrics.kinds, clock.now())
+    this.#kinds = new RequestKinds(this.#metrics, clock.now())
     metrics.gauge('apiserver_current_inqueue_requests', 'Requests that wait in queues now.', ['request_kind'], () => [
       [['mutating'], this.#kinds.inQueue('mutating')],
       [['readOnly'], this.#kinds.inQueue('readOnly')],

@@ -13,14 +13,14 @@ import { requestInfo } from '../request-info/request-info.ts'
 import { Levels } from './levels.ts'
 import type { PriorityLevel } from './priority-level.ts'
 import { FakeClock } from './queuing/fake-clock.fixture.ts'
-import { flowMetrics } from './reporting/flow-metrics.ts'
+import { FlowMetrics } from './reporting/flow-metrics.ts'
 
 const schemas = [...mandatoryFlowSchemas, ...suggestedFlowSchemas]
 const configurations = [...mandatoryPriorityLevels, ...suggestedPriorityLevels]
 
 function levelsOf(seats = 600): { levels: Levels; clock: FakeClock; level: (name: string) => PriorityLevel } {
   const clock = new FakeClock()
-  const metrics = flowMetrics(new MetricsRegistry(), { levels: () => [], fairFraction: () => 0 })
+  const metrics = new FlowMetrics(new MetricsRegistry(), { levels: () => [], fairFraction: () => 0 })
   const levels = new Levels({
     clock,
     seats,

@@ -19,10 +19,10 @@ export class RequestKinds {
   readonly #executing: Readonly<Record<RequestKind, Counted>>
   readonly #waiting: Readonly<Record<RequestKind, Counted>>
 
-  constructor(kinds: FlowMetrics['kinds'], now: number) {
+  constructor(metrics: FlowMetrics, now: number) {
     const phase = (name: Phase): Readonly<Record<RequestKind, Counted>> => ({
-      readOnly: new Counted(kinds(name, 'readOnly', now)),
-      mutating: new Counted(kinds(name, 'mutating', now)),
+      readOnly: new Counted(metrics.kind(name, 'readOnly', now)),
+      mutating: new Counted(metrics.kind(name, 'mutating', now)),
     })
     this.#executing = phase('executing')
     this.#waiting = phase('waiting')
