@@ -20,7 +20,7 @@ import { authorizationMetrics } from './identity/authorization-metrics.ts'
 import { impersonationMetrics } from './identity/impersonation-metrics.ts'
 import { buildChain, type ChainOptions } from './index.ts'
 import { filterDurations } from './metrics/filter-metrics.ts'
-import { requestMetrics } from './metrics/request-metrics.ts'
+import { RequestMetrics } from './metrics/request-metrics.ts'
 import { warmUpChain } from './warm-up-chain.ts'
 
 interface AuditedStage {
@@ -82,7 +82,7 @@ async function chain(t: TestContext, director: Handler, authorizer: Authorizer =
     log,
     storeHealth: storeHealth(memoryStore(), log),
     waitGroup: new WaitGroup(),
-    metrics: requestMetrics(metrics, () => undefined),
+    metrics: new RequestMetrics(metrics, () => undefined),
     authentication: {
       hasPasswords: false,
       authenticators: [(asked) => (asked.header('authorization') ? 'invalid' : { name: 'jane', groups: [] })],

@@ -13,7 +13,8 @@ import { authorizationMetrics } from './identity/authorization-metrics.ts'
 import { impersonationMetrics } from './identity/impersonation-metrics.ts'
 import type { ChainOptions } from './index.ts'
 import { filterDurations } from './metrics/filter-metrics.ts'
-import { type FindResource, requestMetrics } from './metrics/request-metrics.ts'
+import type { FindResource } from './metrics/request-labels.ts'
+import { RequestMetrics } from './metrics/request-metrics.ts'
 
 /** An ordinary user: members of system:masters bypass flow control. */
 const itself = { name: 'system:apiserver', groups: ['system:authenticated'] }
@@ -26,7 +27,7 @@ export function warmUpChain(chain: ChainOptions, find: FindResource, auditing: A
   return {
     ...chain,
     auditing,
-    metrics: requestMetrics(metrics, find),
+    metrics: new RequestMetrics(metrics, find),
     authorizer: alwaysAllow,
     attempts: authenticationMetrics(metrics, filters.authentication),
     impersonations: impersonationMetrics(metrics),

@@ -6,7 +6,8 @@ import { authorizationMetrics } from '../chain/identity/authorization-metrics.ts
 import { impersonationMetrics } from '../chain/identity/impersonation-metrics.ts'
 import { buildChain, type ChainOptions } from '../chain/index.ts'
 import { filterDurations } from '../chain/metrics/filter-metrics.ts'
-import { type FindResource, requestMetrics } from '../chain/metrics/request-metrics.ts'
+import type { FindResource } from '../chain/metrics/request-labels.ts'
+import { RequestMetrics } from '../chain/metrics/request-metrics.ts'
 import { warmUpChain } from '../chain/warm-up-chain.ts'
 import { discoveryDocuments } from '../discovery/index.ts'
 import { director } from '../endpoints/director.ts'
@@ -139,7 +140,7 @@ export const chain = component({
       log,
       storeHealth,
       waitGroup,
-      metrics: requestMetrics(metrics, definitionOf),
+      metrics: new RequestMetrics(metrics, definitionOf),
       authentication,
       authorizer,
       attempts: authenticationMetrics(metrics, filters.authentication),
