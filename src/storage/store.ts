@@ -42,12 +42,9 @@ export interface ListResult {
   readonly more: boolean
 }
 
-/**
- * A put, a delete, or a put of a last value followed by a delete. The latter takes two revisions, which become durable
- * together, and must be the only operation.
- */
+/** A put or a delete. Deleting an absent key changes nothing. */
 export type Operation =
-  | { readonly key: string; readonly value: Buffer; readonly delete?: true }
+  | { readonly key: string; readonly value: Buffer; readonly delete?: undefined }
   | { readonly key: string; readonly value?: undefined; readonly delete: true }
 
 /** All operations are applied if every condition holds, otherwise none. A key may occur in one operation only. */

@@ -9,7 +9,7 @@ export const maxTransactionBytes = 1.5 * 1024 * 1024
 
 /**
  * Throws RequestTooLargeError for too many bytes; RangeError for invalid keys (empty, too long, with a NUL or half a
- * surrogate pair), for duplicate keys, and for a last value that is not the only operation.
+ * surrogate pair) and for duplicate keys.
  */
 export function checkTransaction({ conditions, operations }: Transaction): void {
   for (const { key } of conditions) checkKey(key)
@@ -20,8 +20,6 @@ export function checkTransaction({ conditions, operations }: Transaction): void 
   }
   if (bytes > maxTransactionBytes) throw new RequestTooLargeError()
   if (operations.length < 2) return
-  if (operations.some((operation) => operation.value && operation.delete))
-    throw new RangeError('a last value has to be the only operation of its transaction')
   const keys = new Set<string>()
   for (const { key } of operations) {
     if (keys.has(key)) throw new RangeError(`key ${JSON.stringify(key)} stands in two operations of one transaction`)

@@ -239,7 +239,8 @@ export class Registry {
     live: StoredObject,
   ): Promise<StoredObject | Lost> {
     if (!isStoredUnchanged(resource, live)) return this.put(resource, key, { ...live.parse(), metadata }, live)
-    const value = this.#withMetadata(resource, metadata, live)
+    const value = encode(resource, { kind: '', apiVersion: '', metadata }, live)
+    this.cacher(resource).hints.set(value, { summary: summaryWith(metadata, live.summary), validSpec: live.validSpec })
     const { revision } = live
     return this.#written(
       resource,
@@ -250,37 +251,22 @@ export class Registry {
     )
   }
 
-  /** Commits `live` with its last metadata, and removes it: watches see both changes. Returns it as it was removed. */
+  /**
+   * Commits `live` with its last metadata, then removes it: watches see both changes, as upstream. Returns it as it was
+   * removed.
+   */
   async putAndRemove(
     resource: ServedResource,
     key: string,
     metadata: ObjectMeta,
     live: StoredObject,
   ): Promise<StoredObject | Lost> {
-    const { revision } = live
-    if (!isStoredUnchanged(resource, live)) {
-      const last = await this.putMetadata(resource, key, metadata, live)
-      if (typeof last === 'string') return last
-      const removed = await this.remove(resource, key, last.revision)
-      if (typeof removed !== 'string') return last.at(removed)
-      // A controller may have removed it in the meantime.
-      return (await this.newest(resource, key)) ? removed : last
-    }
-    const value = this.#withMetadata(resource, metadata, live)
-    const asked = performance.now()
-    const result = await this.store.commit({
-      conditions: [{ key, revision }],
-      operations: [{ key, value, delete: true }],
-    })
-    this.cacher(resource).counts.observeStoreRequest('delete', asked)
-    if (!result.committed) return lost(result.current[0], revision)
-    return new StoredObject(resource, key, result.revision, spliceRevision(resource, value, result.revision))
-  }
-
-  #withMetadata(resource: ServedResource, metadata: ObjectMeta, live: StoredObject): Buffer {
-    const value = encode(resource, { kind: '', apiVersion: '', metadata }, live)
-    this.cacher(resource).hints.set(value, { summary: summaryWith(metadata, live.summary), validSpec: live.validSpec })
-    return value
+    const last = await this.putMetadata(resource, key, metadata, live)
+    if (typeof last === 'string') return last
+    const removed = await this.remove(resource, key, last.revision)
+    if (typeof removed !== 'string') return last.at(removed)
+    // A controller may have removed it in the meantime.
+    return (await this.newest(resource, key)) ? removed : last
   }
 
   /** Returns `live` if the store holds an equal value: the webhook decides whether two versions show it alike. */

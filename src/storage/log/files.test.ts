@@ -71,6 +71,35 @@ test('a store of an earlier version is rejected with advice', async (t) => {
   await assertNotOpened(directory, 'store.mdb', /written by an earlier version .* left as it was; save its objects/)
 })
 
+test('a store whose earlier version put and deleted a key in one transaction opens with both revisions', async (t) => {
+  const directory = await folder(t)
+  const segment = [
+    'dDhzLWxvZwoBAAAA+boiGAEAAAABAAAAADhxXb09nUIAAAAAAADwPwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAHQ4c0IQlszxLwAAAAEAAABA',
+    'AAAATlxXb3yB8jIAAAIAAQAAAAAAAAAAAABAL2ExdDhzQmzLx+JfAAAAAwAAAG8AAABOXFdvBOGWxwAAAgAEAAAAAAAAAAAACEAvYWxhc3Qz',
+    '78MHAQACAAAAAAAAAAAAAAAQQC9hhOGbPgAAAgABAAAAAAAAAAAAFEAvYTI=',
+  ]
+  writeFileSync(join(directory, name(1)), Buffer.from(segment.join(''), 'base64'))
+  const mark = 'dDhzLW1hcmsKe+S8AQAAAAA4cV29PZ1CAAAAAADAaUAAAAAAAAAUQA=='
+  writeFileSync(join(directory, 'commit-mark'), Buffer.from(mark, 'base64'))
+  const notices: string[] = []
+  const store = await openLogStore({ directory, notice: (sentence) => notices.push(sentence) })
+  assert.deepEqual(notices, [])
+  const { events, through } = await store.changes(range, 1)
+  assert.equal(through, 5)
+  assert.deepEqual(
+    events.map(({ type, value, revision, previous }) => `${revision} ${type} ${value} was ${previous?.value}`),
+    ['2 put 1 was undefined', '3 put last was 1', '4 delete undefined was last', '5 put 2 was undefined'],
+  )
+  assert.equal(String((await store.get('/a', 3))?.value), 'last')
+  assert.equal(await store.get('/a', 4), undefined)
+  assert.deepEqual(await keysIn(store), ['/a@5'])
+  await put(store, '/a', Buffer.from('3'))
+  await store.close()
+  const again = await openLogStore({ directory })
+  assert.deepEqual(await keysIn(again), ['/a@6'])
+  await again.close()
+})
+
 test('a store of a newer format is rejected and not changed', async (t) => {
   const directory = await filledStore(t)
   const bytes = readFileSync(join(directory, name(2)))

@@ -129,13 +129,10 @@ export class LogStore implements Store, History, CommitListener {
     const { conditions, operations } = transaction
     for (const { key, revision } of conditions)
       if (this.#newestRevision(key) !== revision) return this.#conflict(conditions)
-    let revision = this.#accepted + 1
+    const revision = this.#accepted + 1
     const changes: PendingChange[] = []
-    for (const { key, value, delete: ends } of operations) {
-      if (value) changes.push({ key, revision, value })
-      if (ends && value) changes.push({ key, revision: ++revision, value: undefined })
-      else if (ends && this.#newestRevision(key) > 0) changes.push({ key, revision, value: undefined })
-    }
+    for (const { key, value } of operations)
+      if (value || this.#newestRevision(key) > 0) changes.push({ key, revision, value })
     if (changes.length === 0) {
       await this.#commits.settled()
       return { committed: true, revision: this.revision }

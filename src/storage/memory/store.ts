@@ -77,19 +77,13 @@ export class MemoryStore implements Store, History {
     if (conditions.some(({ key, revision }) => (this.#newest(key)?.revision ?? 0) !== revision)) {
       return { committed: false, current: conditions.map(({ key }) => this.#newest(key)) }
     }
-    let revision = this.revision + 1
+    const revision = this.revision + 1
     const events: ChangeEvent[] = []
-    const change = (key: string, value: Buffer | undefined): void => {
+    for (const { key, value } of operations) {
       const previous = this.#newest(key)
-      if (!value && !previous) return
+      if (!value && !previous) continue
       events.push(eventOf(this.#index.add(key, revision, value)))
       if (previous) this.historyBytes += previous.value.length + versionBytes
-    }
-    for (const { key, value, delete: ends } of operations) {
-      change(key, value)
-      if (!ends || !value) continue
-      revision++
-      change(key, undefined)
     }
     if (events.length === 0) return { committed: true, revision: this.revision }
     this.revision = revision

@@ -1,7 +1,7 @@
 /** Tests of transactions: compare-and-set, all or nothing. */
 import assert from 'node:assert/strict'
-import { type CommitResult, prefixRange, RequestTooLargeError, type Store } from '../store.ts'
-import { bytes, create, everything, follow, type On, put, remove, shown, shownEvent } from './support.fixture.ts'
+import { type CommitResult, prefixRange, RequestTooLargeError } from '../store.ts'
+import { bytes, create, everything, type On, put, remove, shown } from './support.fixture.ts'
 
 export function transactions(on: On): void {
   on('an empty store is at revision 1 and has no entries', async (store) => {
@@ -116,33 +116,6 @@ export function transactions(on: On): void {
     assert.equal(await store.get('/a', 3), undefined)
   })
 
-  on('a last value and its deletion take two revisions, delivered together', async (store, { reopen }) => {
-    await put(store, '/a', '1')
-    const watched = follow(store, everything, 0)
-    const end = (revision: number): Promise<CommitResult> =>
-      store.commit({
-        conditions: [{ key: '/a', revision }],
-        operations: [{ key: '/a', value: bytes('last'), delete: true }],
-      })
-    const lost = await end(1)
-    assert.deepEqual(lost.committed || lost.current.map(shown), ['/a=1@2'])
-    assert.deepEqual(await Promise.all([end(2), create(store, '/a', '2')]), [
-      { committed: true, revision: 4 },
-      { committed: true, revision: 5 },
-    ])
-    await watched.count(3)
-    const delivered = ['3 put /a=last was 1@2', '4 delete /a was last@3', '5 put /a=2']
-    assert.deepEqual(watched.events.map(shownEvent), delivered)
-    const check = async (from: Store): Promise<void> => {
-      assert.equal(from.revision, 5)
-      assert.deepEqual((await from.changes(everything, 2)).events.map(shownEvent), delivered)
-      assert.equal(shown(await from.get('/a', 3)), '/a=last@3')
-      assert.equal(await from.get('/a', 4), undefined)
-    }
-    await check(store)
-    if (reopen) await check(await reopen())
-  })
-
   on('invalid keys and more than 1.5 MiB are rejected, and no part of the transaction is applied', async (store) => {
     for (const key of ['', 'a\0b', '\ud800', 'x'.repeat(2_000)]) await assert.rejects(put(store, key, '1'), RangeError)
     const twice = [
@@ -150,11 +123,6 @@ export function transactions(on: On): void {
       { key: '/a', delete: true as const },
     ]
     await assert.rejects(store.commit({ conditions: [], operations: twice }), RangeError)
-    const lastAndMore = [
-      { key: '/a', value: bytes('1'), delete: true as const },
-      { key: '/b', value: bytes('2') },
-    ]
-    await assert.rejects(store.commit({ conditions: [], operations: lastAndMore }), RangeError)
     assert.equal(store.revision, 1)
     await assert.rejects(put(store, '/a', 'x'.repeat(1.5 * 1024 * 1024)), RequestTooLargeError)
     const half = bytes('x'.repeat(768 * 1024))

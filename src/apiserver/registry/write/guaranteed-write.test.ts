@@ -11,6 +11,7 @@ import { memoryStore } from '../../../storage/memory/index.ts'
 import type { CommitResult, Store, Transaction } from '../../../storage/store.ts'
 import { AdmissionChain } from '../../admission/admission-chain.ts'
 import type { AdmissionPlugin } from '../../admission/plugin.ts'
+import type { ObjectChange } from '../cache/object-change.ts'
 import { Registry } from '../registry.ts'
 import { createObject } from './create-object.ts'
 import { deleteObject } from './delete-object.ts'
@@ -59,11 +60,12 @@ function writer(t: TestContext, { store = memoryStore(), plugins = [], kind = 'v
     key,
     context,
     label,
-    create: (metadata: object = {}) =>
+    create: (metadata: object = {}, rest: object = {}) =>
       createObject(context(), {
         kind: resource.definition.kind,
         apiVersion: resource.groupVersion,
         metadata: { name: 'one', ...metadata },
+        ...rest,
       } as Unstructured),
     remove: (preconditions?: { resourceVersion?: string }) =>
       deleteObject(context(), { dryRun: false, ...(preconditions && { preconditions }) }),
@@ -223,6 +225,48 @@ test('a write refused by conditions on other objects is retried, then ends with 
     createObject(context(), { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'two' } } as Unstructured),
     (error) => error instanceof StatusError && error.reason === 'ServerTimeout',
   )
+})
+
+const container = { name: 'c', image: 'i', imagePullPolicy: 'Always', terminationMessagePolicy: 'File' }
+const podSpec = { spec: { containers: [container], restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' } }
+
+test('a pod deleted without grace is shown as terminating, then removed, by two transactions', async (t) => {
+  const { store, counted } = counting(memoryStore())
+  const { create, remove, registry, resource } = writer(t, { store, kind: 'v1/pods' })
+  const created = await create({}, podSpec)
+  const changes: ObjectChange[] = []
+  const view = await registry.cacher(resource).ready()
+  view.subscribe({ changes: (batch) => changes.push(...batch), end() {} })
+  const { object, removed } = await remove()
+  assert.equal(removed, true)
+  assert.equal(counted.commits, 3)
+  assert.deepEqual(
+    changes.map(({ type, revision }) => [type, revision - created.revision]),
+    [
+      ['put', 1],
+      ['delete', 2],
+    ],
+  )
+  for (const change of [...changes.map((change) => change.object), object]) {
+    const { deletionTimestamp, deletionGracePeriodSeconds, resourceVersion } = change.parse().metadata
+    assert.equal(typeof deletionTimestamp, 'string')
+    assert.equal(deletionGracePeriodSeconds, 0)
+    assert.equal(resourceVersion, String(change.revision))
+  }
+  assert.equal(object.revision, changes[1]!.revision)
+})
+
+test('a pod that another server removes between the two transactions of its deletion counts as deleted', async (t) => {
+  const shared = memoryStore()
+  const { store } = counting(shared, async (_, count) => {
+    if (count === 3) await shared.commit({ conditions: [], operations: [{ key, delete: true }] })
+    return undefined
+  })
+  const { create, remove, key } = writer(t, { store, kind: 'v1/pods' })
+  await create({}, podSpec)
+  const { object, removed } = await remove()
+  assert.equal(removed, true)
+  assert.equal(object.parse().metadata.deletionGracePeriodSeconds, 0)
 })
 
 test('concurrent removals of the last finalizers of a deleted object all succeed', async (t) => {
