@@ -19,9 +19,11 @@ const stepNames = [...staticChecks.map(({ name }) => name), 'unit', 'integration
 const help = `npm test [-- STEP… | PATH… | --changed]
 
   npm test                             everything
-  npm test types unit                  these steps of: build, ${stepNames}
+  npm test types unit                  these steps
   npm test src/storage test/up         the tests of files and folders
-  npm test -- --changed                types, lint, and the tests that import files changed since the last commit`
+  npm test -- --changed                types, lint, and the tests that import files changed since the last commit
+
+steps: build, ${stepNames}`
 
 interface Outcome {
   readonly failed: boolean

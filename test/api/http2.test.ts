@@ -7,9 +7,16 @@ import { once } from 'node:events'
 import { constants } from 'node:http2'
 import { test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
-import { clientOf, http2Client, json, protocols, until } from './api-client.ts'
-import { authority, clientPair, startTestServer, type TestServer, token, untrustedAuthority } from './api-server.ts'
-import { configMapOf, configMapsPath, createAll, nameOf } from './objects.ts'
+import { clientOf, http2Client, json, protocols, until } from '../support/api-client.ts'
+import {
+  authority,
+  clientPair,
+  startTestServer,
+  type TestServer,
+  token,
+  untrustedAuthority,
+} from '../support/api-server.ts'
+import { configMapOf, configMapsPath, createAll, nameOf } from '../support/objects.ts'
 
 const maxBody = 3 * 1024 * 1024
 const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews'

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Answer, type Client, clientOf, http2Client, json, protocols, until } from './api-client.ts'
-import { startTestServer } from './api-server.ts'
-import { configMapsPath, podsPath } from './objects.ts'
+import { type Answer, type Client, clientOf, http2Client, json, protocols, until } from '../support/api-client.ts'
+import { startTestServer } from '../support/api-server.ts'
+import { configMapsPath, podsPath } from '../support/objects.ts'
 
 const names = [...Object.getOwnPropertyNames(Object.prototype), 'prototype', 'length', 'name', 'then', 'toJSON']
 /** Names that are valid label keys: they begin and end with a letter or digit. */

@@ -1,9 +1,9 @@
 /** Paginated lists during writes: every page is from the revision of the first one. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type Client, http1Client, http2Client, type Json, json } from './api-client.ts'
-import { serve, startTestServer } from './api-server.ts'
-import { createAll, each, nameOf, podOf, podsPath } from './objects.ts'
+import { type Client, http1Client, http2Client, type Json, json } from '../support/api-client.ts'
+import { serve, startTestServer } from '../support/api-server.ts'
+import { createAll, each, nameOf, podOf, podsPath } from '../support/objects.ts'
 
 const count = 10_000
 const pageSize = 500

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { waitFor } from '../support/wait-for.ts'
 import { repository } from '../up/t8s-process.ts'
-import { ownedObjects, referenceTo } from './owned-objects.ts'
+import { ownedObjects, referenceTo } from './garbage-collection/owned-objects.ts'
 import { sharedCluster } from './shared-cluster.ts'
 
 const cluster = sharedCluster()

@@ -1,6 +1,6 @@
 /** Definitions that tests create, and small steps with them. */
 import assert from 'node:assert/strict'
-import { type Answer, type Client, type Json, json, until } from '../api/api-client.ts'
+import { type Answer, type Client, type Json, json, until } from '../support/api-client.ts'
 
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 

@@ -1,8 +1,8 @@
 /** Objects within custom objects (`x-kubernetes-embedded-resource`) whose metadata is none. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientOf, json } from '../api/api-client.ts'
-import { startTestServer } from '../api/api-server.ts'
+import { clientOf, json } from '../support/api-client.ts'
+import { startTestServer } from '../support/api-server.ts'
 import { define, definitionOf, gadgetsPath, mergePatch } from './definitions.ts'
 
 test('metadata of an object within a custom object is refused with its place when it is none', async (t) => {

@@ -10,8 +10,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { openLogStore } from '../../src/storage/log/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { prefixRange } from '../../src/storage/store.ts'
-import { type Client, clientOf, type Json, json, until } from '../api/api-client.ts'
-import { serve, startTestServer, type TestServer } from '../api/api-server.ts'
+import { type Client, clientOf, type Json, json, until } from '../support/api-client.ts'
+import { serve, startTestServer, type TestServer } from '../support/api-server.ts'
 import {
   addColumn,
   type DefinitionSpec,

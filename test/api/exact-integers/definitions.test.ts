@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { define, definitionsPath, gadgetsPath } from '../../crd/definitions.ts'
-import { type Client, http1Client } from '../api-client.ts'
-import { startTestServer } from '../api-server.ts'
+import { type Client, http1Client } from '../../support/api-client.ts'
+import { startTestServer } from '../../support/api-server.ts'
 import { integers, integersIn } from './integers.ts'
 
 const maxInt64 = 2n ** 63n - 1n

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { define, definitionOf, gadgetsPath } from '../../crd/definitions.ts'
-import { type Client, http1Client } from '../api-client.ts'
-import { startTestServer } from '../api-server.ts'
+import { type Client, http1Client } from '../../support/api-client.ts'
+import { startTestServer } from '../../support/api-server.ts'
 import { gadgetTextOf, integers, integersIn, podOf, podsPath, secondsIn } from './integers.ts'
 
 const numbers = {

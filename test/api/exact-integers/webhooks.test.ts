@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { issueCertificate } from '../../../src/cluster/pki/certificates.ts'
 import { define, definitionOf, gadgetsPath } from '../../crd/definitions.ts'
-import { http1Client, until } from '../api-client.ts'
-import { authority, startTestServer } from '../api-server.ts'
+import { http1Client, until } from '../../support/api-client.ts'
+import { authority, startTestServer } from '../../support/api-server.ts'
 import { gadgetTextOf, integers, integersIn, podOf, podsPath, secondsIn } from './integers.ts'
 
 interface Webhook {

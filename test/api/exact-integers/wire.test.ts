@@ -7,8 +7,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { envelope, field, number } from '../../../src/machinery/protobuf/encode.fixture.ts'
 import { openLogStore } from '../../../src/storage/log/index.ts'
 import { define, definitionOf, gadgetsPath } from '../../crd/definitions.ts'
-import { type Client, http1Client, until } from '../api-client.ts'
-import { serve, startTestServer } from '../api-server.ts'
+import { type Client, http1Client, until } from '../../support/api-client.ts'
+import { serve, startTestServer } from '../../support/api-server.ts'
 import { gadgetTextOf, integers, integersIn, podOf, podsPath, secondsIn } from './integers.ts'
 
 const nList = {

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import type { Store } from '../../../src/storage/store.ts'
 import { storeLike } from '../../../src/storage/suite/store-like.fixture.ts'
-import { type Client, clientOf, http2Client, json, protocols, until } from '../api-client.ts'
-import { serve } from '../api-server.ts'
-import { configMapOf, configMapsPath, createAll, each, nameOf } from '../objects.ts'
+import { type Client, clientOf, http2Client, json, protocols, until } from '../../support/api-client.ts'
+import { serve } from '../../support/api-server.ts'
+import { configMapOf, configMapsPath, createAll, each, nameOf } from '../../support/objects.ts'
 
 const megabyte = 1024 * 1024
 

@@ -4,9 +4,18 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { prefixRange, type Store } from '../../../src/storage/store.ts'
-import { type Client, clientOf, http2Client, type Json, json, protocols, type Stream, until } from '../api-client.ts'
-import { serve, startTestServer } from '../api-server.ts'
-import { configMapOf, configMapsPath, createAll, each, nameOf } from '../objects.ts'
+import {
+  type Client,
+  clientOf,
+  http2Client,
+  type Json,
+  json,
+  protocols,
+  type Stream,
+  until,
+} from '../../support/api-client.ts'
+import { serve, startTestServer } from '../../support/api-server.ts'
+import { configMapOf, configMapsPath, createAll, each, nameOf } from '../../support/objects.ts'
 
 interface Event {
   readonly type: string

@@ -6,7 +6,7 @@ import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, typ
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { opensslFolder } from '../../authentication/openssl.ts'
+import { opensslFolder } from '../../authentication/certificates/openssl.ts'
 import { ask, bearer } from '../../authentication/whoami.ts'
 import { type Lifetime, type TestCluster, testCluster } from '../../support/test-cluster.ts'
 

@@ -14,7 +14,7 @@ import {
   setHeaderOptions,
   Watch,
 } from '@kubernetes/client-node'
-import { opensslFolder } from '../../authentication/openssl.ts'
+import { opensslFolder } from '../../authentication/certificates/openssl.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { supportsOperations } from '../support/api-operations.ts'
 import { conformanceClients, merging, pod } from '../support/clients.ts'

@@ -17,8 +17,8 @@ import { sliceController } from '../../../src/controllers/endpoints/slices/slice
 import type { Random } from '../../fuzz/random.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { Witness } from '../restarts/witness.ts'
 import { PlayedNamespace } from '../sets/played-namespace.ts'
-import { Witness } from '../witness.ts'
 import { inEndpoints, inSlices, offerOf, wantedInEndpoints, wantedInSlices } from './shown.ts'
 
 export interface Play {

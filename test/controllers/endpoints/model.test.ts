@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { seed } from '../kills/seed.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { RestartedControllers } from '../restarts/restarted-controllers.ts'
 import { endpointControllers, playEndpoints } from './endpoints-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount'] })

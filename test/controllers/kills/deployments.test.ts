@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { podGarbage } from '../../../src/controllers/nodes/pod-garbage/controller.ts'
 import { Random } from '../../fuzz/random.ts'
 import { playDeployment, replicaControllers } from '../replicas/deployment-model.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { RestartedControllers } from '../restarts/restarted-controllers.ts'
 import { CrashingServer } from './crashing-server.ts'
 import { seed } from './seed.ts'
 

@@ -5,7 +5,7 @@ import { jobController } from '../../../src/controllers/jobs/job/job-controller.
 import { podGarbage } from '../../../src/controllers/nodes/pod-garbage/controller.ts'
 import { Random } from '../../fuzz/random.ts'
 import { playJob } from '../jobs/job-model.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { RestartedControllers } from '../restarts/restarted-controllers.ts'
 import { CrashingServer } from './crashing-server.ts'
 import { seed } from './seed.ts'
 

@@ -5,7 +5,7 @@
 import type { ServerAccess } from '../../../src/client/connection/connection.ts'
 import { type Deployment, type Pod, pods, type ReplicaSet, replicaSets } from '../../../src/client/kinds.ts'
 import { limitsOf } from '../../../src/controllers/replicas/deployments/sizes/sizes.ts'
-import { Witness } from '../witness.ts'
+import { Witness } from '../restarts/witness.ts'
 import { isReady } from './workloads.ts'
 
 export interface Limits {

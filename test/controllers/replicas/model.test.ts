@@ -2,7 +2,7 @@
 import { after, test } from 'node:test'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { RestartedControllers } from '../restarts/restarted-controllers.ts'
 import { playDeployment, replicaControllers } from './deployment-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount'] })

@@ -9,7 +9,7 @@ import { targetNode } from '../../../src/controllers/daemon-sets/daemon-pod.ts'
 import type { Random } from '../../fuzz/random.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { Witness } from '../witness.ts'
+import { Witness } from '../restarts/witness.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
 export interface Play {

@@ -7,7 +7,7 @@ import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { PausedWatches } from '../paused-watches.ts'
+import { PausedWatches } from '../restarts/paused-watches.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 import { setOf } from './stateful-set-model.ts'
 

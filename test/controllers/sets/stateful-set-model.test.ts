@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { statefulSetController } from '../../../src/controllers/stateful-sets/stateful-set.ts'
 import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
-import { RestartedControllers } from '../restarted-controllers.ts'
+import { RestartedControllers } from '../restarts/restarted-controllers.ts'
 import { playStatefulSet } from './stateful-set-model.ts'
 
 const cluster = testCluster({ after }, { controllers: ['serviceaccount-controller'] })

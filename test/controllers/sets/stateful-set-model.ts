@@ -8,7 +8,7 @@ import { type Pod, pods, type StatefulSet } from '../../../src/client/kinds.ts'
 import type { Random } from '../../fuzz/random.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { Witness } from '../witness.ts'
+import { Witness } from '../restarts/witness.ts'
 import { PlayedNamespace } from './played-namespace.ts'
 
 export interface Play {

@@ -7,7 +7,7 @@ import { persistentVolumeClaims } from '../../../src/client/kinds.ts'
 import { volumeBinder } from '../../../src/controllers/volumes/binder/controller.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { temporaryFolder } from '../../up/t8s-process.ts'
-import { PausedWatches } from '../paused-watches.ts'
+import { PausedWatches } from '../restarts/paused-watches.ts'
 import { Storage } from './storage.ts'
 
 test('a volume provisioned externally is retained although its claim is observed later', async (t) => {

@@ -18,7 +18,7 @@ import { Random } from '../../fuzz/random.ts'
 import { testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { seed } from '../kills/seed.ts'
-import { type Late, LateClient, oneInTen } from '../late-client.ts'
+import { type Late, LateClient, oneInTen } from '../restarts/late-client.ts'
 import { Storage, volumesPath } from './storage.ts'
 
 const stepsPerRound = 25
