@@ -7,13 +7,16 @@ import { grpcCodeOf } from './providers/kms/grpc-error.ts'
 
 export type Direction = 'from_storage' | 'to_storage'
 
-export interface EncryptionMetrics {
+export interface TransformationMetrics {
   /** A value was transformed in this time, or failed with `error`. */
   transformed(direction: Direction, prefix: string, seconds: number, error?: unknown): void
   /** The key of a value was not cached: a plug-in has to decrypt it. */
   cacheMissed(): void
   /** A seed was generated, in this time in seconds. */
   seeded(seconds: number): void
+}
+
+export interface PluginMetrics {
   /** A plug-in was called: `/v2.KeyManagementService/Encrypt`, in this time in seconds. */
   called(provider: string, method: string, seconds: number, error?: unknown): void
   /** A plug-in's key was used for a value. */
@@ -25,6 +28,8 @@ export interface EncryptionMetrics {
   /** The number of cached seeds of a plug-in. */
   setSeedCount(provider: string, count: number): void
 }
+
+export type EncryptionMetrics = TransformationMetrics & PluginMetrics
 
 /** The number of keys in the metrics: the most recently used ones. */
 const maxKeys = 100
@@ -60,9 +65,16 @@ class KeyUses {
   }
 }
 
-export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
-  const storage = 'apiserver_storage'
-  const envelope = 'apiserver_envelope_encryption'
+const storage = 'apiserver_storage'
+const envelope = 'apiserver_envelope_encryption'
+
+/** Registers the metrics. */
+export const encryptionMetrics = (metrics: MetricsRegistry): EncryptionMetrics => ({
+  ...transformationMetrics(metrics),
+  ...pluginMetrics(metrics),
+})
+
+function transformationMetrics(metrics: MetricsRegistry): TransformationMetrics {
   const durations = metrics.histogram(
     `${storage}_transformation_duration_seconds`,
     'Latencies in seconds of value transformation operations.',
@@ -83,39 +95,30 @@ export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
     'Latencies in seconds of data encryption key(DEK) generation operations.',
     exponentialBuckets(5e-6, 2, 14),
   )([])
+  return {
+    transformed(direction, prefix, seconds, error) {
+      operations([grpcCodeOf(error), direction, prefix]).add()
+      if (error === undefined) durations([direction, prefix]).observe(seconds)
+    },
+    cacheMissed: () => misses.add(),
+    seeded: (seconds) => seeding.observe(seconds),
+  }
+}
+
+function pluginMetrics(metrics: MetricsRegistry): PluginMetrics {
   const calls = metrics.histogram(
     `${envelope}_kms_operations_latency_seconds`,
     'KMS operation duration with gRPC error code status total.',
     exponentialBuckets(0.0001, 2, 20),
     ['grpc_status_code', 'method_name', 'provider_name'],
   )
-  const keyLabels = ['apiserver_id_hash', 'key_id_hash', 'provider_name', 'transformation_type']
-  const uses = new KeyUses()
-  const statuses = new KeyUses()
-  const seedCounts = new Map<string, number>()
-  metrics.externalCounter(
-    `${envelope}_key_id_hash_total`,
-    'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
-    keyLabels,
-    () => uses.read('count'),
-  )
-  metrics.gauge(
-    `${envelope}_key_id_hash_last_timestamp_seconds`,
-    'The last time in seconds when a keyID was used.',
-    keyLabels,
-    () => uses.read('at'),
-  )
-  metrics.gauge(
-    `${envelope}_key_id_hash_status_last_timestamp_seconds`,
-    'The last time in seconds when a keyID was returned by the Status RPC call.',
-    keyLabels.slice(0, 3),
-    () => statuses.read('at'),
-  )
+  const keys = keyMetrics(metrics)
   const invalid = metrics.counter(
     `${envelope}_invalid_key_id_from_status_total`,
     'Number of times an invalid keyID is returned by the Status RPC call split by error.',
     ['error', 'provider_name'],
   )
+  const seedCounts = new Map<string, number>()
   metrics.gauge(
     `${envelope}_dek_source_cache_size`,
     'Number of records in data encryption key (DEK) source cache. On a restart, this value is an approximation ' +
@@ -124,16 +127,37 @@ export function encryptionMetrics(metrics: MetricsRegistry): EncryptionMetrics {
     () => [...seedCounts].map(([provider, count]) => [[provider], count] as const),
   )
   return {
-    transformed(direction, prefix, seconds, error) {
-      operations([grpcCodeOf(error), direction, prefix]).add()
-      if (error === undefined) durations([direction, prefix]).observe(seconds)
-    },
-    cacheMissed: () => misses.add(),
-    seeded: (seconds) => seeding.observe(seconds),
+    ...keys,
     called: (provider, method, seconds, error) => calls([grpcCodeOf(error), method, provider]).observe(seconds),
-    keyUsed: (direction, provider, keyId) => uses.use(keyId, provider, direction),
-    keyReported: (provider, keyId) => statuses.use(keyId, provider),
     keyIdRejected: (provider, why) => invalid([why, provider]).add(),
     setSeedCount: (provider, count) => void seedCounts.set(provider, count),
+  }
+}
+
+function keyMetrics(metrics: MetricsRegistry): Pick<PluginMetrics, 'keyUsed' | 'keyReported'> {
+  const labels = ['apiserver_id_hash', 'key_id_hash', 'provider_name', 'transformation_type']
+  const uses = new KeyUses()
+  const statuses = new KeyUses()
+  metrics.externalCounter(
+    `${envelope}_key_id_hash_total`,
+    'Number of times a keyID is used split by transformation type, provider, and apiserver identity.',
+    labels,
+    () => uses.read('count'),
+  )
+  metrics.gauge(
+    `${envelope}_key_id_hash_last_timestamp_seconds`,
+    'The last time in seconds when a keyID was used.',
+    labels,
+    () => uses.read('at'),
+  )
+  metrics.gauge(
+    `${envelope}_key_id_hash_status_last_timestamp_seconds`,
+    'The last time in seconds when a keyID was returned by the Status RPC call.',
+    labels.slice(0, 3),
+    () => statuses.read('at'),
+  )
+  return {
+    keyUsed: (direction, provider, keyId) => uses.use(keyId, provider, direction),
+    keyReported: (provider, keyId) => statuses.use(keyId, provider),
   }
 }
