@@ -10,7 +10,7 @@ import { type ReloadMetrics, reloadMetrics } from '../../config-files/reload-met
 import { type Authorizer, unionAuthorizer } from '../authorizer.ts'
 import { systemMasters } from '../fixed-authorizers.ts'
 import type { Authorization, AuthorizationMode, AuthorizationSources } from '../index.ts'
-import { type WebhookAuthorizer, webhookAuthorizer } from '../webhook/index.ts'
+import { WebhookAuthorizer } from '../webhook/index.ts'
 import { type WebhookMetrics, webhookMetrics } from '../webhook/metrics.ts'
 import type { AuthorizationConfiguration, AuthorizerConfiguration, WebhookConfiguration } from './configuration-file.ts'
 import { loadConfiguration } from './load-configuration.ts'
@@ -134,7 +134,7 @@ export class ConfiguredAuthorization implements Authorization {
       webhook as WebhookConfiguration
     if (kubeConfigFile === undefined)
       throw new Error('webhook connectionInfo.type=InClusterConfig is not allowed for kube-apiserver')
-    return webhookAuthorizer({
+    return new WebhookAuthorizer({
       name,
       connection: await readKubeconfig(kubeConfigFile),
       version: rest.subjectAccessReviewVersion === 'v1' ? 'v1' : 'v1beta1',

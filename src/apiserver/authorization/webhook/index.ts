@@ -4,8 +4,22 @@
  */
 import type { Connection } from '../../../kubeconfig/connection.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
-import { AnswerCache, connectionClient, type ReviewVersion, withRetries } from '../../outgoing/webhooks/index.ts'
-import { type AccessAttributes, type Authorizer, allow, type Decision, deny, noOpinion } from '../authorizer.ts'
+import {
+  AnswerCache,
+  connectionClient,
+  type ReviewVersion,
+  type WebhookClient,
+  withRetries,
+} from '../../outgoing/webhooks/index.ts'
+import {
+  type AccessAttributes,
+  type Authorizer,
+  allow,
+  type Decision,
+  deny,
+  noOpinion,
+  type RuleSet,
+} from '../authorizer.ts'
 import type { EvaluationResult, WebhookMetrics } from './metrics.ts'
 import { type ReviewSpec, type ReviewStatus, reviewBody, reviewSpec, reviewStatus } from './review.ts'
 
@@ -32,59 +46,62 @@ export interface WebhookAuthorizerOptions {
   readonly backoffMs?: number
 }
 
-export interface WebhookAuthorizer extends Authorizer {
-  /** Call when another authorizer replaces it: closes idle connections. Pending requests are completed. */
-  retire(): void
-  stop(): void
-}
-
 /** The maximum number of cached answers. */
 const maxCachedAnswers = 8192
 /** Requests whose client-chosen attributes are longer, in characters, are not cached: they could fill memory. */
 const maxCachedLength = 10_000
 const maxBytes = 1024 * 1024
 
-export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAuthorizer {
-  const { name, version, authorizedMs, unauthorizedMs, failurePolicy, matches, metrics, log } = options
-  const cache = new AnswerCache<ReviewStatus>(maxCachedAnswers)
-  const stopping = new AbortController()
-  const client = connectionClient(options.connection, {
-    sources: options.sources,
-    timeoutMs: options.timeoutMs,
-    maxBytes,
-  })
-  const failed = (error: string): Decision => ({
-    ...(failurePolicy === 'Deny' ? deny() : noOpinion()),
-    evaluationError: error,
-  })
+/** The rules are known to the external server only. */
+const unlisted: RuleSet = {
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: true,
+  evaluationError: 'webhook authorizer does not support user rule resolution',
+}
 
-  return {
-    name: 'Webhook',
-    authorize(attributes) {
-      const spec = reviewSpec(attributes)
-      if (matches) {
-        const matched = match(matches, spec)
-        if (matched === false) return noOpinion()
-        if (matched !== true) return failed(matched.error)
-      }
-      const key = JSON.stringify(spec)
-      const cached = cache.get(key)
-      return cached ? decision(cached) : callWebhook(spec, key, attributes)
-    },
-    rulesFor: () => ({
-      resourceRules: [],
-      nonResourceRules: [],
-      incomplete: true,
-      evaluationError: 'webhook authorizer does not support user rule resolution',
-    }),
-    retire: () => client.retire(),
-    stop() {
-      stopping.abort()
-      client.stop()
-    },
+export class WebhookAuthorizer implements Authorizer {
+  readonly name = 'Webhook'
+  readonly #options: WebhookAuthorizerOptions
+  readonly #cache = new AnswerCache<ReviewStatus>(maxCachedAnswers)
+  readonly #stopping = new AbortController()
+  readonly #client: WebhookClient
+
+  constructor(options: WebhookAuthorizerOptions) {
+    const { connection, sources, timeoutMs } = options
+    this.#options = options
+    this.#client = connectionClient(connection, { sources, timeoutMs, maxBytes })
   }
 
-  function match(conditions: Matcher, spec: ReviewSpec): boolean | { readonly error: string } {
+  authorize(attributes: AccessAttributes): Decision | Promise<Decision> {
+    const spec = reviewSpec(attributes)
+    const { matches } = this.#options
+    if (matches) {
+      const matched = this.#match(matches, spec)
+      if (matched === false) return noOpinion()
+      if (matched !== true) return this.#failed(matched.error)
+    }
+    const key = JSON.stringify(spec)
+    const cached = this.#cache.get(key)
+    return cached ? decision(cached) : this.#callWebhook(spec, key, attributes)
+  }
+
+  rulesFor(): RuleSet {
+    return unlisted
+  }
+
+  /** Call when another authorizer replaces it: closes idle connections. Pending requests are completed. */
+  retire(): void {
+    this.#client.retire()
+  }
+
+  stop(): void {
+    this.#stopping.abort()
+    this.#client.stop()
+  }
+
+  #match(conditions: Matcher, spec: ReviewSpec): boolean | { readonly error: string } {
+    const { name, metrics } = this.#options
     const started = performance.now()
     const matched = conditions(spec)
     metrics.matched(name, (performance.now() - started) / 1000)
@@ -93,38 +110,47 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): WebhookAut
     return matched
   }
 
-  async function callWebhook(spec: ReviewSpec, key: string, attributes: AccessAttributes): Promise<Decision> {
+  async #callWebhook(spec: ReviewSpec, key: string, attributes: AccessAttributes): Promise<Decision> {
+    const { name, version, authorizedMs, unauthorizedMs, failurePolicy, metrics, log } = this.#options
     try {
-      const status = await postReview(reviewBody(version, spec))
+      const status = await this.#postReview(reviewBody(version, spec))
       if (chosenLength(attributes) < maxCachedLength)
-        cache.set(key, status, status.allowed ? authorizedMs : unauthorizedMs)
+        this.#cache.set(key, status, status.allowed ? authorizedMs : unauthorizedMs)
       return decision(status)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       log(`Failed to make webhook authorizer request: ${message}`)
       if (failurePolicy === 'NoOpinion') metrics.failedOpen(name, resultOf(error))
-      return failed(message)
+      return this.#failed(message)
     }
   }
 
   /** Calls the webhook, with retries of temporary errors. */
-  function postReview(body: Buffer): Promise<ReviewStatus> {
-    return withRetries(
-      async () => {
-        const begun = performance.now()
-        const observe = (result: EvaluationResult): void =>
-          metrics.evaluated(name, result, (performance.now() - begun) / 1000)
-        try {
-          const status = reviewStatus(version, await client.post(body))
-          observe('success')
-          return status
-        } catch (error) {
-          observe(resultOf(error))
-          throw error
-        }
-      },
-      { signal: stopping.signal, ...(options.backoffMs !== undefined && { backoffMs: options.backoffMs }) },
-    )
+  #postReview(body: Buffer): Promise<ReviewStatus> {
+    const { backoffMs } = this.#options
+    return withRetries(() => this.#post(body), {
+      signal: this.#stopping.signal,
+      ...(backoffMs !== undefined && { backoffMs }),
+    })
+  }
+
+  async #post(body: Buffer): Promise<ReviewStatus> {
+    const { name, version, metrics } = this.#options
+    const begun = performance.now()
+    const observe = (result: EvaluationResult): void =>
+      metrics.evaluated(name, result, (performance.now() - begun) / 1000)
+    try {
+      const status = reviewStatus(version, await this.#client.post(body))
+      observe('success')
+      return status
+    } catch (error) {
+      observe(resultOf(error))
+      throw error
+    }
+  }
+
+  #failed(error: string): Decision {
+    return { ...(this.#options.failurePolicy === 'Deny' ? deny() : noOpinion()), evaluationError: error }
   }
 }
 

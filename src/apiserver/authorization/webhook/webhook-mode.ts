@@ -2,7 +2,7 @@
 import { readKubeconfig } from '../../../kubeconfig/read-kubeconfig.ts'
 import type { ReviewVersion } from '../../outgoing/webhooks/index.ts'
 import type { Authorization, AuthorizationSources } from '../index.ts'
-import { webhookAuthorizer } from './index.ts'
+import { WebhookAuthorizer } from './index.ts'
 import { webhookMetrics } from './metrics.ts'
 
 export interface WebhookModeOptions {
@@ -22,7 +22,7 @@ export async function webhookMode(
 ): Promise<Authorization> {
   const { kubeconfigFile, ...rest } = options
   const connection = await readKubeconfig(kubeconfigFile)
-  const authorizer = webhookAuthorizer({
+  const authorizer = new WebhookAuthorizer({
     ...rest,
     name: 'default',
     connection,
