@@ -24,7 +24,7 @@ export interface LinearRegexp {
 const maxSourceLength = 100_000
 const maxInstructions = 20_000
 
-/** Compiled expressions by source. Schemas use the same few in many places, and compiling takes far longer than a test. */
+/** Compiled expressions by source: schemas repeat the same few, and compiling takes far longer than a test. */
 const cache = new Map<string, RE2JS>()
 const maxCached = 256
 
