@@ -9,6 +9,9 @@ const labelText = (names: Labels, values: Labels, extra = ''): string => {
   return pairs.length ? `{${pairs.join(',')}}` : ''
 }
 
+/** Prometheus writes `+Inf`. */
+const numberText = (value: number): string => String(value).replace(/^(-?)Infinity$/, (_, sign) => `${sign || '+'}Inf`)
+
 interface Metric {
   render(): string
 }
@@ -127,7 +130,7 @@ export class MetricsRegistry {
           name,
           help,
           type,
-          [...read()].map(([values, value]) => `${name}${labelText(labels, values)} ${value}`),
+          [...read()].map(([values, value]) => `${name}${labelText(labels, values)} ${numberText(value)}`),
         ),
     })
   }
