@@ -83,7 +83,7 @@ class Checker {
     return type
   }
 
-  private issue(at: Expr, message: string): Type {
+  private addIssue(at: Expr, message: string): Type {
     this.issues.push({ message, position: at.position })
     return errorType
   }
@@ -93,30 +93,30 @@ class Checker {
       case 'literal':
         return literalType(expr.value)
       case 'identifier':
-        return this.name(expr, expr.name) ?? this.undeclared(expr, expr.name)
+        return this.resolveName(expr, expr.name) ?? this.addUndeclared(expr, expr.name)
       case 'select':
-        return this.select(expr)
+        return this.checkSelect(expr)
       case 'call':
-        return this.call(expr)
+        return this.checkCall(expr)
       case 'list':
-        return this.list(expr)
+        return this.checkList(expr)
       case 'map':
-        return this.map(expr)
+        return this.checkMap(expr)
       case 'struct':
-        return this.struct(expr)
+        return this.checkStruct(expr)
       case 'comprehension':
-        return this.comprehension(expr)
+        return this.checkComprehension(expr)
       default:
         return expr satisfies never
     }
   }
 
-  private undeclared(at: Expr, name: string): Type {
-    return this.issue(at, `undeclared reference to '${name.replace(/^\./, '')}' (in container '')`)
+  private addUndeclared(at: Expr, name: string): Type {
+    return this.addIssue(at, `undeclared reference to '${name.replace(/^\./, '')}' (in container '')`)
   }
 
   /** Resolves a name and records the reference. Returns undefined if the name is not declared. */
-  private name(at: Expr, name: string): Type | undefined {
+  private resolveName(at: Expr, name: string): Type | undefined {
     const local = this.scopes.findLast((scope) => scope.has(name))?.get(name)
     const declaration = local ? { type: local } : this.declarations.names.get(name.replace(/^\./, ''))
     if (!declaration) return undefined
@@ -124,15 +124,15 @@ class Checker {
     return declaration.type
   }
 
-  private select(expr: Select): Type {
+  private checkSelect(expr: Select): Type {
     const qualified = expr.testOnly ? undefined : qualifiedName(expr)
     if (qualified !== undefined && !this.isLocal(qualified)) {
-      const known = this.name(expr, qualified)
+      const known = this.resolveName(expr, qualified)
       if (known) return known
     }
-    const operand = this.resolved(this.check(expr.operand))
-    const inner = isOptionalType(operand) ? this.resolved(operand.parameters[0] ?? dynType) : operand
-    const field = this.field(expr, inner, expr.field)
+    const operand = this.substituted(this.check(expr.operand))
+    const inner = isOptionalType(operand) ? this.substituted(operand.parameters[0] ?? dynType) : operand
+    const field = this.resolveField(expr, inner, expr.field)
     if (expr.testOnly) return boolType
     return isOptionalType(operand) ? optionalType(field) : field
   }
@@ -143,16 +143,16 @@ class Checker {
     return this.scopes.some((scope) => scope.has(first))
   }
 
-  private resolved(type: Type): Type {
+  private substituted(type: Type): Type {
     return substitute(this.bindings, type)
   }
 
-  private field(at: Expr, type: Type, name: string): Type {
+  private resolveField(at: Expr, type: Type, name: string): Type {
     switch (type.kind) {
       case 'map':
         return type.value
       case 'object':
-        return type.fields.get(name)?.type ?? this.issue(at, `undefined field '${name}'`)
+        return type.fields.get(name)?.type ?? this.addIssue(at, `undefined field '${name}'`)
       case 'parameter':
         assignable(this.bindings, [dynType], [type])
         return dynType
@@ -160,28 +160,29 @@ class Checker {
       case 'error':
         return dynType
       default:
-        return this.issue(at, `type '${formatType(this.resolved(type))}' does not support field selection`)
+        return this.addIssue(at, `type '${formatType(this.substituted(type))}' does not support field selection`)
     }
   }
 
-  private call(expr: Call): Type {
-    if (expr.function === '_?._') return this.optionalSelect(expr)
+  private checkCall(expr: Call): Type {
+    if (expr.function === '_?._') return this.checkOptionalSelect(expr)
     const { target } = expr
     const qualifier = target && qualifiedName(target)
     if (qualifier !== undefined && !this.isLocal(qualifier)) {
       const namespaced = this.declarations.functions.get(`${qualifier.replace(/^\./, '')}.${expr.function}`)
-      if (namespaced) return this.overload(expr, `${qualifier}.${expr.function}`, namespaced, expr.arguments, false)
+      if (namespaced)
+        return this.resolveOverload(expr, `${qualifier}.${expr.function}`, namespaced, expr.arguments, false)
     }
     const overloads = this.declarations.functions.get(expr.function.replace(/^\./, ''))
     const args = target ? [target, ...expr.arguments] : expr.arguments
     if (!overloads) {
       for (const argument of args) this.check(argument)
-      return this.undeclared(expr, expr.function)
+      return this.addUndeclared(expr, expr.function)
     }
-    return this.overload(expr, expr.function, overloads, args, target !== undefined)
+    return this.resolveOverload(expr, expr.function, overloads, args, target !== undefined)
   }
 
-  private overload(
+  private resolveOverload(
     expr: Call,
     name: string,
     overloads: readonly Overload[],
@@ -197,14 +198,14 @@ class Checker {
       const parameters = overload.parameters.map((parameter) => this.instantiate(parameter, rename))
       if (!assignable(this.bindings, types, parameters)) continue
       found.push(overload)
-      const its = this.resolved(this.instantiate(overload.result, rename))
+      const its = this.substituted(this.instantiate(overload.result, rename))
       if (!result) result = its
       else if (!isDynamic(result) && !sameType(result, its)) result = dynType
     }
     if (!result) {
       const shown = types.map((type) => formatType(this.close(type)))
       const signature = member ? `${shown[0]}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`
-      return this.issue(expr, `found no matching overload for '${name}' applied to '${signature}'`)
+      return this.addIssue(expr, `found no matching overload for '${name}' applied to '${signature}'`)
     }
     this.calls.set(expr.id, { overloads: found, arguments: args })
     return result
@@ -214,7 +215,7 @@ class Checker {
   private instantiate(type: Type, rename: Bindings): Type {
     switch (type.kind) {
       case 'parameter': {
-        const known = rename.get(type.name) ?? this.unknown()
+        const known = rename.get(type.name) ?? this.createParameter()
         rename.set(type.name, known)
         return known
       }
@@ -233,47 +234,47 @@ class Checker {
     }
   }
 
-  private unknown(): Type {
+  private createParameter(): Type {
     return typeParameter(`_var${this.fresh++}`)
   }
 
-  private optionalSelect(expr: Call): Type {
+  private checkOptionalSelect(expr: Call): Type {
     const [operand, field] = expr.arguments
     if (!operand || field?.kind !== 'literal' || typeof field.value !== 'string')
-      return this.issue(expr, 'unsupported optional field selection')
+      return this.addIssue(expr, 'unsupported optional field selection')
     this.check(field)
-    const type = this.resolved(this.check(operand))
-    const inner = isOptionalType(type) ? this.resolved(type.parameters[0] ?? dynType) : type
-    return optionalType(this.field(expr, inner, field.value))
+    const type = this.substituted(this.check(operand))
+    const inner = isOptionalType(type) ? this.substituted(type.parameters[0] ?? dynType) : type
+    return optionalType(this.resolveField(expr, inner, field.value))
   }
 
-  private list(expr: CreateList): Type {
+  private checkList(expr: CreateList): Type {
     let element: Type | undefined
     for (const [index, item] of expr.elements.entries()) {
       let type = this.check(item)
-      if (expr.optional.has(index)) type = this.unwrapped(item, type)
+      if (expr.optional.has(index)) type = this.unwrapOptional(item, type)
       element = this.join(element, type)
     }
-    return listType(element ?? this.unknown())
+    return listType(element ?? this.createParameter())
   }
 
-  private map(expr: CreateMap): Type {
+  private checkMap(expr: CreateMap): Type {
     let key: Type | undefined
     let value: Type | undefined
     for (const entry of expr.entries) {
       key = this.join(key, this.check(entry.key))
       const type = this.check(entry.value)
-      value = this.join(value, entry.optional ? this.unwrapped(entry.value, type) : type)
+      value = this.join(value, entry.optional ? this.unwrapOptional(entry.value, type) : type)
     }
-    return mapType(key ?? this.unknown(), value ?? this.unknown())
+    return mapType(key ?? this.createParameter(), value ?? this.createParameter())
   }
 
-  private unwrapped(at: Expr, type: Type): Type {
-    const found = this.resolved(type)
+  private unwrapOptional(at: Expr, type: Type): Type {
+    const found = this.substituted(type)
     if (isOptionalType(found)) return found.parameters[0] ?? dynType
     return isDynamic(found)
       ? dynType
-      : this.issue(at, `expected type 'optional_type(dyn)' but found '${formatType(this.close(found))}'`)
+      : this.addIssue(at, `expected type 'optional_type(dyn)' but found '${formatType(this.close(found))}'`)
   }
 
   /** Returns the common type of elements. Mixed types are rejected in literals.ts. */
@@ -282,13 +283,13 @@ class Checker {
     return assignable(this.bindings, [next], [previous]) ? moreGeneral(previous, next) : dynType
   }
 
-  private struct(expr: CreateStruct): Type {
+  private checkStruct(expr: CreateStruct): Type {
     const object = this.declarations.objects.get(expr.typeName.replace(/^\./, ''))
     if (!object) {
       const named = this.declarations.names.get(expr.typeName)?.type
-      if (!named) return this.undeclared(expr, expr.typeName)
+      if (!named) return this.addUndeclared(expr, expr.typeName)
       for (const { value } of expr.entries) this.check(value)
-      return this.issue(
+      return this.addIssue(
         expr,
         named.kind === 'type'
           ? `'${runtimeTypeName(named.of)}' is not a message type`
@@ -296,7 +297,7 @@ class Checker {
       )
     }
     for (const { field, value, optional, position } of expr.entries) {
-      const given = optional ? this.unwrapped(value, this.check(value)) : this.check(value)
+      const given = optional ? this.unwrapOptional(value, this.check(value)) : this.check(value)
       const declared = object.fields.get(field)?.type
       if (!declared) this.issues.push({ message: `undefined field '${field}'`, position })
       else if (!assignable(this.bindings, [given], [declared]))
@@ -310,25 +311,25 @@ class Checker {
     return object
   }
 
-  private comprehension(expr: Comprehension): Type {
-    const range = this.resolved(this.check(expr.range))
+  private checkComprehension(expr: Comprehension): Type {
+    const range = this.substituted(this.check(expr.range))
     const accumulator = this.check(expr.initial)
-    const [first, second] = this.elements(expr, range)
+    const [first, second] = this.variableTypes(expr, range)
     const scope = new Map([[expr.accumulator, accumulator]])
     this.scopes.push(scope)
     const inner = new Map([[expr.variable, first]])
     if (expr.variable2 !== undefined) inner.set(expr.variable2, second)
     this.scopes.push(inner)
-    this.mustBe(expr.condition, boolType)
-    this.mustBe(expr.step, accumulator)
+    this.expectType(expr.condition, boolType)
+    this.expectType(expr.step, accumulator)
     this.scopes.pop()
     const result = this.check(expr.result)
     this.scopes.pop()
-    return this.resolved(result)
+    return this.substituted(result)
   }
 
   /** Returns the types of both variables. With one variable, the first applies. */
-  private elements(expr: Comprehension, range: Type): readonly [Type, Type] {
+  private variableTypes(expr: Comprehension, range: Type): readonly [Type, Type] {
     const two = expr.variable2 !== undefined
     switch (range.kind) {
       case 'list':
@@ -342,7 +343,7 @@ class Checker {
       case 'error':
         return [dynType, dynType]
       default:
-        this.issue(
+        this.addIssue(
           expr.range,
           `expression of type '${formatType(this.close(range))}' cannot be range of a comprehension (must be ` +
             'list, map, or dynamic)',
@@ -351,10 +352,13 @@ class Checker {
     }
   }
 
-  private mustBe(expr: Expr, type: Type): void {
+  private expectType(expr: Expr, type: Type): void {
     const found = this.check(expr)
     if (!assignable(this.bindings, [found], [type]))
-      this.issue(expr, `expected type '${formatType(this.close(type))}' but found '${formatType(this.close(found))}'`)
+      this.addIssue(
+        expr,
+        `expected type '${formatType(this.close(type))}' but found '${formatType(this.close(found))}'`,
+      )
   }
 }
 

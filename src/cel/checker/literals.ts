@@ -26,7 +26,7 @@ export function literalIssues(checked: Checked, expr: Expr): Issue[] {
   ]
 }
 
-/** Only the arguments of `format` may have mixedTypeIssues types. */
+/** Only the arguments of `format` may have mixed types. */
 function mixedTypeIssues(checked: Checked, expr: Expr, exempt = false): Issue[] {
   const own = exempt
     ? []

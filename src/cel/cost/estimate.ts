@@ -55,29 +55,29 @@ class Estimator {
       case 'literal':
         return none
       case 'identifier':
-        return this.identifier(expr)
+        return this.identifierCost(expr)
       case 'select':
-        return this.select(expr)
+        return this.selectCost(expr)
       case 'call':
-        return this.call(expr)
+        return this.callCost(expr)
       case 'list':
-        return this.list(expr.id, expr.elements)
+        return this.listCost(expr.id, expr.elements)
       case 'map':
-        return this.map(expr)
+        return this.mapCost(expr)
       case 'struct':
         return expr.entries.reduce((sum, { value }) => plus(sum, this.cost(value)), fixed(40))
       case 'comprehension':
-        return isBinding(expr) ? this.binding(expr) : this.comprehension(expr)
+        return isBinding(expr) ? this.bindingCost(expr) : this.comprehensionCost(expr)
       default:
         return expr satisfies never
     }
   }
 
-  private local(name: string): Local | undefined {
+  private findLocal(name: string): Local | undefined {
     return this.locals.get(name)?.at(-1)
   }
 
-  private within<T>(name: string, local: Local, inner: () => T): T {
+  private withLocal<T>(name: string, local: Local, inner: () => T): T {
     const stack = this.locals.get(name) ?? []
     this.locals.set(name, stack)
     stack.push(local)
@@ -99,8 +99,8 @@ class Estimator {
     return from ? { type: next(from.type) } : this.root
   }
 
-  private identifier(expr: Extract<Expr, { kind: 'identifier' }>): Estimate {
-    const local = this.local(expr.name)
+  private identifierCost(expr: Extract<Expr, { kind: 'identifier' }>): Estimate {
+    const local = this.findLocal(expr.name)
     this.setPlace(expr, local ? local.place : this.startOf(expr))
     return fixed(1)
   }
@@ -109,7 +109,7 @@ class Estimator {
     return this.root ?? { type: this.checked.names.get(expr.id)?.declaration.type }
   }
 
-  private select(expr: Extract<Expr, { kind: 'select' }>): Estimate {
+  private selectCost(expr: Extract<Expr, { kind: 'select' }>): Estimate {
     if (this.checked.names.has(expr.id)) {
       this.setPlace(expr, this.startOf(expr))
       return fixed(1)
@@ -125,21 +125,21 @@ class Estimator {
     return kind === 'map' || kind === 'object' ? plus(operand, fixed(1)) : operand
   }
 
-  private call(expr: Call): Estimate {
+  private callCost(expr: Call): Estimate {
     const resolved = this.checked.calls.get(expr.id)
     if (expr.function === '_?._') return plus(this.cost(expr.arguments[0] as Expr), fixed(1))
     const args = resolved?.arguments ?? []
     const costs = args.map((argument) => this.cost(argument))
     if (expr.function === 'dyn' && args[0]) {
-      this.copy(expr, args[0])
+      this.copySizes(expr, args[0])
       return plus(fixed(1), costs[0] ?? none)
     }
     const sum = costs.reduce(plus, none)
-    const nodes = args.map((argument) => this.node(argument))
+    const nodes = args.map((argument) => this.argumentNode(argument))
     let cost: Estimate | undefined
     let size: Estimate | undefined
     for (const overload of resolved?.overloads ?? []) {
-      const own = this.overload(expr, overload, args, nodes, costs, sum)
+      const own = this.overloadCost(expr, overload, args, nodes, costs, sum)
       cost = cost ? union(cost, own.cost) : own.cost
       if (own.size) size = size ? union(size, own.size) : own.size
       if (overload.id === 'index_list' || overload.id === 'index_map') {
@@ -147,13 +147,13 @@ class Estimator {
         size = this.entrySizes(container)?.value
         this.setPlace(expr, this.follow(this.places.get(container.id), items))
       }
-      size ??= this.size(expr)
+      size ??= this.sizeOf(expr)
     }
     if (size) this.sizes.set(expr.id, size)
     return cost ?? none
   }
 
-  private overload(
+  private overloadCost(
     expr: Call,
     { id, estimate }: Overload,
     args: readonly Expr[],
@@ -168,13 +168,13 @@ class Estimator {
         return { cost: { min: first.min, max: plus(first, second).max } }
       case 'conditional': {
         const [, yes, no] = args as [Expr, Expr, Expr]
-        this.join(expr, yes, no)
+        this.joinEntries(expr, yes, no)
         return { cost: plus(first, union(second, third)), size: union(this.sizeOrUnknown(yes), this.sizeOrUnknown(no)) }
       }
       case 'add_string':
       case 'add_bytes':
       case 'add_list':
-        this.join(expr, args[0] as Expr, args[1] as Expr)
+        this.joinEntries(expr, args[0] as Expr, args[1] as Expr)
         break
       default:
         break
@@ -183,12 +183,12 @@ class Estimator {
     return { cost: plus(own.cost, sum), size: own.size }
   }
 
-  private join(expr: Expr, left: Expr, right: Expr): void {
+  private joinEntries(expr: Expr, left: Expr, right: Expr): void {
     const [a, b] = [this.entrySizes(left), this.entrySizes(right)]
     if (a && b) this.entries.set(expr.id, { key: union(a.key, b.key), value: union(a.value, b.value) })
   }
 
-  private list(id: number, elements: readonly Expr[]): Estimate {
+  private listCost(id: number, elements: readonly Expr[]): Estimate {
     let sum = fixed(10)
     let value: Estimate | undefined
     for (const element of elements) {
@@ -200,7 +200,7 @@ class Estimator {
     return sum
   }
 
-  private map(expr: Extract<Expr, { kind: 'map' }>): Estimate {
+  private mapCost(expr: Extract<Expr, { kind: 'map' }>): Estimate {
     let sum = fixed(30)
     let sizes: EntrySizes | undefined
     for (const { key, value } of expr.entries) {
@@ -212,14 +212,14 @@ class Estimator {
     return sum
   }
 
-  private comprehension(expr: Comprehension): Estimate {
+  private comprehensionCost(expr: Comprehension): Estimate {
     const before = plus(this.cost(expr.range), this.cost(expr.initial))
-    const accumulated: Local = { size: this.size(expr.initial), entries: this.entrySizes(expr.initial) }
-    return this.within(expr.accumulator, accumulated, () => {
-      const iteration = this.loop(expr, () => plus(this.cost(expr.condition), this.cost(expr.step)))
+    const accumulated: Local = { size: this.sizeOf(expr.initial), entries: this.entrySizes(expr.initial) }
+    return this.withLocal(expr.accumulator, accumulated, () => {
+      const iteration = this.iterationCost(expr, () => plus(this.cost(expr.condition), this.cost(expr.step)))
       const result = this.cost(expr.result)
       const count = this.sizeOrUnknown(expr.range)
-      if (expr.initial.kind === 'literal') this.setSize(expr, this.size(expr.initial))
+      if (expr.initial.kind === 'literal') this.setSize(expr, this.sizeOf(expr.initial))
       else if (expr.initial.kind === 'list' || expr.initial.kind === 'map') {
         this.setSize(expr, count)
         const sizes = this.entrySizes(expr.step)
@@ -229,8 +229,8 @@ class Estimator {
     })
   }
 
-  /** Runs `inner` with the loop's variables in scope. */
-  private loop(expr: Comprehension, inner: () => Estimate): Estimate {
+  /** Returns the cost of one iteration: `inner` runs with the loop's variables in scope. */
+  private iterationCost(expr: Comprehension, inner: () => Estimate): Estimate {
     const range = this.places.get(expr.range.id)
     const sizes = this.entrySizes(expr.range)
     const isList = this.typeOf(expr.range).kind === 'list'
@@ -239,22 +239,22 @@ class Estimator {
       size: isList ? fixed(1) : sizes?.key,
     }
     const values: Local = { place: this.follow(range, items), size: sizes?.value }
-    if (expr.variable2 === undefined) return this.within(expr.variable, isList ? values : keys, inner)
+    if (expr.variable2 === undefined) return this.withLocal(expr.variable, isList ? values : keys, inner)
     const second = expr.variable2
-    return this.within(expr.variable, keys, () => this.within(second, values, inner))
+    return this.withLocal(expr.variable, keys, () => this.withLocal(second, values, inner))
   }
 
   /** `cel.bind`: the value is evaluated once. */
-  private binding(expr: Comprehension): Estimate {
+  private bindingCost(expr: Comprehension): Estimate {
     const before = plus(this.cost(expr.range), this.cost(expr.initial))
     const bound: Local = {
       place: this.places.get(expr.initial.id),
-      size: this.size(expr.initial),
+      size: this.sizeOf(expr.initial),
       entries: this.entrySizes(expr.initial),
     }
-    return this.within(expr.accumulator, bound, () => {
+    return this.withLocal(expr.accumulator, bound, () => {
       const cost = plus(before, this.cost(expr.result))
-      this.copy(expr, expr.result)
+      this.copySizes(expr, expr.result)
       return cost
     })
   }
@@ -263,31 +263,31 @@ class Estimator {
     if (size) this.sizes.set(expr.id, size)
   }
 
-  private copy(to: Expr, from: Expr): void {
-    this.setSize(to, this.size(from))
+  private copySizes(to: Expr, from: Expr): void {
+    this.setSize(to, this.sizeOf(from))
     const sizes = this.entrySizes(from)
     if (sizes) this.entries.set(to.id, sizes)
   }
 
   private entrySizes(expr: Expr): EntrySizes | undefined {
-    return this.entries.get(expr.id) ?? (expr.kind === 'identifier' ? this.local(expr.name)?.entries : undefined)
+    return this.entries.get(expr.id) ?? (expr.kind === 'identifier' ? this.findLocal(expr.name)?.entries : undefined)
   }
 
   private sizeOrUnknown(expr: Expr): Estimate {
-    return this.size(expr) ?? unknownSize
+    return this.sizeOf(expr) ?? unknownSize
   }
 
-  private size(expr: Expr): Estimate | undefined {
+  private sizeOf(expr: Expr): Estimate | undefined {
     const known = this.sizes.get(expr.id) ?? literalSize(expr)
     if (known) return known
     const declared = declaredSize(this.places.get(expr.id)?.type)
     if (declared) return declared
     if (isScalar(this.typeOf(expr))) return fixed(1)
-    return expr.kind === 'identifier' ? this.local(expr.name)?.size : undefined
+    return expr.kind === 'identifier' ? this.findLocal(expr.name)?.size : undefined
   }
 
-  private node(expr: Expr): EstimatedNode {
-    const size = this.size(expr)
+  private argumentNode(expr: Expr): EstimatedNode {
+    const size = this.sizeOf(expr)
     return estimated(
       this.typeOf(expr),
       size,

@@ -36,17 +36,17 @@ function compile(expr: Expr, to: Compilation): Evaluate {
     case 'literal':
       return constant(expr.value)
     case 'identifier':
-      return attribute(expr, to)
+      return compileAttribute(expr, to)
     case 'select':
-      return expr.testOnly ? presence(expr, to) : attribute(expr, to)
+      return expr.testOnly ? compilePresence(expr, to) : compileAttribute(expr, to)
     case 'call':
-      return isPath(expr) ? attribute(expr, to) : compileCall(expr, to)
+      return isPath(expr) ? compileAttribute(expr, to) : compileCall(expr, to)
     case 'list':
-      return list(expr, to)
+      return compileList(expr, to)
     case 'map':
-      return map(expr, to)
+      return compileMap(expr, to)
     case 'struct':
-      return struct(expr, to)
+      return compileStruct(expr, to)
     case 'comprehension':
       return compileComprehension(expr, to)
     default:
@@ -64,10 +64,10 @@ const isPath = ({ function: name }: Call): boolean => name === '_[_]' || name ==
 /**
  * Compiles a variable with its selections: costs one for the whole and one per step. Names of constants cost nothing.
  */
-function attribute(expr: Expr, to: Compilation): Evaluate {
+function compileAttribute(expr: Expr, to: Compilation): Evaluate {
   const known = to.checked.names.get(expr.id)?.declaration.value
   if (known !== undefined) return constant(known)
-  const { evaluate, steps } = path(expr, to)
+  const { evaluate, steps } = compilePath(expr, to)
   const cost = steps + 1
   return (frame) => {
     frame.spend(cost)
@@ -83,7 +83,7 @@ function compileFree(expr: Expr, to: Compilation): Evaluate {
     !(expr.kind === 'call' && isPath(expr))
   )
     return compile(expr, to)
-  const { evaluate, steps } = path(expr, to)
+  const { evaluate, steps } = compilePath(expr, to)
   if (steps === 0) return evaluate
   return (frame) => {
     frame.spend(steps)
@@ -92,25 +92,25 @@ function compileFree(expr: Expr, to: Compilation): Evaluate {
 }
 
 /** Compiles a path that does not charge. `steps` is its cost. */
-function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; readonly steps: number } {
+function compilePath(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; readonly steps: number } {
   const reference = to.checked.names.get(expr.id)
   if (reference)
     return {
       evaluate:
         reference.declaration.value === undefined
-          ? variable(reference.name, reference.local, to)
+          ? compileVariable(reference.name, reference.local, to)
           : constant(reference.declaration.value),
       steps: 0,
     }
   if (expr.kind === 'select' && !expr.testOnly) {
-    const operand = path(expr.operand, to)
+    const operand = compilePath(expr.operand, to)
     const { field } = expr
     const inner = operand.evaluate
     return { evaluate: (frame) => select(inner(frame), field), steps: operand.steps + 1 }
   }
   if (expr.kind === 'call' && isPath(expr)) {
     const [container, index] = expr.arguments as [Expr, Expr]
-    const operand = path(container, to)
+    const operand = compilePath(container, to)
     const [inner, at] = [operand.evaluate, compileFree(index, to)]
     const pick = expr.function === '_[_]' ? element : elementOptional
     const fieldName = index.kind === 'literal' && expr.function === '_?._' ? String(index.value) : undefined
@@ -124,7 +124,7 @@ function path(expr: Expr, to: Compilation): { readonly evaluate: Evaluate; reado
 }
 
 /** Reads a variable. An accumulator may hold an error, which is thrown when it is read. */
-function variable(name: string, local: boolean, to: Compilation): Evaluate {
+function compileVariable(name: string, local: boolean, to: Compilation): Evaluate {
   const slot =
     (local ? to.locals.findLast((scope) => scope.has(name))?.get(name) : undefined) ?? environmentSlot(name, to)
   return ({ slots }) => {
@@ -142,12 +142,12 @@ function environmentSlot(name: string, to: Compilation): number {
 }
 
 /** `has(x.f)`: costs as much as x. */
-function presence({ operand, field }: Select, to: Compilation): Evaluate {
+function compilePresence({ operand, field }: Select, to: Compilation): Evaluate {
   const evaluate = compile(operand, to)
   return (frame) => present(evaluate(frame), field)
 }
 
-function list(expr: CreateList, to: Compilation): Evaluate {
+function compileList(expr: CreateList, to: Compilation): Evaluate {
   const known = constantValue(expr)
   if (known !== undefined) return constant(known)
   const elements = expr.elements.map((item) => compile(item, to))
@@ -164,7 +164,7 @@ function list(expr: CreateList, to: Compilation): Evaluate {
   }
 }
 
-function map(expr: CreateMap, to: Compilation): Evaluate {
+function compileMap(expr: CreateMap, to: Compilation): Evaluate {
   const known = constantValue(expr)
   if (known !== undefined) return constant(known)
   const entries = expr.entries.map(({ key, value, optional }) => ({
@@ -184,7 +184,7 @@ function map(expr: CreateMap, to: Compilation): Evaluate {
   }
 }
 
-function struct(expr: CreateStruct, to: Compilation): Evaluate {
+function compileStruct(expr: CreateStruct, to: Compilation): Evaluate {
   const type = to.checked.types.get(expr.id)
   const entries = expr.entries.map(({ field, value, optional }) => ({ field, value: compile(value, to), optional }))
   return (frame) => {

@@ -18,7 +18,7 @@ import { declaredType, maxRequestBytes, minBytes } from './declared-type.ts'
 const ruleCostLimit = 10_000_000
 /** The limit for all rules and messages of a schema. */
 const totalCostLimit = 100_000_000
-/** The number of maxCost expensive rules that are reported. */
+/** Maximum number of reported rules, the most expensive ones. */
 const maxReportedRules = 4
 /** The cap of costs: Go's uint64. */
 const maxCost = 2 ** 64
@@ -35,11 +35,11 @@ export interface RuleChecks {
 /** A cache of compiled rules: equal parts of a definition are compiled once. */
 export class SharedRules {
   readonly schemaOf = structuralSchemas()
-  private readonly made = new Map<StructuralSchema, readonly CompiledRule[]>()
+  private readonly compiledBySchema = new Map<StructuralSchema, readonly CompiledRule[]>()
 
   compiled(schema: StructuralSchema, type: Type): readonly CompiledRule[] {
-    const known = this.made.get(schema) ?? compiledRules(schema, type)
-    this.made.set(schema, known)
+    const known = this.compiledBySchema.get(schema) ?? compiledRules(schema, type)
+    this.compiledBySchema.set(schema, known)
     return known
   }
 }
@@ -88,21 +88,21 @@ class Walk {
     }
     const others = othersOf(source)
     if (others && typeof schema.others === 'object')
-      this.below(place, inner, others, schema.others, `${path}.additionalProperties`)
+      this.visitBelow(place, inner, others, schema.others, `${path}.additionalProperties`)
     for (const [name, property] of propertiesOf(source)) {
       const below = schema.properties?.get(name)
-      if (below) this.below(place, inner, property, below, `${path}.properties[${name}]`)
+      if (below) this.visitBelow(place, inner, property, below, `${path}.properties[${name}]`)
     }
     const items = itemsOf(source)
     if (items && schema.items) {
       // Only items of lists with keys can be correlated.
       const uncorrelatable = place.uncorrelatable ?? (source['x-kubernetes-list-type'] === 'map' ? undefined : path)
-      this.below({ ...place, uncorrelatable }, inner, items, schema.items, `${path}.items`)
+      this.visitBelow({ ...place, uncorrelatable }, inner, items, schema.items, `${path}.items`)
     }
-    if (source['x-kubernetes-validations']?.length && !this.checks.faulty.has(source)) this.rules(place)
+    if (source['x-kubernetes-validations']?.length && !this.checks.faulty.has(source)) this.checkRules(place)
   }
 
-  private below(
+  private visitBelow(
     place: Place,
     inner: { cardinality: number | undefined },
     source: SchemaSource,
@@ -112,7 +112,7 @@ class Walk {
     this.visit({ ...place, ...inner, source, schema, path, resource: schema.embedded })
   }
 
-  private rules({ schema, path, resource, cardinality, uncorrelatable }: Place): void {
+  private checkRules({ schema, path, resource, cardinality, uncorrelatable }: Place): void {
     const type = declaredType(schema, resource, selfTypeName)
     if (!type) {
       const detail =
@@ -125,20 +125,20 @@ class Walk {
     // The root has fields that an equal schema elsewhere does not have.
     const compiled = resource === schema.embedded ? this.shared.compiled(schema, type) : compiledRules(schema, type)
     for (const [index, rule] of compiled.entries())
-      this.rule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
+      this.checkRule(rule, `${path}.x-kubernetes-validations[${index}]`, times, uncorrelatable)
   }
 
-  private rule(
+  private checkRule(
     { rule, program, fault, message, messageFault, usesOldSelf }: CompiledRule,
     path: string,
     times: number,
     uncorrelatable: string | undefined,
   ): void {
-    this.cost('estimated rule cost', Math.min(maxCost, (program?.estimatedCost.max ?? 0) * times), `${path}.rule`)
+    this.addCost('estimated rule cost', Math.min(maxCost, (program?.estimatedCost.max ?? 0) * times), `${path}.rule`)
     if (fault !== undefined) this.faults.push(invalidRule(`${path}.rule`, rule, fault))
     if (messageFault !== undefined) this.faults.push(invalidRule(`${path}.messageExpression`, rule, messageFault))
     else if (message)
-      this.cost('estimated messageExpression cost', message.estimatedCost.max, `${path}.messageExpression`)
+      this.addCost('estimated messageExpression cost', message.estimatedCost.max, `${path}.messageExpression`)
     if (usesOldSelf && uncorrelatable !== undefined)
       this.faults.push(
         invalidValue(
@@ -153,7 +153,7 @@ class Walk {
       )
   }
 
-  private cost(what: string, cost: number, path: string): void {
+  private addCost(what: string, cost: number, path: string): void {
     if (cost > ruleCostLimit && !this.checks.unchanged)
       this.faults.push(forbiddenField(path, exceeds(what, cost, ruleCostLimit)))
     this.total = Math.min(maxCost, this.total + cost)

@@ -117,14 +117,14 @@ class Run {
     place: ValueLocation,
     old: unknown,
   ): boolean {
-    if (this.budget <= 0) return this.exhausted(place)
+    if (this.budget <= 0) return this.failExhausted(place)
     const oldSelf = usesOldSelf && old !== undefined ? adapt(old, type) : undefined
     const bindings: Bindings = { self: adapt(place.value, type), oldSelf }
     const optional: Bindings = hasOptionalOldSelf
       ? { ...bindings, oldSelf: oldSelf === undefined ? OptionalValue.none : new OptionalValue(oldSelf) }
       : bindings
     for (const compiled of rules) {
-      if (compiled.fault !== undefined) this.invalid(place, `rule compile error: ${compiled.fault}`)
+      if (compiled.fault !== undefined) this.addInvalid(place, `rule compile error: ${compiled.fault}`)
       // Transition rules need an old value.
       const isSkipped = compiled.usesOldSelf && old === undefined && !compiled.rule.optionalOldSelf
       if (!isSkipped && !this.evaluate(compiled, place, compiled.rule.optionalOldSelf ? optional : bindings, bindings))
@@ -142,11 +142,11 @@ class Run {
     const { evaluate, rule } = compiled
     if (!evaluate) return true
     const outcome = evaluate(bindings, callCostLimit)
-    if (outcome.cost > this.budget) return this.exhausted(place)
+    if (outcome.cost > this.budget) return this.failExhausted(place)
     this.budget -= outcome.cost
     if ('error' in outcome) {
       if (outcome.exceeded) {
-        this.invalid(
+        this.addInvalid(
           place,
           `'${outcome.error}': no further validation rules will be run due to call cost exceeds limit for rule: ` +
             `${shownRule(rule)}`,
@@ -157,7 +157,7 @@ class Run {
       const mismatch =
         `'${outcome.error}': call arguments did not match a supported operator, function or macro signature for ` +
         `rule: ${shownRule(rule)}`
-      this.invalid(place, mistyped ? mismatch : `${outcome.error} evaluating rule: ${shownRule(rule)}`)
+      this.addInvalid(place, mistyped ? mismatch : `${outcome.error} evaluating rule: ${shownRule(rule)}`)
       return true
     }
     return outcome.value === true || this.addFailure(compiled, place, messageBindings)
@@ -166,7 +166,7 @@ class Run {
   /** Adds the error of a failed rule, unless the value has not changed. */
   private addFailure(compiled: EvaluatedRule, place: ValueLocation, bindings: Bindings): boolean {
     const { rule, usesOldSelf, fieldPath } = compiled
-    const message = this.message(compiled, bindings)
+    const message = this.messageOf(compiled, bindings)
     const { path } = place
     const field = fieldPath === '' ? path || '<nil>' : path === '' ? fieldPath : `${path}.${fieldPath}`
     const fault = (): FieldError =>
@@ -181,7 +181,7 @@ class Run {
   }
 
   /** Returns the message of a failed rule, or an object if the message expression exceeded its cost limit. */
-  private message({ rule, message }: EvaluatedRule, bindings: Bindings): string | { readonly exceeds: string } {
+  private messageOf({ rule, message }: EvaluatedRule, bindings: Bindings): string | { readonly exceeds: string } {
     const plain = rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`
     if (!message) return plain
     const outcome = message(bindings, callCostLimit)
@@ -202,12 +202,15 @@ class Run {
     return text === '' || text.includes('\n') || Buffer.byteLength(text) > maxMessageBytes ? plain : text
   }
 
-  private exhausted(place: ValueLocation): false {
-    this.invalid(place, 'validation failed due to running out of cost budget, no further validation rules will be run')
+  private failExhausted(place: ValueLocation): false {
+    this.addInvalid(
+      place,
+      'validation failed due to running out of cost budget, no further validation rules will be run',
+    )
     return false
   }
 
-  private invalid(place: ValueLocation, detail: string): void {
+  private addInvalid(place: ValueLocation, detail: string): void {
     this.faults.push(invalidValue(place.path || '<nil>', place.schema.type, detail))
   }
 }

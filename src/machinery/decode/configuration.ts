@@ -39,7 +39,7 @@ export function structOf(goName: string, fields: Readonly<Record<string, FieldTy
 export class UnknownKindError extends Error {}
 
 /**
- * Decodes a configuration to the kind's fields, whose type the caller names. Throws OtherKindError, and an Error with
+ * Decodes a configuration to the kind's fields, whose type the caller names. Throws UnknownKindError, and an Error with
  * upstream's message if a field is invalid.
  */
 export function decodeConfiguration<Fields>(value: unknown, { kind, versions, fields }: ConfigurationKind): Fields {

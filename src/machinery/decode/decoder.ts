@@ -2,124 +2,18 @@
  * Compiles a schema type into a function that checks and normalises a parsed value: it drops unknown fields and those
  * that Go's `omitempty` omits, and adds fields that Go always writes.
  */
-import { integerOrFloat, isInt64, writeJson } from '../../lib/exact-json.ts'
 import { setOwn } from '../../lib/own.ts'
 import type { Field, FieldType, StructType } from '../schema.ts'
-import { canonicalQuantity, QuantityError } from '../values/quantity.ts'
-import { canonicalBase64 } from './base64.ts'
-import { conversionFault, type GoKind } from './conversion.ts'
 import { DecodeError } from './decode-error.ts'
-import { fieldPath, type KeyPath, type PathElement } from './duplicate-keys.ts'
-import { goNumberValue, goType, goValue } from './go-type.ts'
-import { maxValues, tooManyValues } from './limits/value-limit.ts'
-import { canonicalTime } from './timestamp.ts'
-
-/** The limit of nesting levels: deeper trees would exhaust the stack when they are encoded. */
-export const maxDepth = 1000
-
-/** The state of one decoding. */
-export interface Run {
-  readonly root: StructType
-  /** The current path, from which error messages are created. */
-  readonly path: PathElement[]
-  readonly unknown: string[]
-  /** True if keys are counted, which detects duplicate keys cheaply. */
-  readonly counting: boolean
-  /** True if the input may be changed and become the result. Otherwise all parts that may change later are copied. */
-  readonly owned: boolean
-  keys: number
-  items: number
-}
-
-/** Returns the decoded value, or undefined if it is omitted. Throws DecodeError. */
-export type Decoder = (value: unknown, run: Run) => unknown
-
-/** The innermost struct, and the field in it whose value is decoded. Errors name both. */
-interface Place {
-  readonly struct: string
-  readonly field: string
-  readonly named?: string
-}
-
-type Plain = Record<string, unknown>
+import { freeForm, surveyFreeForm } from './decoders/free-form.ts'
+import { checkSize, type Decoder, mismatch, type Place, type Plain, type Run } from './decoders/run.ts'
+import { scalarDecoder } from './decoders/scalars.ts'
+import { fieldPath, type KeyPath } from './duplicate-keys.ts'
+import { goType } from './go-type.ts'
+import { maxDepth } from './limits/depth.ts'
 
 const isObject = (value: unknown): value is Plain =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Throws the error for a wrong type. `kind` is undefined if Go's type decodes its own JSON. */
-function mismatch(
-  value: unknown,
-  type: string,
-  kind: GoKind | undefined,
-  { struct }: Place,
-  run: Run,
-  shown = goValue(value),
-): never {
-  const names = goPath(run.root, run.path)
-  const message =
-    `json: cannot unmarshal ${shown} into Go ` +
-    `${names.length ? `struct field ${struct}.${names.join('.')}` : 'value'} of type ${type}`
-  throw new DecodeError(message, { conversion: conversionFault(value, kind, type) })
-}
-
-/** Returns the path of a value as Go names it, with the names of embedded structs (`volumes.VolumeSource.fc`). */
-function goPath(root: StructType, path: KeyPath): string[] {
-  let type: FieldType | undefined = root
-  return path.flatMap((element): string[] => {
-    if (typeof element !== 'string') return []
-    while (type?.kind === 'array') type = type.items
-    if (type?.kind === 'map') type = type.values
-    const struct: StructType | undefined = type?.kind === 'struct' ? type : undefined
-    type = struct?.fields.get(element)?.type
-    return [...(struct?.embeddedIn?.(element) ?? []), element]
-  })
-}
-
-/** Throws 413 for too many values: the result of a patch may be larger than any body. */
-function checkSize({ keys, items }: Run): void {
-  if (keys + items > maxValues) throw tooManyValues()
-}
-
-/** Returns true for numbers that are not parsed to a JavaScript number: long integers, and floats as their texts. */
-const isSpecial = (value: unknown): value is bigint | symbol => typeof value === 'bigint' || typeof value === 'symbol'
-
-/** Converts such a number as Go does if there is no type: to an int64 or a float64. */
-function plainNumber(value: bigint | symbol): number | bigint {
-  if (typeof value === 'bigint') return integerOrFloat(value)
-  const float = floatOf(value)
-  if (float === undefined)
-    throw new DecodeError(`json: cannot unmarshal ${goNumberValue(value)} into Go value of type float64`)
-  return float
-}
-
-/** Counts the keys and items of free-form JSON, limits its depth, and converts special numbers, in place. */
-function surveyFreeForm(value: unknown, run: Run, depth: number): void {
-  if (typeof value !== 'object' || value === null) return
-  if (depth > maxDepth)
-    throw new DecodeError(`exceeded max depth: ${fieldPath(run.path)} is nested more than ${maxDepth} levels deep`)
-  checkSize(run)
-  if (Array.isArray(value)) {
-    run.items += value.length
-    for (let i = 0; i < value.length; i++) {
-      const item: unknown = value[i]
-      if (typeof item === 'object') surveyFreeForm(item, run, depth + 1)
-      else if (isSpecial(item)) value[i] = plainNumber(item)
-    }
-    return
-  }
-  for (const key in value) {
-    run.keys++
-    const member = (value as Plain)[key]
-    if (typeof member === 'object') surveyFreeForm(member, run, depth + 1)
-    else if (isSpecial(member)) setOwn(value as Plain, key, plainNumber(member))
-  }
-}
-
-const freeForm: Decoder = (value, run) => {
-  if (isSpecial(value)) return plainNumber(value)
-  surveyFreeForm(value, run, 0)
-  return value
-}
 
 /** Decodes an object of the type, or a list of them. Drops unknown fields silently, as Go's own unmarshallers do. */
 function lenientDecoder(object: StructType, place: Place): Decoder {
@@ -139,89 +33,6 @@ function lenientDecoder(object: StructType, place: Place): Decoder {
     run.keys = silent.keys
     run.items = silent.items
     return result
-  }
-}
-
-/** Converts a long integer or a float's text to a number. Returns undefined beyond float64, and for other values. */
-function floatOf(value: unknown): number | undefined {
-  if (typeof value !== 'bigint' && typeof value !== 'symbol') return undefined
-  const float = Number(typeof value === 'symbol' ? value.description : value)
-  return Number.isFinite(float) ? float : undefined
-}
-
-const int32Of = (value: number | bigint): number | undefined =>
-  typeof value === 'number' && Number.isInteger(value) && value >= -2147483648 && value <= 2147483647
-    ? value
-    : undefined
-
-/** Returns the integer in the stored form, or undefined if it does not fit an int64. */
-function int64Of(value: number | bigint): number | bigint | undefined {
-  if (Number.isSafeInteger(value)) return value
-  if (typeof value === 'bigint') return isInt64(value) ? value : undefined
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : undefined
-}
-
-function scalarDecoder(
-  type: Exclude<FieldType, { kind: 'array' } | { kind: 'map' } | StructType>,
-  place: Place,
-): Decoder {
-  const name = goType(type, place.named)
-  switch (type.kind) {
-    case 'string':
-      if (type.format === 'byte')
-        return (value, run) =>
-          typeof value === 'string' ? canonicalBase64(value) : mismatch(value, name, 'slice', place, run)
-      if (type.format) {
-        const micro = type.format === 'micro-time'
-        return (value, run) =>
-          typeof value === 'string'
-            ? canonicalTime(value, micro) || undefined
-            : mismatch(value, 'string', undefined, place, run)
-      }
-      return (value, run) => (typeof value === 'string' ? value : mismatch(value, name, 'string', place, run))
-    case 'boolean':
-      return (value, run) => (typeof value === 'boolean' ? value : mismatch(value, name, 'bool', place, run))
-    case 'integer': {
-      const { format } = type
-      const convert = format === 'int32' ? int32Of : int64Of
-      return (value, run) => {
-        if (typeof value !== 'number' && typeof value !== 'bigint')
-          mismatch(value, name, format, place, run, goNumberValue(value))
-        return convert(value) ?? mismatch(value, name, format, place, run, `number ${value}`)
-      }
-    }
-    case 'number':
-      return (value, run) =>
-        typeof value === 'number'
-          ? value
-          : (floatOf(value) ?? mismatch(value, name, 'float64', place, run, goNumberValue(value)))
-    case 'quantity':
-      return (value) => {
-        try {
-          return canonicalQuantity(
-            typeof value === 'string' || typeof value === 'number'
-              ? value
-              : typeof value === 'symbol'
-                ? (value.description ?? '')
-                : writeJson(value),
-          )
-        } catch (error) {
-          throw error instanceof QuantityError ? new DecodeError(error.message) : error
-        }
-      }
-    case 'int-or-string':
-      return (value, run) => {
-        if (typeof value === 'string') return value
-        if (typeof value !== 'number' && typeof value !== 'bigint')
-          mismatch(value, 'int32', undefined, place, run, goNumberValue(value))
-        return int32Of(value) ?? mismatch(value, 'int32', undefined, place, run, `number ${value}`)
-      }
-    case 'any': {
-      const { object } = type
-      return object ? lenientDecoder(object, place) : freeForm
-    }
-    default:
-      return type satisfies never
   }
 }
 
@@ -267,7 +78,7 @@ function arrayDecoder(items: FieldType, place: Place, name: string): Decoder {
 }
 
 function mapDecoder(values: FieldType, place: Place, name: string): Decoder {
-  const decodeValue = decoderOf(values, { struct: place.struct, field: place.field })
+  const decodeValue = decoderOf(values, { struct: place.struct })
   const zero = zeroOf(values)
   return (value, run) => {
     if (!isObject(value)) return mismatch(value, name, 'map', place, run)
@@ -317,6 +128,8 @@ function decoderOf(type: FieldType, place: Place): Decoder {
       if (type.values.kind === 'string' && !type.values.format) return stringMapDecoder(place, name)
       return mapDecoder(type.values, place, name)
     }
+    case 'any':
+      return type.object ? lenientDecoder(type.object, place) : freeForm
     default:
       return scalarDecoder(type, place)
   }
@@ -333,7 +146,7 @@ interface Slot {
 }
 
 function slotOf(struct: string, name: string, { type, goType: named, keepsEmpty, written = false }: Field): Slot {
-  const decode = decoderOf(type, { struct, field: name, named })
+  const decode = decoderOf(type, { struct, named })
   return { name, decode, omitEmpty: !keepsEmpty, written, zero: zeroOf(type) }
 }
 
@@ -365,7 +178,7 @@ class StructTable {
   constructor(type: StructType) {
     this.#goName = type.goName
     this.#type = goType(type)
-    this.#others = type.others && decoderOf(type.others, { struct: type.goName, field: '' })
+    this.#others = type.others && decoderOf(type.others, { struct: type.goName })
     for (const [name, field] of type.fields) {
       const slot = slotOf(type.goName, name, field)
       this.#slots.set(name, slot)
@@ -381,8 +194,7 @@ class StructTable {
   }
 
   decode(value: unknown, run: Run, place: Place | undefined): Plain {
-    if (!isObject(value))
-      return mismatch(value, this.#type, 'struct', place ?? { struct: this.#goName, field: '' }, run)
+    if (!isObject(value)) return mismatch(value, this.#type, 'struct', place ?? { struct: this.#goName }, run)
     const depth = run.path.push('') - 1
     if (depth > maxDepth)
       throw new DecodeError(`exceeded max depth: the object is nested more than ${maxDepth} levels deep`)
@@ -444,15 +256,15 @@ export const decodeStruct = (type: StructType, value: unknown, run: Run): Record
 
 /** Returns true if the key at the path is decoded: not inside unknown fields or free-form JSON. */
 export function isDecoded(type: StructType, path: KeyPath): boolean {
-  let at: FieldType = type
+  let current: FieldType = type
   for (const element of path) {
-    if (at.kind === 'struct') {
-      const type: FieldType | undefined = at.fields.get(String(element))?.type ?? at.others
-      if (!type) return false
-      at = type
-    } else if (at.kind === 'array') at = at.items
-    else if (at.kind === 'map') at = at.values
-    else return at.kind === 'any' && at.deduced === true
+    if (current.kind === 'struct') {
+      const next: FieldType | undefined = current.fields.get(String(element))?.type ?? current.others
+      if (!next) return false
+      current = next
+    } else if (current.kind === 'array') current = current.items
+    else if (current.kind === 'map') current = current.values
+    else return current.kind === 'any' && current.deduced === true
   }
   return true
 }

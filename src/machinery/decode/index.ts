@@ -2,12 +2,13 @@
 import { floatTexts, parseExactJson } from '../../lib/exact-json.ts'
 import type { StructType } from '../schema.ts'
 import { DecodeError } from './decode-error.ts'
-import { decodeStruct, isDecoded, maxDepth, type Run } from './decoder.ts'
+import { decodeStruct, isDecoded } from './decoder.ts'
+import type { Run } from './decoders/run.ts'
 import { duplicateKeys, fieldPath, hasRepeatedKeys, surveyText, visitKeys } from './duplicate-keys.ts'
+import { maxDepth } from './limits/depth.ts'
 
 export { DecodeError } from './decode-error.ts'
-export { maxDepth } from './decoder.ts'
-export { isDeeperThan } from './limits/depth.ts'
+export { isDeeperThan, maxDepth } from './limits/depth.ts'
 export { checkValues } from './limits/value-limit.ts'
 export { nilCollections } from './nil-collections.ts'
 

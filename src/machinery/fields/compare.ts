@@ -134,7 +134,7 @@ function compareLists(before: readonly unknown[], after: readonly unknown[], nod
   for (const [element, now] of y) {
     const then = x.get(element)
     if (now.length === 1 && (!then || then.length === 1)) compareMember(walk, element, node.items, then?.[0], now[0])
-    // Items with the same key are compared as compareName value.
+    // Items with the same key are compared as one value.
     else if (now.length > 1 && then && then.length > 1) {
       if (!jsonEqual(then, now)) insert(walk.modified, walk.path, element, leaf)
     } else if (now.length > 1) {

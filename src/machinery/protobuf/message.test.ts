@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Field, FieldType, StructType } from '../schema.ts'
 import { double, envelope, field, number, tag, varint } from './encode.fixture.ts'
-import { messageDecoder, openEnvelope } from './index.ts'
+import { MessageDecoder, openEnvelope } from './index.ts'
 
 /** A struct type with fields of the given types. The other properties do not matter here. */
 const struct = (goName: string, types: Readonly<Record<string, FieldType>>): StructType => ({
@@ -62,7 +62,7 @@ const numbers: Readonly<Record<string, string>> = {
     'dependencies/schema-or-strings:32',
   Nested: 'inner:1',
 }
-const messages = messageDecoder((definition) => numbers[definition.slice('io.k8s.api.test.v1.'.length)])
+const messages = new MessageDecoder((definition) => numbers[definition.slice('io.k8s.api.test.v1.'.length)])
 const decode = (...parts: Buffer[]): unknown => messages.decode(thing, Buffer.concat(parts))
 const decodeSchema = (...parts: Buffer[]): unknown => messages.decode(schema, Buffer.concat(parts))
 const raw = (at: number, json: string): Buffer => field(at, [field(1, json)])

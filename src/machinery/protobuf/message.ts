@@ -2,10 +2,21 @@
  * Decodes messages of kinds. A decoder is compiled from the kind's schema and field numbers at its first use. The
  * result equals `JSON.parse` of the same object; `decode` makes it canonical.
  */
-import { setOwn } from '../../lib/own.ts'
 import { DecodeError } from '../decode/decode-error.ts'
 import type { FieldType, StructType } from '../schema.ts'
-import { readIntOrString, readQuantity, readRawJson, readSchemaOr, readTime, type SchemaForm } from './well-known.ts'
+import {
+  emptyObjects,
+  emptyOf,
+  type JsonObject,
+  listOf,
+  mapOf,
+  rawJson,
+  scalar,
+  scalarReader,
+  type ValueReader,
+  wrapped,
+} from './value-readers.ts'
+import { readSchemaOr, type SchemaForm } from './well-known.ts'
 import { WireReader, wireTypes } from './wire.ts'
 
 /**
@@ -15,14 +26,6 @@ import { WireReader, wireTypes } from './wire.ts'
  * protobuf form is unknown.
  */
 export type FieldNumbers = (definition: string) => string | undefined
-
-type JsonObject = Record<string, unknown>
-
-/** Reads a value. `current` is the field's value so far: lists, maps and messages may be split into several fields. */
-interface ValueReader {
-  readonly wireType: number
-  read(reader: WireReader, wireType: number, current: unknown): unknown
-}
 
 interface MessageField {
   /** The name in JSON. Undefined: the fields of the message are inlined. */
@@ -34,14 +37,6 @@ interface MessageField {
 interface Message {
   readonly goName: string
   readonly fields: readonly (MessageField | undefined)[]
-}
-
-/** Decodes messages of kinds. An instance caches the decoders that it compiles. */
-export interface MessageDecoder {
-  /** Returns true if the protobuf form of the type is known. */
-  isKnown(type: StructType): boolean
-  /** Throws DecodeError. */
-  decode(type: StructType, bytes: Buffer): JsonObject
 }
 
 const wrongWireType = (wireType: number, name: string): DecodeError =>
@@ -67,190 +62,101 @@ function readFields(reader: WireReader, { goName, fields }: Message, into: JsonO
   return into
 }
 
-const scalar = (wireType: number, read: (reader: WireReader) => unknown): ValueReader => ({ wireType, read })
-const { varint, fixed64, bytes } = wireTypes
+/** Decodes messages of kinds. An instance caches the decoders that it compiles. */
+export class MessageDecoder {
+  readonly #numbersOf: FieldNumbers
+  readonly #messages = new Map<StructType, Message>()
 
-const strings = scalar(bytes, (reader) => reader.text())
-const base64 = scalar(bytes, (reader) => reader.slice().toString('base64'))
-const times = scalar(bytes, (reader) => readTime(reader, 0))
-const microTimes = scalar(bytes, (reader) => readTime(reader, 6))
-const booleans = scalar(varint, (reader) => reader.unsigned() !== 0)
-const int32s = scalar(varint, (reader) => reader.int32())
-const int64s = scalar(varint, (reader) => reader.int64())
-const doubles = scalar(fixed64, (reader) => reader.double())
-const quantities = scalar(bytes, readQuantity)
-const intOrStrings = scalar(bytes, readIntOrString)
-const rawJson = scalar(bytes, readRawJson)
-const emptyObjects = scalar(bytes, (reader) => {
-  reader.slice()
-  return {}
-})
-
-/** A list: one item per field, or many numbers in one field (packed). */
-const listOf = (item: ValueReader): ValueReader => ({
-  wireType: item.wireType,
-  read(reader, wireType, current) {
-    const list = (current ?? []) as unknown[]
-    // An item without a value (raw JSON) is null in JSON.
-    const push = (): unknown => list.push(item.read(reader, item.wireType, undefined) ?? null)
-    if (wireType === item.wireType) push()
-    else
-      reader.message(() => {
-        while (!reader.done) push()
-      })
-    return list
-  },
-})
-
-/** A map: one entry per field, with key 1 and value 2. `empty` is the value of an entry that has none. */
-const mapOf = (value: ValueReader, empty: unknown): ValueReader => ({
-  wireType: bytes,
-  read(reader, _wireType, current) {
-    const map = (current ?? {}) as JsonObject
-    reader.message(() => {
-      let key = ''
-      let entry: unknown
-      while (!reader.done) {
-        const { number, wireType } = reader.tag('MapEntry')
-        if (number === 1 && wireType === bytes) key = reader.text()
-        else if (number === 2 && wireType === value.wireType) entry = value.read(reader, wireType, undefined)
-        else reader.skip(wireType)
-      }
-      setOwn(map, key, entry ?? structuredClone(empty))
-    })
-    return map
-  },
-})
-
-/** A list as a map's value, where protobuf allows no list: a message with the items in field 1. */
-const wrapped = (list: ValueReader): ValueReader => ({
-  wireType: bytes,
-  read: (reader) =>
-    reader.message(() => {
-      let items: unknown
-      while (!reader.done) {
-        const { number, wireType } = reader.tag('Items')
-        if (number === 1 && wireType === list.wireType) items = list.read(reader, wireType, items)
-        else reader.skip(wireType)
-      }
-      return items
-    }),
-})
-
-/** Returns Go's zero value, which a map entry without a value has. */
-function emptyOf(type: FieldType): unknown {
-  switch (type.kind) {
-    case 'struct':
-    case 'map':
-      return {}
-    case 'boolean':
-      return false
-    case 'integer':
-    case 'number':
-    case 'int-or-string':
-      return 0
-    case 'quantity':
-      return '0'
-    case 'any':
-    case 'array':
-      return null
-    case 'string':
-      return ''
-  }
-}
-
-/** Creates a decoder for messages with the field numbers of `numbersOf`. */
-export function messageDecoder(numbersOf: FieldNumbers): MessageDecoder {
-  const messages = new Map<StructType, Message>()
-
-  /** Compiles the message of `definition`. `owner` has the types of its fields: the type itself, or its parent. */
-  function compile(definition: string, owner: StructType): Message {
-    const fields: (MessageField | undefined)[] = []
-    for (const entry of (numbersOf(definition) ?? '').split(' ')) {
-      const colon = entry.lastIndexOf(':')
-      const number = Number(entry.slice(colon + 1))
-      const [name = '', form] = entry.slice(0, colon).split('/')
-      if (name.startsWith('+')) {
-        const inlined = name.includes('.')
-          ? name.slice(1)
-          : `${definition.slice(0, definition.lastIndexOf('.'))}.${name.slice(1)}`
-        const message = compile(inlined, owner)
-        fields[number] = {
-          value: {
-            wireType: bytes,
-            read: (reader, _, into) => reader.message(() => readFields(reader, message, into as JsonObject)),
-          },
-          packed: false,
-        }
-        continue
-      }
-      // A field that the schema no longer has is skipped like an unknown one.
-      const type = owner.fields.get(name)?.type
-      const value = type && valueReader(type, form, owner)
-      if (value) fields[number] = { name, value, packed: type.kind === 'array' && value.wireType !== bytes }
-    }
-    return { goName: definition.slice(definition.lastIndexOf('.') + 1), fields }
+  constructor(numbersOf: FieldNumbers) {
+    this.#numbersOf = numbersOf
   }
 
-  function messageOf(type: StructType): Message {
-    let message = messages.get(type)
+  /** Returns true if the protobuf form of the type is known. */
+  isKnown({ definition }: StructType): boolean {
+    return this.#numbersOf(definition) !== undefined
+  }
+
+  /** Throws DecodeError. */
+  decode(type: StructType, bytes: Buffer): JsonObject {
+    return readFields(new WireReader(bytes), this.#messageOf(type), {})
+  }
+
+  #messageOf(type: StructType): Message {
+    let message = this.#messages.get(type)
     if (!message) {
-      message = compile(type.definition, type)
-      messages.set(type, message)
+      message = this.#compile(type.definition, type)
+      this.#messages.set(type, message)
     }
     return message
   }
 
-  const structOf = (type: StructType): ValueReader => ({
-    wireType: bytes,
-    read: (reader, _, current) =>
-      reader.message(() => readFields(reader, messageOf(type), (current ?? {}) as JsonObject)),
-  })
+  /** Compiles the message of `definition`. `owner` has the types of its fields: the type itself, or its parent. */
+  #compile(definition: string, owner: StructType): Message {
+    const fields: (MessageField | undefined)[] = []
+    for (const entry of (this.#numbersOf(definition) ?? '').split(' ')) {
+      const colon = entry.lastIndexOf(':')
+      const number = Number(entry.slice(colon + 1))
+      const [name = '', form] = entry.slice(0, colon).split('/')
+      fields[number] = name.startsWith('+')
+        ? this.#inlinedField(definitionOf(name.slice(1), definition), owner)
+        : this.#namedField(name, form, owner)
+    }
+    return { goName: definition.slice(definition.lastIndexOf('.') + 1), fields }
+  }
+
+  #inlinedField(definition: string, owner: StructType): MessageField {
+    const message = this.#compile(definition, owner)
+    const read: ValueReader['read'] = (reader, _, into) =>
+      reader.message(() => readFields(reader, message, into as JsonObject))
+    return { value: { wireType: wireTypes.bytes, read }, packed: false }
+  }
+
+  /** A field that the schema no longer has is skipped like an unknown one. */
+  #namedField(name: string, form: string | undefined, owner: StructType): MessageField | undefined {
+    const type = owner.fields.get(name)?.type
+    const value = type && this.#valueReader(type, form, owner)
+    return value && { name, value, packed: type.kind === 'array' && value.wireType !== wireTypes.bytes }
+  }
 
   /** Returns undefined if the protobuf form is unknown. */
-  function valueReader(type: FieldType, form: string | undefined, owner: StructType): ValueReader | undefined {
+  #valueReader(type: FieldType, form: string | undefined, owner: StructType): ValueReader | undefined {
     switch (type.kind) {
-      case 'string':
-        return type.format === 'byte'
-          ? base64
-          : type.format === 'date-time'
-            ? times
-            : type.format === 'micro-time'
-              ? microTimes
-              : strings
-      case 'boolean':
-        return booleans
-      case 'integer':
-        return type.format === 'int32' ? int32s : int64s
-      case 'number':
-        return doubles
-      case 'quantity':
-        return quantities
-      case 'int-or-string':
-        return intOrStrings
-      case 'any': {
-        if (form === 'object') return emptyObjects
-        if (form === undefined) return rawJson
-        const schema = structOf(owner)
-        return scalar(bytes, (reader) =>
-          readSchemaOr(reader, form as SchemaForm, (inner) => schema.read(inner, bytes, undefined)),
-        )
-      }
+      case 'any':
+        return this.#freeFormReader(form, owner)
       case 'array': {
-        const item = valueReader(type.items, form, owner)
+        const item = this.#valueReader(type.items, form, owner)
         return item && listOf(item)
       }
       case 'map': {
-        const value = valueReader(type.values, form, owner)
+        const value = this.#valueReader(type.values, form, owner)
         return value && mapOf(type.values.kind === 'array' ? wrapped(value) : value, emptyOf(type.values))
       }
       case 'struct':
-        return numbersOf(type.definition) === undefined ? undefined : structOf(type)
+        return this.isKnown(type) ? this.#structReader(type) : undefined
+      default:
+        return scalarReader(type)
     }
   }
 
-  return {
-    isKnown: (type) => numbersOf(type.definition) !== undefined,
-    decode: (type, message) => readFields(new WireReader(message), messageOf(type), {}),
+  #freeFormReader(form: string | undefined, owner: StructType): ValueReader {
+    if (form === undefined) return rawJson
+    if (form === 'object') return emptyObjects
+    const schema = this.#structReader(owner)
+    return scalar(wireTypes.bytes, (reader) =>
+      readSchemaOr(reader, form as SchemaForm, (inner) => schema.read(inner, wireTypes.bytes, undefined)),
+    )
+  }
+
+  /** Compiles the message at its first use, since types may be recursive. */
+  #structReader(type: StructType): ValueReader {
+    return {
+      wireType: wireTypes.bytes,
+      read: (reader, _, current) =>
+        reader.message(() => readFields(reader, this.#messageOf(type), (current ?? {}) as JsonObject)),
+    }
   }
 }
+
+/** The full name of an inlined message: in the package of the outer one, unless it has a package. */
+const definitionOf = (name: string, outer: string): string =>
+  name.includes('.') ? name : `${outer.slice(0, outer.lastIndexOf('.'))}.${name}`

@@ -37,85 +37,97 @@ function tokensOf(text: string): Token[] {
 const wrong = (message: string) => badRequest(`unable to parse requirement: ${message}`)
 
 /** Parses the requirements of a selector, in the order of the text. Throws 400 with upstream's message. */
-export function parseRequirements(text: string): Requirement[] {
-  const tokens = tokensOf(text)
-  const requirements: Requirement[] = []
-  let at = 0
-  /** `in` and `notin` are identifiers if they are keys or values. */
-  const plain = (token: Token): Token =>
-    token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token
-  const peek = (): Token => plain(tokens[at] ?? end)
-  const take = (): Token => plain(tokens[at++] ?? end)
+export const parseRequirements = (text: string): Requirement[] => new Parser(tokensOf(text)).requirements()
 
-  for (;;) {
-    const next = peek()
-    if (next.kind === 'end') return requirements
-    if (next.kind !== 'identifier' && next.kind !== '!')
-      throw badRequest(`found '${next.text}', expected: !, identifier, or 'end of string'`)
-    requirements.push(requirement())
-    const after = take()
-    if (after.kind === 'end') return requirements
-    if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`)
-    const following = peek()
-    if (following.kind !== 'identifier' && following.kind !== '!')
-      throw badRequest(`found '${following.text}', expected: identifier after ','`)
+/** A recursive-descent parser with one method per production. */
+class Parser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
   }
 
-  function requirement(): Requirement {
-    const absent = peek().kind === '!'
-    if (absent) at++
-    const { kind, text: key } = take()
-    if (kind !== 'identifier') throw wrong(`found '${key}', expected: identifier`)
-    const keyErrors = qualifiedName(key)
-    if (keyErrors.length > 0) throw wrong(`<nil>: Invalid value: ${JSON.stringify(key)}: ${keyErrors.join('; ')}`)
-    if (absent) return { key, operator: '!', values: [] }
-    const following = peek().kind
-    if (following === 'end' || following === ',') return { key, operator: 'exists', values: [] }
-    const operator = operatorHere()
-    const values = operator === 'in' || operator === 'notin' ? valueList() : [exactValue()]
+  /** `REQUIREMENT,REQUIREMENT,…`, or nothing. */
+  requirements(): Requirement[] {
+    const requirements: Requirement[] = []
+    const first = this.#peek()
+    if (first.kind === 'end') return requirements
+    if (!startsRequirement(first))
+      throw badRequest(`found '${first.text}', expected: !, identifier, or 'end of string'`)
+    for (;;) {
+      requirements.push(this.#requirement())
+      const after = this.#take()
+      if (after.kind === 'end') return requirements
+      if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`)
+      const next = this.#peek()
+      if (!startsRequirement(next)) throw badRequest(`found '${next.text}', expected: identifier after ','`)
+    }
+  }
+
+  /** `KEY`, `!KEY`, `KEY OPERATOR VALUE`, or `KEY in (VALUES)`. */
+  #requirement(): Requirement {
+    const isNegated = this.#peek().kind === '!'
+    if (isNegated) this.#at++
+    const key = this.#key()
+    if (isNegated) return { key, operator: '!', values: [] }
+    const next = this.#peek().kind
+    if (next === 'end' || next === ',') return { key, operator: 'exists', values: [] }
+    const operator = this.#operator()
+    const values = operator === 'in' || operator === 'notin' ? this.#valueList() : [this.#value()]
     const sorted = [...new Set(values)].sort()
     checkValues(key, operator, sorted)
     return { key, operator, values: sorted }
   }
 
-  function operatorHere(): Operator {
-    const { kind, text: literal } = tokens[at++] ?? end
-    if (
-      kind === 'in' ||
-      kind === 'notin' ||
-      kind === '=' ||
-      kind === '==' ||
-      kind === '!=' ||
-      kind === '>' ||
-      kind === '<'
-    )
-      return kind
-    throw wrong(`found '${literal}', expected: in, notin, =, ==, !=, gt, lt`)
+  #key(): string {
+    const { kind, text: key } = this.#take()
+    if (kind !== 'identifier') throw wrong(`found '${key}', expected: identifier`)
+    const faults = qualifiedName(key)
+    if (faults.length > 0) throw wrong(`<nil>: Invalid value: ${JSON.stringify(key)}: ${faults.join('; ')}`)
+    return key
   }
 
-  function exactValue(): string {
-    const next = peek().kind
+  #operator(): Operator {
+    const { kind, text } = this.#tokens[this.#at++] ?? end
+    switch (kind) {
+      case 'in':
+      case 'notin':
+      case '=':
+      case '==':
+      case '!=':
+      case '>':
+      case '<':
+        return kind
+      default:
+        throw wrong(`found '${text}', expected: in, notin, =, ==, !=, gt, lt`)
+    }
+  }
+
+  /** A missing value is the empty value. */
+  #value(): string {
+    const next = this.#peek().kind
     if (next === 'end' || next === ',') return ''
-    const { kind, text: literal } = take()
-    if (kind !== 'identifier') throw wrong(`found '${literal}', expected: identifier`)
-    return literal
+    const { kind, text } = this.#take()
+    if (kind !== 'identifier') throw wrong(`found '${text}', expected: identifier`)
+    return text
   }
 
-  /** Parses `(a, b)`. A missing value between commas is the empty value. */
-  function valueList(): string[] {
-    const open = take()
+  /** `(VALUE,VALUE,…)`. A missing value between commas is the empty value. */
+  #valueList(): string[] {
+    const open = this.#take()
     if (open.kind !== '(') throw wrong(`found '${open.text}' expected: '('`)
-    const first = peek()
+    const first = this.#peek()
     if (first.kind !== 'identifier' && first.kind !== ',' && first.kind !== ')')
       throw wrong(`found '${first.text}', expected: ',', ')' or identifier`)
     const values: string[] = []
     let needsValue = true
     for (;;) {
-      const { kind, text: literal } = take()
+      const { kind, text } = this.#take()
       if (kind === 'identifier' && needsValue) {
-        values.push(literal)
+        values.push(text)
         needsValue = false
-        const next = peek()
+        const next = this.#peek()
         if (next.kind !== ',' && next.kind !== ')') throw wrong(`found '${next.text}', expected: ',' or ')'`)
       } else if (kind === ',') {
         if (needsValue) values.push('')
@@ -123,10 +135,24 @@ export function parseRequirements(text: string): Requirement[] {
       } else if (kind === ')') {
         if (needsValue) values.push('')
         return values
-      } else throw wrong(`found '${literal}', expected: ',', or identifier`)
+      } else throw wrong(`found '${text}', expected: ',', or identifier`)
     }
   }
+
+  #peek(): Token {
+    return asOperand(this.#tokens[this.#at] ?? end)
+  }
+
+  #take(): Token {
+    return asOperand(this.#tokens[this.#at++] ?? end)
+  }
 }
+
+/** Outside of the operator's place, `in` and `notin` are identifiers. */
+const asOperand = (token: Token): Token =>
+  token.kind === 'in' || token.kind === 'notin' ? { kind: 'identifier', text: token.text } : token
+
+const startsRequirement = ({ kind }: Token): boolean => kind === 'identifier' || kind === '!'
 
 /** Checks that the values are valid for the operator. Throws 400 with upstream's message. */
 function checkValues(key: string, operator: Operator, values: readonly string[]): void {

@@ -144,19 +144,20 @@ export function validateLabelSelector(selector: LabelSelector | undefined, path:
   const errors = validateLabels(selector.matchLabels, `${path}.matchLabels`)
   selector.matchExpressions?.forEach(({ key, operator, values: given }, at) => {
     const values = given ?? []
-    const here = `${path}.matchExpressions[${at}]`
+    const entryPath = `${path}.matchExpressions[${at}]`
     if (operator === 'In' || operator === 'NotIn') {
       if (values.length === 0)
-        errors.push(required(`${here}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
+        errors.push(required(`${entryPath}.values`, "must be specified when `operator` is 'In' or 'NotIn'"))
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
       if (values.length > 0)
         errors.push(
-          forbiddenField(`${here}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+          forbiddenField(`${entryPath}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
         )
-    } else errors.push(invalidValue(`${here}.operator`, operator ?? '', 'not a valid selector operator'))
-    for (const message of qualifiedName(key ?? '')) errors.push(invalidValue(`${here}.key`, key ?? '', message))
+    } else errors.push(invalidValue(`${entryPath}.operator`, operator ?? '', 'not a valid selector operator'))
+    for (const message of qualifiedName(key ?? '')) errors.push(invalidValue(`${entryPath}.key`, key ?? '', message))
     values.forEach((value, index) => {
-      for (const message of labelValue(value)) errors.push(invalidValue(`${here}.values[${index}]`, value, message))
+      for (const message of labelValue(value))
+        errors.push(invalidValue(`${entryPath}.values[${index}]`, value, message))
     })
   })
   return errors
