@@ -34,7 +34,7 @@ export type Cell = string | number | bigint | boolean | null | Elapsed
 export interface Column<T> {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  readonly format: '' | 'name'
+  readonly format: '' | 'name' | 'quantity' | 'duration'
   readonly description: string
   /** 0 is always shown, 1 with `-o wide`. */
   readonly priority: 0 | 1
@@ -174,9 +174,11 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   readonly acceptedBodyVersions?: readonly string[]
   /**
    * True if nothing is stored and the server computes the response (`tokenreviews`, `componentstatuses`). The handler
-   * is looked up by the plural.
+   * is looked up by the kind.
    */
   readonly virtual?: boolean
+  /** The OpenAPI schema of a kind that the generated schemas lack. */
+  readonly schema?: Readonly<Record<string, unknown>>
 
   readonly defaults?: readonly Defaults<T>[]
   readonly validate?: Validation<T>

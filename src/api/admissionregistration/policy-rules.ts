@@ -119,7 +119,7 @@ export function validateMatchResources(match: MatchResources | undefined, path: 
   ]
 }
 
-const mutable = ['*', 'CONNECT', 'CREATE', 'UPDATE']
+const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 
 /**
  * Rejects DELETE in the rules of mutating policies: a deleted object cannot be mutated. `*` does not include DELETE
@@ -128,7 +128,9 @@ const mutable = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 export const rejectDelete = (match: MatchResources | undefined, path: string): readonly FieldError[] =>
   (match?.resourceRules ?? []).flatMap(({ operations }) =>
     (operations ?? []).flatMap((operation) =>
-      mutable.includes(operation) ? [] : [notSupported(`${path}.resourceRules.operations`, operation, mutable)],
+      mutableOperations.includes(operation)
+        ? []
+        : [notSupported(`${path}.resourceRules.operations`, operation, mutableOperations)],
     ),
   )
 
@@ -196,23 +198,28 @@ export const validatePolicyName = (name: string | undefined): readonly FieldErro
 /** Compiles a policy's expressions; `errors` are those of its variables. */
 export interface PolicyExpressions {
   readonly errors: readonly FieldError[]
-  /** Validates an expression; `quiet` compiles it without the authorizer. */
-  readonly validate: (source: string, path: string, results: readonly Type[], quiet?: boolean) => readonly FieldError[]
+  /** Validates an expression; `withoutAuthorizer` compiles it without that variable. */
+  readonly validate: (
+    source: string,
+    path: string,
+    results: readonly Type[],
+    withoutAuthorizer?: boolean,
+  ) => readonly FieldError[]
 }
 
 /** `patches` is true if expressions build patches of objects. */
 export function compilePolicy({ paramKind, variables }: PolicySpec = {}, patches = false): PolicyExpressions {
   const options = { params: paramKind !== undefined, patches }
   const base = admissionEnvironment({ ...options, authorizer: true })
-  const composed = variables?.length
+  const composition = variables?.length
     ? compileVariables(
         base,
         variables.filter(({ expression }) => expression?.trim()),
       )
     : undefined
-  const known = (environment: Environment): Environment =>
-    composed ? withVariables(environment, composed.type) : environment
-  const all = known(base)
+  const extended = (environment: Environment): Environment =>
+    composition ? withVariables(environment, composition.type) : environment
+  const all = extended(base)
   const errors = (variables ?? []).flatMap(({ name, expression }, at) => {
     const field = `spec.variables[${at}]`
     const found: FieldError[] = []
@@ -220,14 +227,14 @@ export function compilePolicy({ paramKind, variables }: PolicySpec = {}, patches
     else if (!isCelIdentifier(name))
       found.push(invalidValue(`${field}.name`, name, 'name is not a valid CEL identifier'))
     if (!expression?.trim()) return [...found, required(`${field}.expression`, 'expression is not specified')]
-    const fault = composed?.compiled.get(name)?.fault
+    const fault = composition?.compiled.get(name)?.fault
     return fault ? [...found, invalidValue(`${field}.expression`, expression, fault)] : found
   })
   return {
     errors,
-    validate(source, path, results, quiet = false) {
+    validate(source, path, results, withoutAuthorizer = false) {
       const { fault } = compileExpression(
-        quiet ? known(admissionEnvironment({ ...options, authorizer: false })) : all,
+        withoutAuthorizer ? extended(admissionEnvironment({ ...options, authorizer: false })) : all,
         source,
         results,
       )

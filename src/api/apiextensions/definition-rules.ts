@@ -115,69 +115,79 @@ function missingSchemas(versions: readonly DefinitionVersion[], old: Definition 
   })
 }
 
+/** A part of a version, with its rules. */
+interface VersionPart {
+  of(version: DefinitionVersion): unknown
+  /** `isShared`: all versions have the same part. */
+  faults(version: DefinitionVersion, path: string, isShared: boolean): readonly FieldError[]
+}
+
 /** Upstream reports errors in fields that all versions share below `spec`, also if there is only one version. */
 function versionFaults(
   versions: readonly DefinitionVersion[],
   old: Definition | undefined,
 ): { readonly perVersion: FieldError[]; readonly hoisted: FieldError[] } {
   const [first] = versions
-  const common = (part: (version: DefinitionVersion) => unknown): boolean =>
-    versions.every((version) => jsonEqual(part(version), part(first!)))
-  const shared = new SharedRules()
-  const oldSchemas = old?.spec?.versions?.flatMap((version) => schemaOf(version) ?? [])
-  const schemaFaults = (version: DefinitionVersion, path: string, status: boolean): readonly FieldError[] => {
-    const schema = schemaOf(version)
-    const before = old?.spec?.versions?.find(({ name }) => name === version.name)
-    const unchanged = before !== undefined && jsonEqual(schema, schemaOf(before))
-    return schema
-      ? structuralFaults(schema, `${path}.openAPIV3Schema`, {
-          status,
-          old: oldSchemas,
-          ...ruleChecks(unchanged, shared),
-        })
-      : []
-  }
-  const hasStatus = ({ subresources }: DefinitionVersion): boolean => (subresources?.status ?? undefined) !== undefined
-  const parts: readonly {
-    readonly common: boolean
-    readonly faults: (version: DefinitionVersion, path: string, shared: boolean) => readonly FieldError[]
-  }[] = [
+  const parts = versionParts(versions, old)
+  const shared = parts.filter(({ of }) => versions.every((version) => jsonEqual(of(version), of(first!))))
+  const own = parts.filter((part) => !shared.includes(part))
+  const perVersion = versions.flatMap((version, at) => {
+    const path = `spec.versions[${at}]`
+    return [
+      ...joinedErrors(version.name ?? '', `${path}.name`, dns1035Label),
+      ...deprecationRules(version, path),
+      ...own.flatMap((part) => part.faults(version, path, false)),
+    ]
+  })
+  const hoisted = first ? shared.flatMap((part) => part.faults(first, 'spec', true)) : []
+  return { perVersion, hoisted }
+}
+
+function versionParts(versions: readonly DefinitionVersion[], old: Definition | undefined): readonly VersionPart[] {
+  const schemaFaults = schemaRules(old)
+  return [
     {
-      common: common(({ schema }) => schema),
-      faults: (version, path, shared) =>
-        schemaFaults(
-          version,
-          `${path}.${shared ? 'validation' : 'schema'}`,
-          shared ? versions.some(hasStatus) : hasStatus(version),
-        ),
+      of: ({ schema }) => schema,
+      faults: (version, path, isShared) =>
+        isShared
+          ? schemaFaults(version, `${path}.validation`, versions.some(hasStatus))
+          : schemaFaults(version, `${path}.schema`, hasStatus(version)),
     },
     {
-      common: common(({ subresources }) => subresources),
+      of: ({ subresources }) => subresources,
       faults: ({ subresources }, path) =>
         subresources?.scale ? scaleRules(subresources.scale, `${path}.subresources.scale`) : [],
     },
     {
-      common: common(({ additionalPrinterColumns }) => additionalPrinterColumns),
+      of: ({ additionalPrinterColumns }) => additionalPrinterColumns,
       faults: ({ additionalPrinterColumns }, path) =>
         each(additionalPrinterColumns, `${path}.additionalPrinterColumns`, columnRules),
     },
     {
-      common: common(({ selectableFields }) => selectableFields),
+      of: ({ selectableFields }) => selectableFields,
       faults: (version, path) =>
         selectableFieldRules(version.selectableFields, schemaOf(version), `${path}.selectableFields`),
     },
   ]
-  const perVersion = versions.flatMap((version, at) => {
-    const path = `spec.versions[${at}]`
-    const own = parts.filter((part) => !part.common).flatMap(({ faults }) => faults(version, path, false))
-    return [
-      ...joinedErrors(version.name ?? '', `${path}.name`, dns1035Label),
-      ...deprecationRules(version, path),
-      ...own,
-    ]
-  })
-  const hoisted = first ? parts.filter((part) => part.common).flatMap(({ faults }) => faults(first, 'spec', true)) : []
-  return { perVersion, hoisted }
+}
+
+const hasStatus = ({ subresources }: DefinitionVersion): boolean => (subresources?.status ?? undefined) !== undefined
+
+/** Returns the rules of schemas; versions share their compiled CEL rules. */
+function schemaRules(
+  old: Definition | undefined,
+): (version: DefinitionVersion, path: string, status: boolean) => readonly FieldError[] {
+  const shared = new SharedRules()
+  const oldVersions = old?.spec?.versions
+  const oldSchemas = oldVersions?.flatMap((version) => schemaOf(version) ?? [])
+  return (version, path, status) => {
+    const schema = schemaOf(version)
+    if (!schema) return []
+    const oldVersion = oldVersions?.find(({ name }) => name === version.name)
+    const isUnchanged = oldVersion !== undefined && jsonEqual(schema, schemaOf(oldVersion))
+    const checks = { status, old: oldSchemas, ...ruleChecks(isUnchanged, shared) }
+    return structuralFaults(schema, `${path}.openAPIV3Schema`, checks)
+  }
 }
 
 /** Returns the checks of CEL rules; those of `unchanged` schemas may exceed newer limits. */

@@ -52,11 +52,14 @@ export const idleGates: ReadonlyMap<string, string> = new Map(
   Object.entries(idleReasons).flatMap(([reason, names]) => names.split(/\s+/).map((name) => [name, reason] as const)),
 )
 
-/** Returns log lines about gates without an effect that are not set to their default. */
-export const idleGateLines = ({ settings }: FeatureGates): string[] =>
+/**
+ * Returns log lines about gates without an effect that are not set to their default. `effective` are gates that have an
+ * effect in this program alone.
+ */
+export const idleGateLines = ({ settings }: FeatureGates, effective: ReadonlySet<string> = new Set()): string[] =>
   Object.entries(settings).flatMap(([name, isOn]) => {
     const reason = idleGates.get(name)
-    return reason !== undefined && knownGates.get(name)?.isOn !== isOn
+    return reason !== undefined && !effective.has(name) && knownGates.get(name)?.isOn !== isOn
       ? [`--feature-gates=${name}=${isOn} changes nothing here: ${reason}`]
       : []
   })

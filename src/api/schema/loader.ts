@@ -1,5 +1,5 @@
 /**
- * Loads the schemas of all kinds from the file that `scripts/generate-schema.ts` generates. Types are built on first
+ * Loads the schemas of all kinds from the file that `scripts/generate/schema.ts` generates. Types are built on first
  * use, since a start needs few of the thousand types.
  */
 import { readFileSync } from 'node:fs'

@@ -6,8 +6,8 @@ import { join } from 'node:path'
  * development. Throws if it does not exist.
  */
 export function generatedFile(name: string): string {
-  const here = import.meta.dirname
-  for (const path of [join(here, name), join(here, '.build', name), join(here, '../../../.build', name)])
+  const folder = import.meta.dirname
+  for (const path of [join(folder, name), join(folder, '.build', name), join(folder, '../../../.build', name)])
     if (existsSync(path)) return path
-  throw new Error(`${name} is missing: generate it with \`node scripts/generate-schema.ts\``)
+  throw new Error(`${name} is missing: generate it with \`node scripts/generate/schema.ts\``)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { double, field, number } from '../../machinery/protobuf/encode.fixture.ts'
-import { messageDecoder } from '../../machinery/protobuf/index.ts'
+import { MessageDecoder } from '../../machinery/protobuf/index.ts'
 import type { FieldType, StructType } from '../../machinery/schema.ts'
 import { modelNames, modelType } from './loader.ts'
 import { protobufNumbers } from './protobuf.ts'
@@ -183,7 +183,7 @@ describe('protobuf field numbers', () => {
   })
 
   test('decode what was encoded with them, for every type', () => {
-    const messages = messageDecoder(protobufNumbers)
+    const messages = new MessageDecoder(protobufNumbers)
     for (const type of known) {
       const { value, bytes } = sampleStruct(type, 3)
       assert.deepEqual(messages.decode(type, bytes), value, type.definition)

@@ -21,7 +21,8 @@ const annotations = {
 export const hasOtherMetrics = ({ metadata }: AutoscalerV1): boolean =>
   metadata.annotations?.[annotations.metrics] !== undefined
 
-interface Flat {
+/** A metric, or the status of one, in the shape of v1. */
+interface MetricV1 {
   readonly type: string
   readonly resource?: Record<string, unknown>
   readonly containerResource?: Record<string, unknown>
@@ -31,7 +32,7 @@ interface Flat {
 }
 
 /** Drops members that are undefined or null. */
-const defined = <T extends object>(object: T): T =>
+const withoutNulls = <T extends object>(object: T): T =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as T
 
 const isCpu = ({ type, resource }: Metric | MetricStatus): boolean => type === 'Resource' && resource?.name === 'cpu'
@@ -49,26 +50,27 @@ export function toV1(scaler: Autoscaler): AutoscalerV1 {
   const others = metrics.filter((metric) => !isPercentage(metric))
   const statuses = status?.currentMetrics ?? []
   const cpuStatus = statuses.findLast((one) => isCpu(one) && one.resource?.current.averageUtilization !== undefined)
-  const notes: Record<string, string> = { ...metadata.annotations }
+  const converted: Record<string, string> = { ...metadata.annotations }
   // Annotations that a client wrote itself are not part of the conversion.
-  for (const key of Object.values(annotations)) delete notes[key]
-  if (others.length > 0) notes[annotations.metrics] = JSON.stringify(others.map(flatMetric))
-  if (statuses.length > 0) notes[annotations.statuses] = JSON.stringify(statuses.map(flatStatus))
-  if (status?.conditions?.length) notes[annotations.conditions] = JSON.stringify(status.conditions.map(flatCondition))
-  if (spec?.behavior) notes[annotations.behavior] = JSON.stringify(flatBehavior(spec.behavior))
+  for (const key of Object.values(annotations)) delete converted[key]
+  if (others.length > 0) converted[annotations.metrics] = JSON.stringify(others.map(metricToV1))
+  if (statuses.length > 0) converted[annotations.statuses] = JSON.stringify(statuses.map(statusToV1))
+  if (status?.conditions?.length)
+    converted[annotations.conditions] = JSON.stringify(status.conditions.map(orderedCondition))
+  if (spec?.behavior) converted[annotations.behavior] = JSON.stringify(goBehavior(spec.behavior))
   return {
     ...rest,
     apiVersion: 'autoscaling/v1',
-    metadata: withAnnotations(metadata, notes),
+    metadata: withAnnotations(metadata, converted),
     spec:
       spec &&
-      defined({
+      withoutNulls({
         scaleTargetRef: spec.scaleTargetRef,
         minReplicas: spec.minReplicas,
         maxReplicas: spec.maxReplicas,
         targetCPUUtilizationPercentage: cpu?.resource?.target.averageUtilization,
       }),
-    status: defined({
+    status: withoutNulls({
       observedGeneration: status?.observedGeneration,
       lastScaleTime: status?.lastScaleTime,
       currentReplicas: status?.currentReplicas ?? 0,
@@ -81,10 +83,10 @@ export function toV1(scaler: Autoscaler): AutoscalerV1 {
 /** Converts to v2. Annotations that cannot be parsed are ignored; the CPU metric comes last. */
 export function fromV1(scaler: AutoscalerV1): Autoscaler {
   const { spec, status, metadata, ...rest } = scaler
-  const notes = { ...metadata.annotations }
+  const remaining = { ...metadata.annotations }
   const take = <T>(key: string): T | undefined => {
-    const text = notes[key]
-    delete notes[key]
+    const text = remaining[key]
+    delete remaining[key]
     if (text === undefined) return undefined
     try {
       return JSON.parse(text) as T
@@ -92,7 +94,7 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
       return undefined
     }
   }
-  const metrics = (take<Flat[]>(annotations.metrics) ?? []).map(fullMetric)
+  const metrics = (take<MetricV1[]>(annotations.metrics) ?? []).map(metricFromV1)
   const percent = spec?.targetCPUUtilizationPercentage
   if (percent !== undefined)
     metrics.push({
@@ -106,9 +108,9 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
     used === undefined
       ? []
       : [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: used } } } as MetricStatus]
-  const statuses = take<Flat[]>(annotations.statuses)?.map(fullStatus) ?? usedOfCpu
+  const statuses = take<MetricV1[]>(annotations.statuses)?.map(statusFromV1) ?? usedOfCpu
   const conditions = take<NonNullable<NonNullable<Autoscaler['status']>['conditions']>>(annotations.conditions)
-  const full = defined({
+  const full = withoutNulls({
     observedGeneration: status?.observedGeneration,
     lastScaleTime: status?.lastScaleTime,
     currentReplicas: status?.currentReplicas || undefined,
@@ -120,15 +122,15 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
   return {
     ...rest,
     apiVersion: 'autoscaling/v2',
-    metadata: withAnnotations(metadata, notes),
+    metadata: withAnnotations(metadata, remaining),
     spec:
       spec &&
-      defined({
+      withoutNulls({
         scaleTargetRef: spec.scaleTargetRef,
         minReplicas: spec.minReplicas,
         maxReplicas: spec.maxReplicas,
         metrics,
-        behavior: behavior && (renameFields(behavior, lower) as Behavior),
+        behavior: behavior && (renameFields(behavior, lowerFirst) as Behavior),
       }),
     status: full,
   }
@@ -136,26 +138,26 @@ export function fromV1(scaler: AutoscalerV1): Autoscaler {
 
 const withAnnotations = (
   { annotations: _, ...metadata }: Autoscaler['metadata'],
-  notes: Readonly<Record<string, string>>,
-): Autoscaler['metadata'] => (Object.keys(notes).length > 0 ? { ...metadata, annotations: notes } : metadata)
+  values: Readonly<Record<string, string>>,
+): Autoscaler['metadata'] => (Object.keys(values).length > 0 ? { ...metadata, annotations: values } : metadata)
 
 type Condition = NonNullable<NonNullable<Autoscaler['status']>['conditions']>[number]
 
 /** Members have Go's order. */
-const flatCondition = ({ type, status, lastTransitionTime, reason, message }: Condition): object => ({
+const orderedCondition = ({ type, status, lastTransitionTime, reason, message }: Condition): object => ({
   type,
   status,
   lastTransitionTime: lastTransitionTime ?? null,
-  ...defined({ reason: reason || undefined, message: message || undefined }),
+  ...withoutNulls({ reason: reason || undefined, message: message || undefined }),
 })
 
 /** All members have Go's names and order; absent ones are null. */
-const flatBehavior = ({ scaleUp, scaleDown }: Behavior): object => ({
-  ScaleUp: flatRules(scaleUp),
-  ScaleDown: flatRules(scaleDown),
+const goBehavior = ({ scaleUp, scaleDown }: Behavior): object => ({
+  ScaleUp: goRules(scaleUp),
+  ScaleDown: goRules(scaleDown),
 })
 
-const flatRules = (rules: Behavior['scaleUp']): object | null =>
+const goRules = (rules: Behavior['scaleUp']): object | null =>
   rules
     ? {
         StabilizationWindowSeconds: rules.stabilizationWindowSeconds ?? null,
@@ -170,7 +172,7 @@ const flatRules = (rules: Behavior['scaleUp']): object | null =>
       }
     : null
 
-const lower = (key: string): string => key[0]?.toLowerCase() + key.slice(1)
+const lowerFirst = (key: string): string => key[0]?.toLowerCase() + key.slice(1)
 
 /** Renames all fields, at any depth, and drops those that are null. */
 function renameFields(value: unknown, rename: (key: string) => string): unknown {
@@ -183,19 +185,19 @@ function renameFields(value: unknown, rename: (key: string) => string): unknown 
   )
 }
 
-function flatMetric({ type, resource, containerResource, pods, object, external }: Metric): Flat {
-  return defined({
+function metricToV1({ type, resource, containerResource, pods, object, external }: Metric): MetricV1 {
+  return withoutNulls({
     type,
     resource:
       resource &&
-      defined({
+      withoutNulls({
         name: resource.name,
         targetAverageUtilization: resource.target.averageUtilization,
         targetAverageValue: resource.target.averageValue,
       }),
     containerResource:
       containerResource &&
-      defined({
+      withoutNulls({
         name: containerResource.name,
         targetAverageUtilization: containerResource.target.averageUtilization,
         targetAverageValue: containerResource.target.averageValue,
@@ -203,14 +205,14 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
       }),
     pods:
       pods &&
-      defined({
+      withoutNulls({
         metricName: pods.metric.name,
         targetAverageValue: pods.target.averageValue,
         selector: pods.metric.selector,
       }),
     object:
       object &&
-      defined({
+      withoutNulls({
         target: object.describedObject,
         metricName: object.metric.name,
         targetValue: object.target.value ?? (object.target.averageValue === undefined ? undefined : '0'),
@@ -219,7 +221,7 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
       }),
     external:
       external &&
-      defined({
+      withoutNulls({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
         targetValue: external.target.value,
@@ -228,18 +230,18 @@ function flatMetric({ type, resource, containerResource, pods, object, external 
   })
 }
 
-const metric = (name: unknown, selector: unknown): object => defined({ name, selector })
+const metric = (name: unknown, selector: unknown): object => withoutNulls({ name, selector })
 const current = (value: unknown, averageValue: unknown, averageUtilization?: unknown): object =>
-  defined({ value, averageValue, averageUtilization })
+  withoutNulls({ value, averageValue, averageUtilization })
 
 /** Builds the target of v2 from the flat fields of v1. */
 function target(value: unknown, averageValue: unknown, averageUtilization?: unknown): object {
   const type = averageUtilization !== undefined ? 'Utilization' : averageValue !== undefined ? 'AverageValue' : 'Value'
-  return defined({ type, value: averageValue === undefined ? value : undefined, averageValue, averageUtilization })
+  return withoutNulls({ type, value: averageValue === undefined ? value : undefined, averageValue, averageUtilization })
 }
 
-function fullMetric({ type, resource, containerResource, pods, object, external }: Flat): Metric {
-  return defined({
+function metricFromV1({ type, resource, containerResource, pods, object, external }: MetricV1): Metric {
+  return withoutNulls({
     type,
     resource: resource && {
       name: resource.name,
@@ -266,14 +268,14 @@ function fullMetric({ type, resource, containerResource, pods, object, external 
   }) as unknown as Metric
 }
 
-function flatStatus({ type, resource, containerResource, pods, object, external }: MetricStatus): Flat {
+function statusToV1({ type, resource, containerResource, pods, object, external }: MetricStatus): MetricV1 {
   const resourceOf = ({ name, current }: NonNullable<MetricStatus['resource']>): Record<string, unknown> =>
-    defined({
+    withoutNulls({
       name,
       currentAverageUtilization: current.averageUtilization,
       currentAverageValue: current.averageValue ?? '0',
     })
-  return defined({
+  return withoutNulls({
     type,
     resource: resource && resourceOf(resource),
     containerResource: containerResource && {
@@ -282,14 +284,14 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
     },
     pods:
       pods &&
-      defined({
+      withoutNulls({
         metricName: pods.metric.name,
         currentAverageValue: pods.current.averageValue ?? '0',
         selector: pods.metric.selector,
       }),
     object:
       object &&
-      defined({
+      withoutNulls({
         target: object.describedObject,
         metricName: object.metric.name,
         currentValue: object.current.value ?? '0',
@@ -298,7 +300,7 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
       }),
     external:
       external &&
-      defined({
+      withoutNulls({
         metricName: external.metric.name,
         metricSelector: external.metric.selector,
         currentValue: external.current.value ?? '0',
@@ -307,8 +309,8 @@ function flatStatus({ type, resource, containerResource, pods, object, external 
   })
 }
 
-function fullStatus({ type, resource, containerResource, pods, object, external }: Flat): MetricStatus {
-  return defined({
+function statusFromV1({ type, resource, containerResource, pods, object, external }: MetricV1): MetricStatus {
+  return withoutNulls({
     type,
     resource: resource && {
       name: resource.name,

@@ -124,7 +124,7 @@ function metricRules(metric: Metric, path: string, anyVersion: boolean): readonl
   const known = Object.hasOwn(members, type) ? (type as keyof typeof members) : undefined
   if (!known) errors.push(notSupported(`${path}.type`, type ?? '', metricTypes))
   const present = Object.values(members).filter((member) => metric[member])
-  if (present[0]) errors.push(...sourceRules(metric, present[0], `${path}.${present[0]}`, anyVersion))
+  errors.push(...sourceRules(metric, path, anyVersion))
   const expected = known && members[known]
   if (expected && !metric[expected])
     errors.push(required(`${path}.${expected}`, 'must populate information for the given metric source'))
@@ -136,73 +136,72 @@ function metricRules(metric: Metric, path: string, anyVersion: boolean): readonl
   return errors
 }
 
+/** Validates the first source, in the order of `members`. */
 function sourceRules(
-  metric: Metric,
-  member: (typeof members)[keyof typeof members],
+  { object, external, pods, resource, containerResource }: Metric,
   path: string,
   anyVersion: boolean,
 ): readonly FieldError[] {
-  switch (member) {
-    case 'object': {
-      const source = metric.object as NonNullable<Metric['object']>
-      return all(
-        reference(source.describedObject, `${path}.describedObject`),
-        anyVersion
-          ? valid
-          : versionForm(source.describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
-        identifier(source.metric, `${path}.metric`),
-        targetRules(source.target, `${path}.target`),
-        raw(source.target, path),
-      )
-    }
-    case 'external': {
-      const source = metric.external as NonNullable<Metric['external']>
-      const both = source.target?.value !== undefined && source.target.averageValue !== undefined
-      return all(
-        identifier(source.metric, `${path}.metric`),
-        targetRules(source.target, `${path}.target`),
-        raw(source.target, path, 'must set either a target value for metric or a per-pod target'),
-        both
-          ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')]
-          : valid,
-      )
-    }
-    case 'pods': {
-      const source = metric.pods as NonNullable<Metric['pods']>
-      const average = source.target?.averageValue
-      return all(
-        identifier(source.metric, `${path}.metric`),
-        targetRules(source.target, `${path}.target`),
-        average === undefined
-          ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')]
-          : valid,
-      )
-    }
-    case 'resource': {
-      const source = metric.resource as NonNullable<Metric['resource']>
-      return all(
-        requiredText(source.name, `${path}.name`, 'must specify a resource name'),
-        targetRules(source.target, `${path}.target`),
-        utilization(source.target, path),
-      )
-    }
-    case 'containerResource': {
-      const source = metric.containerResource as NonNullable<Metric['containerResource']>
-      return all(
-        source.name
-          ? containerResourceName(source.name, `${path}.name`)
-          : [required(`${path}.name`, 'must specify a resource name')],
-        source.container
-          ? follows(source.container, `${path}.container`, dnsLabel)
-          : [required(`${path}.container`, 'must specify a container')],
-        targetRules(source.target, `${path}.target`),
-        utilization(source.target, path),
-      )
-    }
-    default:
-      return member satisfies never
-  }
+  if (object) return objectRules(object, `${path}.object`, anyVersion)
+  if (external) return externalRules(external, `${path}.external`)
+  if (pods) return podsRules(pods, `${path}.pods`)
+  if (resource) return resourceRules(resource, `${path}.resource`)
+  return containerResource ? containerResourceRules(containerResource, `${path}.containerResource`) : valid
 }
+
+type Source<Member extends (typeof members)[keyof typeof members]> = NonNullable<Metric[Member]>
+
+const objectRules = (
+  { describedObject, metric, target }: Source<'object'>,
+  path: string,
+  anyVersion: boolean,
+): readonly FieldError[] =>
+  all(
+    reference(describedObject, `${path}.describedObject`),
+    anyVersion ? valid : versionForm(describedObject?.apiVersion ?? '', `${path}.describedObject.apiVersion`),
+    identifier(metric, `${path}.metric`),
+    targetRules(target, `${path}.target`),
+    raw(target, path),
+  )
+
+const externalRules = ({ metric, target }: Source<'external'>, path: string): readonly FieldError[] =>
+  all(
+    identifier(metric, `${path}.metric`),
+    targetRules(target, `${path}.target`),
+    raw(target, path, 'must set either a target value for metric or a per-pod target'),
+    target?.value !== undefined && target.averageValue !== undefined
+      ? [forbiddenField(`${path}.target.value`, 'may not set both a target value for metric and a per-pod target')]
+      : valid,
+  )
+
+const podsRules = ({ metric, target }: Source<'pods'>, path: string): readonly FieldError[] =>
+  all(
+    identifier(metric, `${path}.metric`),
+    targetRules(target, `${path}.target`),
+    target?.averageValue === undefined
+      ? [required(`${path}.target.averageValue`, 'must specify a positive target averageValue')]
+      : valid,
+  )
+
+const resourceRules = ({ name, target }: Source<'resource'>, path: string): readonly FieldError[] =>
+  all(
+    requiredText(name, `${path}.name`, 'must specify a resource name'),
+    targetRules(target, `${path}.target`),
+    utilization(target, path),
+  )
+
+const containerResourceRules = (
+  { name, container, target }: Source<'containerResource'>,
+  path: string,
+): readonly FieldError[] =>
+  all(
+    name ? containerResourceName(name, `${path}.name`) : [required(`${path}.name`, 'must specify a resource name')],
+    container
+      ? follows(container, `${path}.container`, dnsLabel)
+      : [required(`${path}.container`, 'must specify a container')],
+    targetRules(target, `${path}.target`),
+    utilization(target, path),
+  )
 
 /** Selectors are not validated: the metrics server interprets them. */
 const identifier = (metric: { name: string } | undefined, path: string): readonly FieldError[] =>

@@ -46,7 +46,7 @@ export function validateJobSpec(spec: JobSpec, path: string): readonly FieldErro
   ]
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
     errors.push(required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified'))
-  if (spec.managedBy !== undefined) errors.push(...manager(spec.managedBy, `${path}.managedBy`))
+  if (spec.managedBy !== undefined) errors.push(...managerName(spec.managedBy, `${path}.managedBy`))
   if (mode !== undefined && mode !== 'NonIndexed' && mode !== 'Indexed')
     errors.push(notSupported(`${path}.completionMode`, mode, ['NonIndexed', 'Indexed']))
   if (mode === 'Indexed') errors.push(...indexed(spec, path))
@@ -72,7 +72,7 @@ export function validateJobSpec(spec: JobSpec, path: string): readonly FieldErro
   )
 }
 
-const manager = (name: string, path: string): readonly FieldError[] =>
+const managerName = (name: string, path: string): readonly FieldError[] =>
   all(domainPrefixedPathFaults(name, path), name.length > maxManagerLength ? [tooLong(path, maxManagerLength)] : valid)
 
 function indexed(
@@ -129,10 +129,10 @@ function generatedSelector({ metadata, spec }: Job): readonly FieldError[] {
     if (labels[key] === undefined) errors.push(required(path, `must be '${value}'`))
     else if (labels[key] !== value) errors.push(invalidValue(path, sortedByKey(labels), `must be '${value}'`))
   }
-  const own =
+  const isGenerated =
     validateLabelSelector(spec.selector, 'spec.selector').length > 0 ||
     selects(spec.selector, { [controllerUid]: uid, 'controller-uid': uid })
-  return own
+  return isGenerated
     ? errors
     : [...errors, invalidValue('spec.selector', labelSelector(spec.selector), '`selector` not auto-generated')]
 }
@@ -164,7 +164,7 @@ export function jobUpdate({ spec }: Job, { spec: old, status }: Job): readonly F
     jobSpec(spec),
     completions(spec, old),
     immutable(spec.selector, 'spec.selector', old.selector, labelSelector),
-    template(spec, old, mayChangePods(old, status)),
+    template(spec, old, canChangePods(old, status)),
     immutable(spec.completionMode, 'spec.completionMode', old.completionMode),
     immutable(spec.podFailurePolicy, 'spec.podFailurePolicy', old.podFailurePolicy, shownFailurePolicy),
     immutable(spec.backoffLimitPerIndex, 'spec.backoffLimitPerIndex', old.backoffLimitPerIndex),
@@ -189,7 +189,7 @@ function completions(spec: JobSpec, old: JobSpec): readonly FieldError[] {
  * Returns true if scheduling fields and resources of the pod template may change (KEP-5440): the Job is suspended and
  * has no pods of an older template.
  */
-const mayChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
+const canChangePods = ({ suspend }: JobSpec, status: Job['status']): boolean =>
   suspend === true &&
   !status?.active &&
   (!status?.startTime || (isFeatureOn('MutableSchedulingDirectivesForSuspendedJobs') && isTrue(status, 'Suspended')))

@@ -106,7 +106,7 @@ function requestConditionRules({ status }: Request): readonly FieldError[] {
   })
 }
 
-/** Decisions cannot be removed; only `/approval` (`mayDecide`) adds new ones. */
+/** Decisions cannot be removed; only `/approval` (`canDecide`) adds new ones. */
 function validateDecisions(request: Request, old: Request, canDecide: boolean): readonly FieldError[] {
   return ['Approved', 'Denied', ...(canDecide ? ['Failed'] : [])].flatMap((kind) => {
     const before = (old.status?.conditions ?? []).filter(({ type }) => type === kind)

@@ -35,17 +35,17 @@ type Port = NonNullable<ServiceSpec['ports']>[number]
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort']
 const policies = ['Cluster', 'Local']
-const onlyBalancers = "may only be used when `type` is 'LoadBalancer'"
+const onlyForBalancers = "may only be used when `type` is 'LoadBalancer'"
 const maxAffinitySeconds = 86400
 
-const onlyHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
+const isHeadless = (spec: ServiceSpec): boolean => spec.clusterIP === 'None'
 
 /** Validates a Service, in upstream's order. */
 export function serviceRules(service: Service, old?: Service): readonly FieldError[] {
   const { metadata, spec = {} } = service
   return all(
     topologyMode(metadata.annotations),
-    !spec.ports?.length && !onlyHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid,
+    !spec.ports?.length && !isHeadless(spec) && spec.type !== 'ExternalName' ? [required('spec.ports')] : valid,
     typeRules(spec),
     ports(spec.ports ?? []),
     validateLabels(spec.selector, 'spec.selector'),
@@ -59,8 +59,8 @@ export function serviceRules(service: Service, old?: Service): readonly FieldErr
       : [required('spec.type')],
     nodePorts(spec),
     sourceRanges(service, old),
-    balancer(spec),
-    traffic(spec),
+    loadBalancer(spec),
+    trafficPolicies(spec),
   )
 }
 
@@ -84,7 +84,7 @@ function topologyMode(annotations: Readonly<Record<string, string>> | undefined)
 
 function typeRules(spec: ServiceSpec): readonly FieldError[] {
   if (spec.type === 'LoadBalancer' || spec.type === 'NodePort')
-    return onlyHeadless(spec)
+    return isHeadless(spec)
       ? [invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${spec.type} services`)]
       : valid
   if (spec.type !== 'ExternalName') return valid
@@ -101,11 +101,11 @@ function ports(list: readonly Port[]): readonly FieldError[] {
   const names = new Set<string>()
   return list.flatMap(({ name, port, protocol, targetPort, appProtocol }, i) => {
     const path = `spec.ports[${i}]`
-    const twice = name && names.has(name) ? [duplicate(`${path}.name`, name)] : valid
+    const duplicates = name && names.has(name) ? [duplicate(`${path}.name`, name)] : valid
     if (name) names.add(name)
     return all(
       name ? follows(name, `${path}.name`, dnsLabel) : list.length > 1 ? [required(`${path}.name`)] : valid,
-      twice,
+      duplicates,
       portNumber(port ?? 0, `${path}.port`),
       !protocol
         ? [required(`${path}.protocol`)]
@@ -226,7 +226,7 @@ function sourceRanges(
   const path = ranges?.length ? 'spec.LoadBalancerSourceRanges' : `metadata.annotations[${rangesAnnotation}]`
   const rule = exceptOldValues(cidr, old?.spec?.loadBalancerSourceRanges)
   return all(
-    spec.type === 'LoadBalancer' ? valid : [forbiddenField(path, onlyBalancers)],
+    spec.type === 'LoadBalancer' ? valid : [forbiddenField(path, onlyForBalancers)],
     ranges?.length
       ? each(ranges, path, (range, at) => follows(range.trim(), at, rule))
       : annotated?.trim()
@@ -235,7 +235,7 @@ function sourceRanges(
   )
 }
 
-function balancer({
+function loadBalancer({
   type,
   allocateLoadBalancerNodePorts: allocate,
   loadBalancerClass,
@@ -244,15 +244,15 @@ function balancer({
   const errors: FieldError[] = []
   if (isBalancer && allocate === undefined) errors.push(required('spec.allocateLoadBalancerNodePorts'))
   if (!isBalancer && allocate !== undefined)
-    errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyBalancers))
+    errors.push(forbiddenField('spec.allocateLoadBalancerNodePorts', onlyForBalancers))
   if (loadBalancerClass !== undefined) {
     if (isBalancer) errors.push(...follows(loadBalancerClass, 'spec.loadBalancerClass', qualifiedName))
-    else errors.push(forbiddenField('spec.loadBalancerClass', onlyBalancers))
+    else errors.push(forbiddenField('spec.loadBalancerClass', onlyForBalancers))
   }
   return errors
 }
 
-function traffic(spec: ServiceSpec): readonly FieldError[] {
+function trafficPolicies(spec: ServiceSpec): readonly FieldError[] {
   const { type, externalTrafficPolicy: external, internalTrafficPolicy: internal, healthCheckNodePort } = spec
   const errors: FieldError[] = []
   if (isExternallyAccessible(spec)) errors.push(...oneOf(external, 'spec.externalTrafficPolicy', policies, 'needed'))

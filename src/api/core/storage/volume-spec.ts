@@ -99,46 +99,21 @@ function sourceRules(
     case 'fc':
       return fc(spec.fc as object, path)
     case 'csi':
-      return all(
-        csiDriver(spec.csi?.driver, `${path}.driver`),
-        requiredText(spec.csi?.volumeHandle, `${path}.volumeHandle`),
-        csiSecrets.flatMap((field) => {
-          const secret = spec.csi?.[field]
-          return secret
-            ? all(
-                requiredRule(secret.name, `${path}.${field}.name`, dnsSubdomain),
-                requiredRule(secret.namespace, `${path}.${field}.namespace`, dnsLabel),
-              )
-            : valid
-        }),
-      )
+      return csiVolume(spec.csi, path)
     case 'gcePersistentDisk':
       return vendorVolumes.gcePersistentDisk(spec.gcePersistentDisk ?? {}, `${parent}.persistentDisk`)
     case 'glusterfs':
-      return all(
-        vendorVolumes.glusterfs(spec.glusterfs ?? {}, path),
-        spec.glusterfs?.endpointsNamespace === ''
-          ? [
-              invalidValue(
-                `${path}.endpointsNamespace`,
-                '',
-                'if the endpointnamespace is set, it must be a valid namespace name',
-              ),
-            ]
-          : follows(spec.glusterfs?.endpointsNamespace, `${path}.endpointsNamespace`, dnsLabel),
-      )
+      return glusterfsVolume(spec.glusterfs ?? {}, path)
     case 'azureFile':
       return all(
         vendorVolumes.azureFile(spec.azureFile ?? {}, path),
         spec.azureFile?.secretNamespace === '' ? [required(`${path}.secretNamespace`)] : valid,
       )
-    case 'local': {
-      const where = spec.local?.path
+    case 'local':
       return all(
-        where ? noBacksteps(where, `${path}.path`) : [required(`${path}.path`)],
+        spec.local?.path ? noBacksteps(spec.local.path, `${path}.path`) : [required(`${path}.path`)],
         spec.nodeAffinity ? valid : [required(`${parent}.nodeAffinity`, 'Local volume requires node affinity')],
       )
-    }
     case 'cinder':
       return all(vendorVolumes.cinder(spec.cinder ?? {}, path), secretNamespace(spec.cinder?.secretRef, path))
     case 'storageos':
@@ -146,6 +121,32 @@ function sourceRules(
     default:
       return (vendorVolumes[type] as (source: unknown, path: string) => readonly FieldError[])(spec[type], path)
   }
+}
+
+const csiVolume = (source: VolumeSpec['csi'], path: string): readonly FieldError[] =>
+  all(
+    csiDriver(source?.driver, `${path}.driver`),
+    requiredText(source?.volumeHandle, `${path}.volumeHandle`),
+    csiSecrets.flatMap((field) => {
+      const secret = source?.[field]
+      return secret
+        ? all(
+            requiredRule(secret.name, `${path}.${field}.name`, dnsSubdomain),
+            requiredRule(secret.namespace, `${path}.${field}.namespace`, dnsLabel),
+          )
+        : valid
+    }),
+  )
+
+function glusterfsVolume(source: Partial<NonNullable<VolumeSpec['glusterfs']>>, path: string): readonly FieldError[] {
+  const namespacePath = `${path}.endpointsNamespace`
+  const mustBeName = 'if the endpointnamespace is set, it must be a valid namespace name'
+  return all(
+    vendorVolumes.glusterfs(source, path),
+    source.endpointsNamespace === ''
+      ? [invalidValue(namespacePath, '', mustBeName)]
+      : follows(source.endpointsNamespace, namespacePath, dnsLabel),
+  )
 }
 
 /** A PersistentVolume has no namespace, so its secret reference needs one. */
