@@ -1,0 +1,115 @@
+/**
+ * The pod network as a CNI plug-in: reads `CNI_…` variables and the configuration, does one command, and returns what
+ * goes to standard output (https://www.cni.dev/docs/spec/, version 1.1).
+ */
+import { statSync } from 'node:fs'
+import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import type { Attachment, NetworkResult } from '../attachment.ts'
+import { PodNetwork } from '../pod-network.ts'
+import {
+  hostPortsOf,
+  networkOptions,
+  type PluginConfig,
+  parseConfig,
+  requestedAddressesOf,
+  supportedVersions,
+} from './plugin-config.ts'
+import { errorCodes, PluginError } from './plugin-error.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export interface PluginOutcome {
+  readonly exitCode: 0 | 1
+  /** Undefined: nothing is printed. */
+  readonly output: object | undefined
+}
+
+/**
+ * @example
+ * const { exitCode, output } = await runPlugin(calls, process.env, await text(process.stdin))
+ */
+export async function runPlugin(
+  loadCalls: () => Promise<SystemCalls>,
+  environment: Environment,
+  input: string,
+): Promise<PluginOutcome> {
+  let cniVersion: string = supportedVersions.at(-1)!
+  try {
+    if (environment.CNI_COMMAND === 'VERSION') return { exitCode: 0, output: { cniVersion, supportedVersions } }
+    const config = parseConfig(input)
+    cniVersion = config.cniVersion ?? '0.3.0'
+    const output = await runCommand(await loadCalls(), environment, config)
+    return { exitCode: 0, output: output && versioned(output, cniVersion) }
+  } catch (error) {
+    const code = error instanceof PluginError ? error.code : errorCodes.failed
+    return { exitCode: 1, output: { cniVersion, code, msg: messageOf(error) } }
+  }
+}
+
+async function runCommand(
+  calls: SystemCalls,
+  environment: Environment,
+  config: PluginConfig,
+): Promise<NetworkResult | undefined> {
+  const command = environment.CNI_COMMAND
+  const network = new PodNetwork(networkOptions(calls, config))
+  switch (command) {
+    case 'ADD':
+      return network.add(attachmentOf(environment, config))
+    case 'DEL':
+      await network.remove(keyOf(environment))
+      return undefined
+    case 'CHECK':
+      if (!config.prevResult)
+        throw new PluginError(errorCodes.invalidConfiguration, 'CHECK needs prevResult: the result of ADD')
+      await network.check(attachmentOf(environment, config))
+      return undefined
+    case 'GC': {
+      const valid = config['cni.dev/valid-attachments']
+      if (!valid)
+        throw new PluginError(
+          errorCodes.invalidConfiguration,
+          'GC needs cni.dev/valid-attachments: those that are used',
+        )
+      await network.removeOthers(valid.map(({ containerID, ifname }) => ({ id: containerID, interfaceName: ifname })))
+      return undefined
+    }
+    case 'STATUS':
+      // The configuration was read, and the system calls are there: a pod can be added.
+      return undefined
+    default:
+      throw new PluginError(errorCodes.invalidEnvironment, `unknown CNI_COMMAND: ${command ?? ''}`)
+  }
+}
+
+function keyOf(environment: Environment): Pick<Attachment, 'id' | 'interfaceName'> {
+  const id = required(environment, 'CNI_CONTAINERID', /^[A-Za-z0-9][A-Za-z0-9_.-]*$/)
+  return { id, interfaceName: required(environment, 'CNI_IFNAME', /^(?!\.{1,2}$)[^\s/:]{1,15}$/) }
+}
+
+function attachmentOf(environment: Environment, config: PluginConfig): Attachment {
+  const namespace = required(environment, 'CNI_NETNS', /^\//)
+  if (!statSync(namespace, { throwIfNoEntry: false }))
+    throw new PluginError(errorCodes.unknownContainer, `the network namespace CNI_NETNS=${namespace} does not exist`)
+  const key = keyOf(environment)
+  return { ...key, namespace, hostPorts: hostPortsOf(config), requestedAddresses: requestedAddressesOf(config) }
+}
+
+function required(environment: Environment, name: string, pattern: RegExp): string {
+  const value = environment[name] ?? ''
+  if (value === '') throw new PluginError(errorCodes.invalidEnvironment, `required env variables [${name}] missing`)
+  if (!pattern.test(value))
+    throw new PluginError(errorCodes.invalidEnvironment, `${name}=${JSON.stringify(value)} is not valid`)
+  return value
+}
+
+/** Results before 1.0 have the version of each address; those before 1.1 have no MTU. */
+function versioned(result: NetworkResult, cniVersion: string): object {
+  const interfaces =
+    cniVersion === '1.1.0' ? result.interfaces : result.interfaces.map(({ mtu: _, ...described }) => described)
+  const ips = cniVersion.startsWith('0.')
+    ? result.ips.map((one) => ({ version: one.address.includes(':') ? '6' : '4', ...one }))
+    : result.ips
+  return { cniVersion, ...result, interfaces, ips }
+}

@@ -1,0 +1,171 @@
+/**
+ * The network of the pods of a node without CNI plug-ins: a bridge, a pair of interfaces for each pod, addresses from
+ * the node's range, masquerade and host ports. What it sets up equals what the plug-ins bridge, host-local and portmap
+ * set up; rules are in an nftables table of its own.
+ */
+import { join } from 'node:path'
+import { addressAt } from '../../lib/cidr.ts'
+import type { SystemCalls } from '../../lib/linux/system-calls.ts'
+import { AddressPool, type GivenAddress } from '../ipam/address-pool.ts'
+import { type AddressRange, withPrefix } from '../ipam/address-range.ts'
+import { type HostNetwork, withHostNetwork } from '../netlink/host-network.ts'
+import type { Attachment, NetworkResult } from './attachment.ts'
+import { type AttachmentRecord, AttachmentRecords } from './attachment-records.ts'
+import { allowLoopback, ensureBridge } from './bridge.ts'
+import { HostPortRules, takenPort } from './host-ports/pod-ports.ts'
+import { addInterface, ipOf, removeInterface } from './pod-interface.ts'
+
+export interface PodNetworkOptions {
+  readonly calls: SystemCalls
+  /** Name of the network in files and rules: letters, digits, `-`, `_`. */
+  readonly name: string
+  /** Name of the bridge: `cni0`. */
+  readonly bridge: string
+  /** In bytes; by default that of the interface of the default route. */
+  readonly mtu?: number | undefined
+  readonly hairpin: boolean
+  /** Gives the host's address to packets that leave the networks of pods. */
+  readonly masquerade: boolean
+  /** Destinations outside of the ranges which are not masqueraded. */
+  readonly notMasqueraded?: readonly string[]
+  readonly rangeSets: readonly (readonly AddressRange[])[]
+  /** Destinations that pods reach by the gateway. Default: all. */
+  readonly routes?: readonly string[]
+  /** Directory of the addresses: `/var/lib/cni/networks/NAME`. */
+  readonly addressDirectory: string
+  /** Directory of records of pods. */
+  readonly recordDirectory: string
+}
+
+type AttachmentKey = Pick<Attachment, 'id' | 'interfaceName'>
+
+const everything = ['0.0.0.0/0', '::/0']
+
+export class PodNetwork {
+  readonly #options: PodNetworkOptions
+  readonly #pool: AddressPool
+  readonly #records: AttachmentRecords
+  readonly #rules: HostPortRules
+
+  constructor(options: PodNetworkOptions) {
+    this.#options = options
+    this.#pool = new AddressPool({
+      calls: options.calls,
+      directory: options.addressDirectory,
+      rangeSets: options.rangeSets,
+    })
+    this.#records = new AttachmentRecords(join(options.recordDirectory, options.name))
+    this.#rules = new HostPortRules({
+      table: `t8s_pods_${options.name.replace(/[^A-Za-z0-9]/g, '_')}`,
+      bridge: options.bridge,
+      ranges: options.rangeSets.flat().map(({ subnet }) => `${addressAt(subnet, 0)}/${subnet.prefix}`),
+      notMasqueraded: options.masquerade ? (options.notMasqueraded ?? []) : undefined,
+    })
+  }
+
+  /**
+   * Connects a pod. A failure leaves nothing behind.
+   * @throws if its namespace does not exist, no address is free, or a host port is taken.
+   * @example await network.add({ id, namespace: '/run/netns/pod', interfaceName: 'eth0' })
+   */
+  async add(attachment: Attachment): Promise<NetworkResult> {
+    const { id, interfaceName, hostPorts = [], requestedAddresses } = attachment
+    await this.#checkPorts(attachment)
+    const given = await this.#pool.allocate(attachment, requestedAddresses)
+    try {
+      const result = withHostNetwork(this.#options.calls, undefined, (host) => this.#connect(host, attachment, given))
+      const record = { id, interfaceName, hostPorts, addresses: given.map(({ address }) => address) }
+      await this.#records.write(record)
+      await this.#openPorts(record)
+      return result
+    } catch (error) {
+      await this.remove(attachment)
+      throw error
+    }
+  }
+
+  /** Disconnects a pod. Succeeds for one that is not connected, and after its namespace has ended. */
+  async remove(attachment: AttachmentKey): Promise<void> {
+    const record = await this.#records.read(attachment)
+    if (record && record.hostPorts.length > 0)
+      await this.#rules.close({ addresses: record.addresses, ports: record.hostPorts })
+    withHostNetwork(this.#options.calls, undefined, (host) => removeInterface(host, attachment))
+    await this.#pool.release(attachment)
+    await this.#records.remove(attachment)
+  }
+
+  /** @throws with what is missing of the connection of a pod. */
+  async check(attachment: Attachment): Promise<void> {
+    const { interfaceName, namespace } = attachment
+    const addresses = await this.#pool.addressesOf(attachment)
+    if (addresses.length === 0) throw new Error(`no address is reserved for ${attachment.id} ${interfaceName}`)
+    withHostNetwork(this.#options.calls, namespace, (pod) => {
+      const link = pod.links.find(interfaceName)
+      if (!link) throw new Error(`the pod has no interface ${interfaceName}`)
+      const present = pod.addresses.list().filter((one) => one.link === link.index)
+      for (const address of addresses)
+        if (!present.some((one) => ipOf(one.address) === address))
+          throw new Error(`the interface ${interfaceName} of the pod has lost the address ${address}`)
+    })
+  }
+
+  /** Disconnects the pods that are not in the list: those that ended while nothing watched. */
+  async removeOthers(valid: readonly AttachmentKey[]): Promise<void> {
+    const isLive = (key: AttachmentKey): boolean =>
+      valid.some(({ id, interfaceName }) => id === key.id && interfaceName === key.interfaceName)
+    for (const record of await this.#records.list()) if (!isLive(record)) await this.remove(record)
+    await this.#pool.releaseOthers(isLive)
+  }
+
+  #connect(host: HostNetwork, attachment: Attachment, given: readonly GivenAddress[]): NetworkResult {
+    const { calls, bridge: name, hairpin, rangeSets } = this.#options
+    const mtu = this.#options.mtu ?? defaultMtu(host)
+    const gateways = rangeSets.flat().map((range) => withPrefix(range, range.gateway))
+    const bridge = ensureBridge(host, { name, mtu, gateways })
+    const addresses = given.map(({ address, range }) => ({
+      address: withPrefix(range, address),
+      gateway: range.gateway,
+    }))
+    const isUsed = (route: string): boolean =>
+      addresses.some(({ gateway }) => gateway.includes(':') === route.includes(':'))
+    const routes = (this.#options.routes ?? everything).filter(isUsed)
+    const { hostEnd, podEnd } = addInterface(calls, host, attachment, { bridge, mtu, hairpin, addresses, routes })
+    const { mtu: size } = podEnd
+    return {
+      interfaces: [
+        { name, mac: host.links.find(name)?.address ?? bridge.address, mtu: size },
+        { name: hostEnd.name, mac: hostEnd.address, mtu: size },
+        { name: podEnd.name, mac: podEnd.address, mtu: size, sandbox: attachment.namespace },
+      ],
+      ips: addresses.map((one) => ({ interface: 2, ...one })),
+      routes: routes.map((dst) => ({ dst })),
+      dns: {},
+    }
+  }
+
+  async #openPorts({ hostPorts, addresses }: AttachmentRecord): Promise<void> {
+    if (hostPorts.length > 0) {
+      await this.#rules.open({ addresses, ports: hostPorts })
+      allowLoopback(this.#options.bridge)
+    } else if (this.#options.masquerade) await this.#rules.setUp()
+  }
+
+  async #checkPorts(attachment: Attachment): Promise<void> {
+    const { id, hostPorts = [] } = attachment
+    if (hostPorts.length === 0) return
+    const others = (await this.#records.list()).filter((record) => record.id !== id)
+    const taken = takenPort(
+      hostPorts,
+      others.flatMap((record) => record.hostPorts),
+    )
+    if (!taken) return
+    const owner = others.find((record) => takenPort([taken], record.hostPorts))
+    throw new Error(`host port ${taken.hostPort}/${taken.protocol} is in use by the pod sandbox ${owner?.id}`)
+  }
+}
+
+/** The interface of the default route of IPv4 gives the size. */
+function defaultMtu({ links, routes }: HostNetwork): number | undefined {
+  const route = routes.list().find(({ destination }) => destination === '0.0.0.0/0')
+  return links.list().find(({ index }) => index === route?.link)?.mtu
+}
