@@ -1,0 +1,267 @@
+/** One container: it is created, started once, ends, and is removed. Its process outlives the runtime. */
+import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
+import { constants as osConstants } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { RpcError } from '../../lib/grpc/grpc-error.ts'
+import type { Log } from '../../lib/log/log.ts'
+import type { Executor } from '../executors/executor.ts'
+import type { KernelKills } from '../host/kernel-kills.ts'
+import { loadLibc } from '../host/libc.ts'
+import { recordOf, signalProcess, textOf } from '../host/processes.ts'
+import { watchFolder } from '../host/watch-folder.ts'
+import type { ContainerEnd, ContainerRecord } from '../state/records.ts'
+import {
+  exitOf,
+  type KeptExit,
+  keeperFiles,
+  keeperOf,
+  masterFile,
+  pidOf,
+  releaseKeeper,
+  startKeeper,
+} from './keeper.ts'
+import { ContainerOutput } from './logs/container-output.ts'
+
+export type ContainerState = 'created' | 'running' | 'exited'
+
+export interface ContainerParts {
+  readonly executor: Executor
+  readonly kills: KernelKills
+  readonly log: Log
+  readonly save: (record: ContainerRecord) => void
+  /** Called after each change of the state. */
+  readonly changed: (container: Container, change: 'started' | 'stopped') => void
+}
+
+/** As containerd's, for containers that could not be started, and those whose exit nobody has seen. */
+const startErrorCode = 128
+const unknownCode = 255
+/** Other processes may hold the output open after the container has ended. In ms. */
+const outputTimeoutMs = 10_000
+/** After SIGKILL; in ms. */
+const killTimeoutMs = 60_000
+
+export const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n
+
+export class Container {
+  /** Its files, which a reboot removes. */
+  readonly folder: string
+  readonly #parts: ContainerParts
+  readonly #ended = Promise.withResolvers<void>()
+  #record: ContainerRecord
+  #output: ContainerOutput | undefined
+  #terminal: number | undefined
+  #stopWatch: (() => void) | undefined
+  #isStarting = false
+  #isEnding = false
+
+  constructor(record: ContainerRecord, folder: string, parts: ContainerParts) {
+    this.#record = record
+    this.folder = folder
+    this.#parts = parts
+    if (record.end) this.#ended.resolve()
+  }
+
+  get record(): ContainerRecord {
+    return this.#record
+  }
+
+  get id(): string {
+    return this.#record.id
+  }
+
+  get state(): ContainerState {
+    if (this.#record.end) return 'exited'
+    return this.#record.startedAt === undefined ? 'created' : 'running'
+  }
+
+  /** Resolves when it has ended and all its output is in the log. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  /** Undefined unless it runs. */
+  get output(): ContainerOutput | undefined {
+    return this.#output
+  }
+
+  /** The master of its terminal, while it runs with one. */
+  get terminal(): number | undefined {
+    return this.#terminal
+  }
+
+  /** Starts it. Rejects with the executor's error, after which it has exited. */
+  async start(): Promise<void> {
+    if (this.state !== 'created' || this.#isStarting) throw wrongState(this)
+    this.#isStarting = true
+    const { tty, stdin } = this.#record.config
+    const command = this.#parts.executor.runCommand(this.id, this.folder)
+    const started = Promise.withResolvers<void>()
+    const isStarted = (): boolean => {
+      if (!pidOf(this.folder) && !exitOf(this.folder)) return false
+      started.resolve()
+      return true
+    }
+    startKeeper(this.folder, command, { hasTerminal: tty, hasInput: stdin }, () => {
+      started.resolve()
+      this.#keeperEnded()
+    })
+    if (tty) await this.#openTerminal()
+    const stop = watchFolder(this.folder, isStarted)
+    await started.promise
+    stop()
+    if (!pidOf(this.folder)) {
+      const message = this.#startError()
+      await this.#finish({ code: startErrorCode, at: nowNs() }, 'StartError', message)
+      throw new RpcError('Unknown', `failed to start container ${JSON.stringify(this.id)}: ${message}`)
+    }
+    this.#run(nowNs())
+    this.#parts.changed(this, 'started')
+  }
+
+  /** Goes on with a container of an earlier runtime. */
+  async adopt(): Promise<void> {
+    if (this.#record.end) return
+    const pid = pidOf(this.folder)
+    const keeper = keeperOf(this.folder)
+    if (this.#record.startedAt === undefined && !pid && !keeper) return
+    if (!keeper && !exitOf(this.folder)) {
+      await this.#finish({ code: unknownCode, at: nowNs() }, 'Unknown', '')
+      return
+    }
+    if (this.#record.config.tty && keeper) this.#terminal = (await loadLibc()).takeFile(keeper.pid, masterFile)
+    this.#isStarting = true
+    this.#run(this.#record.startedAt ?? nowNs())
+  }
+
+  /** Sends the stop signal and, after the time, kills. Resolves when it has ended. */
+  async stop(graceMs: number): Promise<void> {
+    if (this.state === 'created') return
+    const process = this.#record.process
+    if (this.state === 'running' && process) {
+      if (graceMs > 0) {
+        signalProcess(process, signalOf(this.#record.stopSignal))
+        await Promise.race([this.ended, delay(graceMs, undefined, { ref: false })])
+      }
+      if (this.state === 'running') this.kill()
+    }
+    const isOver = await Promise.race([this.ended.then(() => true), delay(killTimeoutMs, false, { ref: false })])
+    if (!isOver)
+      throw new RpcError('DeadlineExceeded', `container ${JSON.stringify(this.id)} has not ended after SIGKILL`)
+  }
+
+  /** Kills its first process: the kernel or the executor ends all others. */
+  kill(): void {
+    if (this.#record.process) signalProcess(this.#record.process, 'SIGKILL')
+  }
+
+  update(change: Partial<Pick<ContainerRecord, 'config' | 'isRemoved'>>): void {
+    this.#record = { ...this.#record, ...change }
+    this.#parts.save(this.#record)
+  }
+
+  /** Stops to read its output and to wait for its end; a later runtime goes on. */
+  release(): void {
+    this.#stopWatch?.()
+    this.#output?.close()
+  }
+
+  /** Removes its files. It does not run. */
+  async remove(): Promise<void> {
+    this.release()
+    releaseKeeper(this.folder)
+    await this.#parts.executor.remove(this.id)
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  #run(startedAt: bigint): void {
+    const process = this.#record.process ?? recordOf(pidOf(this.folder) ?? 0)
+    this.#record = { ...this.#record, startedAt, ...(process && { process }) }
+    this.#parts.save(this.#record)
+    this.#output = new ContainerOutput({
+      folder: this.folder,
+      logPath: this.#record.logPath,
+      terminal: this.#terminal,
+    })
+    this.#stopWatch = watchFolder(this.folder, () => this.#hasEnded())
+  }
+
+  #hasEnded(): boolean {
+    const exit = exitOf(this.folder)
+    if (exit) void this.#finish(exit, undefined, '')
+    else if (!keeperOf(this.folder)) this.#keeperEnded()
+    return this.#isEnding
+  }
+
+  /** Somebody has killed the keeper: nobody can know the exit code. */
+  #keeperEnded(): void {
+    if (this.state !== 'running' || this.#isEnding || exitOf(this.folder)) return
+    this.kill()
+    void this.#finish({ code: unknownCode, at: nowNs() }, 'Unknown', '')
+  }
+
+  async #finish(exit: KeptExit, reason: string | undefined, message: string): Promise<void> {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    if (keeperOf(this.folder))
+      await Promise.race([this.#output?.ended(), delay(outputTimeoutMs, undefined, { ref: false })])
+    this.#output?.finish()
+    this.#output = undefined
+    this.#terminal = undefined
+    releaseKeeper(this.folder)
+    const isOomKilled = this.#parts.kills.take(this.id)
+    const end: ContainerEnd = {
+      at: exit.at,
+      code: exit.code,
+      reason: reason ?? (isOomKilled ? 'OOMKilled' : exit.code === 0 ? 'Completed' : 'Error'),
+      message,
+    }
+    this.#record = { ...this.#record, startedAt: this.#record.startedAt ?? exit.at, end }
+    this.#parts.save(this.#record)
+    this.#ended.resolve()
+    this.#parts.changed(this, 'stopped')
+  }
+
+  #startError(): string {
+    return this.#parts.executor.errorIn(join(this.folder, keeperFiles.log)) ?? 'the executor has reported no error'
+  }
+
+  /** Connects the keeper's terminal, which it opens itself so that it outlives the runtime. */
+  async #openTerminal(): Promise<void> {
+    const libc = await loadLibc()
+    await new Promise<void>((resolve) => {
+      watchFolder(this.folder, () => {
+        if (!textOf(join(this.folder, keeperFiles.keeper)).endsWith('\n')) return false
+        resolve()
+        return true
+      })
+    })
+    const keeper = keeperOf(this.folder)
+    if (!keeper) throw new RpcError('Unknown', 'the keeper of the container has ended')
+    const master = libc.takeFile(keeper.pid, masterFile)
+    this.#terminal = master
+    // Opened for reading, too, so that it does not wait for the keeper.
+    const file = openSync(join(this.folder, keeperFiles.terminal), constants.O_RDWR)
+    writeFileSync(file, `${libc.unlockTerminal(master)}\n`)
+    // The keeper must read the line before the last writer closes.
+    void this.ended.then(() => closeSync(file))
+  }
+}
+
+/** Such as `SIGTERM`, `TERM` or `15`; SIGTERM for anything else. */
+export function signalOf(name: string): number {
+  const numbers: Readonly<Record<string, number>> = osConstants.signals
+  if (/^\d+$/.test(name)) return Number(name)
+  const realTime = /^(?:SIG)?RTMIN\+(\d+)$/.exec(name)
+  if (realTime) return 34 + Number(realTime[1])
+  const upper = name.toUpperCase()
+  const full = upper.startsWith('SIG') ? upper : `SIG${upper}`
+  return (Object.hasOwn(numbers, full) ? numbers[full] : undefined) ?? osConstants.signals.SIGTERM
+}
+
+const stateNames = { created: 'CONTAINER_CREATED', running: 'CONTAINER_RUNNING', exited: 'CONTAINER_EXITED' } as const
+
+/** The error of a call that the state of the container does not allow, in containerd's words. */
+export const wrongState = ({ id, state }: Container): RpcError =>
+  new RpcError('Unknown', `container ${JSON.stringify(id)} is in ${stateNames[state]} state`)

@@ -1,0 +1,157 @@
+/** Creates containers: their root file system, their configuration and their record. */
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ContainerConfig } from '#protobuf/cri-runtime_pb.js'
+import { NamespaceMode } from '#protobuf/cri-values_pb.js'
+import { RpcError } from '../../lib/grpc/grpc-error.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { Executor } from '../executors/executor.ts'
+import type { HostLimits } from '../host/host-limits.ts'
+import type { ContainerImages, UsableImage } from '../images-interface.ts'
+import { namespaceFiles } from '../sandboxes/namespaces.ts'
+import {
+  namespaceOptionsOf,
+  type Sandbox,
+  sharesProcesses,
+  usesHostIpc,
+  usesHostNetwork,
+} from '../sandboxes/sandbox.ts'
+import { cgroupParentOf, hostnameOf } from '../sandboxes/sandboxes.ts'
+import { containerSpec, type NamespacePaths } from '../spec/container-spec.ts'
+import { readRootFile } from '../spec/root-files.ts'
+import { resolveUser } from '../spec/user.ts'
+import { type Container, nowNs, wrongState } from './container.ts'
+import type { Containers } from './containers.ts'
+
+export interface CreateParts {
+  readonly containers: Containers
+  readonly executor: Executor
+  readonly images: ContainerImages
+  readonly limits: HostLimits
+}
+
+/** Rejects, with everything undone, if a part of it fails. */
+export async function createContainer(
+  parts: CreateParts,
+  sandbox: Sandbox,
+  config: ContainerConfig,
+): Promise<Container> {
+  const { containers, images } = parts
+  checkName(containers, sandbox, config)
+  const reference = config.image?.image ?? ''
+  const image = await images.find(reference)
+  if (!image) throw new RpcError('NotFound', `failed to resolve image ${JSON.stringify(reference)}: not found`)
+  const id = randomBytes(32).toString('hex')
+  const folder = containers.folderOf(id)
+  mkdirSync(folder, { mode: 0o700 })
+  try {
+    const root = await images.prepareRoot(id, image.id)
+    const user = prepare(parts, sandbox, config, image, { id, folder, root })
+    return containers.add({
+      id,
+      sandboxId: sandbox.id,
+      config,
+      logPath: config.logPath && sandbox.config.logDirectory ? join(sandbox.config.logDirectory, config.logPath) : '',
+      imageId: image.id,
+      imageRef: image.reference,
+      stopSignal: signalName(config.stopSignal) || image.defaults.stopSignal || 'SIGTERM',
+      user: { uid: user.uid, gid: user.gid, groups: user.groups },
+      createdAt: nowNs(),
+    })
+  } catch (error) {
+    await images.removeRoot(id).catch(() => {})
+    rmSync(folder, { recursive: true, force: true })
+    if (error instanceof RpcError) throw error
+    throw new RpcError('Unknown', `failed to create container: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function checkName(containers: Containers, sandbox: Sandbox, { metadata }: ContainerConfig): void {
+  const taken = containers.ofSandbox(sandbox.id).find(({ record }) => {
+    const other = record.config.metadata
+    return other?.name === metadata?.name && other?.attempt === metadata?.attempt
+  })
+  if (!taken) return
+  const name = JSON.stringify(`${metadata?.name}_${sandbox.id}_${metadata?.attempt}`)
+  throw new RpcError(
+    'Unknown',
+    `failed to reserve container name ${name}: name ${name} is reserved for ${JSON.stringify(taken.id)}`,
+  )
+}
+
+interface Place {
+  readonly id: string
+  readonly folder: string
+  readonly root: string
+}
+
+function prepare(
+  { containers, executor, limits }: CreateParts,
+  sandbox: Sandbox,
+  config: ContainerConfig,
+  image: UsableImage,
+  { id, folder, root }: Place,
+) {
+  const user = resolveUser(config.linux?.securityContext, image.defaults.user, {
+    passwd: readRootFile(root, 'etc/passwd'),
+    group: readRootFile(root, 'etc/group'),
+  })
+  const spec = containerSpec({
+    config,
+    sandbox: sandbox.config,
+    hostname: hostnameOf(sandbox.config),
+    image: image.defaults,
+    user,
+    root,
+    paths: sandbox.paths,
+    namespaces: namespacePaths(containers, sandbox, config),
+    cgroupsPath: `${cgroupParentOf(sandbox.config)}/${id}`,
+    cgroupVersion: limits.cgroupVersion,
+    minOomScoreAdj: limits.minOomScoreAdj,
+  })
+  executor.prepare(folder, spec)
+  return user
+}
+
+function namespacePaths(containers: Containers, sandbox: Sandbox, config: ContainerConfig): NamespacePaths {
+  const files = namespaceFiles(sandbox.folder)
+  const hasNetwork = !usesHostNetwork(sandbox.config)
+  return {
+    network: hasNetwork ? files.network : undefined,
+    uts: hasNetwork ? files.uts : undefined,
+    ipc: usesHostIpc(sandbox.config) ? undefined : files.ipc,
+    pid: pidNamespace(containers, sandbox, config),
+  }
+}
+
+function pidNamespace(containers: Containers, sandbox: Sandbox, config: ContainerConfig): NamespacePaths['pid'] {
+  const options = config.linux?.securityContext?.namespaceOptions ?? namespaceOptionsOf(sandbox.config)
+  switch (options.pid) {
+    case NamespaceMode.NODE:
+      return undefined
+    case NamespaceMode.TARGET: {
+      const target = containers.get(options.targetId ?? '')
+      if (target.state !== 'running') throw wrongState(target)
+      return `/proc/${target.record.process?.pid}/ns/pid`
+    }
+    case NamespaceMode.POD:
+      return sharesProcesses(sandbox.config) ? `/proc/${sandbox.record.infra?.pid}/ns/pid` : 'new'
+    default:
+      return 'new'
+  }
+}
+
+/** CRI's numbers of stop signals; 0 is the image's own. */
+const signalName = (number: number): string => (number > 0 ? (criSignals[number] ?? '') : '')
+
+const criSignals: readonly string[] = [
+  '',
+  ...(
+    'SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL ' +
+    'SIGPROF SIGPWR SIGQUIT SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 ' +
+    'SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ'
+  ).split(' '),
+  'SIGRTMIN',
+  ...Array.from({ length: 15 }, (_, i) => `SIGRTMIN+${i + 1}`),
+]

@@ -1,0 +1,143 @@
+/**
+ * The parent of a container: a shell that outlives the runtime. It holds the container's streams open, so that writers
+ * wait for the runtime instead of failing, and it keeps the exit code. It ends when the runtime has read everything.
+ */
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CommandLine } from '../executors/executor.ts'
+import { commandLineOf, recordOf, signalProcess } from '../host/processes.ts'
+import type { ProcessRecord } from '../state/records.ts'
+
+/** The files of a keeper in the folder of its container. */
+export const keeperFiles = {
+  /** FIFOs of the container's output and input. */
+  out: 'out',
+  err: 'err',
+  in: 'in',
+  /** Has the exit code when the container has ended. */
+  exit: 'exit',
+  /** Has the number of the first process. */
+  pid: 'pid',
+  log: 'log',
+  /** A FIFO that gets the path of the container's terminal. */
+  terminal: 'terminal',
+  keeper: 'keeper',
+  /** The process that holds the input open. */
+  holder: 'holder',
+  token: 'token',
+} as const
+
+/** The number of the file in the keeper that is the master of the terminal. */
+export const masterFile = 3
+
+const wait = `
+code=$?
+echo "$code" >exit.new
+mv exit.new exit
+`
+
+const pipesScript = `
+cd "$1" || exit 1
+shift
+echo $$ >keeper
+read -r token <token
+mkfifo -m 600 out err gate
+exec 3<>out 4<>err
+input=/dev/null
+if [ -e stdin ]; then
+  mkfifo -m 600 in
+  sleep 2147483647 >in 3>&- 4>&- &
+  echo $! >holder
+  input=in
+fi
+"$@" <"$input" >out 2>err 3>&- 4>&-
+${wait}
+if [ -e holder ]; then kill "$(cat holder)"; fi
+printf '\\000t8s-end %s\\000' "$token" >&3
+printf '\\000t8s-end %s\\000' "$token" >&4
+read -r line <gate
+`
+
+const terminalScript = `
+cd "$1" || exit 1
+shift
+mkfifo -m 600 terminal gate
+exec 3<>/dev/ptmx
+echo $$ >keeper
+read -r slave <terminal
+"$@" <"$slave" >"$slave" 2>"$slave" 3>&-
+${wait}
+read -r line <gate
+`
+
+export interface KeeperOptions {
+  readonly hasTerminal: boolean
+  readonly hasInput: boolean
+}
+
+/** Starts the keeper of a container. `onEnd` is called if it ends while this process lives. */
+export function startKeeper(
+  folder: string,
+  command: CommandLine,
+  { hasTerminal, hasInput }: KeeperOptions,
+  onEnd: () => void,
+): void {
+  writeFileSync(join(folder, keeperFiles.token), `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 })
+  if (hasInput && !hasTerminal) writeFileSync(join(folder, 'stdin'), '')
+  const script = hasTerminal ? terminalScript : pipesScript
+  const child = spawn('/bin/sh', ['-c', script, 't8s-keeper', folder, ...command], { detached: true, stdio: 'ignore' })
+  child.once('exit', onEnd)
+  child.once('error', onEnd)
+  child.unref()
+}
+
+/** The keeper that has been started for a folder; undefined if it no longer runs. */
+export function keeperOf(folder: string): ProcessRecord | undefined {
+  const pid = Number(textIn(folder, keeperFiles.keeper))
+  if (!pid) return undefined
+  // After a reboot the number may be that of another process.
+  const words = commandLineOf(pid)
+  return words.includes('t8s-keeper') && words.includes(folder) ? recordOf(pid) : undefined
+}
+
+/** Ends a keeper whose container has ended and whose output was read. */
+export function releaseKeeper(folder: string): void {
+  const keeper = keeperOf(folder)
+  if (keeper) signalProcess(keeper, 'SIGTERM')
+}
+
+/** Ends the input of a container. */
+export function endInput(folder: string): void {
+  const holder = Number(textIn(folder, keeperFiles.holder))
+  const [name = ''] = commandLineOf(holder)
+  const record = name.endsWith('sleep') ? recordOf(holder) : undefined
+  if (record) signalProcess(record, 'SIGTERM')
+}
+
+export interface KeptExit {
+  readonly code: number
+  /** In ns since 1970. */
+  readonly at: bigint
+}
+
+/** The exit of the container; undefined while it runs. */
+export function exitOf(folder: string): KeptExit | undefined {
+  const file = join(folder, keeperFiles.exit)
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return stat && { code: Number(readFileSync(file, 'utf8')), at: stat.mtimeNs }
+}
+
+/** The number of the container's first process; undefined before it has started. */
+export function pidOf(folder: string): number | undefined {
+  return Number(textIn(folder, keeperFiles.pid)) || undefined
+}
+
+/** The bytes that a keeper writes after the last output. */
+export const endMark = (folder: string): Buffer => Buffer.from(`\0t8s-end ${textIn(folder, keeperFiles.token)}\0`)
+
+function textIn(folder: string, name: string): string {
+  const file = join(folder, name)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+}

@@ -1,0 +1,115 @@
+/** CRI's calls for images. */
+import type { MessageInitShape } from '@bufbuild/protobuf'
+import type { AuthConfig, ImageSchema, ImageService } from '#protobuf/cri-images_pb.js'
+import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
+import type { ImagePuller, ImageStore, RegistryLogin, Snapshots, StoredImage } from '../images/index.ts'
+import type { ContainerImages } from '../images-interface.ts'
+
+export interface ImageParts {
+  readonly store: ImageStore
+  readonly puller: ImagePuller
+  readonly snapshots: Snapshots
+}
+
+const nsPerMs = 1_000_000n
+
+export const imageCalls = ({ store, puller }: ImageParts): ServiceHandlers<typeof ImageService> => ({
+  listImages({ filter }) {
+    const reference = filter?.image?.image ?? ''
+    const found = reference === '' ? store.list() : [store.find(reference)].filter((image) => image !== undefined)
+    return { images: found.map(imageMessage) }
+  },
+
+  imageStatus({ image, verbose }) {
+    const found = store.find(image?.image ?? '')
+    if (!found) return {}
+    return {
+      image: imageMessage(found),
+      ...(verbose && { info: { info: JSON.stringify({ imageSpec: { config: found.config.defaults } }) } }),
+    }
+  },
+
+  async pullImage({ image, auth }, signal) {
+    const login = loginOf(auth)
+    const pulled = await puller.pull(image?.image ?? '', { signal, ...(login && { login }) })
+    return { imageRef: pulled.id }
+  },
+
+  async removeImage({ image }) {
+    await store.remove(image?.image ?? '')
+    return {}
+  },
+
+  async imageFsInfo() {
+    const { bytes, inodes } = await store.usage()
+    const usage = {
+      timestamp: BigInt(Date.now()) * nsPerMs,
+      fsId: { mountpoint: store.paths.root },
+      usedBytes: { value: BigInt(bytes) },
+      inodesUsed: { value: BigInt(inodes) },
+    }
+    return { imageFilesystems: [usage], containerFilesystems: [usage] }
+  },
+})
+
+function imageMessage({
+  id,
+  tags,
+  digests,
+  size,
+  isPinned,
+  config,
+}: StoredImage): MessageInitShape<typeof ImageSchema> {
+  const [user = ''] = config.defaults.User.split(':')
+  return {
+    id,
+    repoTags: [...tags],
+    repoDigests: [...digests],
+    size: BigInt(size),
+    pinned: isPinned,
+    ...(/^\d+$/.test(user) ? { uid: { value: BigInt(user) } } : user ? { username: user } : { uid: { value: 0n } }),
+  }
+}
+
+/** Undefined for anonymous pulls. */
+function loginOf(auth: AuthConfig | undefined): RegistryLogin | undefined {
+  if (!auth) return undefined
+  const { identityToken, registryToken } = auth
+  const [decodedUser = '', ...decodedPassword] = Buffer.from(auth.auth, 'base64').toString().split(':')
+  const username = auth.username || decodedUser
+  const password = auth.password || decodedPassword.join(':').replace(/\0+$/, '')
+  if (!username && !identityToken && !registryToken) return undefined
+  return { username, password, ...(identityToken && { identityToken }), ...(registryToken && { registryToken }) }
+}
+
+/** The images of containers, from a store. */
+export const containerImages = ({ store, snapshots }: ImageParts): ContainerImages => ({
+  async find(reference) {
+    const image = store.find(reference)
+    if (!image) return undefined
+    const { Entrypoint, Cmd, Env, User, WorkingDir, StopSignal } = image.config.defaults
+    return {
+      id: image.id,
+      reference: image.digests[0] ?? image.id,
+      defaults: {
+        entrypoint: Entrypoint,
+        cmd: Cmd,
+        env: Env,
+        user: User,
+        workingDir: WorkingDir,
+        stopSignal: StopSignal,
+      },
+    }
+  },
+
+  async prepareRoot(containerId, imageId) {
+    await snapshots.prepare(containerId, store.get(imageId))
+    return snapshots.mount(containerId)
+  },
+
+  removeRoot: (containerId) => snapshots.remove(containerId),
+
+  async writableUsage(containerId) {
+    return { ...(await snapshots.usage(containerId)), mountpoint: store.paths.snapshots }
+  },
+})

@@ -1,0 +1,107 @@
+/** CRI's calls for commands and streams. */
+import { PassThrough, type Readable } from 'node:stream'
+import type { RuntimeService } from '#protobuf/cri-runtime_pb.js'
+import { RpcError } from '../../lib/grpc/grpc-error.ts'
+import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
+import type { Container } from '../containers/container.ts'
+import { wrongState } from '../containers/container.ts'
+import { attachTo } from '../containers/streams/attach.ts'
+import { execIn } from '../containers/streams/exec.ts'
+import { forwardPort } from '../containers/streams/forward-port.ts'
+import { namespaceFiles } from '../sandboxes/namespaces.ts'
+import { usesHostNetwork } from '../sandboxes/sandbox.ts'
+import type { StreamedContainers, StreamingServer } from '../streaming/streaming-server.ts'
+import type { RuntimeParts } from './runtime-parts.ts'
+
+type StreamCalls = Pick<ServiceHandlers<typeof RuntimeService>, 'execSync' | 'exec' | 'attach' | 'portForward'>
+
+/** As containerd: the rest of a longer output is dropped. In bytes. */
+const maxOutputBytes = 16 * 1024 * 1024
+
+export function streamCalls({ containers, sandboxes, executor }: RuntimeParts, server: StreamingServer): StreamCalls {
+  const running = (id: string): Container => {
+    const container = containers.get(id)
+    if (container.state === 'running') return container
+    throw wrongState(container)
+  }
+  return {
+    async execSync({ containerId, cmd, timeout }) {
+      if (cmd.length === 0) throw new RpcError('InvalidArgument', 'command cannot be empty')
+      const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+      const texts = [collect(stdout), collect(stderr)]
+      const exitCode = await execIn(containers.get(containerId), executor, {
+        words: cmd,
+        isTerminal: false,
+        stdin: undefined,
+        stdout,
+        stderr,
+        timeoutMs: Number(timeout) * 1000,
+      })
+      stdout.end()
+      stderr.end()
+      const [out, err] = await Promise.all(texts)
+      return { stdout: out, stderr: err, exitCode }
+    },
+
+    exec({ containerId, cmd, ...streams }) {
+      if (cmd.length === 0) throw new RpcError('InvalidArgument', 'command cannot be empty')
+      const { id } = running(containerId)
+      return { url: server.urlFor({ kind: 'exec', containerId: id, words: cmd, streams: requested(streams) }) }
+    },
+
+    attach({ containerId, ...streams }) {
+      const { id } = running(containerId)
+      return { url: server.urlFor({ kind: 'attach', containerId: id, words: [], streams: requested(streams) }) }
+    },
+
+    portForward({ podSandboxId }) {
+      const sandbox = sandboxes.get(podSandboxId)
+      if (!sandboxes.isReady(sandbox))
+        throw new RpcError('Unknown', `sandbox container ${JSON.stringify(sandbox.id)} is not running`)
+      return { url: server.urlFor({ kind: 'portforward', sandboxId: sandbox.id }) }
+    },
+  }
+}
+
+/** Connects the streaming server with containers. */
+export const streamedContainers = ({ containers, sandboxes, executor }: RuntimeParts): StreamedContainers => ({
+  exec: (containerId, words, command) =>
+    execIn(containers.get(containerId), executor, {
+      words,
+      isTerminal: command.isTerminal,
+      stdin: command.stdin,
+      stdout: command.stdout,
+      stderr: command.stderr,
+      onResize: (callback) => command.onResize(callback),
+      timeoutMs: 0,
+    }),
+  attach: (containerId, command) => attachTo(containers.get(containerId), command),
+  portForward(sandboxId, port, connection) {
+    const sandbox = sandboxes.get(sandboxId)
+    const file = usesHostNetwork(sandbox.config) ? undefined : namespaceFiles(sandbox.folder).network
+    return forwardPort(file, port, connection)
+  },
+})
+
+interface StreamFlags {
+  readonly tty: boolean
+  readonly stdin: boolean
+  readonly stdout: boolean
+  readonly stderr: boolean
+}
+
+function requested({ tty, stdin, stdout, stderr }: StreamFlags) {
+  if (tty && stderr) throw new RpcError('InvalidArgument', 'tty and stderr cannot both be true')
+  if (!stdin && !stdout && !stderr) throw new RpcError('InvalidArgument', 'one of stdin, stdout, or stderr must be set')
+  return { isTerminal: tty, stdin, stdout, stderr }
+}
+
+async function collect(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (size < maxOutputBytes) chunks.push(chunk.subarray(0, maxOutputBytes - size))
+    size += chunk.length
+  }
+  return Buffer.concat(chunks)
+}

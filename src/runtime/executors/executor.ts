@@ -1,0 +1,39 @@
+/** The interface of executors, which run containers: an OCI runtime, or programs of the system. */
+import type { OciProcess, OciResources, OciSpec } from '../spec/oci-spec.ts'
+
+/** A program and its arguments. */
+export type CommandLine = readonly [program: string, ...args: string[]]
+
+/** The files of a command that is run in a container. */
+export interface ExecFiles {
+  /** Gets the number of the process when the command has started. */
+  readonly pid: string
+  /** Gets errors of the executor. */
+  readonly log: string
+  /** Gets the process in the form of the OCI specification. */
+  readonly process: string
+}
+
+export interface Executor {
+  /** The name of its runtime handler, such as `crun`. */
+  readonly name: string
+  readonly version: string
+  readonly supportsRecursiveReadOnly: boolean
+  /** Writes the configuration of a container into its folder. */
+  prepare(folder: string, spec: OciSpec): void
+  /** The prepared configuration. */
+  specOf(folder: string): OciSpec
+  /**
+   * The command that runs a container until its end, with its own streams, and returns its exit code. When the
+   * container has started, the file `pid` in the folder has the number of its first process.
+   */
+  runCommand(id: string, folder: string): CommandLine
+  /** The command that runs a process in a running container, with its own streams, and returns its exit code. */
+  execCommand(id: string, process: OciProcess, files: ExecFiles): CommandLine
+  /** The error in a log that `runCommand` (file `log` of the folder) or `execCommand` has written. */
+  errorIn(log: string): string | undefined
+  /** Changes the limits of a running container. */
+  update(id: string, folder: string, resources: OciResources): Promise<void>
+  /** Removes what a container has left after a crash. Does nothing if there is nothing. */
+  remove(id: string): Promise<void>
+}

@@ -1,0 +1,16 @@
+/** The limits that the machine and the rights of this process set. */
+import { existsSync, readFileSync } from 'node:fs'
+import { availableCapabilities } from '../spec/capabilities.ts'
+
+export interface HostLimits {
+  readonly cgroupVersion: 1 | 2
+  /** The lowest score that this process may give to others; undefined without a limit. */
+  readonly minOomScoreAdj: number | undefined
+}
+
+export const hostLimits = (): HostLimits => ({
+  cgroupVersion: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1,
+  minOomScoreAdj: availableCapabilities().includes('CAP_SYS_RESOURCE')
+    ? undefined
+    : Number(readFileSync('/proc/self/oom_score_adj', 'utf8')),
+})

@@ -1,0 +1,36 @@
+/** The interface of images for containers: the runtime knows nothing else of their store. */
+export interface ImageDefaults {
+  readonly entrypoint: readonly string[]
+  readonly cmd: readonly string[]
+  readonly env: readonly string[]
+  /** '' is root. */
+  readonly user: string
+  readonly workingDir: string
+  /** '' is SIGTERM. */
+  readonly stopSignal: string
+}
+
+export interface UsableImage {
+  readonly id: string
+  /** A name with a digest, or the ID. */
+  readonly reference: string
+  readonly defaults: ImageDefaults
+}
+
+export interface ContainerImages {
+  /** Finds an image by name or ID; undefined if it is not present. */
+  find(reference: string): Promise<UsableImage | undefined>
+  /** Prepares the root file system of a container and returns its folder. It survives the runtime. */
+  prepareRoot(containerId: string, imageId: string): Promise<string>
+  /** Does nothing if there is none. */
+  removeRoot(containerId: string): Promise<void>
+  /** The space of what a container has written. */
+  writableUsage(containerId: string): Promise<LayerUsage>
+}
+
+export interface LayerUsage {
+  readonly bytes: number
+  readonly inodes: number
+  /** The folder whose file system has the files. */
+  readonly mountpoint: string
+}

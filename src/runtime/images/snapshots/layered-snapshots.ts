@@ -1,0 +1,147 @@
+/** Root file systems in the folder of an image store. They outlive this process and reboots. */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { ImageError, imageNotFound } from '../image-error.ts'
+import { LayerStore } from '../layers/layer-store.ts'
+import type { LayerLimits } from '../layers/layer-writer.ts'
+import { moveToTrash } from '../store/garbage-collector.ts'
+import { syncFolder } from '../store/image-index.ts'
+import type { ImageStore } from '../store/image-store.ts'
+import { ownName } from '../store/leases.ts'
+import { readSnapshot, recordFile, type SnapshotRecord, snapshotIds } from '../store/snapshot-records.ts'
+import { withStoreLock } from '../store/store-lock.ts'
+import { type StoreUsage, usageOf } from '../store/usage.ts'
+import type { StoredImage } from '../stored-image.ts'
+import { isMountPoint, mountAt, unmountAt } from './linux-mounts.ts'
+import { chooseDriver, type DriverName, formatOf, rootMount } from './snapshot-driver.ts'
+import type { RootMount, SnapshotOptions, Snapshots } from './snapshots.ts'
+
+const run = promisify(execFile)
+
+export interface LayeredSnapshotsOptions {
+  readonly store: ImageStore
+  /** Default: the best one that works here. */
+  readonly driver?: DriverName
+  readonly limits?: Partial<LayerLimits>
+}
+
+export class LayeredSnapshots implements Snapshots {
+  readonly #store: ImageStore
+  readonly #layers: LayerStore
+  readonly driver: DriverName
+
+  private constructor(store: ImageStore, driver: DriverName, limits: Partial<LayerLimits>) {
+    this.#store = store
+    this.driver = driver
+    this.#layers = new LayerStore({ store, format: formatOf(driver), limits })
+  }
+
+  static async open({ store, driver, limits = {} }: LayeredSnapshotsOptions): Promise<LayeredSnapshots> {
+    return new LayeredSnapshots(store, driver ?? (await chooseDriver(store.paths)), limits)
+  }
+
+  /** Unpacks the layers of an image, so that a container starts without waiting. */
+  async unpack(image: StoredImage, signal?: AbortSignal): Promise<void> {
+    await this.#withLayers(image, signal, async () => {})
+  }
+
+  async prepare(id: string, image: StoredImage, { isReadOnly = false, signal }: SnapshotOptions = {}): Promise<void> {
+    const folder = this.#folder(id)
+    if (existsSync(folder)) return
+    await this.#withLayers(image, signal, async (layers) => {
+      const { unfinished, snapshots } = this.#store.paths
+      const fresh = join(unfinished, `${ownName()}.${randomBytes(6).toString('hex')}`)
+      const path = (name: string): string => join(fresh, name)
+      for (const name of ['work', 'rootfs', 'empty']) mkdirSync(path(name), { recursive: true })
+      const top = layers.at(-1)
+      if (!isReadOnly) makeUpper(path('upper'), top)
+      if (this.driver === 'copy') {
+        mkdirSync(path('copy'))
+        if (top) await run('cp', ['-a', `${top}/.`, path('copy')])
+      }
+      const chains = image.layers.map(({ chainId }) => chainId)
+      const record: SnapshotRecord = { image: image.id, layers: chains, driver: this.driver }
+      writeFileSync(path(recordFile), JSON.stringify(record), { flush: true, mode: 0o600 })
+      mkdirSync(snapshots, { recursive: true, mode: 0o711 })
+      renameSync(fresh, folder)
+      syncFolder(snapshots)
+    })
+  }
+
+  mounts(id: string): readonly RootMount[] {
+    const folder = this.#folder(id)
+    const record = readSnapshot(this.#store.paths, id)
+    if (!record) throw imageNotFound(`root file system ${id}`)
+    const path = (name: string): string => join(folder, name)
+    return [
+      rootMount(record.driver as DriverName, {
+        layers: record.layers.map((chainId) => this.#layers.folder(chainId)),
+        ...(existsSync(path('upper')) && { upper: path('upper') }),
+        work: path('work'),
+        copy: path('copy'),
+        empty: path('empty'),
+      }),
+    ]
+  }
+
+  async mount(id: string): Promise<string> {
+    const target = join(this.#folder(id), 'rootfs')
+    const mounts = this.mounts(id)
+    if (!isMountPoint(target)) for (const mount of mounts) await mountAt(mount, target)
+    return target
+  }
+
+  async unmount(id: string): Promise<void> {
+    unmountAt(join(this.#folder(id), 'rootfs'))
+  }
+
+  usage(id: string): Promise<StoreUsage> {
+    const folder = this.#folder(id)
+    return usageOf([join(folder, this.driver === 'copy' ? 'copy' : 'upper')])
+  }
+
+  async remove(id: string): Promise<void> {
+    const folder = this.#folder(id)
+    if (!existsSync(folder)) return
+    await this.unmount(id)
+    const trash = await withStoreLock(this.#store.paths.lock, () => moveToTrash(this.#store.paths, folder))
+    await rm(trash, { recursive: true, force: true })
+  }
+
+  list(): string[] {
+    return snapshotIds(this.#store.paths)
+  }
+
+  /** Layers are leased until a snapshot records that it needs them. */
+  async #withLayers(
+    image: StoredImage,
+    signal: AbortSignal | undefined,
+    use: (layers: readonly string[]) => Promise<void>,
+  ): Promise<void> {
+    const lease = this.#store.lease()
+    try {
+      await lease.add(image.layers.flatMap(({ chainId, digest }) => [chainId, digest]))
+      await use(await this.#layers.ensure(image, signal))
+    } finally {
+      lease.release()
+    }
+  }
+
+  #folder(id: string): string {
+    if (!/^[A-Za-z0-9][\w.-]{0,127}$/.test(id))
+      throw new ImageError('InvalidArgument', `${JSON.stringify(id)} is no ID`)
+    return join(this.#store.paths.snapshots, id)
+  }
+}
+
+/** The root of an overlay has the attributes of the folder for changes. */
+function makeUpper(path: string, top: string | undefined): void {
+  mkdirSync(path)
+  const { mode, uid, gid } = top ? statSync(top) : { mode: 0o755, uid: 0, gid: 0 }
+  if (process.geteuid?.() === 0) chownSync(path, uid, gid)
+  chmodSync(path, mode & 0o7777)
+}

@@ -1,0 +1,35 @@
+/** Root file systems of containers, made of the unpacked layers of an image and a folder for changes. */
+import type { StoreUsage } from '../store/usage.ts'
+import type { StoredImage } from '../stored-image.ts'
+
+/** The arguments of mount(2), as in an OCI bundle or containerd's snapshotters. */
+export interface RootMount {
+  readonly type: 'overlay' | 'bind' | 'fuse.fuse-overlayfs'
+  readonly source: string
+  readonly options: readonly string[]
+}
+
+export interface SnapshotOptions {
+  /** Without a folder for changes, as for image volumes. Default: false. */
+  readonly isReadOnly?: boolean
+  readonly signal?: AbortSignal
+}
+
+export interface Snapshots {
+  /**
+   * Creates the root file system of a container, and unpacks the missing layers of the image. Does nothing if it
+   * exists. Its layers remain, even if the image is removed.
+   */
+  prepare(id: string, image: StoredImage, options?: SnapshotOptions): Promise<void>
+  /** The mounts that make the root file system, for a runtime that mounts in a namespace of its own. */
+  mounts(id: string): readonly RootMount[]
+  /** Mounts it in this namespace and returns the path. Does nothing if it is mounted. */
+  mount(id: string): Promise<string>
+  unmount(id: string): Promise<void>
+  /** The space of the container's changes. */
+  usage(id: string): Promise<StoreUsage>
+  /** Unmounts and deletes it. Does nothing if it is missing. */
+  remove(id: string): Promise<void>
+  /** The IDs of all snapshots, those of earlier processes included. */
+  list(): string[]
+}

@@ -1,0 +1,94 @@
+/** The container runtime: a CRI server on a unix socket, in place of containerd. */
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ImageService } from '#protobuf/cri-images_pb.js'
+import { RuntimeService } from '#protobuf/cri-runtime_pb.js'
+import { type ServiceHandlers, SocketServer } from '../lib/grpc/socket-server.ts'
+import { Lifetime } from '../lib/lifetime/lifetime.ts'
+import type { Log } from '../lib/log/log.ts'
+import { Containers } from './containers/containers.ts'
+import { containerCalls } from './cri/container-calls.ts'
+import { ContainerEvents } from './cri/container-events.ts'
+import { runtimeCalls } from './cri/runtime-calls.ts'
+import type { RuntimeParts } from './cri/runtime-parts.ts'
+import { sandboxCalls } from './cri/sandbox-calls.ts'
+import { statsCalls } from './cri/stats-calls.ts'
+import { streamCalls, streamedContainers } from './cri/stream-calls.ts'
+import type { Executor } from './executors/executor.ts'
+import { hostLimits } from './host/host-limits.ts'
+import { KernelKills } from './host/kernel-kills.ts'
+import { reapOrphans } from './host/orphans.ts'
+import type { ContainerImages } from './images-interface.ts'
+import { PodNetwork, type PodNetworkOptions } from './network/pod-network.ts'
+import { Sandboxes } from './sandboxes/sandboxes.ts'
+import { UsageReader } from './stats/usage-reader.ts'
+import { StreamingServer } from './streaming/streaming-server.ts'
+
+export interface RuntimeOptions {
+  /** The path of the socket. */
+  readonly socket: string
+  /** The folder of records, which survives a reboot: `/var/lib/typernetes/runtime`. */
+  readonly root: string
+  /** The folder of what a reboot removes: `/run/typernetes/runtime`. */
+  readonly state: string
+  readonly executor: Executor
+  readonly images: ContainerImages
+  readonly imageCalls: ServiceHandlers<typeof ImageService>
+  readonly network: PodNetworkOptions
+  /** The port of streams on the loopback interface; 0 chooses a free one. */
+  readonly streamPort: number
+  readonly log: Log
+}
+
+export interface RunningRuntime {
+  /** Containers run on, and a later runtime with the same folders goes on with them. */
+  stop(): Promise<void>
+}
+
+/** Goes on with containers of an earlier runtime, then serves. Rejects if a server runs on the socket. */
+export async function startRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
+  const { socket, root, state, executor, images, log } = options
+  const lifetime = new Lifetime()
+  try {
+    for (const folder of [root, state]) mkdirSync(folder, { recursive: true, mode: 0o711 })
+    mkdirSync(dirname(socket), { recursive: true })
+    mkdirSync(join(state, 'sandboxes'), { recursive: true, mode: 0o711 })
+    const kills = new KernelKills()
+    lifetime.onEnd(() => kills.close())
+    lifetime.onEnd(reapOrphans())
+    const events = new ContainerEvents()
+    const containers = new Containers({
+      ...{ root, state, executor, kills, images, log },
+      changed: (container, change) => events.notify(container, change, sandboxes, containers),
+    })
+    lifetime.onEnd(() => containers.release())
+    const network = new PodNetwork(options.network)
+    const sandboxes: Sandboxes = new Sandboxes({ root, state, executor, network, containers, log })
+    sandboxes.recover()
+    await containers.recover()
+    const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits: hostLimits() }
+    const streams = new StreamingServer(streamedContainers(parts))
+    lifetime.onEnd(() => streams.stop())
+    await streams.start(options.streamPort)
+    const server = new SocketServer({ 'grpc.max_receive_message_length': maxMessageBytes })
+    server.add(RuntimeService, handlersOf(parts, streams))
+    server.add(ImageService, options.imageCalls)
+    lifetime.onEnd(() => server.stop())
+    await server.listen(socket)
+  } catch (error) {
+    await lifetime.end()
+    throw error
+  }
+  return { stop: () => lifetime.end() }
+}
+
+/** As containerd's server. In bytes. */
+const maxMessageBytes = 16 * 1024 * 1024
+
+const handlersOf = (parts: RuntimeParts, streams: StreamingServer): ServiceHandlers<typeof RuntimeService> => ({
+  ...runtimeCalls(parts),
+  ...sandboxCalls(parts),
+  ...containerCalls(parts),
+  ...streamCalls(parts, streams),
+  ...statsCalls(parts, new UsageReader(parts.images, parts.containers)),
+})

@@ -1,0 +1,35 @@
+/** Files of a sandbox that its containers see: `/etc/hostname`, `/etc/hosts`, `/etc/resolv.conf`. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DNSConfig } from '#protobuf/cri-runtime_pb.js'
+import type { SandboxPaths } from '../spec/mounts.ts'
+import { namespaceFiles } from './namespaces.ts'
+
+/** `sharesHostIpc`: the containers see the host's shared memory. */
+export const podPaths = (folder: string, sharesHostIpc: boolean): SandboxPaths => ({
+  hostname: join(folder, 'hostname'),
+  hosts: join(folder, 'hosts'),
+  resolvConf: join(folder, 'resolv.conf'),
+  shm: sharesHostIpc ? '/dev/shm' : namespaceFiles(folder).shm,
+})
+
+export function writePodFiles({ hostname, hosts, resolvConf }: SandboxPaths, name: string, dns: DNSConfig | undefined) {
+  const write = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o644 })
+  write(hostname, `${name}\n`)
+  write(hosts, textOf('/etc/hosts'))
+  write(resolvConf, dns && hasValues(dns) ? resolvConfOf(dns) : textOf('/etc/resolv.conf'))
+}
+
+const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+
+const hasValues = ({ servers, searches, options }: DNSConfig): boolean =>
+  servers.length + searches.length + options.length > 0
+
+function resolvConfOf({ servers, searches, options }: DNSConfig): string {
+  const lines = [
+    ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
+    ...servers.map((server) => `nameserver ${server}`),
+    ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
