@@ -40,6 +40,7 @@ import type {
   V1ResourceSlice,
   V1Role,
   V1RoleBinding,
+  V1RuntimeClass,
   V1Secret,
   V1Service,
   V1ServiceAccount,
@@ -47,6 +48,7 @@ import type {
   V1StatefulSet,
   V1StorageClass,
   V1SubjectAccessReview,
+  V1TokenReview,
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
   V1VolumeAttachment,
@@ -81,6 +83,7 @@ export type Deployment = Model<V1Deployment>
 export type ReplicaSet = Model<V1ReplicaSet>
 export type StatefulSet = Model<V1StatefulSet>
 export type SubjectAccessReview = Model<V1SubjectAccessReview>
+export type TokenReview = Model<V1TokenReview>
 export type HorizontalPodAutoscaler = Model<V2HorizontalPodAutoscaler>
 export type CronJob = Model<V1CronJob>
 export type Job = Model<V1Job>
@@ -102,6 +105,7 @@ export type ResourceSlice = Model<V1ResourceSlice>
 export type CSIDriver = Model<V1CSIDriver>
 export type CSINode = Model<V1CSINode>
 export type CSIStorageCapacity = Model<V1CSIStorageCapacity>
+export type RuntimeClass = Model<V1RuntimeClass>
 export type StorageClass = Model<V1StorageClass>
 export type VolumeAttachment = Model<V1VolumeAttachment>
 export type VolumeAttributesClass = Model<V1VolumeAttributesClass>
@@ -163,6 +167,7 @@ export const subjectAccessReviews = resource<SubjectAccessReview>(
   'subjectaccessreviews',
   false,
 )
+export const tokenReviews = resource<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews', false)
 export const horizontalPodAutoscalers = resource<HorizontalPodAutoscaler>(
   'autoscaling/v2',
   'HorizontalPodAutoscaler',
@@ -210,6 +215,7 @@ export const csiStorageCapacities = resource<CSIStorageCapacity>(
   'CSIStorageCapacity',
   'csistoragecapacities',
 )
+export const runtimeClasses = resource<RuntimeClass>('node.k8s.io/v1', 'RuntimeClass', 'runtimeclasses', false)
 export const storageClasses = resource<StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false)
 export const volumeAttachments = resource<VolumeAttachment>(
   'storage.k8s.io/v1',

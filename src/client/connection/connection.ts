@@ -161,7 +161,7 @@ export class Connection {
     const headers = this.#headersOf(request, authorization)
     if (transport instanceof Http1)
       return transport.exchange({ method, path: `${this.#prefix}${path}`, headers, body, signal, timeoutMs, label })
-    return this.#exchange(transport, request, headers)
+    return this.#exchange(transport, request, headers, label)
   }
 
   /** Drops the credentials of a request after a 401. Returns true if a retry may use other credentials. */
@@ -216,17 +216,57 @@ export class Connection {
     session: Session,
     request: ClientRequest,
     headers: Readonly<Record<string, string | string[]>>,
+    label: string,
   ): Promise<ClientResponse> {
-    const { method, path, body, signal, timeoutMs } = request
+    const { body, signal, timeoutMs } = request
     const { promise, resolve, reject } = Promise.withResolvers<ClientResponse>()
-    const label = `${method} ${path}`
-    const lost = (error: unknown, reached: boolean): ConnectionLost => {
-      const problem = session.connected ? '' : `${this.#access.url} is unreachable: `
-      return new ConnectionLost(`${label}: ${problem}${connectionErrorReason(error)}`, reached, { cause: error })
+    const stream = this.#openStream(session, request, headers, label)
+    session.streams++
+    const responseBody = new ResponseBody(stream)
+    const unsent = body && upload(stream, body)
+    const abort = (error: Error): void => {
+      stream.close(constants.NGHTTP2_CANCEL)
+      stream.destroy(error)
     }
-    let stream: ClientHttp2Stream
+    const cancel = (): void => abort(new RequestCanceled(`${label} was canceled`))
+    signal?.addEventListener('abort', cancel, { once: true })
+    const timer =
+      timeoutMs &&
+      setTimeout(() => abort(new ConnectionLost(`${label}: no response within ${timeoutMs / 1000} s`, true)), timeoutMs)
+    let hasResponse = false
+    stream.on('response', (head) => {
+      hasResponse = true
+      resolve({ status: head[':status'] ?? 0, headers: head, body: responseBody })
+    })
+    stream.on('error', (error) => {
+      if (error instanceof RequestCanceled || error instanceof ConnectionLost) reject(error)
+      else reject(this.#lost(session, label, error, hasReached(session, stream)))
+    })
+    stream.on('close', () => {
+      clearTimeout(timer || undefined)
+      signal?.removeEventListener('abort', cancel)
+      session.streams--
+      session.unsent += unsent?.() ?? 0
+      if (session.unsent > maxUnsentBytes) session.http2.close()
+      // Closed streams survive young collections (docs/decisions/0049); release what their listeners hold.
+      stream.removeAllListeners().on('error', ignore)
+      // Creating an Error is slow, and most requests do not need one.
+      if (hasResponse) return
+      const error = new Error('the connection was closed without a response')
+      reject(this.#lost(session, label, error, hasReached(session, stream)))
+    })
+    return promise
+  }
+
+  /** Throws ConnectionLost if the connection accepts no streams any more. */
+  #openStream(
+    session: Session,
+    { method, path, body }: ClientRequest,
+    headers: Readonly<Record<string, string | string[]>>,
+    label: string,
+  ): ClientHttp2Stream {
     try {
-      stream = session.http2.request(
+      return session.http2.request(
         {
           ...headers,
           ':method': method,
@@ -236,47 +276,14 @@ export class Connection {
         { endStream: !body },
       )
     } catch (error) {
-      throw lost(error, false)
+      throw this.#lost(session, label, error, false)
     }
-    session.streams++
-    const responseBody = new ResponseBody(stream)
-    const unsent = body && upload(stream, body)
-    const end = (error: Error): void => {
-      stream.close(constants.NGHTTP2_CANCEL)
-      stream.destroy(error)
-    }
-    const giveUp = (): void => end(new RequestCanceled(`${label} was canceled`))
-    signal?.addEventListener('abort', giveUp, { once: true })
-    const late =
-      timeoutMs &&
-      setTimeout(() => end(new ConnectionLost(`${label}: no response within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    let hasResponse = false
-    stream.on('response', (head) => {
-      hasResponse = true
-      resolve({ status: head[':status'] ?? 0, headers: head, body: responseBody })
-    })
-    stream.on('error', (error) => {
-      if (error instanceof RequestCanceled || error instanceof ConnectionLost) reject(error)
-      else reject(lost(error, session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM))
-    })
-    stream.on('close', () => {
-      clearTimeout(late || undefined)
-      signal?.removeEventListener('abort', giveUp)
-      session.streams--
-      session.unsent += unsent?.() ?? 0
-      if (session.unsent > maxUnsentBytes) session.http2.close()
-      // Closed streams survive young collections (docs/decisions/0049); release what their listeners hold.
-      stream.removeAllListeners().on('error', ignore)
-      // Creating an Error is slow, and most requests do not need one.
-      if (hasResponse) return
-      reject(
-        lost(
-          new Error('the connection was closed without a response'),
-          session.connected && stream.rstCode !== constants.NGHTTP2_REFUSED_STREAM,
-        ),
-      )
-    })
-    return promise
+  }
+
+  /** `reached` is true if the server may have processed the request. */
+  #lost({ connected }: Session, label: string, error: unknown, reached: boolean): ConnectionLost {
+    const prefix = connected ? '' : `${this.#access.url} is unreachable: `
+    return new ConnectionLost(`${label}: ${prefix}${connectionErrorReason(error)}`, reached, { cause: error })
   }
 
   /** Returns a connection with a free stream (`SETTINGS_MAX_CONCURRENT_STREAMS`), or opens one. */
@@ -319,19 +326,19 @@ export class Connection {
       createConnection: () => socket,
     })
     const session: Session = { http2, streams: 0, unsent: 0, connected: false }
-    const late = setTimeout(
+    const timeout = setTimeout(
       () => http2.destroy(new Error(`no connection within ${connectTimeoutMs / 1000} s`)),
       connectTimeoutMs,
     )
     const pingTimer = setInterval(() => ping(http2), pingMs).unref()
     http2.on('connect', () => {
       session.connected = true
-      clearTimeout(late)
+      clearTimeout(timeout)
       // It may have been closed while it connected.
       if (!http2.destroyed) http2.setLocalWindowSize(connectionWindow)
     })
     http2.on('close', () => {
-      clearTimeout(late)
+      clearTimeout(timeout)
       clearInterval(pingTimer)
       this.#sessions.delete(session)
     })
@@ -370,12 +377,16 @@ export class Connection {
 
 const ignore = (): void => {}
 
+/** True if the server may have processed the request of a stream. */
+const hasReached = ({ connected }: Session, { rstCode }: ClientHttp2Stream): boolean =>
+  connected && rstCode !== constants.NGHTTP2_REFUSED_STREAM
+
 /** Pings the server and closes the session if there is no reply. */
 function ping(session: ClientHttp2Session): void {
   if (session.destroyed) return
-  const late = setTimeout(
+  const timeout = setTimeout(
     () => session.destroy(new Error('the server does not respond to pings')),
     pingTimeoutMs,
   ).unref()
-  session.ping(() => clearTimeout(late))
+  session.ping(() => clearTimeout(timeout))
 }

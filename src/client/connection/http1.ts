@@ -51,15 +51,15 @@ export class Http1 {
       headers: { ...headers, host: this.#host, ...(body && { 'content-length': body.length }) },
     })
     let incoming: IncomingMessage | undefined
-    const end = (error: Error): void => {
+    const abort = (error: Error): void => {
       incoming?.destroy(error)
       clientRequest.destroy(error)
     }
-    const giveUp = (): void => end(new RequestCanceled(`${label} was canceled`))
-    const late =
+    const cancel = (): void => abort(new RequestCanceled(`${label} was canceled`))
+    const timer =
       timeoutMs &&
-      setTimeout(() => end(new ConnectionLost(`${label}: no response within ${timeoutMs / 1000} s`, true)), timeoutMs)
-    signal?.addEventListener('abort', giveUp, { once: true })
+      setTimeout(() => abort(new ConnectionLost(`${label}: no response within ${timeoutMs / 1000} s`, true)), timeoutMs)
+    signal?.addEventListener('abort', cancel, { once: true })
     refuseUpgrade(clientRequest).on('response', (response) => {
       incoming = response
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response })
@@ -76,8 +76,8 @@ export class Http1 {
         )
     })
     clientRequest.on('close', () => {
-      clearTimeout(late || undefined)
-      signal?.removeEventListener('abort', giveUp)
+      clearTimeout(timer || undefined)
+      signal?.removeEventListener('abort', cancel)
     })
     clientRequest.end(body)
     return promise

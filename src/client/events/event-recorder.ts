@@ -41,14 +41,21 @@ export class EventRecorder {
    * Queues an event; never throws and never waits. A repeated event increases a count, and frequent events are dropped
    * (`events/correlator.ts`). `host` is the name of the reporting node.
    */
-  record(subject: KubeObject | EventSubject, type: EventType, reason: string, message: string, host = ''): void {
+  record(
+    subject: KubeObject | EventSubject,
+    type: EventType,
+    reason: string,
+    message: string,
+    host = '',
+    annotations?: Readonly<Record<string, string>>,
+  ): void {
     const involvedObject = subjectOf(subject)
     const now = this.#now()
     const timestamp = withoutMs(now)
     const correlated = this.#correlator.correlate({
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: eventMetadata(involvedObject, now),
+      metadata: { ...eventMetadata(involvedObject, now), ...(annotations && { annotations }) },
       involvedObject,
       type,
       reason,

@@ -92,14 +92,14 @@ export class Reflector<T extends KubeObject> {
     // If the server does not end the watch, the connection is dead.
     const watchAbort = new AbortController()
     const abort = (): void => watchAbort.abort()
-    const late = setTimeout(abort, seconds * 1000 + graceMs).unref()
+    const timeout = setTimeout(abort, seconds * 1000 + graceMs).unref()
     signal.addEventListener('abort', abort, { once: true })
     try {
       await this.#watch(seconds, watchAbort.signal)
     } catch (error) {
       if (!(error instanceof RequestCanceled)) throw error
     } finally {
-      clearTimeout(late)
+      clearTimeout(timeout)
       signal.removeEventListener('abort', abort)
     }
   }

@@ -28,7 +28,7 @@ export async function socksTunnel(proxy: URL, host: string, port: number, timeou
   const socket = connect({ host: proxy.hostname.replace(/^\[|\]$/g, ''), port: Number(proxy.port || usualPort) })
   // Pending reads report the error.
   socket.on('error', () => {})
-  const late = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+  const timeout = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
   try {
     await handshake(socket, proxy, host, port)
     return socket
@@ -36,7 +36,7 @@ export async function socksTunnel(proxy: URL, host: string, port: number, timeou
     socket.destroy()
     throw error
   } finally {
-    clearTimeout(late)
+    clearTimeout(timeout)
   }
 }
 
@@ -75,9 +75,9 @@ async function authenticate(socket: Socket, name: string, secret: string): Promi
 /** Reads exactly so many bytes; later bytes belong to the tunneled connection. */
 async function readBytes(socket: Socket, bytes: number): Promise<Buffer> {
   for (;;) {
-    const taken = socket.read(bytes) as Buffer | null
-    if (taken?.length === bytes) return taken
-    if (taken || socket.readableEnded) throw new Error('the connection was closed')
+    const chunk = socket.read(bytes) as Buffer | null
+    if (chunk?.length === bytes) return chunk
+    if (chunk || socket.readableEnded) throw new Error('the connection was closed')
     await new Promise<void>((resolve, reject) => {
       const settle = (end: () => void) => (): void => {
         for (const [event, listener] of listeners) socket.removeListener(event, listener)

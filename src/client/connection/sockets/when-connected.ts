@@ -13,11 +13,11 @@ export function whenConnected<Kind extends Socket>(
 ): Promise<Kind> {
   const { promise, resolve, reject } = Promise.withResolvers<Kind>()
   const end = (): void => void socket.destroy(new Error('the client is closed'))
-  const late = setTimeout(() => socket.destroy(new Error(`no connection within ${timeoutMs / 1000} s`)), timeoutMs)
+  const timeout = setTimeout(() => socket.destroy(new Error(`no connection within ${timeoutMs / 1000} s`)), timeoutMs)
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
   const settle = (): void => {
-    clearTimeout(late)
+    clearTimeout(timeout)
     signal.removeEventListener('abort', end)
   }
   socket.once(event, () => {
