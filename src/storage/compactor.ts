@@ -44,60 +44,87 @@ interface Sample {
 
 /**
  * Compacts to the revision that was current `retainMs` ago, every `intervalMs`, and earlier if history grows beyond
- * `maxHistoryBytes`. A failed compaction emits a process warning and is retried. `stop` waits for the running
+ * `maxHistoryBytes`. A failed compaction emits a process warning and is retried. `stop` waits for the running check and
  * compaction.
  */
-export function startCompactor(
-  store: Store,
-  {
-    intervalMs = fiveMinutesMs,
-    retainMs = fiveMinutesMs,
-    maxHistoryBytes = defaultHistoryBytes,
-    clock = systemClock,
-  }: CompactorOptions = {},
-): { stop(): Promise<void> } {
-  /** Samples of past revisions. History begins at the first one. */
-  const samples: Sample[] = [
-    { time: clock.now(), revision: store.compactedRevision, historyBytes: 0 },
-    sampleOf(store, clock),
-  ]
-  let due = clock.now() + intervalMs
-  let running = Promise.resolve()
-
-  const compactTo = (index: number): void => {
-    if (index <= 0) return
-    samples.splice(0, index)
-    const { revision } = samples[0]!
-    running = running.then(() => store.compact(revision)).catch(report)
-  }
-  const check = (): void => {
-    const sample = sampleOf(store, clock)
-    // A sample with the same revision as the last adds nothing.
-    if (sample.revision > samples.at(-1)!.revision) samples.push(sample)
-    if (sample.time >= due) {
-      due += intervalMs
-      compactTo(samples.findLastIndex(({ time }) => time <= sample.time - retainMs))
-    }
-    if (sample.historyBytes - samples[0]!.historyBytes > maxHistoryBytes) {
-      const small = samples.findIndex(({ historyBytes }) => historyBytes >= sample.historyBytes - maxHistoryBytes / 2)
-      // The newest revisions stay, since clients are about to read them.
-      compactTo(Math.min(small, samples.length - 2))
-    }
-  }
-  const cancel = clock.every(Math.min(sampleMs, intervalMs, retainMs > 0 ? retainMs : intervalMs), check)
+export function startCompactor(store: Store, options: CompactorOptions = {}): { stop(): Promise<void> } {
+  const { intervalMs = fiveMinutesMs, retainMs = fiveMinutesMs, clock = systemClock } = options
+  const { maxHistoryBytes = defaultHistoryBytes } = options
+  const compactor = new Compactor(store, { intervalMs, retainMs, maxHistoryBytes, clock })
+  compactor.check()
+  const cancel = clock.every(Math.min(sampleMs, intervalMs, retainMs > 0 ? retainMs : intervalMs), () =>
+    compactor.check(),
+  )
   return {
     stop: () => {
       cancel()
-      return running
+      return compactor.settled()
     },
   }
 }
 
-const sampleOf = ({ revision, historyBytes }: Store, clock: CompactorClock): Sample => ({
-  time: clock.now(),
-  revision,
-  historyBytes,
-})
+class Compactor {
+  readonly #store: Store
+  readonly #options: Required<CompactorOptions>
+  /** Samples of past revisions. History begins at the first one. */
+  readonly #samples: Sample[]
+  #due: number
+  #checking: Promise<void> | undefined
+  #compacting = Promise.resolve()
+
+  constructor(store: Store, options: Required<CompactorOptions>) {
+    this.#store = store
+    this.#options = options
+    const time = options.clock.now()
+    this.#samples = [{ time, revision: store.compactedRevision, historyBytes: 0 }]
+    this.#due = time + options.intervalMs
+  }
+
+  /** Starts a check, unless the last one is still waiting for the store. */
+  check(): void {
+    this.#checking ??= this.#check()
+      .catch(report)
+      .finally(() => {
+        this.#checking = undefined
+      })
+  }
+
+  /** Resolves when no check and no compaction is running. */
+  async settled(): Promise<void> {
+    await this.#checking
+    await this.#compacting
+  }
+
+  async #check(): Promise<void> {
+    const { intervalMs, retainMs, maxHistoryBytes } = this.#options
+    const samples = this.#samples
+    const sample = await this.#sample()
+    // A sample with the same revision as the last adds nothing.
+    if (sample.revision > samples.at(-1)!.revision) samples.push(sample)
+    if (sample.time >= this.#due) {
+      this.#due += intervalMs
+      this.#compactTo(samples.findLastIndex(({ time }) => time <= sample.time - retainMs))
+    }
+    if (sample.historyBytes - samples[0]!.historyBytes > maxHistoryBytes) {
+      const small = samples.findIndex(({ historyBytes }) => historyBytes >= sample.historyBytes - maxHistoryBytes / 2)
+      // The newest revisions stay, since clients are about to read them.
+      this.#compactTo(Math.min(small, samples.length - 2))
+    }
+  }
+
+  async #sample(): Promise<Sample> {
+    const revision = await this.#store.currentRevision()
+    // The time is read last: a revision must not count as older than it is.
+    return { time: this.#options.clock.now(), revision, historyBytes: this.#store.historyBytes }
+  }
+
+  #compactTo(index: number): void {
+    if (index <= 0) return
+    this.#samples.splice(0, index)
+    const { revision } = this.#samples[0]!
+    this.#compacting = this.#compacting.then(() => this.#store.compact(revision)).catch(report)
+  }
+}
 
 function report(error: unknown): void {
   if (!(error instanceof StoreClosedError))

@@ -6,6 +6,7 @@
 /** One key at one revision. */
 export interface Entry {
   readonly key: string
+  /** Must not be changed: others may have the same buffer. */
   readonly value: Buffer
   /** The revision of the transaction that wrote it. */
   readonly revision: number
@@ -75,7 +76,10 @@ export interface Observer {
 }
 
 export interface Watch {
-  /** The watch has received all events up to this revision. Increases with every commit, inside the range or not. */
+  /**
+   * The watch has received all events up to this revision; `after` at first. Increases with every commit, inside the
+   * range or not, so it soon reaches each revision that `currentRevision` has returned.
+   */
   readonly position: number
   stop(): void
 }
@@ -95,17 +99,25 @@ export interface PortionSize {
   readonly bytes: number
 }
 
+/**
+ * Methods may ask other processes; properties are what this process knows at present, so that reading them costs
+ * nothing.
+ */
 export interface Store {
-  /** Revision of the newest committed transaction; 1 for an empty store. Visible to reads and delivered to watches. */
-  readonly revision: number
-  /** Reads before this revision and watches from before it fail. */
+  /**
+   * Returns the revision of the newest committed transaction; 1 for an empty store. Covers every transaction that was
+   * committed before the call, by this process or another (a linearizable read). Visible to reads immediately, and to
+   * watches as soon as their position reaches it.
+   */
+  currentRevision(): Promise<number>
+  /** Reads before this revision and watches from before it fail. Another process may have compacted more. */
   readonly compactedRevision: number
   /**
    * Bytes of replaced and deleted versions since the store was opened, including their overhead. Only increases; the
-   * difference between two revisions is the size of the history between them.
+   * difference between two revisions is the size of the history between them. Always 0 if unknown.
    */
   readonly historyBytes: number
-  /** Size of its files in bytes; undefined for stores without files. */
+  /** Size of its files in bytes; undefined if unknown, and for stores without files. */
   readonly sizeBytes?: number | undefined
   /** Why the store cannot write at present, as a sentence with the remedy; undefined if it can. */
   readonly problem: string | undefined
@@ -117,11 +129,14 @@ export interface Store {
    * Returns the number of entries that `list` would return without a limit. Throws CompactedError, FutureRevisionError.
    */
   count(options: Omit<ListOptions, 'limit'>): Promise<number>
-  /** Resolves once the transaction is durable (fsync for drivers on disk) and delivered to watchers. */
+  /**
+   * Resolves once the transaction is durable (fsync for drivers on disk) and delivered to the watchers of this process:
+   * caches that they maintain show it then.
+   */
   commit(transaction: Transaction): Promise<CommitResult>
   /**
-   * Delivers every change of the range after revision `after` exactly once and in order: history first, then live.
-   * `after: 0` starts at the newest revision. A compacted `after` ends the watch with CompactedError.
+   * Delivers every change of the range after revision `after` exactly once and in order: history first, then live. A
+   * compacted `after` ends the watch with CompactedError.
    */
   watch(range: KeyRange, after: number, observer: Observer): Watch
   /**

@@ -48,10 +48,10 @@ export class Watchers {
     const watcher: Watcher = {
       matches: withinRange(range),
       observer,
-      position: after === 0 ? revision : after,
+      position: after,
       stop: () => this.#remove(watcher),
     }
-    const current = watcher.position >= revision && !this.#ended
+    const current = after >= revision && !this.#ended
     if (current) {
       this.#live.add(watcher)
       if (observer.caughtUp) setImmediate(() => this.#caughtUp(watcher))

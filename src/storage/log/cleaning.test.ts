@@ -44,7 +44,7 @@ test('compacted versions free their disk space while the store is in use', async
   await put(store, '/kept/for/ever')
   for (let i = 0; i < 300; i++) await put(store, `/k/${i % 10}`)
   assert.ok(bytesIn(directory) > 300_000)
-  await store.compact(store.revision)
+  await store.compact(await store.currentRevision())
   await until('the log becomes small', () => bytesIn(directory) < 60_000)
   const state = await shown(store)
   assert.equal(state.length, 11)
@@ -52,7 +52,7 @@ test('compacted versions free their disk space while the store is in use', async
   await store.close()
   const again = await openLogStore({ directory, tuning })
   assert.deepEqual(await shown(again), state)
-  assert.equal(again.revision, 302)
+  assert.equal(await again.currentRevision(), 302)
   await again.close()
 })
 
@@ -60,7 +60,7 @@ test('a store closed before it could free space frees it when reopened', async (
   const directory = await folder(t)
   const store = await openLogStore({ directory })
   for (let i = 0; i < 300; i++) await put(store, `/k/${i % 10}`)
-  await store.compact(store.revision)
+  await store.compact(await store.currentRevision())
   await store.close()
   const again = await openLogStore({ directory, tuning })
   for (let i = 0; i < 5; i++) await put(again, `/k/${i}`, 10_000)
@@ -81,18 +81,18 @@ test('a deleted key stays deleted after its value is moved behind its deletion a
   await put(store, '/victim')
   await garbage(150)
   await remove(store, '/victim')
-  const { revision: deleted } = store
+  const deleted = await store.currentRevision()
   // Live records between the deletion and the new place of the value.
   for (let i = 0; i < 50; i++) await put(store, `/live/${i}`)
   // Reads before the deletion still need the value while the oldest files are cleaned: it is moved behind its deletion.
   await store.compact(deleted - 1)
   await until('the file with the value is deleted', () => oldestIn(directory)! > '000000000001')
   assert.equal((await store.get('/victim', deleted - 1))?.revision, 2)
-  await store.compact(store.revision)
+  await store.compact(await store.currentRevision())
   const before = oldestIn(directory)!
   for (let round = 0; round < 40; round++) {
     await garbage(8)
-    await store.compact(store.revision)
+    await store.compact(await store.currentRevision())
     await store.close()
     store = await openLogStore({ directory, tuning })
     assert.equal(await store.get('/victim'), undefined)
@@ -119,23 +119,25 @@ test('random writes, compactions and restarts never lose a version that is still
     const key = `/k/${random(30)}`
     if (random(3) === 0) await remove(store, key)
     else await put(store, key, random(1500))
-    if (store.revision === states.length) {
+    if ((await store.currentRevision()) === states.length) {
       const entry = await store.get(key)
       if (entry) state.set(key, entry.revision)
       else state.delete(key)
       states.push([...state].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, revision]) => `${key}@${revision}`))
     }
-    if (random(40) === 0) await store.compact(Math.max(1, store.revision - random(200)))
+    if (random(40) === 0) await store.compact(Math.max(1, (await store.currentRevision()) - random(200)))
     if (random(150) !== 0) continue
     await store.close()
     store = await openLogStore({ directory, tuning })
-    assert.equal(store.revision, states.length - 1)
-    for (const revision of [store.compactedRevision, store.revision - random(20), store.revision]) {
-      if (revision < Math.max(1, store.compactedRevision)) continue
+    const newest = await store.currentRevision()
+    const oldest = Math.max(1, store.compactedRevision)
+    assert.equal(newest, states.length - 1)
+    for (const revision of [store.compactedRevision, newest - random(20), newest]) {
+      if (revision < oldest) continue
       assert.deepEqual(await shown(store, revision), states[revision], `at ${revision}`)
     }
-    const { events, through } = await store.changes(range, Math.max(1, store.compactedRevision))
-    assert.deepEqual([events.length, through], [store.revision - Math.max(1, store.compactedRevision), store.revision])
+    const { events, through } = await store.changes(range, oldest)
+    assert.deepEqual([events.length, through], [newest - oldest, newest])
   }
   assert.ok(oldestIn(directory)! > '000000000010', oldestIn(directory))
   await store.close()

@@ -3,7 +3,6 @@
  * of the waiting processes win. An owner checks its file before and after each write, so that a process wrongly taken
  * for dead (in a container that others cannot see into) stops writing.
  */
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -18,6 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../lib/explained-error.ts'
+import { bootId, startTimeOf } from '../../lib/process/start-time.ts'
 import { StoreOpenError } from '../store.ts'
 
 export const ownerFileName = 'owner'
@@ -73,7 +73,7 @@ export function acquire(directory: string): Owner {
       fd,
       JSON.stringify({
         pid: process.pid,
-        started: startOf(process.pid) ?? '',
+        started: startTimeOf(process.pid) ?? '',
         boot: bootId(),
         inode,
       } satisfies OwnerRecord),
@@ -150,36 +150,4 @@ function parseRecord(text: string): OwnerRecord | undefined {
 }
 
 const isAlive = ({ pid, started, boot, inode }: OwnerRecord, fileInode: number): boolean =>
-  inode === fileInode && boot === bootId() && startOf(pid) === started
-
-const bootId = (): string => readIfThere('/proc/sys/kernel/random/boot_id') ?? ''
-
-/** The start time of a process, in a unit that depends on the system; undefined if it does not exist. */
-function startOf(pid: number): string | undefined {
-  if (process.platform === 'linux') {
-    // The name in parentheses may contain any character. The start time is the 22nd field, the state ("Z": zombie) the
-    // third.
-    const fields = readIfThere(`/proc/${pid}/stat`)
-      ?.replace(/^.*\) /s, '')
-      .split(' ')
-    return fields && fields[0] !== 'Z' && fields[0] !== 'X' ? fields[19] : undefined
-  }
-  try {
-    return (
-      execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }).trim() || undefined
-    )
-  } catch {
-    return undefined
-  }
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch {
-    return undefined
-  }
-}
+  inode === fileInode && boot === bootId() && startTimeOf(pid) === started

@@ -102,6 +102,10 @@ export class LogStore implements Store, History, CommitListener {
     return this.#commits.problem
   }
 
+  async currentRevision(): Promise<number> {
+    return this.#readable()
+  }
+
   async get(key: string, revision?: number): Promise<Entry | undefined> {
     return entryOf(this.#index.at(key, this.#readable(revision)))
   }

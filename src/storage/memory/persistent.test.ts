@@ -28,7 +28,7 @@ test('the content of a closed store and its revisions are there after reopening'
   await first.close()
 
   const second = keptMemoryStore(path)
-  assert.equal(second.revision, 6)
+  assert.equal(await second.currentRevision(), 6)
   const { entries } = await second.list({ start: '/', end: '0' })
   assert.deepEqual(
     entries.map(({ key, value, revision }) => [key, value.toString(), revision]),

@@ -52,6 +52,10 @@ export class MemoryStore implements Store, History {
     )
   }
 
+  async currentRevision(): Promise<number> {
+    return this.#readable()
+  }
+
   async get(key: string, revision?: number): Promise<Entry | undefined> {
     return entryOf(this.#index.at(key, this.#readable(revision)))
   }

@@ -1,10 +1,10 @@
 /** Tests of compaction: the versions that it removes and those that it keeps. */
 import assert from 'node:assert/strict'
 import { CompactedError } from '../store.ts'
-import { create, everything, follow, type On, put, remove, shown, shownEvent, turn } from './support.fixture.ts'
+import { type Behaviours, create, everything, follow, put, remove, shown, shownEvent, turn } from './support.fixture.ts'
 
-export function compaction(on: On): void {
-  on('compaction removes versions that only earlier revisions show', async (store) => {
+export const compaction: Behaviours = {
+  'compaction removes versions that only earlier revisions show': async (store) => {
     for (const key of ['/kept', '/deleted', '/replaced']) await put(store, key, '1')
     await remove(store, '/deleted')
     await put(store, '/replaced', '2')
@@ -31,9 +31,9 @@ export function compaction(on: On): void {
     const watched = follow(store, everything, 6)
     await watched.count(2)
     assert.deepEqual(watched.events.map(shownEvent), ['7 put /replaced=3 was 2@6', '8 put /deleted=again'])
-  })
+  },
 
-  on('a watch after a compacted revision ends with CompactedError', async (store) => {
+  'a watch after a compacted revision ends with CompactedError': async (store) => {
     for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`)
     await store.compact(4)
     const watched = follow(store, everything, 3)
@@ -41,9 +41,9 @@ export function compaction(on: On): void {
     assert.ok(error instanceof CompactedError)
     assert.equal(error.compactedRevision, 4)
     assert.equal(watched.events.length, 0)
-  })
+  },
 
-  on('compacting twice, to an older or to the newest revision succeeds', async (store) => {
+  'compacting twice, to an older or to the newest revision succeeds': async (store) => {
     for (let i = 0; i < 5; i++) await put(store, '/a', `${i}`)
     await put(store, '/b', '')
     await remove(store, '/b')
@@ -51,14 +51,14 @@ export function compaction(on: On): void {
     await store.compact(3)
     await store.compact(2)
     assert.equal(store.compactedRevision, 3)
-    await store.compact(store.revision)
+    await store.compact(await store.currentRevision())
     assert.deepEqual((await store.list(everything)).entries.map(shown), ['/a=4@6'])
     assert.deepEqual(await put(store, '/a', 'on'), { committed: true, revision: 9 })
     assert.equal((await create(store, '/b', 'back')).committed, true)
-  })
+  },
 
-  on('compaction runs in parallel with writers, readers and watchers', async (store) => {
-    const watched = follow(store, everything, 0)
+  'compaction runs in parallel with writers, readers and watchers': async (store) => {
+    const watched = follow(store, everything, 1)
     let left = 1_200
     const writer = async (id: number) => {
       while (left-- > 0)
@@ -66,8 +66,8 @@ export function compaction(on: On): void {
     }
     const compactor = async () => {
       while (left > 0) {
-        await store.compact(store.revision)
-        const { revision } = store
+        await store.compact(await store.currentRevision())
+        const revision = await store.currentRevision()
         const before = (await store.list({ ...everything, revision })).entries.map(shown)
         await turn()
         assert.deepEqual((await store.list({ ...everything, revision })).entries.map(shown), before)
@@ -76,7 +76,7 @@ export function compaction(on: On): void {
     await Promise.all([...Array.from({ length: 8 }, (_, id) => writer(id)), compactor()])
     assert.deepEqual(
       [...new Set(watched.events.map((event) => event.revision))],
-      Array.from({ length: store.revision - 1 }, (_, i) => i + 2),
+      Array.from({ length: (await store.currentRevision()) - 1 }, (_, i) => i + 2),
     )
     const state = new Map<string, string>()
     for (const { type, key, value, revision } of watched.events) {
@@ -84,5 +84,5 @@ export function compaction(on: On): void {
       else state.delete(key)
     }
     assert.deepEqual((await store.list(everything)).entries.map(shown).sort(), [...state.values()].sort())
-  })
+  },
 }

@@ -1,14 +1,17 @@
-/** Tests of concurrency: lists and watches during writes, compaction, closing and disk failures. */
+/** Tests of concurrency: lists and watches during writes, compaction and closing. */
 import assert from 'node:assert/strict'
+import { type ChangeEvent, CompactedError, type Entry, type Store, StoreClosedError } from '../store.ts'
 import {
-  type ChangeEvent,
-  CompactedError,
-  type Entry,
-  type Store,
-  StoreClosedError,
-  StoreFailedError,
-} from '../store.ts'
-import { bytes, changesAfter, everything, follow, type On, put, remove, shown, turn } from './support.fixture.ts'
+  type Behaviours,
+  bytes,
+  changesAfter,
+  everything,
+  follow,
+  put,
+  remove,
+  shown,
+  turn,
+} from './support.fixture.ts'
 
 const keys = 3_000
 const key = (i: number) => `/k/${String(i).padStart(5, '0')}`
@@ -35,8 +38,8 @@ function applied(entries: readonly Entry[], revision: number, events: readonly C
   return [...state].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text)
 }
 
-export function concurrency(on: On): void {
-  on('a list plus the changes after it equals the final state, with concurrent writers', async (store) => {
+export const concurrency: Behaviours = {
+  'a list plus the changes after it equals the final state, with concurrent writers': async (store) => {
     await fill(store)
     let writing = true
     const writer = async (id: number) => {
@@ -46,7 +49,7 @@ export function concurrency(on: On): void {
       }
     }
     const writers = Array.from({ length: 4 }, (_, id) => writer(id))
-    const begun = follow(store, everything, 0)
+    const begun = follow(store, everything, await store.currentRevision())
     const lists: { entries: Entry[]; revision: number; watched: ReturnType<typeof follow> }[] = []
     for (let i = 0; i < 6; i++) {
       const { entries, revision, more } = await store.list(everything)
@@ -56,54 +59,20 @@ export function concurrency(on: On): void {
     }
     writing = false
     await Promise.all(writers)
-    const truth = (await store.list(everything)).entries.map((entry) => shown(entry)!)
+    const { entries: newest, revision: last } = await store.list(everything)
+    const truth = newest.map((entry) => shown(entry)!)
+    const watches = [begun, ...lists.map(({ watched }) => watched)]
+    for (const { watch } of watches) while (watch.position < last) await turn()
     for (const { entries, revision, watched } of lists) {
       assert.deepEqual(applied(entries, revision, begun.events), truth)
-      while (watched.watch.position < store.revision) await turn()
       assert.deepEqual(applied(entries, revision, watched.events), truth)
     }
-  })
+  },
 
-  on('an observer that throws, in any callback, does not affect others', async (store) => {
-    const warn = process.emitWarning
-    const warnings: string[] = []
-    process.emitWarning = (warning: string | Error) => {
-      warnings.push(String(warning))
-    }
-    try {
-      const thrower = () => {
-        throw new Error('broken observer')
-      }
-      const ends: string[] = []
-      const end = (error: Error) => ends.push(error.message)
-      await put(store, '/a', '1')
-      const watches = [
-        store.watch(everything, 0, { events: thrower, end }),
-        store.watch(everything, 1, { events: thrower, end }),
-        store.watch(everything, 0, { events: () => {}, caughtUp: thrower, end }),
-        store.watch(everything, 1, { events: () => {}, caughtUp: thrower, end }),
-        store.watch(everything, 0, { events: thrower, end: thrower }),
-        store.watch(everything, 1, { events: thrower, caughtUp: thrower, end: thrower }),
-      ]
-      const watched = follow(store, everything, 1)
-      await watched.count(1)
-      assert.equal((await put(store, '/a', '2')).committed, true)
-      await watched.count(2)
-      while (ends.length < 4) await turn()
-      assert.deepEqual(ends, Array<string>(4).fill('broken observer'))
-      assert.equal((await put(store, '/a', '3')).committed, true)
-      assert.equal(watched.events.length, 3)
-      for (const watch of watches) watch.stop()
-      assert.equal(warnings.filter((warning) => warning.includes('broken observer')).length, 2)
-    } finally {
-      process.emitWarning = warn
-    }
-  })
-
-  on('a list during a compaction shows one revision or fails with CompactedError', async (store) => {
+  'a list during a compaction shows one revision or fails with CompactedError': async (store) => {
     await fill(store)
     for (let round = 0; round < 5; round++) {
-      const { revision } = store
+      const revision = await store.currentRevision()
       const before = (await store.list({ ...everything, revision })).entries.map(
         ({ key, revision }) => `${key}@${revision}`,
       )
@@ -116,29 +85,29 @@ export function concurrency(on: On): void {
           i % 2 === 0 ? remove(store, key(i * 29)) : put(store, key(i * 29), 'new'),
         ),
       )
-      await store.compact(store.revision)
+      await store.compact(await store.currentRevision())
       const listed = await listing
       if (listed instanceof Error) assert.ok(listed instanceof CompactedError, String(listed))
       else assert.deepEqual(listed, before)
     }
-  })
+  },
 
-  on('reads and watches of history that is being compacted end with CompactedError', async (store) => {
+  'reads and watches of history that is being compacted end with CompactedError': async (store) => {
     await fill(store)
     for (let i = 0; i < 200; i++) await put(store, key(i), 'again')
     const reading = changesAfter(store, everything, 1, { events: 1, bytes: 1 })
     await reading.next()
     const late = follow(store, everything, 1)
-    await store.compact(store.revision)
+    await store.compact(await store.currentRevision())
     await assert.rejects(reading.next(), CompactedError)
     // The watch may have caught up before.
-    if (late.watch.position < store.revision) assert.ok((await late.end()) instanceof CompactedError)
+    if (late.watch.position < (await store.currentRevision())) assert.ok((await late.end()) instanceof CompactedError)
     late.stop()
-  })
+  },
 
-  on('closing ends all calls in progress, and none hangs', async (store) => {
+  'closing ends all calls in progress, and none hangs': async (store) => {
     await fill(store)
-    const live = follow(store, everything, 0)
+    const live = follow(store, everything, await store.currentRevision())
     const late = follow(store, everything, 1)
     const reading = (async () => {
       for await (const { through } of changesAfter(store, everything, 1, { events: 1, bytes: 1 }))
@@ -147,13 +116,14 @@ export function concurrency(on: On): void {
     const doing: Promise<unknown>[] = [
       store.list(everything),
       store.get(key(0)),
+      store.currentRevision(),
       store.changes(everything, 1),
       store.commit({
         conditions: [{ key: key(0), revision: 1 }],
         operations: [{ key: key(0), value: bytes('conflict') }],
       }),
       put(store, key(1), 'last'),
-      store.compact(store.revision),
+      store.compact(await store.currentRevision()),
       reading,
     ]
     await turn()
@@ -168,28 +138,5 @@ export function concurrency(on: On): void {
     await closed
     assert.ok((await live.end()) instanceof StoreClosedError)
     assert.ok(late.ended() !== undefined)
-  })
-
-  on('a store that cannot write reports it, still reads, and recovers by itself', async (store, { refuseWrites }) => {
-    assert.equal(store.problem, undefined)
-    if (!refuseWrites) return
-    await put(store, '/a', '1')
-    const watched = follow(store, everything, 0)
-    const allow = refuseWrites()
-    const refused = await Promise.allSettled([put(store, '/a', 'lost'), put(store, '/b', 'lost'), store.compact(2)])
-    for (const outcome of refused)
-      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreFailedError)
-    assert.equal(typeof store.problem, 'string')
-    assert.deepEqual((await store.list(everything)).entries.map(shown), ['/a=1@2'])
-    assert.equal((await store.changes(everything, 1)).events.length, 1)
-    allow()
-    while (store.problem !== undefined) await turn()
-    assert.deepEqual(await put(store, '/a', '2'), { committed: true, revision: 3 })
-    assert.deepEqual(
-      watched.events.map(({ key, value, revision, previous }) => `${key}=${value}@${revision} was ${previous?.value}`),
-      ['/a=2@3 was 1'],
-    )
-    await store.compact(3)
-    assert.equal(store.compactedRevision, 3)
-  })
+  },
 }

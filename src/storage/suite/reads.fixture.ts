@@ -1,10 +1,10 @@
 /** Tests of reads: ordered ranges, limits, old revisions. */
 import assert from 'node:assert/strict'
 import { FutureRevisionError, type KeyRange, prefixRange } from '../store.ts'
-import { bytes, everything, follow, type On, put, remove, shown } from './support.fixture.ts'
+import { type Behaviours, bytes, everything, follow, put, remove, shown } from './support.fixture.ts'
 
-export function reads(on: On): void {
-  on('ranges are ordered by the UTF-8 bytes of keys', async (store) => {
+export const reads: Behaviours = {
+  'ranges are ordered by the UTF-8 bytes of keys': async (store) => {
     const keys = ['/a', '/a!', '/a/b', '/a0', '/ab', '/b', '/z', '/ä', '/日', '/\uff5e', '/\u{1f600}', '/\u{1f601}']
     await Promise.all(keys.toReversed().map((key) => put(store, key, key)))
     const listed = (await store.list(everything)).entries.map((entry) => entry.key)
@@ -25,36 +25,36 @@ export function reads(on: On): void {
     await watched.count(2)
     await put(store, '/\u{1f600}', 'again')
     assert.deepEqual(watched.events.map((event) => event.key).sort(), ['/\uff5e', '/\u{1f600}', '/\u{1f600}'].sort())
-  })
+  },
 
-  on('a range includes its start and excludes its end; a key plus NUL is the next key', async (store) => {
+  'a range includes its start and excludes its end; a key plus NUL is the next key': async (store) => {
     for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
     const keys = async (range: KeyRange) => (await store.list(range)).entries.map((entry) => entry.key)
     assert.deepEqual(await keys({ start: '/a', end: '/c' }), ['/a', '/b'])
     assert.deepEqual(await keys({ start: '/a\0', end: '/c\0' }), ['/b', '/c'])
     assert.deepEqual(await keys({ start: '/c', end: '/a' }), [])
     assert.deepEqual(await keys({ start: '/b', end: '/b\0' }), ['/b'])
-  })
+  },
 
-  on('a limit cuts a list off and reports whether there are more entries', async (store) => {
+  'a limit cuts a list off and reports whether there are more entries': async (store) => {
     for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
     await remove(store, '/c')
     assert.equal((await store.list({ ...everything, limit: 1 })).more, true)
     assert.equal((await store.list({ ...everything, limit: 2 })).more, false)
     assert.equal((await store.list({ ...everything, limit: 2, revision: 4 })).more, true)
     assert.deepEqual((await store.list({ ...everything, limit: 1 })).entries.map(shown), ['/a=1@2'])
-  })
+  },
 
-  on('count equals the number of entries of an unlimited list, at any revision', async (store) => {
+  'count equals the number of entries of an unlimited list, at any revision': async (store) => {
     for (const key of ['/a', '/b', '/c']) await put(store, key, '1')
     await remove(store, '/b')
     assert.equal(await store.count(everything), 2)
     assert.equal(await store.count({ ...everything, revision: 4 }), 3)
     assert.equal(await store.count({ start: '/b', end: '/d', revision: 3 }), 1)
     await assert.rejects(store.count({ ...everything, revision: 6 }), FutureRevisionError)
-  })
+  },
 
-  on('old revisions show the state of their time, deleted keys included', async (store) => {
+  'old revisions show the state of their time, deleted keys included': async (store) => {
     await put(store, '/a', '1')
     await put(store, '/b', '2')
     await put(store, '/a', '3')
@@ -71,9 +71,9 @@ export function reads(on: On): void {
       )
     }
     assert.equal((await store.list({ ...everything, revision: 0 })).revision, 6)
-  })
+  },
 
-  on('keys with hundreds of versions are listed correctly at any revision', async (store) => {
+  'keys with hundreds of versions are listed correctly at any revision': async (store) => {
     const keys = ['/a', '/b', '/c']
     for (let round = 0; round < 100; round++) await Promise.all(keys.map((key) => put(store, key, `${round}`)))
     await remove(store, '/b')
@@ -89,9 +89,9 @@ export function reads(on: On): void {
       (await store.list(everything)).entries.map((entry) => entry.key),
       ['/a', '/c'],
     )
-  })
+  },
 
-  on('a future revision is rejected', async (store) => {
+  'a future revision is rejected': async (store) => {
     await put(store, '/a', '1')
     await assert.rejects(store.get('/a', 3), FutureRevisionError)
     await assert.rejects(store.list({ ...everything, revision: 3 }), {
@@ -99,12 +99,12 @@ export function reads(on: On): void {
       message: 'revision 3 is in the future: the store is at 2',
     })
     await assert.rejects(store.compact(3), FutureRevisionError)
-  })
+  },
 
-  on('a paged list at one revision is not affected by writers', async (store) => {
+  'a paged list at one revision is not affected by writers': async (store) => {
     const keys = Array.from({ length: 50 }, (_, i) => `/p/${String(i).padStart(3, '0')}`)
     await Promise.all(keys.map((key) => put(store, key, 'old')))
-    const { revision } = store
+    const revision = await store.currentRevision()
     const listed: string[] = []
     for (let start = '/p/'; ; ) {
       const page = await store.list({ start, end: '/p0', limit: 7, revision })
@@ -121,5 +121,5 @@ export function reads(on: On): void {
       listed,
       keys.map((key) => `${key}=old`),
     )
-  })
+  },
 }

@@ -1,6 +1,5 @@
-/** Helpers of the suite: a store per test, short writes, and a watch that collects its events. */
+/** Parts of the tests of the suite: the form of a test, short writes, and a watch that collects its events. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { ChangeEvent, Changes, Entry, KeyRange, PortionSize, Store } from '../store.ts'
 
 export interface OpenedStore {
@@ -79,7 +78,7 @@ export async function* changesAfter(
   after: number,
   size?: PortionSize,
 ): AsyncGenerator<Changes> {
-  for (let seen = after; seen < store.revision; ) {
+  for (let seen = after; seen < (await store.currentRevision()); ) {
     const portion = await store.changes(range, seen, size)
     seen = portion.through
     yield portion
@@ -89,18 +88,5 @@ export async function* changesAfter(
 
 export const turn = () => new Promise(setImmediate)
 
-/** Declares a test of a behaviour with an empty store. */
-export type On = (behaviour: string, run: (store: Store, opened: OpenedStore) => Promise<void>) => void
-
-export const testsOn =
-  (open: () => Promise<OpenedStore>): On =>
-  (behaviour, run) => {
-    void test(behaviour, async () => {
-      const opened = await open()
-      try {
-        await run(opened.store, opened)
-      } finally {
-        await opened.cleanup()
-      }
-    })
-  }
+/** Tests by the behaviour that they check, each with an empty store. */
+export type Behaviours = Readonly<Record<string, (store: Store, opened: OpenedStore) => Promise<void>>>

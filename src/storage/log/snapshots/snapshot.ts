@@ -93,7 +93,7 @@ async function restore(snapshot: ReturnType<typeof openSnapshot>, directory: str
 /** Saves a store that this process has open, at one revision. */
 async function saveOpenStore(store: Store, target: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const { revision } = store
+    const revision = await store.currentRevision()
     try {
       await writeFile(target, revision, pagesAt(store, revision))
       return
