@@ -7,11 +7,12 @@ import { LeaderElector, type LeadershipEnd } from '../client/election/leader-ele
 import { EventRecorder } from '../client/events/event-recorder.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
 import { defaultConfiguration, type SchedulerConfiguration } from './configuration/index.ts'
-import { type ExtenderSettings, httpExtender } from './extenders/http-extender.ts'
+import { httpExtender } from './extenders/http-extender.ts'
+import type { ExtenderSettings } from './extenders/settings.ts'
 import type { PluginFactory, Registry } from './framework/plugin.ts'
 import { inTreePlugins } from './plugins/index.ts'
 import type { ProfileSettings } from './profile/profile.ts'
-import { informerSource } from './runtime/cluster-source.ts'
+import { type ClusterSource, informerSource } from './runtime/cluster-source.ts'
 import { Scheduler } from './scheduler.ts'
 
 export { parseConfiguration, readConfigurationFile, type SchedulerConfiguration } from './configuration/index.ts'
@@ -53,9 +54,8 @@ export const pluginRegistry = (plugins: readonly PluginFactory[] = []): Registry
 
 /** Runs a scheduler in this thread. Throws an ExplainedError for a configuration that cannot work. */
 export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
-  const { server, token, plugins, features = defaultFeatures, leaderElection = false, log = () => {} } = options
-  const registry = pluginRegistry(plugins)
-  const configuration = options.configuration ?? defaultConfiguration(registry)
+  const { server, token, plugins, leaderElection = false, log = () => {} } = options
+  const configuration = options.configuration ?? defaultConfiguration(pluginRegistry(plugins))
   const connection = new Connection({ userAgent: 'kube-scheduler', ...server })
   const client = new RestClient(connection, token)
   const stopping = new AbortController()
@@ -64,29 +64,17 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   let isReady = false
 
   const work = async (signal: AbortSignal): Promise<void> => {
-    const keepAll = (plugins?.length ?? 0) + configuration.extenders.length > 0
-    const source = await informerSource({ client, cacheFullPods: keepAll, log, signal })
+    const cacheFullPods = (plugins?.length ?? 0) + configuration.extenders.length > 0
+    const source = await informerSource({ client, cacheFullPods, log, signal })
     try {
       if (signal.aborted) return
-      const { backOff, percentageOfNodesToScore, extenders } = configuration
-      const running = new Scheduler({
-        client,
-        source,
-        profiles: configuration.profiles.map((profile) =>
-          withoutGatedPlugins(withIgnoredResources(profile, extenders), features),
-        ),
-        plugins: registry,
-        extenders: extenders.map(httpExtender),
-        backOff,
-        percentageOfNodesToScore,
-        log,
-      })
+      const running = makeScheduler(options, configuration, client, source)
       scheduler = running
-      const ended = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }))
-      await Promise.race([running.start(), ended])
+      const aborted = new Promise<void>((done) => signal.addEventListener('abort', () => done(), { once: true }))
+      await Promise.race([running.start(), aborted])
       isReady = true
       synced.resolve()
-      await ended
+      await aborted
       await running.stop()
     } finally {
       isReady = false
@@ -116,6 +104,24 @@ export function runScheduler(options: RunSchedulerOptions): RunningScheduler {
   }
 }
 
+function makeScheduler(
+  { plugins, features = defaultFeatures, log = () => {} }: RunSchedulerOptions,
+  { profiles, extenders, backOff, percentageOfNodesToScore }: SchedulerConfiguration,
+  client: RestClient,
+  source: ClusterSource,
+): Scheduler {
+  return new Scheduler({
+    client,
+    source,
+    profiles: profiles.map((profile) => withoutGatedPlugins(withIgnoredResources(profile, extenders), features)),
+    plugins: pluginRegistry(plugins),
+    extenders: extenders.map(httpExtender),
+    backOff,
+    percentageOfNodesToScore,
+    log,
+  })
+}
+
 function runWhenElected(
   client: RestClient,
   { leaderElection: { name, namespace, leaseMs, renewMs, retryMs } }: SchedulerConfiguration,
@@ -125,7 +131,7 @@ function runWhenElected(
 ): Promise<LeadershipEnd> {
   const identity = `${hostname()}_${randomUUID()}`
   const events = new EventRecorder(client, 'default-scheduler', log)
-  const changed = (leader: string): void => {
+  const logLeader = (leader: string): void => {
     if (leader)
       log(leader === identity ? `leading by the lease ${namespace}/${name}` : `${leader} leads; waiting for the lease`)
   }
@@ -138,7 +144,7 @@ function runWhenElected(
     renewDeadlineMs: renewMs,
     retryPeriodMs: retryMs,
     events,
-    onNewLeader: changed,
+    onNewLeader: logLeader,
     log,
   })
   return elector.run(work, signal).finally(() => events.stop())

@@ -28,6 +28,7 @@ import { NominatedPods } from './queue/nominated-pods.ts'
 import { placeFreed } from './queue/object-changes.ts'
 import type { BackOff, QueueEntry } from './queue/queue-entry.ts'
 import { SchedulingQueue } from './queue/scheduling-queue.ts'
+import { ChangeGate } from './runtime/change-gate.ts'
 import type { ClusterSource } from './runtime/cluster-source.ts'
 import { noteOf, statusChangeOf } from './runtime/failure-status.ts'
 import { PreparingPods } from './runtime/preparing-pods.ts'
@@ -71,12 +72,7 @@ export class Scheduler {
   readonly #recorders = new Map<string, SeriesRecorder>()
   readonly #decider: Decider
   readonly #pods: Lister<Pod>
-  /** Changes of the cluster that arrived while an extender was called. */
-  readonly #heldChanges: (() => void)[] = []
-  /** The number of calls to extenders in progress; all for one pod. */
-  #deciding = 0
-  /** When the change of the cluster that is being processed arrived. */
-  #changeBegan = 0
+  readonly #changes = new ChangeGate(() => this.#scheduleTurn())
   #isTurnScheduled = false
   #isRunning = false
   #bindings = 0
@@ -125,9 +121,9 @@ export class Scheduler {
       preparingPods: this.#preparingPods,
       resources: new Set([...this.profiles.values()].flatMap(({ registrations }) => [...registrations.resources])),
       isOurs: (pod) => this.#profileOf(pod) !== undefined,
-      apply: (change) => this.#apply(change),
+      apply: (change) => this.#changes.apply(change),
       notify: (event) => this.#notifyQueue(event),
-      countEvent: (event) => this.metrics.observeEvent(event, this.#changeBegan),
+      countEvent: (event) => this.metrics.observeEvent(event, this.#changes.changeBegan),
     })
   }
 
@@ -181,19 +177,9 @@ export class Scheduler {
     return this.profiles.get(spec?.schedulerName || 'default-scheduler')
   }
 
-  #apply(change: () => void): void {
-    if (this.#deciding > 0) this.#heldChanges.push(change)
-    else this.#applyNow(change)
-  }
-
-  #applyNow(change: () => void): void {
-    this.#changeBegan = performance.now()
-    change()
-  }
-
   #notifyQueue(event: ClusterEvent): void {
     this.queue.handleEvent(event, this.profiles.values())
-    this.metrics.observeEvent(event, this.#changeBegan)
+    this.metrics.observeEvent(event, this.#changes.changeBegan)
   }
 
   /** Wakes pods that may have been rejected because this pod occupied the node or was nominated for it. */
@@ -214,7 +200,7 @@ export class Scheduler {
   /** Schedules pods for some time, then yields to other work. */
   #runTurn(): void {
     const end = performance.now() + turnMs
-    while (this.#isRunning && this.#deciding === 0 && this.#bindings < maxBindings) {
+    while (this.#isRunning && this.#changes.isOpen && this.#bindings < maxBindings) {
       const entry = this.queue.pop()
       if (!entry) return
       this.#scheduleOne(entry)
@@ -244,7 +230,7 @@ export class Scheduler {
     }
     const began = performance.now()
     const cycle = new PodCycle(profile, pod, this.cache)
-    this.#afterAnswer(
+    this.#changes.afterAnswer(
       () => this.#decider.decide(cycle),
       (decision) => {
         this.metrics.observeDecision(performance.now() - began)
@@ -256,33 +242,6 @@ export class Scheduler {
         this.#handleFailure(entry, cycle, began, failureOf(error, cycle))
       },
     )
-  }
-
-  /**
-   * Continues synchronously if `ask` answers synchronously. Otherwise changes of the cluster are held until it
-   * resolves.
-   */
-  #afterAnswer<T>(ask: () => T | Promise<T>, next: (answer: T) => void, rejected: (error: unknown) => void): void {
-    let answer: T | Promise<T>
-    try {
-      answer = ask()
-    } catch (error) {
-      rejected(error)
-      return
-    }
-    if (!(answer instanceof Promise)) {
-      next(answer)
-      return
-    }
-    this.#deciding++
-    void answer.then(next, rejected).finally(() => this.#releaseChanges())
-  }
-
-  /** Applies the changes that were held. */
-  #releaseChanges(): void {
-    if (--this.#deciding > 0) return
-    for (const change of this.#heldChanges.splice(0)) this.#applyNow(change)
-    this.#scheduleTurn()
   }
 
   /** No node fits: runs PostFilter, which may preempt. */
@@ -302,7 +261,7 @@ export class Scheduler {
         nominatedNode: result.nominatedNode,
       })
     }
-    this.#afterAnswer(
+    this.#changes.afterAnswer(
       () => postFilter(cycle, diagnosis.rejections),
       conclude,
       (error) => {
@@ -349,7 +308,7 @@ export class Scheduler {
       }
       if (this.queue.hasReady) this.#scheduleTurn()
     }
-    this.#apply(() => {
+    this.#changes.apply(() => {
       if (rejection) {
         this.#undo(placement)
         this.#wakeOthers(pod, node)

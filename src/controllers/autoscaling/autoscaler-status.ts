@@ -22,11 +22,11 @@ export class Conditions {
     { reason, message }: { readonly reason: string; readonly message: string },
   ): void {
     const status = isTrue ? 'True' : 'False'
-    const before = this.#conditions.find((condition) => condition.type === type)
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : this.#now
+    const previous = this.#conditions.find((condition) => condition.type === type)
+    const lastTransitionTime = previous?.status === status ? previous.lastTransitionTime : this.#now
     const condition: Condition = { type, status, reason, message, lastTransitionTime }
-    this.#conditions = before
-      ? this.#conditions.map((one) => (one === before ? condition : one))
+    this.#conditions = previous
+      ? this.#conditions.map((one) => (one === previous ? condition : one))
       : [...this.#conditions, condition]
   }
 

@@ -44,11 +44,11 @@ export function daemonSetController({ concurrency, now = Date.now }: DaemonSetOp
     name: 'daemonset-controller',
     concurrency,
     watches: [
-      watch({ resource: daemonSets, onChange: (set, before) => outstanding.observeOwner(set, before) }),
+      watch({ resource: daemonSets, onChange: (set, old) => outstanding.observeOwner(set, old) }),
       watch({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, daemonSets, selects),
-        onChange: (pod, before) => outstanding.observe(pod, before),
+        onChange: (pod, old) => outstanding.observe(pod, old),
       }),
       watch({ resource: nodes, keys: () => [], onChange: nodeChanged }),
       watchedRevisions(daemonSets, selects),
@@ -104,13 +104,12 @@ const selects = (set: DaemonSet, { metadata }: KubeObject): boolean =>
   labelSelectorOf(set.spec?.selector).matches(metadata.labels)
 
 /** Requeues the sets for which a node's eligibility changed. */
-function nodeChanged(node: Node | undefined, before: Node | undefined, { caches, requeue }: ReconcileContext): void {
+function nodeChanged(node: Node | undefined, old: Node | undefined, { caches, requeue }: ReconcileContext): void {
   // Most node updates change only the status.
-  if (node && before && jsonEqual(node.metadata.labels, before.metadata.labels) && jsonEqual(node.spec, before.spec))
-    return
+  if (node && old && jsonEqual(node.metadata.labels, old.metadata.labels) && jsonEqual(node.spec, old.spec)) return
   for (const set of caches.all(daemonSets)) {
     const placement = placementOf(set)
-    if (!isSamePlacement(placement(node), placement(before))) requeue(keyOf(set))
+    if (!isSamePlacement(placement(node), placement(old))) requeue(keyOf(set))
   }
 }
 

@@ -20,13 +20,14 @@ import {
 import { controllerOf } from '../../client/objects/owners.ts'
 import { jsonEqual } from '../../machinery/fields/json.ts'
 import { labelSelectorOf } from '../../machinery/selectors/label-selector.ts'
-import { isConflict, isNotFound, messageOf } from '../api-errors.ts'
+import { ignoreNotFound, isConflict, messageOf } from '../api-errors.ts'
 import { budgetVerdict, expectedOf, failedStatus, needsScale } from './budget.ts'
 import { goSelectorString } from './go-selector.ts'
 import { clearCondition, staleInMs } from './stale-condition.ts'
 import { scaleOf, type WorkloadScale } from './workload-scale.ts'
 
-const prefix = 'pods/'
+/** The prefix of the keys of pods; keys of budgets have none. */
+const podPrefix = 'pods/'
 
 /** `now` returns ms. */
 export function disruptionController(now: () => number = Date.now): Controller {
@@ -39,18 +40,10 @@ export function disruptionController(now: () => number = Date.now): Controller {
         resource: pods,
         *keys(pod, caches) {
           for (const budget of budgetsOf(pod, caches)) yield keyOf(budget)
-          if (staleInMs(pod, now()) !== undefined) yield prefix + keyOf(pod)
+          if (staleInMs(pod, now()) !== undefined) yield podPrefix + keyOf(pod)
         },
-        onChange(pod, before, { caches, events }) {
-          if (!pod || before) return
-          const [first, second] = budgetsOf(pod, caches)
-          const { namespace, name } = pod.metadata
-          if (first && second) {
-            const message =
-              `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)} matches multiple PodDisruptionBudgets.  ` +
-              `Chose ${JSON.stringify(first.metadata.name)} arbitrarily.`
-            events.record(pod, 'Warning', 'MultiplePodDisruptionBudgets', message)
-          }
+        onChange(pod, old, context) {
+          if (pod && !old) warnOfMultipleBudgets(pod, context)
         },
       }),
       reads(replicaSets),
@@ -59,54 +52,60 @@ export function disruptionController(now: () => number = Date.now): Controller {
       reads(replicationControllers),
     ],
     async reconcile(key, context) {
-      if (key.startsWith(prefix)) return syncPod(key, context)
+      if (key.startsWith(podPrefix)) return syncPod(key, now(), context)
       const [namespace = '', name = ''] = key.split('/')
       const budget = context.caches.get(budgets, namespace, name)
       if (!budget) return
       try {
-        await syncBudget(key, budget, context)
+        await syncBudget(budget, now, context)
       } catch (error) {
         if (isConflict(error)) throw error
         await updateStatus(budget, failedStatus(budget, messageOf(error), now()), context)
       }
     },
   }
+}
 
-  async function syncBudget(key: string, budget: PodDisruptionBudget, context: ReconcileContext): Promise<void> {
-    const { caches, events } = context
-    const { namespace = '' } = budget.metadata
-    const selector = labelSelectorOf(budget.spec?.selector)
-    const matching = [...caches.in(pods, namespace)].filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
-    if (matching.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
-    const scale = needsScale(budget) ? await expectedScale(budget, matching, context) : 0
-    const { status, notDeleted, requeueAfterMs } = budgetVerdict(
-      budget,
-      matching,
-      expectedOf(budget, matching.length, scale),
-      now(),
+async function syncBudget(budget: PodDisruptionBudget, now: () => number, context: ReconcileContext): Promise<void> {
+  const { caches, events } = context
+  const { namespace = '' } = budget.metadata
+  const selector = labelSelectorOf(budget.spec?.selector)
+  const matching = [...caches.in(pods, namespace)].filter(({ metadata }) => selector.matches(metadata.labels ?? {}))
+  if (matching.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found')
+  const scale = needsScale(budget) ? await expectedScale(budget, matching, context) : 0
+  const expected = expectedOf(budget, matching.length, scale)
+  const { status, notDeleted, requeueAfterMs } = budgetVerdict(budget, matching, expected, now())
+  // Upstream names the namespace twice.
+  for (const pod of notDeleted)
+    events.record(
+      pod,
+      'Warning',
+      'NotDeleted',
+      `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`,
     )
-    // Upstream names the namespace twice.
-    for (const pod of notDeleted)
-      events.record(
-        pod,
-        'Warning',
-        'NotDeleted',
-        `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`,
-      )
-    await updateStatus(budget, status, context)
-    if (requeueAfterMs !== undefined) context.requeue(key, requeueAfterMs + 1)
-  }
+  await updateStatus(budget, status, context)
+  if (requeueAfterMs !== undefined) context.requeue(keyOf(budget), requeueAfterMs + 1)
+}
 
-  async function syncPod(key: string, context: ReconcileContext): Promise<void> {
-    const [, namespace = '', name = ''] = key.split('/')
-    const pod = context.caches.get(pods, namespace, name)
-    const wait = pod && staleInMs(pod, now())
-    if (wait === undefined || !pod) return
-    if (wait > 0) return context.requeue(key, wait)
-    await clearCondition(pod, now(), context).catch((error) => {
-      if (!isNotFound(error)) throw error
-    })
-  }
+/** Clears the DisruptionTarget condition of a pod once it is stale. */
+async function syncPod(key: string, now: number, context: ReconcileContext): Promise<void> {
+  const [, namespace = '', name = ''] = key.split('/')
+  const pod = context.caches.get(pods, namespace, name)
+  const waitMs = pod && staleInMs(pod, now)
+  if (waitMs === undefined || !pod) return
+  if (waitMs > 0) return context.requeue(key, waitMs)
+  await clearCondition(pod, now, context).catch(ignoreNotFound)
+}
+
+/** Records an event if several budgets match a new pod. */
+function warnOfMultipleBudgets(pod: Pod, { caches, events }: ReconcileContext): void {
+  const [first, second] = budgetsOf(pod, caches)
+  if (!first || !second) return
+  const { namespace, name } = pod.metadata
+  const message =
+    `Pod ${JSON.stringify(namespace)}/${JSON.stringify(name)} matches multiple PodDisruptionBudgets.  ` +
+    `Chose ${JSON.stringify(first.metadata.name)} arbitrarily.`
+  events.record(pod, 'Warning', 'MultiplePodDisruptionBudgets', message)
 }
 
 /** The total desired replicas of the controllers of these pods. Rejects if a controller is unknown. */
@@ -160,7 +159,5 @@ async function updateStatus(
   { client }: ReconcileContext,
 ): Promise<void> {
   if (jsonEqual(status, budget.status)) return
-  await client.updateStatus(budgets, { ...budget, status }).catch((error) => {
-    if (!isNotFound(error)) throw error
-  })
+  await client.updateStatus(budgets, { ...budget, status }).catch(ignoreNotFound)
 }

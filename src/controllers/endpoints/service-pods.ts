@@ -73,18 +73,18 @@ export function targetPortOf({ spec }: Pod, { targetPort, port, protocol = 'TCP'
 }
 
 /** Returns true if a change of a pod affects endpoints; most changes do not. */
-function changesEndpoints(pod: Pod | undefined, before: Pod | undefined): boolean {
-  if (!pod || !before) return true
+function changesEndpoints(pod: Pod | undefined, old: Pod | undefined): boolean {
+  if (!pod || !old) return true
   return (
-    isReady(pod) !== isReady(before) ||
-    hasEnded(pod) !== hasEnded(before) ||
-    pod.metadata.deletionTimestamp !== before.metadata.deletionTimestamp ||
-    pod.metadata.uid !== before.metadata.uid ||
-    pod.spec?.nodeName !== before.spec?.nodeName ||
-    pod.spec?.hostname !== before.spec?.hostname ||
-    pod.spec?.subdomain !== before.spec?.subdomain ||
-    addressText(pod) !== addressText(before) ||
-    !sameLabels(pod.metadata.labels, before.metadata.labels)
+    isReady(pod) !== isReady(old) ||
+    hasEnded(pod) !== hasEnded(old) ||
+    pod.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
+    pod.metadata.uid !== old.metadata.uid ||
+    pod.spec?.nodeName !== old.spec?.nodeName ||
+    pod.spec?.hostname !== old.spec?.hostname ||
+    pod.spec?.subdomain !== old.spec?.subdomain ||
+    addressText(pod) !== addressText(old) ||
+    !sameLabels(pod.metadata.labels, old.metadata.labels)
   )
 }
 
@@ -93,9 +93,9 @@ export const podWatch = (notice: Enqueue): WatchedKind =>
   watch({
     resource: pods,
     keys: () => [],
-    onChange(pod, before, context) {
-      if (!changesEndpoints(pod, before)) return
-      for (const state of [pod, before])
+    onChange(pod, old, context) {
+      if (!changesEndpoints(pod, old)) return
+      for (const state of [pod, old])
         if (state) for (const key of servicesOf(context.caches, state)) notice(key, context)
     },
   })

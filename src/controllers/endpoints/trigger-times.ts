@@ -15,7 +15,7 @@ export class TriggerTimes {
 
   /** Returns the time of the first change since the last call for this key; undefined if nothing changed. */
   next(key: string, service: Service, pods: Iterable<Pod>): string | undefined {
-    const before = this.#known.get(key)
+    const previous = this.#known.get(key)
     const created = service.metadata.creationTimestamp ?? ''
     const times = new Map<string, string>()
     let first: string | undefined
@@ -27,11 +27,11 @@ export class TriggerTimes {
       if (!time) continue
       const name = pod.metadata.name ?? ''
       times.set(name, time)
-      consider(time, before?.pods.get(name))
+      consider(time, previous?.pods.get(name))
     }
-    consider(created, before?.service)
+    consider(created, previous?.service)
     this.#known.set(key, { service: created, pods: times })
-    return before ? first : created || undefined
+    return previous ? first : created || undefined
   }
 
   forget(key: string): void {

@@ -4,6 +4,7 @@
 import { once } from 'node:events'
 import type { Controller, ReconcileContext } from '../../client/controller/controller.ts'
 import { FailureLog } from '../../client/controller/failure-log.ts'
+import type { Discovery } from '../../client/discovery/discovery.ts'
 import { WorkQueue } from '../../client/queue/work-queue.ts'
 import { type CounterSeries, MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { OwnerReference } from '../../machinery/object.ts'
@@ -41,92 +42,98 @@ export function garbageCollector({ workers, registry = new MetricsRegistry() }: 
     'garbagecollector_controller_resources_sync_error_total',
     'Number of garbage collector resources sync errors',
   )([])
-  let graph: Graph | undefined
+  let collection: GarbageCollection | undefined
   return {
     name,
     watches: [],
-    pages: { graph: (query) => (graph ? dotOf(graph, query.getAll('uid')) : '') },
-    run: (context, signal) =>
-      collect(context, signal, workers * objectsPerWorker, syncErrors, (onStart) => {
-        graph = onStart
-      }),
+    pages: { graph: (query) => (collection ? dotOf(collection.graph, query.getAll('uid')) : '') },
+    run(context, signal) {
+      collection = new GarbageCollection(context, signal, workers * objectsPerWorker, syncErrors)
+      return collection.run()
+    },
   }
 }
 
-/** Resolves after `signal` is aborted and running work has finished. `onStart` receives the graph. */
-async function collect(
-  { client, sharedInformer, events, log, metrics }: ReconcileContext,
-  signal: AbortSignal,
-  concurrency: number,
-  syncErrors: CounterSeries,
-  begun: (graph: Graph) => void,
-): Promise<void> {
-  const kinds = new Kinds()
-  const absent = new AbsentOwners()
-  const parked = new Set<string>()
-  const failures = new FailureLog((line) => log(`${name}: ${line}`))
-  const failed = (uid: string, error: unknown): void => {
+/** A running garbage collector: the graph, the monitors that fill it, and the queues of objects to process. */
+class GarbageCollection {
+  readonly graph: Graph
+  readonly #signal: AbortSignal
+  readonly #failures: FailureLog
+  readonly #deletions: WorkQueue
+  readonly #releases: WorkQueue
+  readonly #monitors: Monitors
+  readonly #kinds = new Kinds()
+  /** Uids of objects of unknown kinds, which wait for the next discovery. */
+  readonly #parked = new Set<string>()
+
+  constructor(context: ReconcileContext, signal: AbortSignal, concurrency: number, syncErrors: CounterSeries) {
+    const { client, sharedInformer, log, metrics } = context
+    const absentOwners = new AbsentOwners()
+    this.#signal = signal
+    this.#failures = new FailureLog((line) => log(`${name}: ${line}`))
+    const onFailure = (uid: string, error: unknown): void => this.#logFailure(uid, error)
+    const attemptToDelete = (uid: string): Promise<void> => collector.attemptToDelete(uid)
+    const attemptToOrphan = (uid: string): Promise<void> => collector.attemptToOrphan(uid)
+    this.#deletions = new WorkQueue({ name: queues.deletions, metrics, concurrency, onFailure, work: attemptToDelete })
+    this.#releases = new WorkQueue({ name: queues.releases, metrics, concurrency, onFailure, work: attemptToOrphan })
+    this.graph = this.#createGraph(absentOwners, context)
+    const collector = new Collector({
+      client,
+      graph: this.graph,
+      kinds: this.#kinds,
+      owners: new Owners(client, this.#kinds, absentOwners),
+      enqueue: (uid) => this.#deletions.add(uid),
+      park: (uid) => this.#parked.add(uid),
+    })
+    this.#monitors = new Monitors({
+      client,
+      sharedInformer,
+      graph: this.graph,
+      signal,
+      failures: this.#failures,
+      onFailure: () => syncErrors.add(),
+      onDiscovery: (discovery) => this.#updateKinds(discovery),
+    })
+  }
+
+  /** Resolves after the signal is aborted and running work has finished. */
+  async run(): Promise<void> {
+    await this.#monitors.start()
+    if (!this.#signal.aborted) {
+      this.#deletions.start()
+      this.#releases.start()
+      await once(this.#signal, 'abort')
+    }
+    await Promise.all([this.#monitors.stop(), this.#deletions.stop(), this.#releases.stop()])
+  }
+
+  #createGraph(absentOwners: AbsentOwners, { events }: ReconcileContext): Graph {
+    return new Graph({
+      attemptToDelete: (uid) => this.#deletions.add(uid),
+      attemptToOrphan: (uid) => this.#releases.add(uid),
+      absent: (owner) => absentOwners.add(owner),
+      invalidNamespace: (dependent, reference) =>
+        events.record(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
+    })
+  }
+
+  /** Requeues the parked objects if kinds have changed. */
+  #updateKinds(discovery: Discovery): void {
+    if (!this.#kinds.replace(discovery)) return
+    for (const uid of this.#parked) this.#deletions.add(uid)
+    this.#parked.clear()
+  }
+
+  #logFailure(uid: string, error: unknown): void {
     // The watch is only delayed.
-    if (error instanceof OwnerNotObserved || signal.aborted) return
-    const of = graph.get(uid)?.identity
-    failures.record(
-      uid,
-      error,
-      deletions.failures(uid),
-      of && `${of.kind} ${of.namespace ? `${of.namespace}/` : ''}${of.name}`,
-    )
+    if (error instanceof OwnerNotObserved || this.#signal.aborted) return
+    const identity = this.graph.get(uid)?.identity
+    this.#failures.record(uid, error, this.#deletions.failures(uid), identity && titleOf(identity))
   }
-  const deletions: WorkQueue = new WorkQueue({
-    name: queues.deletions,
-    metrics,
-    concurrency,
-    onFailure: failed,
-    work: (uid) => collector.attemptToDelete(uid),
-  })
-  const releases: WorkQueue = new WorkQueue({
-    name: queues.releases,
-    metrics,
-    concurrency,
-    onFailure: failed,
-    work: (uid) => collector.attemptToOrphan(uid),
-  })
-  const graph: Graph = new Graph({
-    attemptToDelete: (uid) => deletions.add(uid),
-    attemptToOrphan: (uid) => releases.add(uid),
-    absent: (owner) => absent.add(owner),
-    invalidNamespace: (dependent, reference) =>
-      events.record(dependent, 'Warning', 'OwnerRefInvalidNamespace', invalidNamespace(dependent, reference)),
-  })
-  begun(graph)
-  const collector: Collector = new Collector({
-    client,
-    graph,
-    kinds,
-    owners: new Owners(client, kinds, absent),
-    enqueue: (uid) => deletions.add(uid),
-    park: (uid) => parked.add(uid),
-  })
-  const monitors = new Monitors({
-    client,
-    sharedInformer,
-    graph,
-    signal,
-    failures,
-    onFailure: () => syncErrors.add(),
-    onDiscovery(discovery) {
-      if (!kinds.replace(discovery)) return
-      for (const uid of parked) deletions.add(uid)
-      parked.clear()
-    },
-  })
-  await monitors.start()
-  if (!signal.aborted) {
-    deletions.start()
-    releases.start()
-    await once(signal, 'abort')
-  }
-  await Promise.all([monitors.stop(), deletions.stop(), releases.stop()])
 }
+
+/** The object's name in the log. */
+const titleOf = ({ kind, namespace, name }: Identity): string => `${kind} ${namespace ? `${namespace}/` : ''}${name}`
 
 /** Upstream's message. */
 const invalidNamespace = ({ namespace }: Identity, { apiVersion, kind, name: owner, uid }: OwnerReference): string =>

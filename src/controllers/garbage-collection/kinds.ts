@@ -17,13 +17,13 @@ export class Kinds {
 
   /** Replaces the resources; returns true if a kind was added. */
   replace({ resources }: Discovery): boolean {
-    const before = this.#resources
+    const previous = this.#resources
     this.#resources = new Map(
       resources
         .filter(({ plural }) => !plural.includes('/'))
         .map((resource) => [keyOf(apiVersionOf(resource), resource.kind), resource]),
     )
-    return [...this.#resources.keys()].some((key) => !before.has(key))
+    return [...this.#resources.keys()].some((key) => !previous.has(key))
   }
 
   /** Returns the resource of a kind. Throws an UnknownKind. */

@@ -25,21 +25,14 @@ const minBackoffMs = 200
 const maxBackoffMs = 30_000
 
 /** Runs until `signal` is aborted; never rejects. */
-export async function monitor({
-  client,
-  resource,
-  graph,
-  signal,
-  synced,
-  changed,
-  failures,
-}: MonitorOptions): Promise<void> {
+export async function monitor(options: MonitorOptions): Promise<void> {
+  const { client, resource, graph, signal, synced, changed, failures } = options
   let version = ''
   let backoffMs = minBackoffMs
   while (!signal.aborted) {
     try {
       if (!version) {
-        version = await readAll()
+        version = await readAll(options)
         synced()
         changed()
       }
@@ -69,22 +62,28 @@ export async function monitor({
       backoffMs = Math.min(backoffMs * 2, maxBackoffMs)
     }
   }
+}
 
-  async function readAll(): Promise<string> {
-    const before = new Set<string>()
-    const apiVersion = apiVersionOf(resource)
-    for (const { identity, resource: observed } of graph.nodes()) {
-      if (observed && identity.kind === resource.kind && identity.apiVersion === apiVersion) before.add(identity.uid)
+/** Replaces the kind's objects in the graph by those of a list; resolves with its resourceVersion. */
+async function readAll({ client, resource, graph }: MonitorOptions): Promise<string> {
+  const removed = observedUids(graph, resource)
+  let resourceVersion = ''
+  for await (const { items, metadata } of metadataPages(client, resource)) {
+    for (const item of items) {
+      removed.delete(item.metadata.uid ?? '')
+      graph.observe(resource, item.metadata)
     }
-    let resourceVersion = ''
-    for await (const { items, metadata } of metadataPages(client, resource)) {
-      for (const item of items) {
-        before.delete(item.metadata.uid ?? '')
-        graph.observe(resource, item.metadata)
-      }
-      resourceVersion = metadata.resourceVersion
-    }
-    for (const uid of before) graph.remove(uid)
-    return resourceVersion
+    resourceVersion = metadata.resourceVersion
   }
+  for (const uid of removed) graph.remove(uid)
+  return resourceVersion
+}
+
+/** The uids of the kind's objects in the graph, without virtual ones. */
+function observedUids(graph: Graph, resource: Resource): Set<string> {
+  const uids = new Set<string>()
+  const apiVersion = apiVersionOf(resource)
+  for (const { identity, resource: observed } of graph.nodes())
+    if (observed && identity.kind === resource.kind && identity.apiVersion === apiVersion) uids.add(identity.uid)
+  return uids
 }

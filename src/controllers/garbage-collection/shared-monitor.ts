@@ -20,9 +20,9 @@ export async function sharedMonitor({
 }: SharedMonitorOptions): Promise<void> {
   if (signal.aborted) return
   const aborted = once(signal, 'abort')
-  const end = informer.onChange((object, before) => {
-    if (!object) graph.remove(before?.metadata.uid ?? '')
-    else if (before && isSame(object.metadata, before.metadata))
+  const end = informer.onChange((object, old) => {
+    if (!object) graph.remove(old?.metadata.uid ?? '')
+    else if (old && isSame(object.metadata, old.metadata))
       graph.updateVersion(object.metadata.uid ?? '', object.metadata.resourceVersion ?? '')
     else graph.observe(resource, object.metadata)
     changed()
@@ -36,7 +36,7 @@ export async function sharedMonitor({
 /**
  * Returns true if only the version changed. Informers share unchanged parts with the old object, so identity suffices.
  */
-const isSame = (now: ObjectMeta, before: ObjectMeta): boolean =>
-  now.ownerReferences === before.ownerReferences &&
-  now.finalizers === before.finalizers &&
-  now.deletionTimestamp === before.deletionTimestamp
+const isSame = (now: ObjectMeta, old: ObjectMeta): boolean =>
+  now.ownerReferences === old.ownerReferences &&
+  now.finalizers === old.finalizers &&
+  now.deletionTimestamp === old.deletionTimestamp

@@ -18,11 +18,11 @@ export const watchedRevisions = <Owner extends KubeObject>(
     keys: () => [],
     onChange(
       revision: ControllerRevision | undefined,
-      before: ControllerRevision | undefined,
+      old: ControllerRevision | undefined,
       { caches, requeue }: ReconcileContext,
     ) {
-      if (!before && revision && controllerOf(revision)) return
-      for (const state of [revision, before])
+      if (!old && revision && controllerOf(revision)) return
+      for (const state of [revision, old])
         if (state) for (const key of ownerKeys(state, caches, owners, selects)) requeue(key)
     },
   })

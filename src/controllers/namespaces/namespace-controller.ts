@@ -31,8 +31,8 @@ export function namespaceController({ concurrency, syncPeriodMs }: NamespaceCont
       watch({
         resource: namespaces,
         keys: ({ metadata }) => (metadata.deletionTimestamp ? [metadata.name ?? ''] : []),
-        onChange(object, before) {
-          if (!object) attempts.delete(before?.metadata.uid ?? '')
+        onChange(object, old) {
+          if (!object) attempts.delete(old?.metadata.uid ?? '')
         },
       }),
     ],

@@ -32,9 +32,9 @@ export function timeToLive(): Controller {
     watches: [
       watch({
         resource: nodes,
-        onChange(node, before) {
-          if (node && !before) count++
-          else if (!node && before) count--
+        onChange(node, old) {
+          if (node && !old) count++
+          else if (!node && old) count--
           step = nextStep(step, count)
         },
       }),

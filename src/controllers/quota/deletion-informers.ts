@@ -18,8 +18,8 @@ export class DeletionInformers {
     const path = collectionPath(options.resource)
     if (this.#running.has(path) || this.#stopping.signal.aborted) return
     const informer = new Informer(options)
-    informer.onChange((object, before) => {
-      if (!object && before) onDelete(before.metadata.namespace ?? '')
+    informer.onChange((object, old) => {
+      if (!object && old) onDelete(old.metadata.namespace ?? '')
     })
     const running: RunningInformer = {
       informer,

@@ -14,7 +14,7 @@ export function publisherMetrics(registry = new MetricsRegistry()): (work: Promi
     ['code'],
   )
   return async (work) => {
-    const began = performance.now()
+    const startedAt = performance.now()
     let code = '500'
     try {
       await work
@@ -24,7 +24,7 @@ export function publisherMetrics(registry = new MetricsRegistry()): (work: Promi
       throw error
     } finally {
       syncs([code]).add()
-      seconds([code]).observe((performance.now() - began) / 1000)
+      seconds([code]).observe((performance.now() - startedAt) / 1000)
     }
   }
 }

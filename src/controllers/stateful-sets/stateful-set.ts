@@ -58,11 +58,11 @@ export function statefulSetController({
     name: 'statefulset-controller',
     concurrency,
     watches: [
-      watch({ resource: statefulSets, onChange: (set, before) => outstanding.observeOwner(set, before) }),
+      watch({ resource: statefulSets, onChange: (set, old) => outstanding.observeOwner(set, old) }),
       watch({
         resource: pods,
         keys: (pod, caches) => ownerKeys(pod, caches, statefulSets, selects),
-        onChange: (pod, before) => outstanding.observe(pod, before),
+        onChange: (pod, old) => outstanding.observe(pod, old),
       }),
       watch({ resource: persistentVolumeClaims, keys: setsOfClaim }),
       watchedRevisions(statefulSets, selects),

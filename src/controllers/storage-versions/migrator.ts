@@ -150,10 +150,10 @@ async function setCondition(
   condition: Condition,
   client: RestClient,
 ): Promise<void> {
-  const before = migration.status?.conditions ?? []
-  const known = before.some(({ type }) => type === condition.type)
-  const conditions = known
-    ? before.map((one) => (one.type === condition.type ? condition : one))
-    : [...before, condition]
+  const previous = migration.status?.conditions ?? []
+  const exists = previous.some(({ type }) => type === condition.type)
+  const conditions = exists
+    ? previous.map((one) => (one.type === condition.type ? condition : one))
+    : [...previous, condition]
   await client.updateStatus(storageVersionMigrations, { ...migration, status: { ...migration.status, conditions } })
 }

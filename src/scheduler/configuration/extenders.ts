@@ -6,7 +6,7 @@ import { reasonOf } from '../../lib/explained-error.ts'
 import { type FieldError, fieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { follows } from '../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../machinery/validation/names.ts'
-import type { ExtenderSettings } from '../extenders/http-extender.ts'
+import type { ExtenderSettings } from '../extenders/settings.ts'
 import type { WrittenExtender } from './shape.ts'
 
 const defaultTimeoutMs = 5_000
@@ -34,12 +34,12 @@ export function extenderSettings(written: readonly WrittenExtender[], errors: Fi
     if (timeoutMs === undefined || timeoutMs < 0)
       errors.push(invalidValue(`${path}.httpTimeout`, httpTimeout, 'must be a duration such as 5s'))
     for (const [index, { name = '' }] of managedResources.entries()) {
-      const here = `${path}.managedResources[${index}].name`
-      const faults = [...follows(name, here, qualifiedName)]
+      const namePath = `${path}.managedResources[${index}].name`
+      const faults = [...follows(name, namePath, qualifiedName)]
       if (faults.length === 0 && !isExtendedResource(name))
-        faults.push(invalidValue(here, name, 'is an invalid extended resource name'))
+        faults.push(invalidValue(namePath, name, 'is an invalid extended resource name'))
       errors.push(...faults)
-      if (managed.has(name)) errors.push(invalidValue(here, name, 'duplicate extender managed resource name'))
+      if (managed.has(name)) errors.push(invalidValue(namePath, name, 'duplicate extender managed resource name'))
       managed.add(name)
     }
     return {

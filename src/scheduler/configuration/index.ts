@@ -6,7 +6,7 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { decodeConfiguration } from '../../machinery/decode/configuration.ts'
 import { duplicate, type FieldError, invalidValue, required } from '../../machinery/validation/field-error.ts'
 import { parseYaml, YamlError } from '../../machinery/yaml.ts'
-import type { ExtenderSettings } from '../extenders/http-extender.ts'
+import type { ExtenderSettings } from '../extenders/settings.ts'
 import type { Registry } from '../framework/plugin.ts'
 import type { ProfileSettings } from '../profile/profile.ts'
 import type { BackOff } from '../queue/queue-entry.ts'
@@ -157,21 +157,21 @@ function argsOf(
 ): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>()
   for (const [at, { name = '', args: given }] of pluginConfig.entries()) {
-    const here = `${path}.pluginConfig[${at}]`
+    const entryPath = `${path}.pluginConfig[${at}]`
     const factory = registry.get(name)
-    if (found.has(name)) errors.push(duplicate(here, name))
-    else if (!factory) errors.push(unknownPlugin(`${here}.name`, name, registry))
-    else if (!factory.args) errors.push(invalidValue(`${here}.args`, given, `${name} takes no arguments`))
+    if (found.has(name)) errors.push(duplicate(entryPath, name))
+    else if (!factory) errors.push(unknownPlugin(`${entryPath}.name`, name, registry))
+    else if (!factory.args) errors.push(invalidValue(`${entryPath}.args`, given, `${name} takes no arguments`))
     else {
       try {
         const kind = { kind: `${name}Args`, versions: kubeSchedulerConfiguration.versions, fields: factory.args.fields }
         const named = { kind: kind.kind, apiVersion: kind.versions[0], ...(given as object | undefined) }
         const { kind: _, apiVersion: __, ...written } = decodeConfiguration<Record<string, unknown>>(named, kind)
         const args = factory.args.withDefaults(written)
-        errors.push(...(factory.args.validate?.(args, `${here}.args`) ?? []))
+        errors.push(...(factory.args.validate?.(args, `${entryPath}.args`) ?? []))
         found.set(name, args)
       } catch (error) {
-        errors.push(invalidValue(`${here}.args`, given, reasonOf(error)))
+        errors.push(invalidValue(`${entryPath}.args`, given, reasonOf(error)))
       }
     }
   }

@@ -153,11 +153,11 @@ export class PodCycle implements Cycle {
 
   /** Adds the calls of each filter since the last call to the metrics. */
   countFilters(): void {
-    let asked = 0
+    let calls = 0
     for (let at = this.#filters.length; at >= 0; at--) {
-      asked += this.#tally[at] ?? 0
+      calls += this.#tally[at] ?? 0
       // Nodes that passed all filters are counted after the last one.
-      this.#filters[at]?.evaluations.Filter.add(asked)
+      this.#filters[at]?.evaluations.Filter.add(calls)
     }
     this.#tally.fill(0)
   }

@@ -6,7 +6,8 @@ import { type TestContext, test } from 'node:test'
 import { NodeInfo } from '../framework/node-info.ts'
 import { PodInfo } from '../framework/pods/pod-info.ts'
 import { aNode, aPod, withRequests } from '../testing/objects.fixture.ts'
-import { type ExtenderSettings, httpExtender } from './http-extender.ts'
+import { httpExtender } from './http-extender.ts'
+import type { ExtenderSettings } from './settings.ts'
 
 interface ReceivedCall {
   readonly path: string

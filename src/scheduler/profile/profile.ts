@@ -62,38 +62,56 @@ export interface Profile extends QueueProfile {
  * profile that cannot work.
  */
 export function makeProfile(
-  { schedulerName, plugins, args, percentageOfNodesToScore }: ProfileSettings,
+  settings: ProfileSettings,
   registry: Registry,
   handle: Handle,
   metrics = new PluginMetrics(new MetricsRegistry()),
 ): Profile {
+  const { schedulerName, plugins, percentageOfNodesToScore } = settings
   const meter = metrics.of(schedulerName)
-  const made = new Map<string, { readonly plugin: Plugin; readonly index: number }>()
-  const complain = (what: string): ExplainedError =>
-    new ExplainedError(`profile ${JSON.stringify(schedulerName)}: ${what}`)
+  const maker = new StepMaker(settings, registry, handle, meter)
+  const steps = stepsOf(plugins, maker)
+  if (steps.queueSort.length !== 1)
+    throw maker.error(`exactly one plug-in has to sort the queue, not ${steps.queueSort.length}`)
+  if (steps.bind.length === 0) throw maker.error('at least one plug-in has to bind: enable DefaultBinder')
+  const rejecting = rejectingPoints.flatMap((point) => steps[point]).map(({ name, plugin }) => [name, plugin] as const)
+  const registrations = new Registrations()
+  for (const [name, { events }] of new Map(rejecting)) registrations.add(name, events)
+  return {
+    schedulerName,
+    percentageOfNodesToScore,
+    steps,
+    pluginCount: maker.pluginCount,
+    handle,
+    meter,
+    registrations,
+    preEnqueue: (pod) => preEnqueue(steps.preEnqueue, pod, meter),
+  }
+}
 
-  const make = (name: string): Plugin => {
-    const known = made.get(name)
-    if (known) return known.plugin
-    const factory = registry.get(name)
-    if (!factory)
-      throw complain(
-        `there is no plug-in ${JSON.stringify(name)}: choose one of ${[...registry.keys()].sort().join(', ')}, or ` +
-          'pass it to runScheduler',
-      )
-    try {
-      const plugin = factory.make(args.get(name) ?? factory.args?.withDefaults({}), handle)
-      made.set(name, { plugin, index: made.size })
-      return plugin
-    } catch (error) {
-      throw complain(`initializing plugin ${JSON.stringify(name)}: ${reasonOf(error)}`)
-    }
+/** Makes the plug-ins of a profile, each once, and their steps. */
+class StepMaker {
+  readonly #settings: ProfileSettings
+  readonly #registry: Registry
+  readonly #handle: Handle
+  readonly #meter: ProfileMeter
+  readonly #made = new Map<string, { readonly plugin: Plugin; readonly index: number }>()
+
+  constructor(settings: ProfileSettings, registry: Registry, handle: Handle, meter: ProfileMeter) {
+    this.#settings = settings
+    this.#registry = registry
+    this.#handle = handle
+    this.#meter = meter
   }
 
-  const step = ({ name, weight }: EnabledPlugin): Step => {
-    const plugin = make(name)
+  get pluginCount(): number {
+    return this.#made.size
+  }
+
+  step({ name, weight }: EnabledPlugin): Step {
+    const { plugin, index } = this.#plugin(name)
     const counted = (point: ExtensionPoint, metered: CountedPoint): CounterSeries =>
-      implementsPoint(plugin, point) ? meter.evaluations(name, metered) : uncounted
+      implementsPoint(plugin, point) ? this.#meter.evaluations(name, metered) : uncounted
     // One shape for all plug-ins: they are read for every node.
     const evaluations = {
       PreFilter: counted('preFilter', 'PreFilter'),
@@ -101,43 +119,62 @@ export function makeProfile(
       PreScore: counted('preScore', 'PreScore'),
       Score: counted('score', 'Score'),
     }
-    return { name, plugin, index: made.get(name)!.index, weight: weight || 1, evaluations }
+    return { name, plugin, index, weight: weight || 1, evaluations }
   }
 
-  // The order of these lines is the order in which plug-ins are made.
-  const everywhere = (plugins.multiPoint?.enabled ?? []).map(step)
-  const at = (point: ExtensionPoint): readonly Step[] => {
-    const { enabled = [], disabled = [] } = plugins[point] ?? {}
-    const own = enabled.map(step)
-    for (const { name, plugin } of own)
-      if (!implementsPoint(plugin, point))
-        throw complain(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
-    const off = new Set(disabled.map(({ name }) => name))
-    const isOn = ({ name, plugin }: Step): boolean =>
-      implementsPoint(plugin, point) && !off.has('*') && !off.has(name) && !own.some((other) => other.name === name)
-    const overriding = own.filter(({ name }) => everywhere.some((other) => other.name === name))
-    return [...overriding, ...everywhere.filter(isOn), ...own.filter((one) => !overriding.includes(one))]
+  /** An error that names the profile. */
+  error(message: string): ExplainedError {
+    return new ExplainedError(`profile ${JSON.stringify(this.#settings.schedulerName)}: ${message}`)
   }
-  const steps = Object.fromEntries(extensionPoints.map((point) => [point, at(point)])) as Record<
-    ExtensionPoint,
-    readonly Step[]
-  >
-  if (steps.queueSort.length !== 1)
-    throw complain(`exactly one plug-in has to sort the queue, not ${steps.queueSort.length}`)
-  if (steps.bind.length === 0) throw complain('at least one plug-in has to bind: enable DefaultBinder')
-  const registrations = new Registrations()
-  const rejecting = new Set(rejectingPoints.flatMap((point) => steps[point]).map(({ name }) => name))
-  for (const name of rejecting) registrations.add(name, made.get(name)?.plugin.events)
-  return {
-    schedulerName,
-    percentageOfNodesToScore,
-    steps,
-    pluginCount: made.size,
-    handle,
-    meter,
-    registrations,
-    preEnqueue: (pod) => preEnqueue(steps.preEnqueue, pod, meter),
+
+  #plugin(name: string): { readonly plugin: Plugin; readonly index: number } {
+    let made = this.#made.get(name)
+    if (!made) this.#made.set(name, (made = { plugin: this.#make(name), index: this.#made.size }))
+    return made
   }
+
+  #make(name: string): Plugin {
+    const factory = this.#registry.get(name)
+    if (!factory)
+      throw this.error(
+        `there is no plug-in ${JSON.stringify(name)}: choose one of ${[...this.#registry.keys()].sort().join(', ')}, ` +
+          'or pass it to runScheduler',
+      )
+    try {
+      return factory.make(this.#settings.args.get(name) ?? factory.args?.withDefaults({}), this.#handle)
+    } catch (error) {
+      throw this.error(`initializing plugin ${JSON.stringify(name)}: ${reasonOf(error)}`)
+    }
+  }
+}
+
+/** The steps of each extension point. Plug-ins are made in the order of `multiPoint`, then of the points. */
+function stepsOf(plugins: PluginChoice, maker: StepMaker): Profile['steps'] {
+  const everywhere = (plugins.multiPoint?.enabled ?? []).map((one) => maker.step(one))
+  return Object.fromEntries(
+    extensionPoints.map((point) => [point, stepsAt(point, plugins[point], everywhere, maker)]),
+  ) as Record<ExtensionPoint, readonly Step[]>
+}
+
+/** The steps of one extension point: the plug-ins that are enabled `everywhere`, and those of the point. */
+function stepsAt(
+  point: ExtensionPoint,
+  { enabled = [], disabled = [] }: PluginSet = {},
+  everywhere: readonly Step[],
+  maker: StepMaker,
+): readonly Step[] {
+  const own = enabled.map((one) => maker.step(one))
+  for (const { name, plugin } of own)
+    if (!implementsPoint(plugin, point))
+      throw maker.error(`plugin ${JSON.stringify(name)} does not extend ${point} plugin`)
+  const disabledNames = new Set(disabled.map(({ name }) => name))
+  const isOn = ({ name, plugin }: Step): boolean =>
+    implementsPoint(plugin, point) &&
+    !disabledNames.has('*') &&
+    !disabledNames.has(name) &&
+    !own.some((other) => other.name === name)
+  const overriding = own.filter(({ name }) => everywhere.some((other) => other.name === name))
+  return [...overriding, ...everywhere.filter(isOn), ...own.filter((one) => !overriding.includes(one))]
 }
 
 /** Points at which pods can be rejected. */
@@ -148,12 +185,12 @@ const uncounted: CounterSeries = { add() {} }
 
 function preEnqueue(steps: readonly Step[], pod: PodInfo, meter: ProfileMeter): Rejection | undefined {
   const began = performance.now()
-  const rejection = firstRefusal(steps, pod)
+  const rejection = firstRejection(steps, pod)
   meter.observePoint('PreEnqueue', outcomeOf(rejection?.status), began)
   return rejection
 }
 
-function firstRefusal(steps: readonly Step[], pod: PodInfo): Rejection | undefined {
+function firstRejection(steps: readonly Step[], pod: PodInfo): Rejection | undefined {
   for (const { name, plugin } of steps) {
     try {
       const status = plugin.preEnqueue?.(pod)

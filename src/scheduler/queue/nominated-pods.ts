@@ -44,10 +44,10 @@ export class NominatedPods {
     const node = this.#nodes.get(uid)
     if (node === undefined) return undefined
     this.#nodes.delete(uid)
-    const there = this.podsOn(node)
-    const pod = there.find((other) => other.uid === uid)
-    const left = there.filter((other) => other !== pod)
-    if (left.length > 0) this.#byNode.set(node, left)
+    const nominated = this.podsOn(node)
+    const pod = nominated.find((other) => other.uid === uid)
+    const remaining = nominated.filter((other) => other !== pod)
+    if (remaining.length > 0) this.#byNode.set(node, remaining)
     else this.#byNode.delete(node)
     return pod && { pod, node }
   }

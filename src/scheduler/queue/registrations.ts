@@ -47,10 +47,12 @@ export class Registrations {
     const key = `${resource} ${action}`
     let found = this.#known.get(key)
     if (!found) {
-      const isMeant = ({ registration: { resource: meant, actions } }: PluginRegistration): boolean =>
-        meant === resource && (actions.includes(action) || (action.startsWith('Update') && actions.includes('Update')))
-      const meant = this.#all.filter(isMeant)
-      this.#known.set(key, (found = meant.length > 0 ? meant : none))
+      const isUpdate = action.startsWith('Update')
+      const matching = this.#all.filter(
+        ({ registration: { resource: ofResource, actions } }) =>
+          ofResource === resource && (actions.includes(action) || (isUpdate && actions.includes('Update'))),
+      )
+      this.#known.set(key, (found = matching.length > 0 ? matching : none))
     }
     return found
   }

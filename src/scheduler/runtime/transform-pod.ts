@@ -10,19 +10,19 @@ type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses
 export function transformPod(pod: Pod): Pod {
   const { status, ...lean } = trimPod(pod)
   if (!status) return lean
-  const { podIP: _, podIPs: __, containerStatuses, initContainerStatuses, ...kept } = status
+  const { podIP: _, podIPs: __, containerStatuses, initContainerStatuses, ...remaining } = status
   return {
     ...lean,
     status: {
-      ...kept,
-      ...(containerStatuses && { containerStatuses: containerStatuses.map(room) }),
-      ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(room) }),
+      ...remaining,
+      ...(containerStatuses && { containerStatuses: containerStatuses.map(leanStatus) }),
+      ...(initContainerStatuses && { initContainerStatuses: initContainerStatuses.map(leanStatus) }),
     },
   }
 }
 
 /** During a resize, a container still uses its old resources. */
-const room = ({
+const leanStatus = ({
   name,
   image,
   imageID,

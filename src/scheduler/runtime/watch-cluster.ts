@@ -47,13 +47,13 @@ export interface Watchers {
 
 /** Follows the cluster from now on. */
 export function watchCluster(watchers: Watchers): void {
-  const { source, cache, resources, apply, notify: tell } = watchers
+  const { source, cache, resources, apply, notify } = watchers
   source.lister(nodes).onChange((after, before) =>
     apply(() => {
       if (after) cache.setNode(after)
       else cache.removeNode(before?.metadata.name ?? '')
-      if (!after || !before) tell({ resource: 'Node', action: after ? 'Add' : 'Delete', before, after })
-      else for (const action of nodeActions(before, after)) tell({ resource: 'Node', action, before, after })
+      if (!after || !before) notify({ resource: 'Node', action: after ? 'Add' : 'Delete', before, after })
+      else for (const action of nodeActions(before, after)) notify({ resource: 'Node', action, before, after })
     }),
   )
   source.lister(pods).onChange((after, before) => apply(() => podChanged(watchers, live(after), live(before))))
@@ -62,7 +62,7 @@ export function watchCluster(watchers: Watchers): void {
     source.lister(kind).onChange((after, before) => {
       if (after === before) return
       const action = !before ? 'Add' : after ? 'Update' : 'Delete'
-      apply(() => tell({ resource: name, action, before, after } as ClusterEvent))
+      apply(() => notify({ resource: name, action, before, after } as ClusterEvent))
     })
   }
 }
@@ -97,18 +97,18 @@ function podChanged(watchers: Watchers, after: Pod | undefined, before: Pod | un
 }
 
 function scheduledPodChanged(
-  { cache, queue, nominated, isOurs, notify: tell }: Watchers,
+  { cache, queue, nominated, isOurs, notify }: Watchers,
   after: Pod | undefined,
   before: Pod | undefined,
 ): void {
   if (!after) {
     cache.removePod(before!)
-    tell({ resource: 'Pod', action: 'Delete', before })
+    notify({ resource: 'Pod', action: 'Delete', before })
     return
   }
   cache.setPod(after)
   if (before?.spec?.nodeName) {
-    for (const action of podActions(before, after)) tell({ resource: 'Pod', action, before, after })
+    for (const action of podActions(before, after)) notify({ resource: 'Pod', action, before, after })
     return
   }
   // It was bound, by us or by another scheduler.
@@ -116,7 +116,7 @@ function scheduledPodChanged(
     queue.delete(before)
     nominated.delete(before.metadata.uid ?? '', after.spec?.nodeName)
   }
-  tell({ resource: 'Pod', action: 'Add', after })
+  notify({ resource: 'Pod', action: 'Add', after })
 }
 
 function unscheduledPodChanged(watchers: Watchers, after: Pod, before: Pod | undefined): void {
@@ -143,12 +143,12 @@ function unscheduledPodDeleted(watchers: Watchers, before: Pod): void {
 }
 
 /** Releases the node of the pod immediately, whatever its binding waits for. */
-function releaseNode({ cache, waitingPods, preparingPods, notify: tell }: Watchers, pod: Pod): void {
+function releaseNode({ cache, waitingPods, preparingPods, notify }: Watchers, pod: Pod): void {
   const { uid = '' } = pod.metadata
   waitingPods.get(uid)?.reject('', 'removed')
   preparingPods.get(uid)?.cancel(`pod ${keyOf(pod)} is being deleted`)
   const assumedNode = cache.nodeOf(uid)
   if (assumedNode === undefined) return
   cache.removePod(pod)
-  tell(placeFreed(pod, assumedNode))
+  notify(placeFreed(pod, assumedNode))
 }

@@ -53,11 +53,11 @@ const cpuOf = ({ spec }: Pod): number =>
   (spec?.containers ?? []).reduce((sum, { resources }) => sum + Number.parseInt(resources?.requests?.cpu ?? '0', 10), 0)
 
 function hasRoom(pod: Pod, node: Node, cluster: PlainCluster): boolean {
-  const there = on(node, cluster)
+  const others = on(node, cluster)
   const { cpu = '0', pods = '0' } = node.status?.allocatable ?? {}
-  const used = there.reduce((sum, other) => sum + cpuOf(other), 0)
+  const used = others.reduce((sum, other) => sum + cpuOf(other), 0)
   // A node that was made smaller may be overcommitted: pods without requests still fit.
-  return there.length + 1 <= Number(pods) && (cpuOf(pod) === 0 || used + cpuOf(pod) <= Number.parseInt(cpu, 10))
+  return others.length + 1 <= Number(pods) && (cpuOf(pod) === 0 || used + cpuOf(pod) <= Number.parseInt(cpu, 10))
 }
 
 const portsOf = ({ spec }: Pod): readonly number[] =>
@@ -102,12 +102,12 @@ function isApart(pod: Pod, node: Node, cluster: PlainCluster): boolean {
     selects(term.labelSelector, labels) && domain(term.topologyKey, at, cluster).some(others)
   const mine = apartTerms(pod).some((term) =>
     domain(term.topologyKey, node, cluster).some((other) =>
-      on(other, cluster).some((there) => selects(term.labelSelector, labelsOf(there))),
+      on(other, cluster).some((running) => selects(term.labelSelector, labelsOf(running))),
     ),
   )
   const theirs = cluster.nodes.some((home) =>
-    on(home, cluster).some((there) =>
-      apartTerms(there).some((term) => meets(term, labelsOf(pod), home, (other) => nameOf(other) === nameOf(node))),
+    on(home, cluster).some((running) =>
+      apartTerms(running).some((term) => meets(term, labelsOf(pod), home, (other) => nameOf(other) === nameOf(node))),
     ),
   )
   return !mine && !theirs

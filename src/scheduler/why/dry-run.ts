@@ -185,8 +185,10 @@ function messageOf(
 ): string {
   if (rejections.size === 0) return 'no nodes available to schedule pods'
   const [first] = everywhere
-  const asked = [...rejections].filter(([{ name }]) => !allowedNodes || allowedNodes.has(name))
-  const byNode = new Map(asked.flatMap(([{ name }, [rejection]]) => (rejection ? [[name, rejection] as const] : [])))
+  const considered = [...rejections].filter(([{ name }]) => !allowedNodes || allowedNodes.has(name))
+  const byNode = new Map(
+    considered.flatMap(([{ name }, [rejection]]) => (rejection ? [[name, rejection] as const] : [])),
+  )
   const absentReason = allowedNodes && leftOut(narrowedBy)
   return fitMessage({
     nodeCount: rejections.size,

@@ -10,24 +10,24 @@ const maxNames = 3
 
 /** For required affinity and anti-affinity of the pod, and anti-affinity of the pods around it. */
 export function affinityRemedies(pod: PodInfo, node: NodeInfo, surroundings: Surroundings): readonly string[] {
-  const isMeant = (term: AffinityTerm, { namespace, labels }: PodInfo): boolean =>
+  const isSelected = (term: AffinityTerm, { namespace, labels }: PodInfo): boolean =>
     termMatches(term, namespace, labels, surroundings.namespaceLabels)
   const near = pod.requiredAffinity.flatMap((term) => {
     const place = placeOf(node, term)
     if (!place) return [`the node lacks the label ${term.topologyKey}, a topologyKey of its podAffinity`]
-    const isThere = inDomain(node, term, surroundings).some((other) => isMeant(term, other))
-    return isThere ? [] : [`podAffinity needs a pod with ${labelsText(term)} in ${place}, and there is none`]
+    const isMet = inDomain(node, term, surroundings).some((other) => isSelected(term, other))
+    return isMet ? [] : [`podAffinity needs a pod with ${labelsText(term)} in ${place}, and there is none`]
   })
   const far = pod.requiredAntiAffinity.flatMap((term) => {
-    const others = inDomain(node, term, surroundings).filter((other) => isMeant(term, other))
+    const others = inDomain(node, term, surroundings).filter((other) => isSelected(term, other))
     return others.length > 0
       ? [`podAntiAffinity forbids pods with ${labelsText(term)} in ${placeOf(node, term)}: ` + `${namesOf(others)}`]
       : []
   })
-  const against = [...surroundings.snapshot.nodesWithRequiredAntiAffinity].flatMap((there) =>
-    there.podsWithRequiredAntiAffinity.flatMap((other) =>
+  const against = [...surroundings.snapshot.nodesWithRequiredAntiAffinity].flatMap((otherNode) =>
+    otherNode.podsWithRequiredAntiAffinity.flatMap((other) =>
       other.requiredAntiAffinity
-        .filter((term) => isMeant(term, pod) && isSameDomain(node, there, term))
+        .filter((term) => isSelected(term, pod) && isSameDomain(node, otherNode, term))
         .map((term) => `podAntiAffinity of pod ${other.key} in ${placeOf(node, term)} forbids this pod`),
     ),
   )

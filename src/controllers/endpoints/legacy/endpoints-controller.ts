@@ -31,8 +31,8 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
     watches: [
       watch({
         resource: services,
-        onChange: (service, before) => {
-          if (!service && before) deletedServices.add(`${before.metadata.namespace}/${before.metadata.name}`)
+        onChange: (service, old) => {
+          if (!service && old) deletedServices.add(`${old.metadata.namespace}/${old.metadata.name}`)
         },
       }),
       podWatch(enqueue),
@@ -40,9 +40,9 @@ export function endpointsController({ concurrency, batchMs }: EndpointsOptions):
         resource: endpoints,
         keys: () => [],
         // At the start, Endpoints may be without a Service; deleted Endpoints must be recreated.
-        onChange: (object, before, { requeue }) => {
-          const { namespace, name } = (object ?? before)?.metadata ?? {}
-          if (!object || !before) requeue(`${namespace}/${name}`)
+        onChange: (object, old, { requeue }) => {
+          const { namespace, name } = (object ?? old)?.metadata ?? {}
+          if (!object || !old) requeue(`${namespace}/${name}`)
         },
       }),
     ],

@@ -3,13 +3,13 @@
  * those.
  */
 import { type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
-import { endpoints, services } from '../../../client/kinds.ts'
+import { type Endpoints, endpoints, type Service, services } from '../../../client/kinds.ts'
 import { isNamespaceTerminating } from '../../api-errors.ts'
 import { batchedQueue } from '../batching.ts'
 import { reuseSlices } from '../slices/slice.ts'
 import { SliceWriter } from '../slices/slice-writer.ts'
 import { MirroringMetrics } from './metrics.ts'
-import { mirrorManager, planMirror, shouldMirror } from './mirror-plan.ts'
+import { type MirrorPlan, mirrorManager, planMirror, shouldMirror } from './mirror-plan.ts'
 
 export interface MirroringOptions {
   readonly concurrency: number
@@ -37,62 +37,77 @@ export function mirroringController({
       watch({
         resource: services,
         keys: () => [],
-        onChange(service, before, { requeue }) {
-          const { namespace, name } = (service ?? before)?.metadata ?? {}
-          const isSelective = (state: typeof service): boolean | undefined =>
-            state && Object.keys(state.spec?.selector ?? {}).length > 0
-          if (isSelective(service) !== isSelective(before)) requeue(`${namespace}/${name}`)
+        onChange(service, old, { requeue }) {
+          const { namespace, name } = (service ?? old)?.metadata ?? {}
+          if ((service && requiresLabels(service)) !== (old && requiresLabels(old))) requeue(`${namespace}/${name}`)
         },
       }),
       watch({
         resource: endpoints,
         keys: () => [],
-        onChange(object, before, context) {
-          const { namespace, name } = (object ?? before)?.metadata ?? {}
-          if ((object && shouldMirror(object)) || (before && shouldMirror(before)))
-            enqueue(`${namespace}/${name}`, context)
+        onChange(object, old, context) {
+          const { namespace, name } = (object ?? old)?.metadata ?? {}
+          if ((object && shouldMirror(object)) || (old && shouldMirror(old))) enqueue(`${namespace}/${name}`, context)
         },
       }),
       writer.sliceWatch,
     ],
     async reconcile(key, context) {
-      const began = performance.now()
-      await sync(key, context).finally(() => metrics.observeSync((performance.now() - began) / 1000))
+      const startedAt = performance.now()
+      start(key)
+      await mirror(key, max, writer, metrics, context).finally(() =>
+        metrics.observeSync((performance.now() - startedAt) / 1000),
+      )
     },
   }
+}
 
-  async function sync(key: string, context: ReconcileContext): Promise<void> {
-    start(key)
-    const existing = writer.slices(key, context.caches)
-    if (!existing) return
-    const [namespace = '', name = ''] = key.split('/')
-    const source = context.caches.get(endpoints, namespace, name)
-    const service = context.caches.get(services, namespace, name)
-    if (!source || !shouldMirror(source) || !service || service.spec?.selector) {
-      await writer.apply(key, { create: [], update: [], remove: existing, unchanged: [] }, context)
-      return metrics.forget(key)
-    }
-    const { plan, invalid, exceeding } = planMirror(source, existing, max)
-    if (invalid > 0)
-      context.events.record(
-        source,
-        'Warning',
-        'InvalidIPAddress',
-        `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`,
-      )
-    if (exceeding > 0) {
-      const message =
-        `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + exceeding} ` +
-        'addresses were skipped'
-      context.events.record(source, 'Warning', 'TooManyAddressesToMirror', message)
-    }
-    const possible = reuseSlices(plan, source)
-    metrics.observeSkipped(invalid + exceeding)
-    metrics.observePlan(key, existing, possible, max)
-    try {
-      await writer.apply(key, source.metadata.deletionTimestamp ? { ...possible, create: [] } : possible, context)
-    } catch (error) {
-      if (!isNamespaceTerminating(error)) throw error
-    }
+/** Writes the slices of one Endpoints object, or deletes them if it must not be mirrored. */
+async function mirror(
+  key: string,
+  max: number,
+  writer: SliceWriter,
+  metrics: MirroringMetrics,
+  context: ReconcileContext,
+): Promise<void> {
+  const existing = writer.slices(key, context.caches)
+  if (!existing) return
+  const [namespace = '', name = ''] = key.split('/')
+  const source = context.caches.get(endpoints, namespace, name)
+  const service = context.caches.get(services, namespace, name)
+  if (!source || !shouldMirror(source) || !service || service.spec?.selector) {
+    await writer.apply(key, { create: [], update: [], remove: existing, unchanged: [] }, context)
+    return metrics.forget(key)
+  }
+  const mirrored = planMirror(source, existing, max)
+  warnOfSkippedAddresses(source, mirrored, max, context)
+  const plan = reuseSlices(mirrored.plan, source)
+  metrics.observeSkipped(mirrored.invalid + mirrored.exceeding)
+  metrics.observePlan(key, existing, plan, max)
+  try {
+    await writer.apply(key, source.metadata.deletionTimestamp ? { ...plan, create: [] } : plan, context)
+  } catch (error) {
+    if (!isNamespaceTerminating(error)) throw error
   }
 }
+
+function warnOfSkippedAddresses(
+  source: Endpoints,
+  { invalid, exceeding }: MirrorPlan,
+  max: number,
+  { events }: ReconcileContext,
+): void {
+  if (invalid > 0) {
+    const message = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`
+    events.record(source, 'Warning', 'InvalidIPAddress', message)
+  }
+  if (exceeding > 0) {
+    const message =
+      `A max of ${max} addresses can be mirrored to EndpointSlices per Endpoints subset. ${invalid + exceeding} ` +
+      'addresses were skipped'
+    events.record(source, 'Warning', 'TooManyAddressesToMirror', message)
+  }
+}
+
+/** Returns true if the Service's selector requires a label. */
+const requiresLabels = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0

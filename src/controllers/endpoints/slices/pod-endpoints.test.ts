@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EndpointSlice, Node } from '../../../client/kinds.ts'
 import { podNamed, serviceWith } from '../pods.fixture.ts'
-import { addressTypesOf, planSlices, type ServiceSlices } from './pod-endpoints.ts'
+import { addressTypesOf, planSlices, type SliceInputs } from './pod-endpoints.ts'
 import { reuseSlices } from './slice.ts'
 
 const node: Node = {
@@ -11,7 +11,7 @@ const node: Node = {
   metadata: { name: 'n', labels: { 'topology.kubernetes.io/zone': 'east' } },
 }
 
-const planned = (more: Partial<ServiceSlices>) =>
+const planned = (more: Partial<SliceInputs>) =>
   planSlices({
     service: serviceWith(),
     pods: [],

@@ -24,7 +24,7 @@ export const sliceManager = 'endpointslice-controller.k8s.io'
 
 export const zoneLabel = 'topology.kubernetes.io/zone'
 
-export interface ServiceSlices {
+export interface SliceInputs {
   readonly service: Service
   readonly pods: readonly Pod[]
   readonly nodeOf: (name: string) => Node | undefined
@@ -43,7 +43,7 @@ export function addressTypesOf({ spec }: Service): AddressType[] {
 }
 
 /** Plans the slices of one address type, without hints. Pods on missing nodes are excluded, and the nodes returned. */
-export function planSlices(given: ServiceSlices): {
+export function planSlices(given: SliceInputs): {
   readonly plan: SlicePlan
   readonly missingNodes: readonly string[]
 } {

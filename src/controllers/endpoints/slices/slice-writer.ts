@@ -70,7 +70,7 @@ export class SliceWriter {
     return watch({
       resource: endpointSlices,
       keys: () => [],
-      onChange: (slice, before, context) => this.#observe(slice, before, context),
+      onChange: (slice, old, context) => this.#observe(slice, old, context),
     })
   }
 
@@ -89,11 +89,11 @@ export class SliceWriter {
     if (seen === undefined || !isAtLeast(seen, resourceVersion)) this.#outstandingOf(key).set(name, resourceVersion)
   }
 
-  #observe(slice: EndpointSlice | undefined, before: EndpointSlice | undefined, context: ReconcileContext): void {
+  #observe(slice: EndpointSlice | undefined, old: EndpointSlice | undefined, context: ReconcileContext): void {
     const keys = new Set(
-      [slice, before].flatMap((state) => (state && managerOf(state) === this.#manager ? byService(state) : [])),
+      [slice, old].flatMap((state) => (state && managerOf(state) === this.#manager ? byService(state) : [])),
     )
-    const { name = '', resourceVersion = '' } = (slice ?? before)?.metadata ?? {}
+    const { name = '', resourceVersion = '' } = (slice ?? old)?.metadata ?? {}
     for (const key of keys) {
       const outstanding = this.#outstanding.get(key)
       const expected = outstanding?.get(name)

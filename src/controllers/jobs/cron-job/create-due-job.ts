@@ -8,8 +8,8 @@ import { isControlledBy } from '../../pods/owners/owner.ts'
 import { type JobReference, referenceTo } from './active-jobs.ts'
 import { deleteJob } from './delete-job.ts'
 import { jobAt, jobName } from './job-of-cron-job.ts'
-import { dueTime } from './missed-times.ts'
-import { scheduleOf } from './schedule.ts'
+import { dueTime } from './schedule/missed-times.ts'
+import { scheduleOf } from './schedule/schedule.ts'
 
 /** Records an event unless the previous one of that reason had the same `about`. */
 export type RecordOnce = (type: EventType, reason: string, message: string, about?: string) => void

@@ -16,7 +16,7 @@ import { JobMetrics, type SyncAction } from './metrics.ts'
 import { isOrphan, orphanKey, orphanOf, releaseOrphan } from './orphans.ts'
 import { restoreFinalizers } from './pod-writes.ts'
 import { isTracked, trackingFinalizer } from './pods.ts'
-import { syncJob } from './sync-job.ts'
+import { type JobRuntime, syncJob } from './sync-job.ts'
 
 export interface JobControllerOptions {
   readonly concurrency: number
@@ -31,24 +31,20 @@ export function jobController({
   metrics = new JobMetrics(),
   now = Date.now,
 }: JobControllerOptions): Controller {
-  const expectations = new Expectations(now)
-  const memory = new JobMemory()
-  const alarms = new Alarms(now)
-  const runtime = { expectations, memory, metrics, alarms, now }
-
+  const runtime: JobRuntime = {
+    expectations: new Expectations(now),
+    memory: new JobMemory(),
+    alarms: new Alarms(now),
+    metrics,
+    now,
+  }
   return {
     name: 'job-controller',
     concurrency,
     watches: [
       watch({
         resource: jobs,
-        onChange(job, before, context) {
-          const deleted = before && job?.metadata.uid !== before.metadata.uid ? before : undefined
-          if (deleted) forget(deleted)
-          if (job && !before && isManagedExternally(job)) metrics.countManagedElsewhere(job.spec?.managedBy ?? '')
-          for (const ended of [deleted, job && finishedCondition(job) ? job : undefined])
-            if (ended) releaseAll(ended, context)
-        },
+        onChange: (job, old, context) => jobChanged(job, old, runtime, context),
       }),
       watch({
         resource: pods,
@@ -56,10 +52,10 @@ export function jobController({
           yield* ownerKeys(pod, caches, jobs, selects)
           if (isOrphan(pod, caches)) yield orphanKey(pod)
         },
-        onChange(pod, before) {
-          expectations.observe(pod, before)
-          memory.observe(pod, before)
-          metrics.observe(pod, before)
+        onChange(pod, old) {
+          runtime.expectations.observe(pod, old)
+          runtime.memory.observe(pod, old)
+          metrics.observe(pod, old)
         },
       }),
     ],
@@ -69,36 +65,57 @@ export function jobController({
       const [namespace = '', name = ''] = key.split('/')
       const job = context.caches.get(jobs, namespace, name)
       if (!job || isManagedExternally(job)) return
-      if (finishedCondition(job)) return forget(job)
-      if (memory.isOutdated(job)) return
-      // The watch on pods requeues the Job when the expected pods are observed.
-      if (!expectations.satisfied(job.metadata.uid ?? '')) return alarms.set(key, expectationsExpireMs, context)
-      const owned = await podsOf(job, memory, context)
-      const unheld = job.metadata.deletionTimestamp ? [] : owned.filter((pod) => isActive(pod) && !isTracked(pod))
-      if (unheld.length > 0) return restoreFinalizers(unheld, context)
-      await syncTimed(stateOf(job, owned), context)
+      if (finishedCondition(job)) return forget(job, runtime)
+      await reconcileUnfinished(job, runtime, context)
     },
   }
+}
 
-  async function syncTimed(state: JobState, context: ReconcileContext): Promise<void> {
-    const began = performance.now()
-    let action: SyncAction = 'reconciling'
-    let isDone = false
-    try {
-      await syncJob(state, runtime, context, (next) => {
-        action = next
-      })
-      isDone = true
-    } finally {
-      metrics.observeSync(state.job, action, isDone, (performance.now() - began) / 1000)
-    }
+/** Releases the pods of deleted and finished Jobs. */
+function jobChanged(
+  job: Job | undefined,
+  old: Job | undefined,
+  runtime: JobRuntime,
+  context: Pick<ReconcileContext, 'caches' | 'requeue'>,
+): void {
+  if (old && job?.metadata.uid !== old.metadata.uid) {
+    forget(old, runtime)
+    releaseAll(old, context)
   }
+  if (job && !old && isManagedExternally(job)) runtime.metrics.countManagedElsewhere(job.spec?.managedBy ?? '')
+  if (job && finishedCondition(job)) releaseAll(job, context)
+}
 
-  function forget(job: Job): void {
-    memory.forget(job)
-    expectations.forget(job.metadata.uid ?? '')
-    alarms.forget(keyOf(job))
+async function reconcileUnfinished(job: Job, runtime: JobRuntime, context: ReconcileContext): Promise<void> {
+  const { memory, expectations, alarms } = runtime
+  if (memory.isOutdated(job)) return
+  // The watch on pods requeues the Job when the expected pods are observed.
+  if (!expectations.satisfied(job.metadata.uid ?? '')) return alarms.set(keyOf(job), expectationsExpireMs, context)
+  const owned = await podsOf(job, memory, context)
+  const untracked = job.metadata.deletionTimestamp ? [] : owned.filter((pod) => isActive(pod) && !isTracked(pod))
+  if (untracked.length > 0) return restoreFinalizers(untracked, context)
+  await syncTimed(stateOf(job, owned), runtime, context)
+}
+
+async function syncTimed(state: JobState, runtime: JobRuntime, context: ReconcileContext): Promise<void> {
+  const startedAt = performance.now()
+  let action: SyncAction = 'reconciling'
+  let isDone = false
+  try {
+    await syncJob(state, runtime, context, (next) => {
+      action = next
+    })
+    isDone = true
+  } finally {
+    runtime.metrics.observeSync(state.job, action, isDone, (performance.now() - startedAt) / 1000)
   }
+}
+
+/** Drops the state of a Job that has finished or was deleted. */
+function forget(job: Job, { memory, expectations, alarms }: JobRuntime): void {
+  memory.forget(job)
+  expectations.forget(job.metadata.uid ?? '')
+  alarms.forget(keyOf(job))
 }
 
 const selects = ({ spec }: Job, { metadata }: { metadata: Pod['metadata'] }): boolean =>

@@ -47,8 +47,8 @@ export class JobMemory {
   }
 
   /** Processes a change of a pod from a watch. */
-  observe(pod: Pod | undefined, before: Pod | undefined): void {
-    const seen = pod ?? before
+  observe(pod: Pod | undefined, old: Pod | undefined): void {
+    const seen = pod ?? old
     if (seen && !(pod && isTracked(pod)))
       this.#jobs.get(controllerOf(seen)?.uid ?? '')?.released.delete(seen.metadata.uid ?? '')
   }

@@ -81,19 +81,19 @@ export class JobMetrics {
   }
 
   /** Counts the pods and indexes that were added to the status. */
-  countPods(job: Job, before: Job['status'] = {}): void {
+  countPods(job: Job, previous: Job['status'] = {}): void {
     const { status = {} } = job
-    let succeeded = (status.succeeded ?? 0) - (before.succeeded ?? 0)
+    let succeeded = (status.succeeded ?? 0) - (previous.succeeded ?? 0)
     if (isIndexed(job)) {
       const limit = job.spec?.backoffLimitPerIndex === undefined ? 'global' : 'perIndex'
       const more = (list: 'completedIndexes' | 'failedIndexes'): number =>
-        indexCount(status[list]) - indexCount(before[list])
+        indexCount(status[list]) - indexCount(previous[list])
       succeeded = more('completedIndexes')
       this.#add(this.#indexesFinished(['succeeded', limit]), succeeded)
       this.#add(this.#indexesFinished(['failed', limit]), more('failedIndexes'))
     }
     this.#add(this.#podsFinished([modeOf(job), 'succeeded']), succeeded)
-    this.#add(this.#podsFinished([modeOf(job), 'failed']), (status.failed ?? 0) - (before.failed ?? 0))
+    this.#add(this.#podsFinished([modeOf(job), 'failed']), (status.failed ?? 0) - (previous.failed ?? 0))
   }
 
   /** Counts the failure policy's actions for failed pods. */
@@ -112,9 +112,9 @@ export class JobMetrics {
     this.#add(this.#podCreations([reason, 'failed']), missing)
   }
 
-  observe(pod: Pod | undefined, before: Pod | undefined): void {
-    const [is, was] = [pod, before].map((state) => state !== undefined && hasEnded(state) && isTracked(state))
-    if (is !== was) this.#tracked([is ? 'add' : 'delete']).add()
+  observe(pod: Pod | undefined, old: Pod | undefined): void {
+    const [isEnded, wasEnded] = [pod, old].map((state) => state !== undefined && hasEnded(state) && isTracked(state))
+    if (isEnded !== wasEnded) this.#tracked([isEnded ? 'add' : 'delete']).add()
   }
 
   countManagedElsewhere(controller: string): void {

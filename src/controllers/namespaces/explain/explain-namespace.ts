@@ -38,74 +38,92 @@ export interface NamespaceExplanation {
   readonly deletable: readonly string[]
 }
 
+/** A part of the explanation: what blocks the deletion, and what to do about it. */
+interface Finding {
+  readonly lines: readonly string[]
+  readonly remedies: readonly string[]
+}
+
 const maxNamed = 5
 
-export function explainNamespace({
-  name,
-  deletedAt,
-  finalizers,
-  content,
-  apiServices,
-}: NamespaceFacts): NamespaceExplanation {
+export function explainNamespace(facts: NamespaceFacts): NamespaceExplanation {
+  const { name, deletedAt, finalizers, content, apiServices } = facts
   if (deletedAt === undefined) return { lines: [`namespace ${name} is not being deleted`], deletable: [] }
-  const lines = [`namespace ${name} is being deleted since ${deletedAt}`]
-  const todo: string[] = []
-  for (const { resource, objects, refusal } of content) {
-    lines.push(
-      `  ${objects.length} ${resource} ${objects.length === 1 ? 'remains' : 'remain'}: ` +
-        `${named(objects.map((object) => object.name))}`,
-    )
-    for (const [finalizer, holding] of byFinalizer(objects)) {
-      lines.push(`    the finalizer ${finalizer} blocks the deletion of ${named(holding)}`)
-      todo.push(
-        `find out which controller removes ${finalizer} and why it does not. If none will, remove it by hand, which ` +
-          'skips its clean-up:',
-        ...holding
-          .slice(0, maxNamed)
-          .map((object) => `  kubectl edit -n ${name} ${resource} ${object}    (and remove ${finalizer})`),
-      )
-    }
-    if (refusal !== undefined) {
-      lines.push(`    they cannot be deleted: ${refusal}`)
-      const [, webhook] = /failed calling webhook "([^"]+)"/.exec(refusal) ?? []
-      todo.push(
-        webhook
-          ? `the webhook ${webhook} does not answer: restore its server or delete its configuration (kubectl ` +
-              'get validatingwebhookconfigurations,mutatingwebhookconfigurations)'
-          : `allow the deletion of ${resource}`,
-      )
-    }
-  }
-  for (const { name: service, message } of apiServices)
-    lines.push(`  APIService ${service} is not available, so its objects here are unknown: ${message}`)
-  for (const { name: service, service: behind, hasService } of apiServices) {
-    todo.push(
-      hasService || !behind
-        ? `restore the server of APIService ${service}`
-        : `APIService ${service} points to the Service ${behind}, which does not exist: kubectl delete apiservice ` +
-            `${service}    (--fix does it)`,
-    )
-  }
-  for (const finalizer of finalizers) {
-    lines.push(`  the finalizer ${finalizer} of the namespace itself blocks its deletion`)
-    todo.push(`find out which controller removes ${finalizer} from the namespace and why it does not`)
-  }
-  if (todo.length === 0)
-    lines.push(
-      content.length > 0
-        ? '  nothing blocks the remaining objects: they are being deleted'
-        : '  it is empty: it will be deleted soon',
-    )
-  else lines.push('', 'What to do:', ...todo.map((line) => `  ${line}`))
+  const findings = [
+    ...content.flatMap((remaining) => remainingObjects(name, remaining)),
+    ...apiServices.map(unavailableApiService),
+    ...finalizers.map(finalizerOfNamespace),
+  ]
+  const remedies = findings.flatMap((finding) => finding.remedies)
   return {
-    lines,
-    deletable: apiServices.flatMap(({ name: service, service: behind, hasService }) =>
-      behind && !hasService ? [service] : [],
-    ),
+    lines: [
+      `namespace ${name} is being deleted since ${deletedAt}`,
+      ...findings.flatMap(({ lines }) => lines),
+      ...(remedies.length > 0
+        ? ['', 'What to do:', ...remedies.map((line) => `  ${line}`)]
+        : [`  ${content.length > 0 ? nothingBlocks : isEmpty}`]),
+    ],
+    deletable: apiServices.filter(({ service, hasService }) => service && !hasService).map(({ name }) => name),
   }
 }
 
-const named = (all: readonly string[]): string =>
+const nothingBlocks = 'nothing blocks the remaining objects: they are being deleted'
+const isEmpty = 'it is empty: it will be deleted soon'
+
+/** Objects of one kind, their finalizers, and the error of their deletion. */
+function remainingObjects(namespace: string, { resource, objects, refusal }: ContentFacts): Finding[] {
+  const names = listed(objects.map(({ name }) => name))
+  const counted = `${objects.length} ${resource} ${objects.length === 1 ? 'remains' : 'remain'}`
+  return [
+    { lines: [`  ${counted}: ${names}`], remedies: [] },
+    ...Array.from(byFinalizer(objects), ([finalizer, held]) => blockingFinalizer(namespace, resource, finalizer, held)),
+    ...(refusal === undefined
+      ? []
+      : [{ lines: [`    they cannot be deleted: ${refusal}`], remedies: [remedyOf(resource, refusal)] }]),
+  ]
+}
+
+/** `names`: the objects that have the finalizer. */
+function blockingFinalizer(namespace: string, resource: string, finalizer: string, names: readonly string[]): Finding {
+  return {
+    lines: [`    the finalizer ${finalizer} blocks the deletion of ${listed(names)}`],
+    remedies: [
+      `find out which controller removes ${finalizer} and why it does not. If none will, remove it by hand, which ` +
+        'skips its clean-up:',
+      ...names
+        .slice(0, maxNamed)
+        .map((name) => `  kubectl edit -n ${namespace} ${resource} ${name}    (and remove ${finalizer})`),
+    ],
+  }
+}
+
+function remedyOf(resource: string, refusal: string): string {
+  const [, webhook] = /failed calling webhook "([^"]+)"/.exec(refusal) ?? []
+  return webhook
+    ? `the webhook ${webhook} does not answer: restore its server or delete its configuration (kubectl ` +
+        'get validatingwebhookconfigurations,mutatingwebhookconfigurations)'
+    : `allow the deletion of ${resource}`
+}
+
+function unavailableApiService({ name, service, hasService, message }: ApiServiceFacts): Finding {
+  return {
+    lines: [`  APIService ${name} is not available, so its objects here are unknown: ${message}`],
+    remedies: [
+      hasService || !service
+        ? `restore the server of APIService ${name}`
+        : `APIService ${name} points to the Service ${service}, which does not exist: kubectl delete apiservice ` +
+          `${name}    (--fix does it)`,
+    ],
+  }
+}
+
+const finalizerOfNamespace = (finalizer: string): Finding => ({
+  lines: [`  the finalizer ${finalizer} of the namespace itself blocks its deletion`],
+  remedies: [`find out which controller removes ${finalizer} from the namespace and why it does not`],
+})
+
+/** The first names, and the number of the others. */
+const listed = (all: readonly string[]): string =>
   `${all.slice(0, maxNamed).join(', ')}${all.length > maxNamed ? ` and ${all.length - maxNamed} more` : ''}`
 
 function byFinalizer(objects: ContentFacts['objects']): Map<string, string[]> {

@@ -27,9 +27,9 @@ export function nodeAddresses(flags: FlagValues, metrics = new RangeMetrics()): 
       watch({
         resource: nodes,
         // Existing ranges are recorded before any is allocated: reconciles start after the initial list.
-        onChange(node, before) {
-          if (!node) each(before, release)
-          else if (!before?.spec?.podCIDRs?.length) each(node, take)
+        onChange(node, old) {
+          if (!node) each(old, release)
+          else if (!old?.spec?.podCIDRs?.length) each(node, take)
         },
       }),
     ],

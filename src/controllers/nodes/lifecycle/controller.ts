@@ -1,15 +1,16 @@
 /** Monitors nodes: silent ones become Unknown and get taints; their pods become unready and are evicted later. */
 import { type Controller, type ReconcileContext, reads, watch } from '../../../client/controller/controller.ts'
 import { leases, type Node, nodes, type Pod, pods } from '../../../client/kinds.ts'
-import { ignoreNotFound } from '../../api-errors.ts'
 import { byNode } from '../pods-of-node.ts'
-import { type GracePeriods, type NodeCondition, readyCondition, silentConditions } from './health.ts'
+import { type GracePeriods, readyCondition } from './health.ts'
 import { olderLabels } from './labels.ts'
 import { NodeMetrics } from './metrics.ts'
+import { evictionsKey, NodeChecks } from './node-checks.ts'
 import { NodeMonitor } from './node-monitor.ts'
 import { markNotReady } from './pods.ts'
-import { isEvicting, type Taint, withConditionTaints, withEviction, withoutEviction } from './taints.ts'
-import { type EvictionRates, zoneOf } from './zones.ts'
+import { withConditionTaints } from './taints.ts'
+import { updateNode } from './update-node.ts'
+import type { EvictionRates } from './zones.ts'
 
 export interface NodeLifecycleOptions {
   readonly grace: GracePeriods
@@ -21,11 +22,9 @@ export interface NodeLifecycleOptions {
   readonly now?: () => number
 }
 
-const leaseNamespace = 'kube-node-lease'
-/** Work queue keys: check all nodes, periodic tick, nodes queued for eviction, one node, one pod. */
-const health = 'health'
-const tick = 'tick'
-const evictions = 'evictions'
+/** Work queue keys: the check of all nodes, its periodic tick, one node, one pod. */
+const healthKey = 'health'
+const tickKey = 'tick'
 const nodeKey = (name: string): string => `node/${name}`
 const podKey = ({ metadata }: Pod): string => `pod/${metadata.namespace}/${metadata.name}`
 const concurrency = 8
@@ -37,87 +36,10 @@ export function nodeLifecycle({
   metrics = new NodeMetrics(),
   now = Date.now,
 }: NodeLifecycleOptions): Controller {
-  const nodeWatch = new NodeMonitor(grace, rates)
-  metrics.setZoneSource(() => nodeWatch.counts)
+  const monitor = new NodeMonitor(grace, rates)
+  const checks = new NodeChecks(monitor, metrics, now)
+  metrics.setZoneSource(() => monitor.counts)
   let isTicking = false
-
-  async function checkAllNodes(context: ReconcileContext): Promise<void> {
-    const { caches, requeue } = context
-    const all = [...caches.all(nodes)]
-    const { added, removed } = nodeWatch.classify(all)
-    for (const node of added)
-      recordNodeEvent(node.metadata, 'RegisteredNode', `Registered Node ${node.metadata.name} in Controller`, context)
-    for (const deleted of removed)
-      recordNodeEvent(deleted, 'RemovingNode', `Removing Node ${deleted.name} from Controller`, context)
-    // Without nodes the tick stops.
-    if (all.length > 0 && !isTicking) {
-      isTicking = true
-      requeue(tick, periodMs)
-    }
-    const current = [...all]
-    const writes: Promise<void>[] = []
-    for (const [at, node] of all.entries()) {
-      const began = performance.now()
-      const observe = (): void => metrics.observeNodeCheck((performance.now() - began) / 1000)
-      const writing = checkNode(node, context)
-      if (!writing) observe()
-      else writes.push(writing.then((written) => void (current[at] = written)).finally(observe))
-    }
-    // A failed write of one node does not stop the checks of the others.
-    const failed = (await Promise.allSettled(writes)).find((patchNode) => patchNode.status === 'rejected')
-    if (nodeWatch.updateZones(current, now()))
-      await Promise.all(current.map((node) => write(node, { taints: withoutEviction(node) }, context)))
-    requeue(evictions)
-    if (failed) throw failed.reason
-  }
-
-  /** Resolves with the updated node; returns undefined if nothing must be written, which is the usual case. */
-  function checkNode(node: Node, context: ReconcileContext): Promise<Node> | undefined {
-    const { name = '' } = node.metadata
-    const ready = readyCondition(node)
-    const conditions = nodeWatch.isSilent(node, context.caches.get(leases, leaseNamespace, name), now())
-      ? silentConditions(node, now())
-      : undefined
-    if (ready?.status === 'True') nodeWatch.queueOf(node).remove(name)
-    if (conditions) return writeSilent(node, conditions, context)
-    const taints =
-      ready?.status === 'True' ? withoutEviction(node) : isEvicting(node) ? withEviction(node, now()) : undefined
-    if (taints) return write(node, { taints }, context)
-    if (ready && ready.status !== 'True' && !isEvicting(node)) nodeWatch.queueOf(node).add(name)
-    return undefined
-  }
-
-  /** Writes the conditions of a silent node, and taints or queues it for eviction. Resolves with the updated node. */
-  async function writeSilent(node: Node, conditions: NodeCondition[], context: ReconcileContext): Promise<Node> {
-    const { name = '', uid } = node.metadata
-    const current = await context.client.updateStatus(nodes, { ...node, status: { ...node.status, conditions } })
-    if (readyCondition(node)?.status === 'True') {
-      context.events.record(
-        { apiVersion: 'v1', kind: 'Node', name, uid },
-        'Normal',
-        'NodeNotReady',
-        `Node ${name} status is now: NodeNotReady`,
-      )
-    } else if (isEvicting(current)) return write(current, { taints: withEviction(current, now()) }, context)
-    else if (readyCondition(current)) nodeWatch.queueOf(node).add(name)
-    return current
-  }
-
-  /** Adds the NoExecute taint to queued nodes, at the rate of their zones. */
-  async function evict(context: ReconcileContext): Promise<void> {
-    for (const queue of nodeWatch.queues()) {
-      for (let name = queue.take(now()); name !== undefined; name = queue.take(now())) {
-        const node = context.caches.get(nodes, '', name)
-        const taints = node && withEviction(node, now())
-        if (!taints) continue
-        await write(node, { taints }, context)
-        metrics.countEviction(zoneOf(node))
-      }
-      const nextMs = queue.nextInMs(now())
-      if (nextMs !== undefined) context.requeue(evictions, nextMs)
-    }
-  }
-
   return {
     name: 'node-lifecycle-controller',
     component: 'node-controller',
@@ -126,73 +48,57 @@ export function nodeLifecycle({
       watch({
         resource: nodes,
         keys: ({ metadata }) => [nodeKey(metadata.name ?? '')],
-        onChange(node, before, { caches, requeue }) {
-          const status = node && readyCondition(node)?.status
-          if (node && before && readyCondition(before)?.status === status) return
-          requeue(health)
-          if (before && status === 'Unknown')
-            for (const pod of caches.by(pods, byNode, before.metadata.name ?? '')) requeue(podKey(pod))
-        },
+        onChange: nodeChanged,
       }),
       // Leases in other namespaces are few, and the garbage collector watches all anyway.
       reads(leases),
       watch({
         resource: pods,
         keys: () => [],
-        onChange(pod, before, { requeue }) {
-          if (pod?.spec?.nodeName && before?.spec?.nodeName !== pod.spec.nodeName) requeue(podKey(pod))
+        onChange(pod, old, { requeue }) {
+          if (pod?.spec?.nodeName && old?.spec?.nodeName !== pod.spec.nodeName) requeue(podKey(pod))
         },
       }),
     ],
     async reconcile(key, context) {
       const { caches, requeue } = context
-      if (key === tick) {
+      if (key === tickKey) {
         isTicking = false
-        return requeue(health)
+        return requeue(healthKey)
       }
-      if (key === health) return timed((seconds) => metrics.observeFullCheck(seconds), checkAllNodes(context))
-      if (key === evictions) return evict(context)
-      const [kind, namespace = '', name = ''] = key.split('/')
-      if (kind === 'pod') {
-        const pod = caches.get(pods, namespace, name)
-        const node = pod && caches.get(nodes, '', pod.spec?.nodeName ?? '')
-        const ready = node && readyCondition(node)
-        if (pod && ready && ready.status !== 'True') await markNotReady(pod, context, now())
-        return
+      if (key === healthKey) {
+        const all = [...caches.all(nodes)]
+        // Without nodes the tick stops.
+        if (all.length > 0 && !isTicking) {
+          isTicking = true
+          requeue(tickKey, periodMs)
+        }
+        return checks.checkAll(all, context)
       }
-      const node = caches.get(nodes, '', namespace)
-      if (node) await write(node, { taints: withConditionTaints(node, now()), labels: olderLabels(node) }, context)
+      if (key === evictionsKey) return checks.evict(context)
+      const [kind, first = '', second = ''] = key.split('/')
+      return kind === 'pod' ? syncPod(first, second, now(), context) : syncNode(first, now(), context)
     },
   }
 }
 
-/** Calls `observe` with the duration of `work`, in seconds. */
-function timed<T>(observe: (seconds: number) => void, work: Promise<T>): Promise<T> {
-  const began = performance.now()
-  return work.finally(() => observe((performance.now() - began) / 1000))
+/** Requeues the check of all nodes, and the pods of a node that became Unknown. */
+function nodeChanged(node: Node | undefined, old: Node | undefined, { caches, requeue }: ReconcileContext): void {
+  const status = node && readyCondition(node)?.status
+  if (node && old && readyCondition(old)?.status === status) return
+  requeue(healthKey)
+  if (old && status === 'Unknown')
+    for (const pod of caches.by(pods, byNode, old.metadata.name ?? '')) requeue(podKey(pod))
 }
 
-/** Records an event about the controller's list of nodes. */
-function recordNodeEvent(
-  { name, uid }: { readonly name?: string; readonly uid?: string },
-  reason: string,
-  message: string,
-  { events }: ReconcileContext,
-): void {
-  events.record({ apiVersion: 'v1', kind: 'Node', name, uid }, 'Normal', reason, `Node ${name} event: ${message}`)
+async function syncPod(namespace: string, name: string, now: number, context: ReconcileContext): Promise<void> {
+  const pod = context.caches.get(pods, namespace, name)
+  const node = pod && context.caches.get(nodes, '', pod.spec?.nodeName ?? '')
+  const ready = node && readyCondition(node)
+  if (pod && ready && ready.status !== 'True') await markNotReady(pod, context, now)
 }
 
-interface Changes {
-  /** All taints; undefined if unchanged. */
-  readonly taints: readonly Taint[] | undefined
-  /** Labels to set. */
-  readonly labels?: Readonly<Record<string, string>>
-}
-
-/** Resolves with the updated node. Rejects with a conflict if the node has changed, so that the key is retried. */
-async function write(node: Node, { taints, labels }: Changes, { client }: ReconcileContext): Promise<Node> {
-  if (!taints && !labels) return node
-  const { name = '', resourceVersion } = node.metadata
-  const patch = { metadata: { resourceVersion, ...(labels && { labels }) }, ...(taints && { spec: { taints } }) }
-  return (await client.patch(nodes, '', name, patch, 'merge').catch(ignoreNotFound)) ?? node
+async function syncNode(name: string, now: number, context: ReconcileContext): Promise<void> {
+  const node = context.caches.get(nodes, '', name)
+  if (node) await updateNode(node, { taints: withConditionTaints(node, now), labels: olderLabels(node) }, context)
 }

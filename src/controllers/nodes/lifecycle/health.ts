@@ -27,27 +27,28 @@ export const readyCondition = ({ status }: Node): NodeCondition | undefined =>
 export function observedHealth(
   node: Node,
   lease: Lease | undefined,
-  before: NodeHealth | undefined,
+  previous: NodeHealth | undefined,
   now: number,
 ): NodeHealth {
   const ready = readyCondition(node)
   const renewTime = lease?.spec?.renewTime
   // Fast path: most checks find no change, and clusters have thousands of nodes.
-  if (before && ready === before.ready && renewTime === before.renewTime) return before
+  if (previous && ready === previous.ready && renewTime === previous.renewTime) return previous
   const isRenewed =
-    renewTime !== undefined && (before?.renewTime === undefined || Date.parse(before.renewTime) < Date.parse(renewTime))
-  if (!before) {
+    renewTime !== undefined &&
+    (previous?.renewTime === undefined || Date.parse(previous.renewTime) < Date.parse(renewTime))
+  if (!previous) {
     const createdAt = Date.parse(node.metadata.creationTimestamp ?? '') || now
     return { ready, renewTime, lastChangeAt: ready || isRenewed ? now : createdAt }
   }
   const isReported =
     ready === undefined
-      ? before.ready !== undefined
-      : before.ready?.lastHeartbeatTime !== ready.lastHeartbeatTime || before.ready === undefined
+      ? previous.ready !== undefined
+      : previous.ready?.lastHeartbeatTime !== ready.lastHeartbeatTime || previous.ready === undefined
   return {
     ready,
-    renewTime: isRenewed ? renewTime : before.renewTime,
-    lastChangeAt: isReported || isRenewed ? now : before.lastChangeAt,
+    renewTime: isRenewed ? renewTime : previous.renewTime,
+    lastChangeAt: isReported || isRenewed ? now : previous.lastChangeAt,
   }
 }
 

@@ -17,17 +17,6 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
   const since = new Map<string, number>()
   /** Uids of pods that were deleted, which the cache may still contain. */
   const evicted = new Set<string>()
-
-  function cancel({ metadata: { uid = '', namespace, name } }: Pod, { events }: ReconcileContext): void {
-    if (!since.delete(uid)) return
-    events.record(
-      { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
-      'Normal',
-      'TaintManagerEviction',
-      `Cancelling deletion of Pod ${namespace}/${name}`,
-    )
-  }
-
   return {
     name: 'taint-eviction-controller',
     concurrency,
@@ -37,18 +26,18 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
         *keys(pod) {
           if (pod.spec?.nodeName) yield keyOf(pod)
         },
-        onChange(pod, before) {
-          if (pod || !before) return
-          since.delete(before.metadata.uid ?? '')
-          evicted.delete(before.metadata.uid ?? '')
+        onChange(pod, old) {
+          if (pod || !old) return
+          since.delete(old.metadata.uid ?? '')
+          evicted.delete(old.metadata.uid ?? '')
         },
       }),
       watch({
         resource: nodes,
         keys: () => [],
-        onChange(node, before, { caches, requeue }) {
-          const name = (node ?? before)?.metadata.name ?? ''
-          if (!isTainted(node) && !isTainted(before)) return
+        onChange(node, old, { caches, requeue }) {
+          const name = (node ?? old)?.metadata.name ?? ''
+          if (!isTainted(node) && !isTainted(old)) return
           for (const pod of caches.by(pods, byNode, name)) requeue(keyOf(pod))
         },
       }),
@@ -61,10 +50,13 @@ export function taintEviction(metrics: EvictionMetrics = nodeTaintMetrics(), now
       const { uid = '' } = pod.metadata
       if (evicted.has(uid)) return
       const seconds = toleratedSeconds(pod, caches.get(nodes, '', pod.spec?.nodeName ?? '')?.spec?.taints ?? [])
-      if (seconds === Number.POSITIVE_INFINITY) return cancel(pod, context)
-      const began = since.get(uid) ?? now()
-      since.set(uid, began)
-      const remainingMs = began + seconds * 1000 - now()
+      if (seconds === Number.POSITIVE_INFINITY) {
+        if (since.delete(uid)) recordEviction(pod, 'Cancelling deletion of', context)
+        return
+      }
+      const subjectSince = since.get(uid) ?? now()
+      since.set(uid, subjectSince)
+      const remainingMs = subjectSince + seconds * 1000 - now()
       if (remainingMs > 0) return requeue(key, Math.min(remainingMs, maxDelayMs))
       await evict(pod, context)
       evicted.add(uid)
@@ -78,15 +70,16 @@ const isTainted = (
   node: { readonly spec?: { readonly taints?: readonly { readonly effect: string }[] } } | undefined,
 ): boolean => node?.spec?.taints?.some(({ effect }) => effect === 'NoExecute') ?? false
 
-async function evict(pod: Pod, { client, events }: ReconcileContext): Promise<void> {
+async function evict(pod: Pod, context: ReconcileContext): Promise<void> {
+  const { client } = context
   const { namespace = '', name = '', uid } = pod.metadata
-  events.record(
-    { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
-    'Normal',
-    'TaintManagerEviction',
-    `Marking for deletion Pod ${namespace}/${name}`,
-  )
+  recordEviction(pod, 'Marking for deletion', context)
   const status = withDisruption(pod, 'DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint')
   await client.patch(pods, namespace, name, { metadata: { uid }, status }, 'strategic', 'status').catch(ignoreNotFound)
   await client.delete(pods, namespace, name, { uid }).catch(ignoreNotFound)
+}
+
+function recordEviction({ metadata: { namespace, name, uid } }: Pod, action: string, context: ReconcileContext): void {
+  const object = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }
+  context.events.record(object, 'Normal', 'TaintManagerEviction', `${action} Pod ${namespace}/${name}`)
 }

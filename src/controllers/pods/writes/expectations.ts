@@ -50,12 +50,12 @@ export class Expectations {
   /**
    * Processes a change from a watch. A deletionTimestamp counts as a deletion, as graceful termination may take long.
    */
-  observe(object: KubeObject | undefined, before: KubeObject | undefined): void {
-    const isSame = object !== undefined && object.metadata.uid === before?.metadata.uid
-    if (before && !isSame) this.#observeDeletion(before)
+  observe(object: KubeObject | undefined, old: KubeObject | undefined): void {
+    const isSame = object !== undefined && object.metadata.uid === old?.metadata.uid
+    if (old && !isSame) this.#observeDeletion(old)
     if (!object) return
     const owner = controllerOf(object)?.uid
-    if (!before || !isSame) if (owner) this.creationObserved(owner)
+    if (!old || !isSame) if (owner) this.creationObserved(owner)
     if (object.metadata.deletionTimestamp) this.#observeDeletion(object)
   }
 

@@ -13,16 +13,16 @@ export class Outstanding {
   }
 
   /** Processes a change of an owned object. */
-  observe(object: KubeObject | undefined, before: KubeObject | undefined): void {
-    this.creations.observe(object, before)
-    this.deletions.observe(object, before)
+  observe(object: KubeObject | undefined, old: KubeObject | undefined): void {
+    this.creations.observe(object, old)
+    this.deletions.observe(object, old)
   }
 
   /** Processes a change of an owner: drops the expectations of one that was deleted or replaced. */
-  observeOwner(owner: KubeObject | undefined, before: KubeObject | undefined): void {
-    if (!before || owner?.metadata.uid === before.metadata.uid) return
-    this.creations.forget(before.metadata.uid ?? '')
-    this.deletions.forget(before.metadata.uid ?? '')
+  observeOwner(owner: KubeObject | undefined, old: KubeObject | undefined): void {
+    if (!old || owner?.metadata.uid === old.metadata.uid) return
+    this.creations.forget(old.metadata.uid ?? '')
+    this.deletions.forget(old.metadata.uid ?? '')
   }
 
   /** Returns true if all writes for an owner were observed; until then a reconcile would repeat them. */

@@ -22,6 +22,18 @@ export class OwnWrites {
     this.#now = now
   }
 
+  /** Records the outcome of a write; resolves and rejects as `write`. */
+  async record<T extends KubeObject>(owner: string, write: Promise<T>): Promise<T> {
+    try {
+      const object = await write
+      this.recordWrite(owner, object)
+      return object
+    } catch (error) {
+      this.recordFailure(owner, error)
+      throw error
+    }
+  }
+
   /** Records the object that the server returned for a write. */
   recordWrite(owner: string, { metadata }: KubeObject): void {
     const written = this.#byOwner.get(owner) ?? new Map<string, Written>()
@@ -46,9 +58,9 @@ export class OwnWrites {
   }
 
   /** Processes a change from a watch; `object` is undefined after a delete. */
-  observe(owner: string, object: KubeObject | undefined, before: KubeObject | undefined): void {
+  observe(owner: string, object: KubeObject | undefined, old: KubeObject | undefined): void {
     const written = this.#byOwner.get(owner)
-    const { uid = '', resourceVersion } = (object ?? before)?.metadata ?? {}
+    const { uid = '', resourceVersion } = (object ?? old)?.metadata ?? {}
     const recorded = written?.get(uid)
     if (!written || !recorded || (object && versionOf(resourceVersion) < recorded.resourceVersion)) return
     written.delete(uid)

@@ -49,9 +49,9 @@ export function withCondition(
   conditions: readonly DeploymentCondition[],
   condition: DeploymentCondition,
 ): DeploymentCondition[] {
-  const before = conditionOf(conditions, condition.type)
-  if (before?.status === condition.status && before.reason === condition.reason) return [...conditions]
+  const previous = conditionOf(conditions, condition.type)
+  if (previous?.status === condition.status && previous.reason === condition.reason) return [...conditions]
   const lastTransitionTime =
-    before?.status === condition.status ? before.lastTransitionTime : condition.lastTransitionTime
+    previous?.status === condition.status ? previous.lastTransitionTime : condition.lastTransitionTime
   return [...withoutCondition(conditions, condition.type), { ...condition, lastTransitionTime }]
 }

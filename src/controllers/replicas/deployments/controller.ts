@@ -1,7 +1,7 @@
 /** Rolls out Deployments through ReplicaSets: one for each template, scaled step by step. */
-import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
+import { type Caches, type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
 import { keyOf } from '../../../client/informers/informer.ts'
-import { type Deployment, deployments, type Pod, pods, type ReplicaSet, replicaSets } from '../../../client/kinds.ts'
+import { type Deployment, deployments, type Pod, pods, replicaSets } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
@@ -25,26 +25,26 @@ export function deploymentController(concurrency: number): Controller {
     watches: [
       watch({
         resource: deployments,
-        onChange(deployment, before) {
-          const uid = before?.metadata.uid
+        onChange(deployment, old) {
+          const uid = old?.metadata.uid
           if (uid !== undefined && uid !== deployment?.metadata.uid) writes.forget(uid)
         },
       }),
       watch({
         resource: replicaSets,
         keys: (set, caches) => ownerKeys(set, caches, deployments, selects),
-        onChange(set, before) {
-          const owner = (set && controllerOf(set)) ?? (before && controllerOf(before))
-          if (owner) writes.observe(owner.uid, set, before)
+        onChange(set, old) {
+          const owner = (set && controllerOf(set)) ?? (old && controllerOf(old))
+          if (owner) writes.observe(owner.uid, set, old)
         },
       }),
       // The Recreate strategy waits for the old pods to end; other changes appear in ReplicaSets.
       watch({
         resource: pods,
         keys: () => [],
-        onChange(pod, before, { caches, requeue }) {
-          if (!before || (pod && (!hasEnded(pod) || hasEnded(before)))) return
-          const deployment = deploymentOf(before, caches)
+        onChange(pod, old, { caches, requeue }) {
+          if (!old || (pod && (!hasEnded(pod) || hasEnded(old)))) return
+          const deployment = deploymentOf(old, caches)
           if (deployment && !isRolling(deployment)) requeue(keyOf(deployment))
         },
       }),
@@ -54,54 +54,47 @@ export function deploymentController(concurrency: number): Controller {
       const deployment = context.caches.get(deployments, namespace, name)
       if (!deployment) return
       const { uid = '' } = deployment.metadata
-      if (writes.needsRefresh(uid)) {
-        const { items } = await context.client.list(replicaSets, { namespace })
-        writes.recordRefresh(
-          uid,
-          items.filter((set) => controllerOf(set)?.uid === uid),
-        )
-      }
+      await refreshWrites(deployment, writes, context)
       // Sizes are summed over all sets. The outstanding watch event requeues the key.
       if (!writes.areObserved(uid, context.caches.by(replicaSets, byController, uid)))
         return context.requeue(key, expectationsExpireMs + 1)
-      const written = async (write: Promise<ReplicaSet>): Promise<ReplicaSet> => {
-        try {
-          const set = await write
-          writes.recordWrite(uid, set)
-          return set
-        } catch (error) {
-          writes.recordFailure(uid, error)
-          throw error
-        }
-      }
-      await syncDeployment(deployment, { ...context, recordWrite: written })
+      await syncDeployment(deployment, { ...context, recordWrite: (write) => writes.record(uid, write) })
     },
   }
 }
 
+/** Lists the Deployment's sets after a write whose outcome is unknown. */
+async function refreshWrites(
+  { metadata: { namespace, uid = '' } }: Deployment,
+  writes: OwnWrites,
+  { client }: ReconcileContext,
+): Promise<void> {
+  if (!writes.needsRefresh(uid)) return
+  const { items } = await client.list(replicaSets, { namespace })
+  writes.recordRefresh(
+    uid,
+    items.filter((set) => controllerOf(set)?.uid === uid),
+  )
+}
+
 async function syncDeployment(deployment: Deployment, context: RolloutContext): Promise<void> {
   const { client, caches } = context
-  const claim = {
-    owner: deployment,
-    owners: deployments,
-    resource: replicaSets,
-    matches: (set: KubeObject) => selects(deployment, set),
-  }
-  const rollout = new Rollout(
-    deployment,
-    await claimObjects(claimCandidates(deployment, replicaSets, caches), claim, client),
-    context,
-    Date.now(),
+  const matches = (set: KubeObject): boolean => selects(deployment, set)
+  const sets = await claimObjects(
+    claimCandidates(deployment, replicaSets, caches),
+    { owner: deployment, owners: deployments, resource: replicaSets, matches },
+    client,
   )
-  const statusNow = () => baseStatus(rollout.deployment, rollout, rollout.now)
-  if (deployment.metadata.deletionTimestamp) return await rollout.write(statusNow())
+  const rollout = new Rollout(deployment, sets, context, Date.now())
+  const currentStatus = () => baseStatus(rollout.deployment, rollout, rollout.now)
+  if (deployment.metadata.deletionTimestamp) return await rollout.write(currentStatus())
   rollout.updatePause()
   await rollout.syncRevision()
   const isPaused = deployment.spec?.paused ?? false
   if (isPaused || isScaled(rollout)) {
     await applySize(rollout)
     if (isPaused) await cleanUp(rollout)
-    return await rollout.write(statusNow())
+    return await rollout.write(currentStatus())
   }
   if (isRolling(deployment)) await rollingUpdate(rollout)
   else await recreate(rollout)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deployment, ReplicaSet } from '../../../client/kinds.ts'
-import { historyAnnotation, newSetAnnotations, revisionAnnotation } from './revisions.ts'
+import { byRevision, historyAnnotation, newSetAnnotations, revisionAnnotation } from './revisions.ts'
 
 const deployment = (annotations: Record<string, string> = {}): Deployment => ({
   apiVersion: 'apps/v1',
@@ -34,6 +34,16 @@ test('a reused set gets the next revision and keeps the earlier ones as history'
     [revisionAnnotation]: '11',
     [historyAnnotation]: '1,3',
   })
+})
+
+test('revisions have 64 bits', () => {
+  const annotations = newSetAnnotations(deployment(), undefined, [old('3546343826724305832'), old('7')])
+  assert.deepEqual(annotations, { [revisionAnnotation]: '3546343826724305833' })
+  assert.deepEqual(['3546343826724305833', '3546343826724305832', '7'].map(old).sort(byRevision), [
+    old('7'),
+    old('3546343826724305832'),
+    old('3546343826724305833'),
+  ])
 })
 
 test('the newest set keeps its revision when older sets are deleted', () => {

@@ -25,8 +25,15 @@ const numberIn = ({ metadata }: KubeObject, annotation: string): number | undefi
   return integer.test(text) ? Number(text) : undefined
 }
 
-/** The revision of an object; 0 if not set. */
-export const revisionOf = (object: KubeObject): number => numberIn(object, revisionAnnotation) ?? 0
+/** The revision of an object, which has 64 bits; 0 if not set. */
+function revisionOf({ metadata }: KubeObject): bigint {
+  const text = metadata.annotations?.[revisionAnnotation] ?? ''
+  return integer.test(text) ? BigInt(text) : 0n
+}
+
+/** Compares objects by their revisions, for sorting. */
+export const byRevision = (a: KubeObject, b: KubeObject): number =>
+  Number(revisionOf(a) > revisionOf(b)) - Number(revisionOf(a) < revisionOf(b))
 
 /** The Deployment's replicas when the set was last scaled. */
 export const desiredReplicas = (set: ReplicaSet): number | undefined => numberIn(set, desiredAnnotation)
@@ -53,11 +60,12 @@ export function newSetAnnotations(
   const annotations: Record<string, string> = { ...before }
   for (const [key, value] of Object.entries(deployment.metadata.annotations ?? {}))
     if (!own.has(key)) annotations[key] = value
-  const revision = Math.max(0, ...oldSets.map(revisionOf)) + 1
+  const newest = oldSets.toSorted(byRevision).at(-1)
+  const revision = (newest ? revisionOf(newest) : 0n) + 1n
   const earlier = annotations[revisionAnnotation]
   // An invalid revision is not ours and is retained.
   if (earlier && !integer.test(earlier)) return annotations
-  if (earlier && Number(earlier) >= revision) return annotations
+  if (earlier && BigInt(earlier) >= revision) return annotations
   annotations[revisionAnnotation] = `${revision}`
   if (earlier !== undefined) annotations[historyAnnotation] = withEarlier(annotations[historyAnnotation], earlier)
   return annotations

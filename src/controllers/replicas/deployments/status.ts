@@ -108,8 +108,8 @@ function withProgress(
 ): DeploymentCondition[] {
   const conditions = status.conditions ?? []
   if (progressDeadline(deployment) === undefined) return withoutCondition(conditions, 'Progressing')
-  const before = conditionOf(deployment.status?.conditions ?? [], 'Progressing')
-  if (before?.reason === reasons.available && (status.replicas ?? 0) === (status.updatedReplicas ?? 0))
+  const previous = conditionOf(deployment.status?.conditions ?? [], 'Progressing')
+  if (previous?.reason === reasons.available && (status.replicas ?? 0) === (status.updatedReplicas ?? 0))
     return conditions
   const subject = newSet ? `ReplicaSet "${newSet.metadata.name}"` : `Deployment "${deployment.metadata.name}"`
   const progressing = (status: 'True' | 'False', reason: string, state: string): DeploymentCondition =>
@@ -119,7 +119,7 @@ function withProgress(
   if (isProgressing(deployment.status ?? {}, status)) {
     const condition = progressing('True', reasons.updated, 'is progressing.')
     // The deadline starts at lastUpdateTime, so progress updates it even if the reason stays the same.
-    const lastTransitionTime = before?.status === 'True' ? before.lastTransitionTime : condition.lastTransitionTime
+    const lastTransitionTime = previous?.status === 'True' ? previous.lastTransitionTime : condition.lastTransitionTime
     return [...withoutCondition(conditions, 'Progressing'), { ...condition, lastTransitionTime }]
   }
   if (isTimedOut(deployment, conditions, now))

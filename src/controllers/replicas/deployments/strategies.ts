@@ -8,7 +8,7 @@ import { byController } from '../../pods/owners/owner.ts'
 import { hasEnded } from '../../pods/phase.ts'
 import { createNewSet } from './new-set.ts'
 import { isObserved } from './observed.ts'
-import { revisionOf } from './revisions.ts'
+import { byRevision } from './revisions.ts'
 import type { Rollout } from './rollout.ts'
 import { isActiveSet, isRolling, newSetSize, oldSetSizes, replicasOf, type Sizes, scaledSizes } from './sizes/sizes.ts'
 import { allOf, historyLimit, isComplete } from './status.ts'
@@ -98,9 +98,7 @@ async function hasUncachedPods(
 export async function cleanUp({ deployment, oldSets, context: { client } }: Rollout): Promise<void> {
   const limit = historyLimit(deployment)
   if (limit === undefined) return
-  const alive = oldSets
-    .filter(({ metadata }) => !metadata.deletionTimestamp)
-    .sort((a, b) => revisionOf(a) - revisionOf(b))
+  const alive = oldSets.filter(({ metadata }) => !metadata.deletionTimestamp).sort(byRevision)
   for (const set of alive.slice(0, Math.max(0, alive.length - limit))) {
     const { namespace = '', name = '', uid } = set.metadata
     if (set.status?.replicas || set.spec?.replicas !== 0 || !isObserved(set)) continue

@@ -1,5 +1,6 @@
 /** Maintains the number of pods of ReplicaSets and ReplicationControllers. */
-import { type Caches, type Controller, watch } from '../../../client/controller/controller.ts'
+import { type Caches, type Controller, type ReconcileContext, watch } from '../../../client/controller/controller.ts'
+import { keyOf } from '../../../client/informers/informer.ts'
 import { type Pod, pods } from '../../../client/kinds.ts'
 import { controllerOf } from '../../../client/objects/owners.ts'
 import { ignoreNotFound } from '../../api-errors.ts'
@@ -27,14 +28,14 @@ export function podSetController<T extends PodSet>(
     watches: [
       watch({
         resource,
-        onChange(set, before) {
-          const uid = before?.metadata.uid
+        onChange(set, old) {
+          const uid = old?.metadata.uid
           if (uid !== undefined && uid !== set?.metadata.uid) expectations.forget(uid)
         },
       }),
       watch({
         resource: pods,
-        onChange: (pod, before) => expectations.observe(pod, before),
+        onChange: (pod, old) => expectations.observe(pod, old),
         keys: (pod, caches) =>
           ownerKeys(pod, caches, resource, (set, { metadata }) => selector(set).matches(metadata.labels)),
         delayMs: (key, caches) => {
@@ -44,43 +45,68 @@ export function podSetController<T extends PodSet>(
       }),
     ],
     async reconcile(key, context) {
-      const { caches, client, requeue } = context
       const [namespace = '', name = ''] = key.split('/')
-      const set = caches.get(resource, namespace, name)
-      if (!set) return
-      const { uid = '', deletionTimestamp } = set.metadata
-      const isSatisfied = expectations.satisfied(uid)
-      const { matches } = selector(set)
-      const claim = {
-        owner: set,
-        owners: resource,
-        resource: pods,
-        matches: (pod: Pod) => matches(pod.metadata.labels),
-      }
-      const active = await claimObjects([...claimCandidates(set, pods, caches)].filter(isActive), claim, client)
-      let failure: unknown
-      if (isSatisfied && !deletionTimestamp) {
-        failure = await manage(set, active, {
-          ...context,
-          expectations,
-          ages,
-          related: () => relatedPods(set, kind, caches),
-          ignoresCost: kind.ignoresDeletionCost,
-        })
-        if (!expectations.satisfied(uid)) requeue(key, expectationsExpireMs + 1)
-      }
-      const now = Date.now()
-      const remaining = remainingPods(active, expectations.pendingDeletions(uid), caches)
-      const terminating = kind.countsTerminating
-        ? [...caches.by(pods, byController, uid)].filter(isTerminating).length
-        : undefined
-      const status = statusOf(set, { active: remaining, terminating, failure, now })
-      if (!isStatusCurrent(set, status)) await client.updateStatus(resource, { ...set, status }).catch(ignoreNotFound)
-      const soonest = nextAvailableMs(remaining, set.spec?.minReadySeconds ?? 0, now)
-      if (soonest !== undefined) requeue(key, soonest)
-      if (failure !== undefined) throw failure
+      const set = context.caches.get(resource, namespace, name)
+      if (set) await syncPodSet(set, kind, expectations, ages, context)
     },
   }
+}
+
+async function syncPodSet<T extends PodSet>(
+  set: T,
+  kind: PodSetKind<T>,
+  expectations: Expectations,
+  ages: DeletionAges,
+  context: ReconcileContext,
+): Promise<void> {
+  const { caches, requeue } = context
+  const { uid = '', deletionTimestamp } = set.metadata
+  const isSatisfied = expectations.satisfied(uid)
+  const active = await claimActivePods(set, kind, context)
+  let failure: unknown
+  if (isSatisfied && !deletionTimestamp) {
+    failure = await manage(set, active, {
+      ...context,
+      expectations,
+      ages,
+      related: () => relatedPods(set, kind, caches),
+      ignoresCost: kind.ignoresDeletionCost,
+    })
+    if (!expectations.satisfied(uid)) requeue(keyOf(set), expectationsExpireMs + 1)
+  }
+  const now = Date.now()
+  const remaining = remainingPods(active, expectations.pendingDeletions(uid), caches)
+  await updateStatus(set, kind, { active: remaining, failure, now }, context)
+  const nextMs = nextAvailableMs(remaining, set.spec?.minReadySeconds ?? 0, now)
+  if (nextMs !== undefined) requeue(keyOf(set), nextMs)
+  if (failure !== undefined) throw failure
+}
+
+/** Resolves with the set's active pods, including those that it adopts. */
+function claimActivePods<T extends PodSet>(
+  set: T,
+  { resource, selector }: PodSetKind<T>,
+  { caches, client }: ReconcileContext,
+): Promise<Pod[]> {
+  const { matches } = selector(set)
+  return claimObjects(
+    [...claimCandidates(set, pods, caches)].filter(isActive),
+    { owner: set, owners: resource, resource: pods, matches: (pod) => matches(pod.metadata.labels) },
+    client,
+  )
+}
+
+async function updateStatus<T extends PodSet>(
+  set: T,
+  { resource, countsTerminating }: PodSetKind<T>,
+  observed: { readonly active: readonly Pod[]; readonly failure: unknown; readonly now: number },
+  { caches, client }: ReconcileContext,
+): Promise<void> {
+  const terminating = countsTerminating
+    ? [...caches.by(pods, byController, set.metadata.uid ?? '')].filter(isTerminating).length
+    : undefined
+  const status = statusOf(set, { ...observed, terminating })
+  if (!isStatusCurrent(set, status)) await client.updateStatus(resource, { ...set, status }).catch(ignoreNotFound)
 }
 
 /**

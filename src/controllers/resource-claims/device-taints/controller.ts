@@ -41,10 +41,10 @@ export function deviceTaintEviction(
         *keys(pod) {
           if (usesClaims(pod)) yield keyOf(pod)
         },
-        onChange(pod, before) {
-          if (pod || !before) return
-          scheduled.delete(before.metadata.uid ?? '')
-          evicted.delete(before.metadata.uid ?? '')
+        onChange(pod, old) {
+          if (pod || !old) return
+          scheduled.delete(old.metadata.uid ?? '')
+          evicted.delete(old.metadata.uid ?? '')
         },
       }),
       watch({ resource: claims, keys: podsOf }),

@@ -1,7 +1,8 @@
 /** Records events on pods about the attachment of their volumes: each outcome once, failures periodically. */
 import type { ReconcileContext } from '../../../client/controller/controller.ts'
 import type { Pod, VolumeAttachment } from '../../../client/kinds.ts'
-import { type AttachmentPlan, volumeName } from './plan.ts'
+import { volumeName } from './indexes.ts'
+import type { AttachmentPlan } from './plan.ts'
 
 export class AttachmentEvents {
   readonly #repeatAfterMs: number
@@ -38,7 +39,7 @@ export class AttachmentEvents {
     { events, requeue }: ReconcileContext,
   ): void {
     for (const { desired, message } of blocked) {
-      if (!this.#isNews(`${node} ${desired.volume.metadata.name}`, message)) continue
+      if (!this.#shouldRecord(`${node} ${desired.volume.metadata.name}`, message)) continue
       for (const pod of desired.pods) events.record(pod, 'Warning', 'FailedAttachVolume', message)
       requeue(node, this.#repeatAfterMs)
     }
@@ -47,10 +48,10 @@ export class AttachmentEvents {
       const name = metadata.name ?? ''
       const volume = volumeName(attachment)
       const failure = status?.attachError?.message
-      const before = this.#last.get(name)
+      const previous = this.#last.get(name)
       if (status?.attached) {
         // A previous controller recorded attachments from before this one started.
-        if (before && before.text !== 'attached')
+        if (previous && previous.text !== 'attached')
           for (const pod of users(volume))
             events.record(
               pod,
@@ -60,7 +61,7 @@ export class AttachmentEvents {
             )
         this.#last.set(name, { text: 'attached', at: this.#now() })
       } else if (failure) {
-        if (this.#isNews(name, failure))
+        if (this.#shouldRecord(name, failure))
           for (const pod of users(volume))
             events.record(
               pod,
@@ -68,11 +69,11 @@ export class AttachmentEvents {
               'FailedAttachVolume',
               `AttachVolume.Attach failed for volume "${volume}" : ${failure}`,
             )
-      } else if (!before) this.requested(name)
+      } else if (!previous) this.requested(name)
     }
   }
 
-  #isNews(key: string, text: string): boolean {
+  #shouldRecord(key: string, text: string): boolean {
     const last = this.#last.get(key)
     if (last?.text === text && this.#now() - last.at < this.#repeatAfterMs) return false
     this.#last.set(key, { text, at: this.#now() })

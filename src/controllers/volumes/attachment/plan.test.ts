@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { attachmentName, nodeVolumeName } from '../../../api/storage/attachment-names.ts'
 import type { Node, Pod, VolumeAttachment } from '../../../client/kinds.ts'
 import { volumeOf } from '../binder/binder.fixture.ts'
-import { attachmentName, nodeVolumeName } from './names.ts'
 import { multiAttach, type NodeState, planAttachments } from './plan.ts'
 
 const driver = 'csi.example.com'

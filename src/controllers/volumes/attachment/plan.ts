@@ -1,7 +1,9 @@
 /** Plans the attachments of a node. Pure function of desired volumes and existing attachments. */
+
+import { attachmentName, nodeVolumeName } from '../../../api/storage/attachment-names.ts'
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../../../client/kinds.ts'
 import { type DesiredVolume, isShareable } from './desired-volumes.ts'
-import { attachmentName, nodeVolumeName } from './names.ts'
+import { volumeName } from './indexes.ts'
 
 const outOfService = 'node.kubernetes.io/out-of-service'
 
@@ -75,8 +77,6 @@ export function planAttachments(state: NodeState): AttachmentPlan {
     }),
   }
 }
-
-export const volumeName = ({ spec }: VolumeAttachment): string => spec?.source?.persistentVolumeName ?? ''
 
 /** Returns true if this controller created the attachment, by the format of its name. */
 function isOurs({ metadata, spec }: VolumeAttachment, { name: node, volume: find }: NodeState): boolean {

@@ -1,5 +1,5 @@
 /** Limits how often the same event is recorded; it is repeated so that it does not expire. */
-import type { PlannedEvent } from './claim-plan.ts'
+import type { PlannedEvent } from './decisions/claim-plan.ts'
 
 /** Tolerance, as timers are not exact. */
 const tolerance = 0.9

@@ -1,7 +1,7 @@
 /** Indexes by which volumes and claims find each other. */
-
 import { claimClass, namesClass, volumeClass } from '../../../api/core/storage/binding/storage-class.ts'
-import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../client/kinds.ts'
+import { claimsOfPod } from '../pod-claims.ts'
 
 /** The key of the claim that a volume references. */
 export const claimKey = ({ spec }: PersistentVolume): string | undefined =>
@@ -29,3 +29,6 @@ export function unboundClaims(claim: PersistentVolumeClaim): readonly string[] {
 /** Index function: claims by referenced volume. */
 export const claimsByVolume = ({ spec }: PersistentVolumeClaim): readonly string[] =>
   spec?.volumeName ? [spec.volumeName] : []
+
+/** Index function: unscheduled pods by claim. */
+export const waitingPods = (pod: Pod): readonly string[] => (pod.spec?.nodeName ? [] : claimsOfPod(pod))

@@ -43,8 +43,8 @@ export class OverlayCache<T extends KubeObject> {
   }
 
   /** Processes a change from the informer. */
-  observe(object: T | undefined, before: T | undefined): void {
-    const state = object ?? before
+  observe(object: T | undefined, old: T | undefined): void {
+    const state = object ?? old
     if (!state) return
     const key = keyOf(state)
     const written = this.#written.get(key)

@@ -16,7 +16,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../client/kinds.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
-import type { PlannedEvent } from './claim-plan.ts'
+import type { PlannedEvent } from './decisions/claim-plan.ts'
 import type { OverlayCache } from './overlay-cache.ts'
 
 export type ClaimPhase = 'Pending' | 'Bound' | 'Lost'
@@ -26,9 +26,9 @@ export class BinderWrites {
   readonly #volumes: OverlayCache<PersistentVolume>
   readonly #claims: OverlayCache<PersistentVolumeClaim>
 
-  constructor(ofVolumes: OverlayCache<PersistentVolume>, ofClaims: OverlayCache<PersistentVolumeClaim>) {
-    this.#volumes = ofVolumes
-    this.#claims = ofClaims
+  constructor(volumeCache: OverlayCache<PersistentVolume>, claimCache: OverlayCache<PersistentVolumeClaim>) {
+    this.#volumes = volumeCache
+    this.#claims = claimCache
   }
 
   /** Binds both objects, first the volume, then the claim, so that a crash in between can be continued. */

@@ -22,11 +22,12 @@ export function growthOf(
   { metadata, spec, status }: PersistentVolumeClaim,
   volume: PersistentVolume | undefined,
 ): Growth | undefined {
-  const asked = spec?.resources?.requests?.storage
-  const has = status?.capacity?.storage
-  if (status?.phase !== 'Bound' || !asked || !has || compareQuantities(asked, has) <= 0) return undefined
+  const requested = spec?.resources?.requests?.storage
+  const capacity = status?.capacity?.storage
+  if (status?.phase !== 'Bound' || !requested || !capacity || compareQuantities(requested, capacity) <= 0)
+    return undefined
   if (!volume || volume.spec?.claimRef?.uid !== metadata.uid) return undefined
-  return { to: asked, isLocal: volume.metadata.annotations?.[provisionedBy] === hostPathProvisioner }
+  return { to: requested, isLocal: volume.metadata.annotations?.[provisionedBy] === hostPathProvisioner }
 }
 
 export const volumeExpander = (): Controller => {

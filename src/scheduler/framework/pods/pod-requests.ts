@@ -35,11 +35,11 @@ const maxCached = 4096
 
 /** Hundreds of thousands of pods have few different requests, so equal ones are stored once. */
 function shared(requests: PodRequests): PodRequests {
-  const { requests: asked, nonZero } = requests
-  if (asked.scalar.size > 0) return requests
-  const key = `${asked.milliCPU} ${asked.memory} ${asked.ephemeralStorage} ${nonZero.milliCPU} ${nonZero.memory}`
-  const before = known.get(key)
-  if (before) return before
+  const { requests: amounts, nonZero } = requests
+  if (amounts.scalar.size > 0) return requests
+  const key = `${amounts.milliCPU} ${amounts.memory} ${amounts.ephemeralStorage} ${nonZero.milliCPU} ${nonZero.memory}`
+  const equal = known.get(key)
+  if (equal) return equal
   if (known.size >= maxCached) known.clear()
   known.set(key, requests)
   return requests

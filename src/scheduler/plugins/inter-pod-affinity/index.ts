@@ -1,15 +1,19 @@
 /** InterPodAffinity: `spec.affinity.podAffinity` and `podAntiAffinity`, required and preferred. */
-import { namespaces } from '../../../client/kinds.ts'
+import { type Namespace, namespaces } from '../../../client/kinds.ts'
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import {
   type AffinityTerm,
+  type EventRegistration,
   type Handle,
+  type Lister,
   type NodeInfo,
   type Plugin,
   type PluginFactory,
   type PodInfo,
+  type PreFiltered,
   pluginFactory,
   type Snapshot,
+  type Status,
   skip,
 } from '../../framework/index.ts'
 import { Counts, Domains } from '../topology/counts.ts'
@@ -39,96 +43,127 @@ export const interPodAffinity: PluginFactory = pluginFactory<InterPodAffinityArg
         ? [invalidValue(`${path}.hardPodAffinityWeight`, weight, 'not in valid range [0, 100]')]
         : [],
   },
-  make,
+  make: (args, handle) => new InterPodAffinity(args, handle),
 })
 
 const noDomains = new Domains()
 
-function make(
-  { hardPodAffinityWeight, ignorePreferredTermsOfExistingPods }: InterPodAffinityArgs,
-  handle: Handle,
-): Plugin<Filtering, Domains> {
-  const known = handle.lister(namespaces)
-  let namespacesVersion = 0
-  known.onChange(() => {
-    namespacesVersion++
-  })
-  const namespaceLabels: NamespaceLabels = (name) => known.get('', name)?.metadata.labels
-  const all = () => known.all()
-  /** The key of terms. It includes the version of namespaces if a term selects them by label. */
-  const textOf = (terms: readonly AffinityTerm[], wire: unknown, { namespace }: PodInfo): string =>
-    terms.length === 0 ? '' : JSON.stringify([namespace, wire, terms.some(isByNamespaceLabels) ? namespacesVersion : 0])
-  /** The key of everything that terms of other pods read of a pod. */
-  const podKey = ({ namespace, labels }: PodInfo): string =>
-    JSON.stringify([namespace, namespaceLabels(namespace), labels])
-  const [filterTallies, scoreTallies] = [new NodeTallies(), new NodeTallies()]
+class InterPodAffinity implements Plugin<Filtering, Domains> {
+  readonly events: readonly EventRegistration[]
+  readonly filter = filter
+  readonly #args: InterPodAffinityArgs
+  readonly #handle: Handle
+  readonly #namespaces: Lister<Namespace>
+  readonly #namespaceLabels: NamespaceLabels
+  #namespacesVersion = 0
+  readonly #filterTallies = new NodeTallies()
+  readonly #scoreTallies = new NodeTallies()
 
-  return {
-    events: events(namespaceLabels),
-
-    preFilter(pod, snapshot) {
-      const { requiredAffinity, requiredAntiAffinity } = pod
-      const against = existing(pod, snapshot)
-      if (against.isEmpty && requiredAffinity.length + requiredAntiAffinity.length === 0) return skip
-      const [affinity, antiAffinity] = [
-        withNamedNamespaces(requiredAffinity, all),
-        withNamedNamespaces(requiredAntiAffinity, all),
-      ]
-      const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {}
-      const nearText = textOf(requiredAffinity, podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod)
-      const farText = textOf(requiredAntiAffinity, podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod)
-      const near = nearText
-        ? filterTallies.count(`near ${nearText}`, snapshot.nodes, (node) => sharesNear(affinity, node))
-        : noDomains
-      const far = farText
-        ? filterTallies.count(`far ${farText}`, snapshot.nodes, (node) => sharesFar(antiAffinity, node))
-        : noDomains
-      return {
-        state: { affinity, antiAffinity, near: new Counts(near), far: new Counts(far), against: new Counts(against) },
-      }
-    },
-    copyState: ({ near, far, against, ...terms }) => ({
-      ...terms,
-      near: near.copy(),
-      far: far.copy(),
-      against: against.copy(),
-    }),
-    addPod: (state, pod, added, node) => change(state, pod, added, node, 1, namespaceLabels),
-    removePod: (state, pod, removed, node) => change(state, pod, removed, node, -1, namespaceLabels),
-    filter,
-
-    preScore(pod) {
-      const { preferredAffinity, preferredAntiAffinity } = pod
-      const prefers = preferredAffinity.length + preferredAntiAffinity.length > 0
-      const { nodes, nodesWithAffinity } = handle.snapshot
-      if (!prefers && (ignorePreferredTermsOfExistingPods || nodesWithAffinity.size === 0)) return skip
-      const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {}
-      const wire = [
-        podAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
-        podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
-      ]
-      const text = textOf(
-        [...preferredAffinity, ...preferredAntiAffinity].map(({ term }) => term),
-        wire,
-        pod,
-      )
-      const preferences = { near: preferredAffinity, far: preferredAntiAffinity }
-      const shares = (node: NodeInfo) =>
-        sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, namespaceLabels)
-      const domains = scoreTallies.count(`${text} ${podKey(pod)}`, nodes, shares, prefers ? nodes : nodesWithAffinity)
-      return domains.isEmpty ? skip : { state: domains }
-    },
-    score: (domains, _, node) => score(domains, node),
-    normalize: (_, __, scores) => normalize(scores),
+  constructor(args: InterPodAffinityArgs, handle: Handle) {
+    this.#args = args
+    this.#handle = handle
+    const lister = handle.lister(namespaces)
+    lister.onChange(() => {
+      this.#namespacesVersion++
+    })
+    this.#namespaces = lister
+    this.#namespaceLabels = (name) => lister.get('', name)?.metadata.labels
+    this.events = events(this.#namespaceLabels)
   }
 
-  function existing(pod: PodInfo, { nodes, nodesWithRequiredAntiAffinity }: Snapshot): Domains {
-    if (nodesWithRequiredAntiAffinity.size === 0) return noDomains
-    return filterTallies.count(
-      `against ${podKey(pod)}`,
+  preFilter(pod: PodInfo, snapshot: Snapshot): PreFiltered<Filtering> | Status {
+    const { requiredAffinity, requiredAntiAffinity } = pod
+    const against = this.#domainsAgainst(pod, snapshot)
+    if (against.isEmpty && requiredAffinity.length + requiredAntiAffinity.length === 0) return skip
+    const affinity = this.#withNamedNamespaces(requiredAffinity)
+    const antiAffinity = this.#withNamedNamespaces(requiredAntiAffinity)
+    const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {}
+    const nearKey = this.#keyOfTerms(requiredAffinity, podAffinity?.requiredDuringSchedulingIgnoredDuringExecution, pod)
+    const farKey = this.#keyOfTerms(
+      requiredAntiAffinity,
+      podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution,
+      pod,
+    )
+    const near = nearKey
+      ? this.#filterTallies.count(`near ${nearKey}`, snapshot.nodes, (node) => sharesNear(affinity, node))
+      : noDomains
+    const far = farKey
+      ? this.#filterTallies.count(`far ${farKey}`, snapshot.nodes, (node) => sharesFar(antiAffinity, node))
+      : noDomains
+    return {
+      state: { affinity, antiAffinity, near: new Counts(near), far: new Counts(far), against: new Counts(against) },
+    }
+  }
+
+  copyState({ affinity, antiAffinity, near, far, against }: Filtering): Filtering {
+    return { affinity, antiAffinity, near: near.copy(), far: far.copy(), against: against.copy() }
+  }
+
+  addPod(state: Filtering, pod: PodInfo, added: PodInfo, node: NodeInfo): void {
+    change(state, pod, added, node, 1, this.#namespaceLabels)
+  }
+
+  removePod(state: Filtering, pod: PodInfo, removed: PodInfo, node: NodeInfo): void {
+    change(state, pod, removed, node, -1, this.#namespaceLabels)
+  }
+
+  preScore(pod: PodInfo): { readonly state: Domains } | Status {
+    const { preferredAffinity, preferredAntiAffinity } = pod
+    const hasPreferences = preferredAffinity.length + preferredAntiAffinity.length > 0
+    const { nodes, nodesWithAffinity } = this.#handle.snapshot
+    const { ignorePreferredTermsOfExistingPods, hardPodAffinityWeight } = this.#args
+    if (!hasPreferences && (ignorePreferredTermsOfExistingPods || nodesWithAffinity.size === 0)) return skip
+    const preferences = { near: preferredAffinity, far: preferredAntiAffinity }
+    const domains = this.#scoreTallies.count(
+      `${this.#keyOfPreferences(pod)} ${this.#keyOfPod(pod)}`,
       nodes,
-      (node) => sharesAgainst(pod, node, namespaceLabels),
+      (node) => sharesOfPreferences(pod, preferences, node, hardPodAffinityWeight, this.#namespaceLabels),
+      hasPreferences ? nodes : nodesWithAffinity,
+    )
+    return domains.isEmpty ? skip : { state: domains }
+  }
+
+  score(domains: Domains, _pod: PodInfo, node: NodeInfo): number {
+    return score(domains, node)
+  }
+
+  normalize(_domains: Domains, _pod: PodInfo, scores: number[]): void {
+    normalize(scores)
+  }
+
+  /** The domains of pods with required anti-affinity against this pod. */
+  #domainsAgainst(pod: PodInfo, { nodes, nodesWithRequiredAntiAffinity }: Snapshot): Domains {
+    if (nodesWithRequiredAntiAffinity.size === 0) return noDomains
+    return this.#filterTallies.count(
+      `against ${this.#keyOfPod(pod)}`,
+      nodes,
+      (node) => sharesAgainst(pod, node, this.#namespaceLabels),
       nodesWithRequiredAntiAffinity,
     )
+  }
+
+  #withNamedNamespaces(terms: readonly AffinityTerm[]): readonly AffinityTerm[] {
+    return withNamedNamespaces(terms, () => this.#namespaces.all())
+  }
+
+  /** The key of terms. It includes the version of namespaces if a term selects them by label. */
+  #keyOfTerms(terms: readonly AffinityTerm[], wire: unknown, { namespace }: PodInfo): string {
+    if (terms.length === 0) return ''
+    return JSON.stringify([namespace, wire, terms.some(isByNamespaceLabels) ? this.#namespacesVersion : 0])
+  }
+
+  #keyOfPreferences(pod: PodInfo): string {
+    const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {}
+    const wire = [
+      podAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
+      podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution,
+    ]
+    const terms = [...pod.preferredAffinity, ...pod.preferredAntiAffinity].map(({ term }) => term)
+    return this.#keyOfTerms(terms, wire, pod)
+  }
+
+  /** The key of everything that terms of other pods read of a pod. */
+  #keyOfPod({ namespace, labels }: PodInfo): string {
+    return JSON.stringify([namespace, this.#namespaceLabels(namespace), labels])
   }
 }

@@ -28,8 +28,8 @@ export function sharesOfPreferences(
   namespaceLabels: NamespaceLabels,
 ): Share[] {
   const shares: Share[] = []
-  const count = (term: AffinityTerm, weight: number, meant: PodInfo): void => {
-    if (weight !== 0 && matches(term, meant, namespaceLabels)) addShare(shares, term, node, weight)
+  const count = (term: AffinityTerm, weight: number, selected: PodInfo): void => {
+    if (weight !== 0 && matches(term, selected, namespaceLabels)) addShare(shares, term, node, weight)
   }
   if (near.length + far.length > 0) {
     for (const other of node.pods) {

@@ -1,6 +1,6 @@
 /** PodTopologySpread: spreads matching pods over zones, nodes or other domains (KEP-895, 3022, 3094, 3243). */
 import { own } from '../../../lib/own.ts'
-import { everything } from '../../../machinery/selectors/label-selector.ts'
+import { everything, type Selector } from '../../../machinery/selectors/label-selector.ts'
 import {
   duplicate,
   type FieldError,
@@ -12,16 +12,19 @@ import {
 import { follows } from '../../../machinery/validation/field-rules.ts'
 import { qualifiedName } from '../../../machinery/validation/names.ts'
 import {
+  type EventRegistration,
   type Handle,
   type NodeInfo,
   type Plugin,
   type PodInfo,
+  type PreFiltered,
   pluginFactory,
+  type Status,
   skip,
   unresolvable,
   unschedulable,
 } from '../../framework/index.ts'
-import { Counts } from '../topology/counts.ts'
+import { Counts, type Domains } from '../topology/counts.ts'
 import { NodeTallies } from '../topology/node-tally.ts'
 import {
   type Constraint,
@@ -68,7 +71,7 @@ export const podTopologySpread = pluginFactory<PodTopologySpreadArgs>({
     withDefaults: (given) => ({ defaultConstraints: [], defaultingType: 'System', ...given }),
     validate,
   },
-  make,
+  make: (args, handle) => new PodTopologySpread(args, handle),
 })
 
 function validate({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, path: string): FieldError[] {
@@ -77,104 +80,126 @@ function validate({ defaultConstraints, defaultingType }: PodTopologySpreadArgs,
   if (!types.includes(defaultingType)) errors.push(notSupported(`${path}.defaultingType`, defaultingType, types))
   else if (defaultingType === 'System' && defaultConstraints.length > 0)
     errors.push(invalidValue(`${path}.defaultingType`, defaultingType, 'when .defaultConstraints are not empty'))
-  const seen = new Set<string>()
-  for (const [at, { maxSkew = 0, topologyKey, whenUnsatisfiable, labelSelector }] of defaultConstraints.entries()) {
-    const here = `${path}.defaultConstraints[${at}]`
-    if (!(maxSkew > 0)) errors.push(invalidValue(`${here}.maxSkew`, maxSkew, 'not in valid range (0, inf)'))
-    if (topologyKey) errors.push(...follows(topologyKey, `${here}.topologyKey`, qualifiedName))
-    else errors.push(required(`${here}.topologyKey`, 'can not be empty'))
-    const cases = ['DoNotSchedule', 'ScheduleAnyway']
-    if (!whenUnsatisfiable) errors.push(required(`${here}.whenUnsatisfiable`, 'can not be empty'))
-    else if (!cases.includes(whenUnsatisfiable))
-      errors.push(notSupported(`${here}.whenUnsatisfiable`, whenUnsatisfiable, cases))
-    if (labelSelector)
-      errors.push(
-        forbiddenField(`${here}.labelSelector`, 'constraint must not define a selector, as they deduced for each pod'),
-      )
-    const meant = `{${topologyKey}, ${whenUnsatisfiable}}`
-    if (seen.has(meant)) errors.push(duplicate(here, meant))
-    seen.add(meant)
+  const pairs = new Set<string>()
+  for (const [at, constraint] of defaultConstraints.entries()) {
+    const constraintPath = `${path}.defaultConstraints[${at}]`
+    errors.push(...constraintFaults(constraint, constraintPath))
+    const pair = `{${constraint.topologyKey}, ${constraint.whenUnsatisfiable}}`
+    if (pairs.has(pair)) errors.push(duplicate(constraintPath, pair))
+    pairs.add(pair)
   }
   return errors
 }
 
-function make(
-  { defaultConstraints, defaultingType }: PodTopologySpreadArgs,
-  handle: Handle,
-): Plugin<Filtering, Scoring> {
-  const isSystem = defaultingType === 'System'
-  const defaults = isSystem ? systemDefaults : defaultConstraints
-  const selectorFor = defaults.length > 0 ? defaultSelectors(handle) : () => everything
-  const tallies = new NodeTallies()
+function constraintFaults(
+  { maxSkew = 0, topologyKey, whenUnsatisfiable, labelSelector }: WireConstraint,
+  path: string,
+): FieldError[] {
+  const errors: FieldError[] = []
+  if (!(maxSkew > 0)) errors.push(invalidValue(`${path}.maxSkew`, maxSkew, 'not in valid range (0, inf)'))
+  if (topologyKey) errors.push(...follows(topologyKey, `${path}.topologyKey`, qualifiedName))
+  else errors.push(required(`${path}.topologyKey`, 'can not be empty'))
+  const cases = ['DoNotSchedule', 'ScheduleAnyway']
+  if (!whenUnsatisfiable) errors.push(required(`${path}.whenUnsatisfiable`, 'can not be empty'))
+  else if (!cases.includes(whenUnsatisfiable))
+    errors.push(notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable, cases))
+  if (labelSelector)
+    errors.push(
+      forbiddenField(`${path}.labelSelector`, 'constraint must not define a selector, as they deduced for each pod'),
+    )
+  return errors
+}
 
-  const constraintsFor = (pod: PodInfo, when: WhenUnsatisfiable): readonly Constraint[] => {
+class PodTopologySpread implements Plugin<Filtering, Scoring> {
+  readonly events: readonly EventRegistration[]
+  readonly score = score
+  readonly #handle: Handle
+  readonly #isSystem: boolean
+  readonly #defaults: readonly WireConstraint[]
+  readonly #selectorFor: (pod: PodInfo) => Selector
+  readonly #tallies = new NodeTallies()
+
+  constructor({ defaultConstraints, defaultingType }: PodTopologySpreadArgs, handle: Handle) {
+    this.#handle = handle
+    this.#isSystem = defaultingType === 'System'
+    this.#defaults = this.#isSystem ? systemDefaults : defaultConstraints
+    this.#selectorFor = this.#defaults.length > 0 ? defaultSelectors(handle) : () => everything
+    this.events = events((pod) => this.#constraintsFor(pod, 'DoNotSchedule'))
+  }
+
+  preFilter(pod: PodInfo): PreFiltered<Filtering> | Status {
+    const constraints = this.#constraintsFor(pod, 'DoNotSchedule')
+    if (constraints.length === 0) return skip
+    const counts = new Counts(this.#count(constraints, pod, true))
+    return { state: { constraints, counts, least: leastOf(constraints, counts) } }
+  }
+
+  copyState({ constraints, counts, least }: Filtering): Filtering {
+    return { constraints, counts: counts.copy(), least: [...least] }
+  }
+
+  addPod(state: Filtering, pod: PodInfo, added: PodInfo, node: NodeInfo): void {
+    change(state, pod, added, node, 1)
+  }
+
+  removePod(state: Filtering, pod: PodInfo, removed: PodInfo, node: NodeInfo): void {
+    change(state, pod, removed, node, -1)
+  }
+
+  filter({ constraints, counts, least }: Filtering, pod: PodInfo, { labels }: NodeInfo): Status | undefined {
+    for (const [at, { topologyKey, selector, maxSkew }] of constraints.entries()) {
+      const domain = own(labels, topologyKey)
+      if (domain === undefined) return labelMissing
+      const itself = selector.matches(pod.labels) ? 1 : 0
+      if (counts.amount(String(at), domain) + itself - (least[at] ?? 0) > maxSkew) return constraintsUnmet
+    }
+    return undefined
+  }
+
+  preScore(pod: PodInfo, nodes: readonly NodeInfo[]): { readonly state: Scoring } | Status {
+    const constraints = this.#constraintsFor(pod, 'ScheduleAnyway')
+    if (constraints.length === 0) return skip
+    // With the system's defaults, nodes without a zone count.
+    const needsAllKeys = !this.#isSystem || (pod.pod.spec?.topologySpreadConstraints ?? []).length > 0
+    const domains = this.#count(constraints, pod, needsAllKeys)
+    return { state: scoringOf(constraints, pod.namespace, domains, nodes, needsAllKeys) }
+  }
+
+  normalize(state: Scoring, _pod: PodInfo, scores: number[], nodes: readonly NodeInfo[]): void {
+    normalize(state, scores, nodes)
+  }
+
+  /** The pod's own constraints, or the defaults with the selector of the pod's owners. */
+  #constraintsFor(pod: PodInfo, when: WhenUnsatisfiable): readonly Constraint[] {
     const given = pod.pod.spec?.topologySpreadConstraints ?? []
     if (given.length > 0) return constraintsOf(given, pod.labels, when)
-    const found = constraintsOf(defaults, pod.labels, when)
-    if (found.length === 0) return found
-    const selector = selectorFor(pod)
-    return selector.everything ? [] : found.map((constraint) => ({ ...constraint, selector }))
+    const defaults = constraintsOf(this.#defaults, pod.labels, when)
+    if (defaults.length === 0) return defaults
+    const selector = this.#selectorFor(pod)
+    return selector.everything ? [] : defaults.map((constraint) => ({ ...constraint, selector }))
   }
-  const count = (constraints: readonly Constraint[], pod: PodInfo, needsAllKeys: boolean) =>
-    tallies.count(textOf(constraints, pod, needsAllKeys), handle.snapshot.nodes, (node) =>
+
+  #count(constraints: readonly Constraint[], pod: PodInfo, needsAllKeys: boolean): Domains {
+    return this.#tallies.count(textOf(constraints, pod, needsAllKeys), this.#handle.snapshot.nodes, (node) =>
       sharesOf(constraints, pod, node, needsAllKeys),
     )
-
-  return {
-    events: events((pod) => constraintsFor(pod, 'DoNotSchedule')),
-
-    preFilter(pod) {
-      const constraints = constraintsFor(pod, 'DoNotSchedule')
-      if (constraints.length === 0) return skip
-      const counted = new Counts(count(constraints, pod, true))
-      return { state: { constraints, counts: counted, least: leastOf(constraints, counted) } }
-    },
-    copyState: ({ constraints, counts: counted, least }) => ({
-      constraints,
-      counts: counted.copy(),
-      least: [...least],
-    }),
-    addPod: (state, pod, added, node) => change(state, pod, added, node, 1),
-    removePod: (state, pod, removed, node) => change(state, pod, removed, node, -1),
-
-    filter({ constraints, counts: counted, least }, pod, { labels }) {
-      for (const [at, { topologyKey, selector, maxSkew }] of constraints.entries()) {
-        const domain = own(labels, topologyKey)
-        if (domain === undefined) return labelMissing
-        const itself = selector.matches(pod.labels) ? 1 : 0
-        if (counted.amount(String(at), domain) + itself - (least[at] ?? 0) > maxSkew) return constraintsUnmet
-      }
-      return undefined
-    },
-
-    preScore(pod, nodes) {
-      const constraints = constraintsFor(pod, 'ScheduleAnyway')
-      if (constraints.length === 0) return skip
-      // With the system's defaults, nodes without a zone count.
-      const needsAllKeys = !isSystem || (pod.pod.spec?.topologySpreadConstraints ?? []).length > 0
-      return {
-        state: scoringOf(constraints, pod.namespace, count(constraints, pod, needsAllKeys), nodes, needsAllKeys),
-      }
-    },
-    score,
-    normalize: (state, _, scores, nodes) => normalize(state, scores, nodes),
   }
 }
 
 /** With fewer domains than minDomains, the minimum is 0. */
-const leastOf = (constraints: readonly Constraint[], counted: Counts): number[] =>
-  constraints.map(({ minDomains }, at) => (counted.size(String(at)) < minDomains ? 0 : counted.least(String(at))))
+const leastOf = (constraints: readonly Constraint[], counts: Counts): number[] =>
+  constraints.map(({ minDomains }, at) => (counts.size(String(at)) < minDomains ? 0 : counts.least(String(at))))
 
 function change(state: Filtering, pod: PodInfo, changed: PodInfo, node: NodeInfo, by: 1 | -1): void {
-  const { constraints, counts: counted, least } = state
+  const { constraints, counts, least } = state
   if (!hasAllKeys(constraints, node)) return
   const required = requiredNodesOf(pod)
   let isChanged = false
   constraints.forEach((constraint, at) => {
     if (!isMatching(constraint.selector, pod.namespace, changed) || !isNodeCounted(constraint, pod, node, required))
       return
-    counted.change(String(at), own(node.labels, constraint.topologyKey) ?? '', by)
+    counts.change(String(at), own(node.labels, constraint.topologyKey) ?? '', by)
     isChanged = true
   })
-  if (isChanged) least.splice(0, least.length, ...leastOf(constraints, counted))
+  if (isChanged) least.splice(0, least.length, ...leastOf(constraints, counts))
 }

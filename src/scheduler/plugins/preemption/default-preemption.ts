@@ -1,5 +1,5 @@
 /** DefaultPreemption: evicts pods of lower priority for a pod that fits nowhere. */
-import { podDisruptionBudgets } from '../../../client/kinds.ts'
+import { type PodDisruptionBudget, podDisruptionBudgets } from '../../../client/kinds.ts'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { int32 } from '../../../machinery/decode/configuration.ts'
 import { type FieldError, invalidValue } from '../../../machinery/validation/field-error.ts'
@@ -7,13 +7,16 @@ import { fitMessage } from '../../cycle/fit-error.ts'
 import {
   type ArgsKind,
   type Cycle,
+  type EventRegistration,
   failed,
   type Handle,
+  type Lister,
   type Plugin,
   type PodInfo,
   type PostFilterResult,
   pluginFactory,
   type Rejection,
+  type Status,
   unschedulable,
 } from '../../framework/index.ts'
 import { budgetOf } from './budgets.ts'
@@ -58,86 +61,97 @@ const stillEvicting = unschedulable('waiting for the preemption for this pod to 
 export const defaultPreemption = pluginFactory<PreemptionArgs>({
   name: 'DefaultPreemption',
   args,
-  make(settings, handle): Plugin {
-    const budgets = handle.lister(podDisruptionBudgets)
-    /**
-     * Pods whose victims are being evicted, by uid: they stay gated until then. `wasHeldBack` is set if they were about
-     * to be queued meanwhile.
-     */
-    const preempting = new Map<string, { wasHeldBack: boolean }>()
-
-    /** Evicts the victims in the background; the last one only when its deletion may wake the pod. */
-    const prepare = async (preemptor: PodInfo, node: string, victims: readonly PodInfo[]): Promise<void> => {
-      const last = victims.at(-1)
-      const waiting = { wasHeldBack: false }
-      preempting.set(preemptor.uid, waiting)
-      try {
-        await Promise.all(victims.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
-        preempting.delete(preemptor.uid)
-        const isDeleting = last !== undefined && (await evict(handle, last, preemptor, node))
-        // Events that wake the pod came too early: the last victim need not be the one that it was rejected for.
-        if (!isDeleting || waiting.wasHeldBack) handle.activate([preemptor.key])
-      } catch (error) {
-        handle.log(`cannot evict pods on ${node} for ${preemptor.key}: ${reasonOf(error)}`)
-        preempting.delete(preemptor.uid)
-        // No other event would wake it.
-        handle.activate([preemptor.key])
-      }
-    }
-
-    const conclude = (
-      cycle: Cycle,
-      candidates: readonly Candidate[],
-      rejections: ReadonlyMap<string, Rejection>,
-    ): PostFilterResult => {
-      const best = chooseCandidate(candidates)
-      if (!best) {
-        const absentReason = 'Preemption is not helpful for scheduling'
-        const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, rejections, absentReason })
-        return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
-      }
-      const { node, victims } = best
-      // Terminating pods need no eviction; their end wakes the pod.
-      const toEvict = victims.pods.filter(({ pod }) => !pod.metadata.deletionTimestamp)
-      if (toEvict.length === 0) return { nominatedNode: node }
-      handle.countPreemption(victims.pods.length)
-      clearLowerNominations(handle, cycle.pod, node)
-      void prepare(cycle.pod, node, toEvict)
-      return { nominatedNode: node }
-    }
-
-    return {
-      // After the eviction the events of other plug-ins wake it.
-      events: [],
-      preEnqueue({ uid }) {
-        const waiting = preempting.get(uid)
-        if (!waiting) return undefined
-        waiting.wasHeldBack = true
-        return stillEvicting
-      },
-      postFilter(cycle, rejections) {
-        const obstacle = obstacleFor(cycle, rejections, handle)
-        if (obstacle) return { status: unschedulable(`preemption: ${obstacle}`) }
-        const { candidates, rejections: remaining } = tryNodes(
-          cycle,
-          rejections,
-          settings,
-          handle,
-          [...budgets.all()].map(budgetOf),
-        )
-        const extenders = handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
-        if (extenders.length === 0 || candidates.length === 0) return conclude(cycle, candidates, remaining)
-        return filterByExtenders(cycle.pod, extenders, candidates).then(
-          (remainingCandidates) =>
-            remainingCandidates.length > 0
-              ? conclude(cycle, remainingCandidates, remaining)
-              : { status: unschedulable('preemption: no candidate node for preemption') },
-          (error) => ({ status: failed(new Error(`preemption: ${reasonOf(error)}`, { cause: error })) }),
-        )
-      },
-    }
-  },
+  make: (settings, handle) => new DefaultPreemption(settings, handle),
 })
+
+class DefaultPreemption implements Plugin {
+  /** After the eviction, the events of other plug-ins wake the pod. */
+  readonly events: readonly EventRegistration[] = []
+  readonly #settings: PreemptionArgs
+  readonly #handle: Handle
+  readonly #budgets: Lister<PodDisruptionBudget>
+  /**
+   * Pods whose victims are being evicted, by uid: they stay gated until then. `wasHeldBack` is set if they were about
+   * to be queued meanwhile.
+   */
+  readonly #preempting = new Map<string, { wasHeldBack: boolean }>()
+
+  constructor(settings: PreemptionArgs, handle: Handle) {
+    this.#settings = settings
+    this.#handle = handle
+    this.#budgets = handle.lister(podDisruptionBudgets)
+  }
+
+  preEnqueue({ uid }: PodInfo): Status | undefined {
+    const preemption = this.#preempting.get(uid)
+    if (!preemption) return undefined
+    preemption.wasHeldBack = true
+    return stillEvicting
+  }
+
+  postFilter(cycle: Cycle, rejections: ReadonlyMap<string, Rejection>): PostFilterResult | Promise<PostFilterResult> {
+    const obstacle = obstacleFor(cycle, rejections, this.#handle)
+    if (obstacle) return { status: unschedulable(`preemption: ${obstacle}`) }
+    const { candidates, rejections: remaining } = tryNodes(
+      cycle,
+      rejections,
+      this.#settings,
+      this.#handle,
+      [...this.#budgets.all()].map(budgetOf),
+    )
+    const extenders = this.#handle.extenders.filter((extender) => extender.preempt && extender.isInterested(cycle.pod))
+    if (extenders.length === 0 || candidates.length === 0) return this.#conclude(cycle, candidates, remaining)
+    return filterByExtenders(cycle.pod, extenders, candidates).then(
+      (accepted) =>
+        accepted.length > 0
+          ? this.#conclude(cycle, accepted, remaining)
+          : { status: unschedulable('preemption: no candidate node for preemption') },
+      (error) => ({ status: failed(new Error(`preemption: ${reasonOf(error)}`, { cause: error })) }),
+    )
+  }
+
+  /** Chooses a candidate, and begins to evict its victims. */
+  #conclude(
+    cycle: Cycle,
+    candidates: readonly Candidate[],
+    rejections: ReadonlyMap<string, Rejection>,
+  ): PostFilterResult {
+    const best = chooseCandidate(candidates)
+    if (!best) {
+      const absentReason = 'Preemption is not helpful for scheduling'
+      const message = fitMessage({ nodeCount: cycle.snapshot.nodes.length, rejections, absentReason })
+      return { status: unschedulable(`preemption: ${message}`), nominatedNode: '' }
+    }
+    const { node, victims } = best
+    // Terminating pods need no eviction; their end wakes the pod.
+    const toEvict = victims.pods.filter(({ pod }) => !pod.metadata.deletionTimestamp)
+    if (toEvict.length === 0) return { nominatedNode: node }
+    this.#handle.countPreemption(victims.pods.length)
+    clearLowerNominations(this.#handle, cycle.pod, node)
+    void this.#evictAll(toEvict, cycle.pod, node)
+    return { nominatedNode: node }
+  }
+
+  /** Evicts the victims in the background; the last one only when its deletion may wake the pod. */
+  async #evictAll(victims: readonly PodInfo[], preemptor: PodInfo, node: string): Promise<void> {
+    const handle = this.#handle
+    const last = victims.at(-1)
+    const preemption = { wasHeldBack: false }
+    this.#preempting.set(preemptor.uid, preemption)
+    try {
+      await Promise.all(victims.slice(0, -1).map((victim) => evict(handle, victim, preemptor, node)))
+      this.#preempting.delete(preemptor.uid)
+      const isDeleting = last !== undefined && (await evict(handle, last, preemptor, node))
+      // Events that wake the pod came too early: the last victim need not be the one that it was rejected for.
+      if (!isDeleting || preemption.wasHeldBack) handle.activate([preemptor.key])
+    } catch (error) {
+      handle.log(`cannot evict pods on ${node} for ${preemptor.key}: ${reasonOf(error)}`)
+      this.#preempting.delete(preemptor.uid)
+      // No other event would wake it.
+      handle.activate([preemptor.key])
+    }
+  }
+}
 
 /** The reason why the pod may not preempt; undefined if it may. */
 function obstacleFor(
@@ -148,11 +162,10 @@ function obstacleFor(
   if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.'
   const nominated = handle.nominatedNode(pod.uid)
   if (!nominated || rejections.get(nominated)?.status.code === 'UnschedulableAndUnresolvable') return undefined
-  // An earlier preemption for the pod is still in progress.
-  const isBeingMade = snapshot
+  const isInProgress = snapshot
     .node(nominated)
     ?.pods.some((other) => other.priority < pod.priority && isBeingPreempted(other))
-  return isBeingMade ? 'not eligible due to a terminating pod on the nominated node.' : undefined
+  return isInProgress ? 'not eligible due to a terminating pod on the nominated node.' : undefined
 }
 
 const isBeingPreempted = ({ pod: { metadata, status } }: PodInfo): boolean =>

@@ -8,7 +8,7 @@ import {
   persistentVolumes as volumes,
 } from '../../../../client/kinds.ts'
 import { isAlreadyExists, isConflict, messageOf } from '../../../api-errors.ts'
-import type { PlannedEvent } from '../claim-plan.ts'
+import type { PlannedEvent } from '../decisions/claim-plan.ts'
 import type { BinderWrites } from '../writes.ts'
 import { createHostPath, type HostPathOptions, hostPathProvisioner } from './host-path.ts'
 import { provisionerOf } from './provisioners.ts'

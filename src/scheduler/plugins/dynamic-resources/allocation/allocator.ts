@@ -33,7 +33,7 @@ export interface Limits {
 
 /**
  * Returns the devices by claim; undefined if there is no solution. Throws an Error for invalid claims, a NodeFault or
- * TimeIsUp.
+ * DeadlineExceeded.
  */
 export function allocate(
   claims: readonly ClaimToAllocate[],

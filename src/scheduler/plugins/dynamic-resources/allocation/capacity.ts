@@ -28,9 +28,11 @@ export function consumptionOf(wanted: Wanted, { capacity = {} }: Device): Consum
   if (Object.keys(requests).some((name) => !Object.hasOwn(capacity, name))) return undefined
   const taken: [string, string][] = []
   for (const [name, offered] of Object.entries(capacity)) {
-    const asked = own(requests, name)
+    const requested = own(requests, name)
     const takes =
-      asked === undefined ? (offered.requestPolicy?.default ?? offered.value) : roundedUp(asked, offered.requestPolicy)
+      requested === undefined
+        ? (offered.requestPolicy?.default ?? offered.value)
+        : roundedUp(requested, offered.requestPolicy)
     if (!isAllowed(takes, offered.requestPolicy)) return undefined
     taken.push([name, takes])
   }
@@ -48,14 +50,14 @@ export const hasCapacity = (
       others.reduce((sum, one) => sum + (one?.get(name) ?? 0n), amount(own(taken, name) ?? '0')) <= amount(value),
   )
 
-function roundedUp(asked: string, { validRange, validValues }: Policy = {}): string {
+function roundedUp(requested: string, { validRange, validValues }: Policy = {}): string {
   if (validRange?.min !== undefined) {
     const { min, step } = validRange
-    if (compareQuantities(asked, min) < 0) return min
-    const over = step === undefined ? 0n : (amount(asked) - amount(min)) % amount(step)
-    return step === undefined || over === 0n ? asked : addQuantities(asked, `${amount(step) - over}n`)
+    if (compareQuantities(requested, min) < 0) return min
+    const over = step === undefined ? 0n : (amount(requested) - amount(min)) % amount(step)
+    return step === undefined || over === 0n ? requested : addQuantities(requested, `${amount(step) - over}n`)
   }
-  return validValues?.find((value) => compareQuantities(value, asked) >= 0) ?? asked
+  return validValues?.find((value) => compareQuantities(value, requested) >= 0) ?? requested
 }
 
 function isAllowed(takes: string, { validRange, validValues = [], default: usual }: Policy = {}): boolean {

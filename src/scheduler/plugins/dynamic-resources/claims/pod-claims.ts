@@ -1,8 +1,9 @@
-/** The claims of a pod, or upstream's reason why one of them is unusable. */
+/** The claims of a pod, and upstream's reasons why one of them is unusable. */
 import { claimName } from '../../../../api/dra/pod-claims.ts'
-import type { ResourceClaim } from '../../../../client/kinds.ts'
+import type { DeviceClass, ResourceClaim } from '../../../../client/kinds.ts'
 import { controllerOf } from '../../../../client/objects/owners.ts'
-import type { PodInfo } from '../../../framework/index.ts'
+import type { Lister, PodInfo } from '../../../framework/index.ts'
+import type { ClaimTracker } from './claim-tracker.ts'
 
 type Claims = { get(namespace: string, name: string): ResourceClaim | undefined }
 
@@ -30,5 +31,32 @@ const maxReservations = 256
 export const isReservedFor = ({ status }: ResourceClaim, { pod }: PodInfo): boolean =>
   status?.reservedFor?.some(({ uid }) => uid === pod.metadata.uid) ?? false
 
-export const canBeReserved = ({ status }: ResourceClaim): boolean =>
-  (status?.reservedFor?.length ?? 0) < maxReservations
+const canBeReserved = ({ status }: ResourceClaim): boolean => (status?.reservedFor?.length ?? 0) < maxReservations
+
+/** Returns true if the claim is reserved for other pods. */
+export const isUsedByOthers = ({ status }: ResourceClaim, { pod }: PodInfo): boolean =>
+  status?.reservedFor?.some(({ uid }) => uid !== pod.metadata.uid) ?? false
+
+/** The reason why a claim of the pod excludes all nodes. */
+export function faultOf(
+  claim: ResourceClaim,
+  pod: PodInfo,
+  tracker: Pick<ClaimTracker, 'isInFlight'>,
+  classes: Pick<Lister<DeviceClass>, 'get'>,
+): string | undefined {
+  if (claim.status?.allocation)
+    return !canBeReserved(claim) && !isReservedFor(claim, pod) ? 'resourceclaim in use' : undefined
+  const { namespace, name } = claim.metadata
+  if (tracker.isInFlight(claim)) return `resource claim ${namespace}/${name} is in the process of being allocated`
+  for (const [request, className] of classNamesOf(claim))
+    if (!classes.get('', className)) return `request ${request}: device class ${className} does not exist`
+  return undefined
+}
+
+/** The names of a claim's requests, or of their alternatives, with the names of their classes. */
+const classNamesOf = ({ spec }: ResourceClaim): (readonly [request: string, className: string])[] =>
+  (spec.devices?.requests ?? []).flatMap(({ name, exactly, firstAvailable = [] }) =>
+    exactly
+      ? [[name, exactly.deviceClassName] as const]
+      : firstAvailable.map((one) => [`${name}/${one.name}`, one.deviceClassName] as const),
+  )

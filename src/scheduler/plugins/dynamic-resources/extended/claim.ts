@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type { Pod, ResourceClaim } from '../../../../client/kinds.ts'
 import { controllerOf } from '../../../../client/objects/owners.ts'
 import { wholeValue } from '../../../../machinery/values/quantity.ts'
-import type { PodInfo } from '../../../framework/index.ts'
+import type { NodeInfo, PodInfo } from '../../../framework/index.ts'
 import type { Request } from '../allocation/devices.ts'
 
 const annotation = 'resource.kubernetes.io/extended-resource-claim'
@@ -49,12 +49,22 @@ export interface DeviceRequests {
   readonly mappings: RequestMapping[]
 }
 
+/** The requests for those of the resources that the node itself does not have. Undefined: it has all. */
+export function missingRequests(
+  resources: ReadonlyMap<string, string>,
+  pod: PodInfo,
+  { allocatable }: NodeInfo,
+): DeviceRequests | undefined {
+  const missing = new Map([...resources].filter(([name]) => (allocatable.scalar.get(name) ?? 0) === 0))
+  return missing.size > 0 ? requestsOf(pod, missing) : undefined
+}
+
 /** The requests of a pod's containers for these resources; `classes` has the class of each. */
 export function requestsOf({ pod }: PodInfo, classes: ReadonlyMap<string, string>): DeviceRequests {
   const initial = pod.spec?.initContainers ?? []
   const containers = [...initial, ...(pod.spec?.containers ?? [])].map((container, at) => ({ container, at }))
   const isShort = ({ container, at }: Placed): boolean => at < initial.length && container.restartPolicy !== 'Always'
-  const asked: DeviceRequests = { requests: [], mappings: [] }
+  const result: DeviceRequests = { requests: [], mappings: [] }
   for (const [resource, deviceClassName] of [...classes].sort(([a], [b]) => (a < b ? -1 : 1))) {
     const lasting = containers
       .filter((one) => !isShort(one))
@@ -69,13 +79,13 @@ export function requestsOf({ pod }: PodInfo, classes: ReadonlyMap<string, string
       (most, { own }) => (own && countOf(own) > countOf(most) ? own : most),
       undefined,
     )
-    asked.requests.push(...lasting.flatMap(({ own }) => own ?? []), ...(most ? [most] : []))
+    result.requests.push(...lasting.flatMap(({ own }) => own ?? []), ...(most ? [most] : []))
     for (const { container, reused, own } of [...lasting, ...brief.map((one) => ({ ...one, own: one.own && most }))])
       for (const { name } of [...reused, ...(own ? [own] : [])])
-        asked.mappings.push({ containerName: container.name, resourceName: resource, requestName: name })
+        result.mappings.push({ containerName: container.name, resourceName: resource, requestName: name })
   }
-  asked.requests.sort((a, b) => (a.name < b.name ? -1 : 1))
-  return asked
+  result.requests.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return result
 }
 
 interface Placed {

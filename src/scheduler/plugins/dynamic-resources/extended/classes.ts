@@ -1,6 +1,6 @@
 /** Device classes that pods may request as extended resources (KEP-5004). */
 import { type DeviceClass, deviceClasses } from '../../../../client/kinds.ts'
-import type { Handle } from '../../../framework/index.ts'
+import type { Handle, PodInfo } from '../../../framework/index.ts'
 
 /** Every class can be requested by this prefix and its name. */
 const implicitPrefix = 'deviceclass.resource.kubernetes.io/'
@@ -22,4 +22,17 @@ export function classesByResource(handle: Pick<Handle, 'lister'>): (resource: st
     for (const one of classes.by(resourcesOfClass, resource)) if (!found || isBefore(one, found)) found = one
     return found
   }
+}
+
+/** The extended resources that the pod requests and a device class backs, with the name of the class. */
+export function backedResources(
+  { requests }: PodInfo,
+  classOf: (resource: string) => DeviceClass | undefined,
+): ReadonlyMap<string, string> {
+  const resources = new Map<string, string>()
+  for (const [name, amount] of requests.scalar) {
+    const className = amount > 0 ? classOf(name)?.metadata.name : undefined
+    if (className !== undefined) resources.set(name, className)
+  }
+  return resources
 }

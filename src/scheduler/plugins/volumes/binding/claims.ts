@@ -59,13 +59,13 @@ export function sortClaims(claims: readonly PersistentVolumeClaim[], storage: St
 }
 
 /** A missing class does not delay the binding: it may be created later. */
-const classOf = (claim: PersistentVolumeClaim, { storageClass }: Storage): StorageClass | undefined =>
-  storageClass(claimClass(claim))
+const classOf = (claim: PersistentVolumeClaim, storage: Storage): StorageClass | undefined =>
+  storage.storageClass(claimClass(claim))
 
-function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, { volumesOf }: Storage): DelayedClaim {
+function delayedClaim(claim: PersistentVolumeClaim, storageClass: StorageClass, storage: Storage): DelayedClaim {
   const candidates: PersistentVolume[] = []
   let reserved: PersistentVolume | undefined
-  for (const volume of volumesOf(storageClass.metadata.name ?? '')) {
+  for (const volume of storage.volumesOf(storageClass.metadata.name ?? '')) {
     if (volume.metadata.deletionTimestamp) continue
     if (isBoundOrReserved(volume, claim)) reserved ??= isReserved(volume, claim) ? volume : undefined
     else if (isMatch(volume, claim)) candidates.push(volume)

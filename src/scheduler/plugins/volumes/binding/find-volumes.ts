@@ -23,12 +23,10 @@ export function findVolumes(
   node: Node,
   provisioners: Provisioners,
 ): PodVolumes | { readonly reasons: readonly string[] } {
-  const against: string[] = []
   const fault = boundFault(bound, node)
-  if (fault) against.push(fault)
   const found = findDelayed(delayed, node, provisioners)
-  if (typeof found === 'string') against.push(found)
-  return against.length === 0 && typeof found !== 'string' ? found : { reasons: against }
+  if (fault === undefined && typeof found !== 'string') return found
+  return { reasons: [fault, found].filter((reason) => typeof reason === 'string') }
 }
 
 function boundFault(bound: readonly BoundClaim[], node: Node): string | undefined {
@@ -45,10 +43,10 @@ function findDelayed(delayed: readonly DelayedClaim[], node: Node, provisioners:
   const taken = new Set<PersistentVolume>()
   for (const one of delayed)
     if (one.selectedNode !== undefined && one.selectedNode !== node.metadata.name) return reasons.nothingToBind
-  for (const { claim, storageClass, selectedNode, reserved: kept, candidates } of delayed) {
+  for (const { claim, storageClass, selectedNode, reserved, candidates } of delayed) {
     const suitable = (volume: PersistentVolume): boolean => !taken.has(volume) && reaches(volume)(node)
     // A volume reserved for the claim is the only choice.
-    const volume = selectedNode === undefined ? (kept ? [kept] : candidates).find(suitable) : undefined
+    const volume = selectedNode === undefined ? (reserved ? [reserved] : candidates).find(suitable) : undefined
     if (volume) {
       taken.add(volume)
       bindings.push({ claim, volume })

@@ -2,36 +2,26 @@
  * VolumeBinding: schedules a pod where its volumes are or can be; binds or provisions volumes with delayed binding for
  * the node (KEP-490).
  */
-import { volumeClass } from '../../../../api/core/storage/binding/storage-class.ts'
-import {
-  type CSIStorageCapacity,
-  csiDrivers,
-  csiStorageCapacities,
-  nodes as nodesResource,
-  type PersistentVolume,
-  persistentVolumeClaims,
-  persistentVolumes,
-  pods as podsResource,
-  storageClasses,
-} from '../../../../client/kinds.ts'
 import { type FieldError, invalidValue } from '../../../../machinery/validation/field-error.ts'
 import {
   failed,
   type Handle,
+  type NodeInfo,
   type Plugin,
   type PodInfo,
+  type PreFiltered,
   pluginFactory,
   type Status,
   skip,
   unresolvable,
 } from '../../../framework/index.ts'
-import { Assumed } from '../../assumed.ts'
 import { Waiters } from '../../waiters.ts'
 import { claimsOf } from '../pod-volumes.ts'
 import { type SortedClaims, sortClaims } from './claims.ts'
 import { findVolumes, type PodVolumes } from './find-volumes.ts'
 import { events } from './hints.ts'
-import { assume, type CurrentObjects, forget, isBindingComplete, write } from './publish.ts'
+import { BindingObjects } from './objects.ts'
+import { assume, forget, isBindingComplete, write } from './publish.ts'
 import { type ShapePoint, scoreVolumes } from './scoring.ts'
 
 export interface VolumeBindingArgs {
@@ -67,7 +57,7 @@ export const volumeBinding = pluginFactory<VolumeBindingArgs>({
       ...shapeFaults(shape, `${path}.shape`),
     ],
   },
-  make,
+  make: (args, handle) => new VolumeBinding(args, handle),
 })
 
 function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
@@ -84,102 +74,89 @@ function shapeFaults(shape: readonly ShapePoint[], path: string): FieldError[] {
 }
 
 const unboundImmediate = unresolvable('pod has unbound immediate PersistentVolumeClaims')
-const byClass = (volume: PersistentVolume): readonly string[] => [volumeClass(volume)]
-const byCapacityClass = ({ storageClassName }: CSIStorageCapacity): readonly string[] => [storageClassName]
 
-function make({ bindTimeoutSeconds, shape }: VolumeBindingArgs, handle: Handle): Plugin<Filtering, Filtering> {
-  const lists = {
-    claims: handle.lister(persistentVolumeClaims),
-    volumes: handle.lister(persistentVolumes),
-    classes: handle.lister(storageClasses),
-    drivers: handle.lister(csiDrivers),
-    capacities: handle.lister(csiStorageCapacities),
-    nodes: handle.lister(nodesResource),
-    pods: handle.lister(podsResource),
-  }
-  const assumed = { claims: new Assumed(lists.claims), volumes: new Assumed(lists.volumes) }
-  const storage = {
-    volume: (name: string) => assumed.volumes.get('', name),
-    *volumesOf(className: string) {
-      for (const volume of lists.volumes.by(byClass, className)) yield assumed.volumes.of(volume)
-    },
-    storageClass: (name: string) => lists.classes.get('', name),
-  }
-  const provisioners = {
-    driver: (name: string) => lists.drivers.get('', name),
-    capacitiesOf: (className: string) => lists.capacities.by(byCapacityClass, className),
-  }
-  const now: CurrentObjects = {
-    node: (name) => lists.nodes.get('', name),
-    pod: (namespace, name) => lists.pods.get(namespace, name),
-    claim: (namespace, name) => assumed.claims.get(namespace, name),
-    volume: (name) => assumed.volumes.get('', name),
-  }
-  const waiters = new Waiters()
-  for (const list of [lists.claims, lists.volumes]) list.onChange(() => waiters.check())
-  lists.pods.onChange((after) => {
-    if (!after) waiters.check()
-  })
+class VolumeBinding implements Plugin<Filtering, Filtering> {
+  readonly events = events
+  readonly #args: VolumeBindingArgs
+  readonly #handle: Handle
+  readonly #objects: BindingObjects
+  readonly #waiters = new Waiters()
 
-  return {
-    events,
-
-    preFilter(pod) {
-      const found = claimsOf(pod, assumed.claims)
-      if (found.length === 0) return skip
-      for (const one of found) if ('missing' in one) return unresolvable(one.missing)
-      const claims = sortClaims(
-        found.flatMap((one) => ('claim' in one ? [one.claim] : [])),
-        storage,
-      )
-      return claims.immediate.length > 0 ? unboundImmediate : { state: { claims, byNode: new Map() } }
-    },
-
-    filter({ claims: { bound, delayed }, byNode }, _pod, node): Status | undefined {
-      const found = findVolumes(bound, delayed, node.node, provisioners)
-      if ('reasons' in found) return unresolvable(...found.reasons)
-      byNode.set(node.name, found)
-      return undefined
-    },
-
-    preScore: (_pod, _nodes, state) =>
-      state && shape.length > 0 && state.claims.delayed.length > 0 ? { state } : skip,
-    score({ byNode }, _pod, node) {
-      const found = byNode.get(node.name)
-      return found ? scoreVolumes(found, shape) : 0
-    },
-
-    reserve(state, _pod, node) {
-      const found = state?.byNode.get(node)
-      if (found) assume(found, node, assumed)
-      return undefined
-    },
-    unreserve(state, _pod, node) {
-      const found = state?.byNode.get(node)
-      if (found) forget(found, assumed)
-    },
-    needsPreBind: (state, _pod, node) => hasWork(state?.byNode.get(node)),
-    preBind: (state, pod, node, signal) => bindVolumes(state?.byNode.get(node), pod, node, signal),
+  constructor(args: VolumeBindingArgs, handle: Handle) {
+    this.#args = args
+    this.#handle = handle
+    this.#objects = new BindingObjects(handle)
+    this.#objects.onChange(() => this.#waiters.check())
   }
 
-  async function bindVolumes(
-    found: PodVolumes | undefined,
+  preFilter(pod: PodInfo): PreFiltered<Filtering> | Status {
+    const found = claimsOf(pod, this.#objects.assumed.claims)
+    if (found.length === 0) return skip
+    for (const one of found) if ('missing' in one) return unresolvable(one.missing)
+    const claims = sortClaims(
+      found.flatMap((one) => ('claim' in one ? [one.claim] : [])),
+      this.#objects,
+    )
+    return claims.immediate.length > 0 ? unboundImmediate : { state: { claims, byNode: new Map() } }
+  }
+
+  filter({ claims: { bound, delayed }, byNode }: Filtering, _pod: PodInfo, node: NodeInfo): Status | undefined {
+    const found = findVolumes(bound, delayed, node.node, this.#objects)
+    if ('reasons' in found) return unresolvable(...found.reasons)
+    byNode.set(node.name, found)
+    return undefined
+  }
+
+  preScore(
+    _pod: PodInfo,
+    _nodes: readonly NodeInfo[],
+    state: Filtering | undefined,
+  ): { readonly state: Filtering } | Status {
+    return state && this.#args.shape.length > 0 && state.claims.delayed.length > 0 ? { state } : skip
+  }
+
+  score({ byNode }: Filtering, _pod: PodInfo, node: NodeInfo): number {
+    const found = byNode.get(node.name)
+    return found ? scoreVolumes(found, this.#args.shape) : 0
+  }
+
+  reserve(state: Filtering | undefined, _pod: PodInfo, node: string): undefined {
+    const found = state?.byNode.get(node)
+    if (found) assume(found, node, this.#objects.assumed)
+  }
+
+  unreserve(state: Filtering | undefined, _pod: PodInfo, node: string): void {
+    const found = state?.byNode.get(node)
+    if (found) forget(found, this.#objects.assumed)
+  }
+
+  needsPreBind(state: Filtering | undefined, _pod: PodInfo, node: string): boolean {
+    return hasWork(state?.byNode.get(node))
+  }
+
+  /** Writes the bindings, and waits until all claims are bound. */
+  async preBind(
+    state: Filtering | undefined,
     pod: PodInfo,
     node: string,
     signal: AbortSignal,
   ): Promise<Status | undefined> {
-    if (!found || !hasWork(found)) return undefined
+    const found = state?.byNode.get(node)
+    if (!hasWork(found)) return undefined
     try {
-      await write(found, node, handle.client, assumed)
-      await waiters.until(() => isBindingComplete(found, pod, node, now), bindTimeoutSeconds * 1000, signal)
+      await write(found, node, this.#handle.client, this.#objects.assumed)
+      await this.#waiters.until(
+        () => isBindingComplete(found, pod, node, this.#objects),
+        this.#args.bindTimeoutSeconds * 1000,
+        signal,
+      )
       return undefined
     } catch (error) {
-      return failed(
-        new Error(`binding volumes: ${error instanceof Error ? error.message : String(error)}`, { cause: error }),
-      )
+      const reason = error instanceof Error ? error.message : String(error)
+      return failed(new Error(`binding volumes: ${reason}`, { cause: error }))
     }
   }
 }
 
-const hasWork = (found: PodVolumes | undefined): boolean =>
+const hasWork = (found: PodVolumes | undefined): found is PodVolumes =>
   found !== undefined && found.bindings.length + found.provisions.length > 0

@@ -78,28 +78,28 @@ export function isBindingComplete(
   { bindings, provisions }: PodVolumes,
   pod: PodInfo,
   nodeName: string,
-  now: CurrentObjects,
+  objects: CurrentObjects,
 ): boolean {
-  const node = now.node(nodeName)
+  const node = objects.node(nodeName)
   if (!node) throw new Error(`failed to get node "${nodeName}": node "${nodeName}" not found`)
-  const current = now.pod(pod.namespace, pod.name)
+  const current = objects.pod(pod.namespace, pod.name)
   if (current?.metadata.uid !== pod.pod.metadata.uid)
     throw new Error(`pod does not exist any more: pod "${pod.name}" not found`)
   for (const { claim, volume } of bindings) {
     const name = volume.metadata.name ?? ''
-    const live = now.volume(name)
+    const live = objects.volume(name)
     if (!live) throw new Error(`failed to get pv "${name}" from cache: it has gone`)
     mustReach(live, node)
     if (!live.spec?.claimRef?.uid) throw new Error(`ClaimRef got reset for pv "${name}"`)
-    if (!isBound(mustBeThere(claim, now))) return false
+    if (!isBound(currentClaim(claim, objects))) return false
   }
   for (const { claim } of provisions) {
-    const live = mustBeThere(claim, now)
+    const live = currentClaim(claim, objects)
     const name = `${live.metadata.namespace}/${live.metadata.name}`
     if (!live.metadata.annotations) throw new Error(`selectedNode annotation reset for PVC "${name}"`)
     // The provisioner removes the annotation if it cannot create the volume.
     if (live.metadata.annotations[selectedNode] !== nodeName) throw new Error(`provisioning failed for PVC "${name}"`)
-    const volume = live.spec?.volumeName ? now.volume(live.spec.volumeName) : undefined
+    const volume = live.spec?.volumeName ? objects.volume(live.spec.volumeName) : undefined
     if (volume) mustReach(volume, node)
     if (!isBound(live) || !volume) return false
   }
@@ -108,11 +108,12 @@ export function isBindingComplete(
 
 const isBound = (claim: PersistentVolumeClaim): boolean => Boolean(claim.spec?.volumeName) && has(claim, bindCompleted)
 
-function mustBeThere(
+/** Returns the current claim. Throws an Error if it was deleted. */
+function currentClaim(
   { metadata: { namespace = '', name = '' } }: PersistentVolumeClaim,
-  { claim }: CurrentObjects,
+  objects: CurrentObjects,
 ): PersistentVolumeClaim {
-  const live = claim(namespace, name)
+  const live = objects.claim(namespace, name)
   if (!live) throw new Error(`failed to get pvc "${namespace}/${name}": persistentvolumeclaim "${name}" not found`)
   return live
 }

@@ -73,10 +73,12 @@ function make(_: undefined, handle: Handle): Plugin<Filtering> {
     },
   }
 
-  function podMayHelp(pod: PodInfo, gone: Pod): boolean {
-    const before = new PodInfo(gone)
+  function podMayHelp(pod: PodInfo, deleted: Pod): boolean {
+    const before = new PodInfo(deleted)
     if (before.claims.some((key) => pod.claims.includes(key))) return true
-    return pod.pod.spec?.volumes?.some((volume) => gone.spec?.volumes?.some((other) => clash(volume, other))) ?? false
+    return (
+      pod.pod.spec?.volumes?.some((volume) => deleted.spec?.volumes?.some((other) => clash(volume, other))) ?? false
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 /** The parsed schedule of a CronJob in its time zone. */
-import { parseCronSchedule } from '../../../api/batch/cron-schedule.ts'
-import type { CronJob } from '../../../client/kinds.ts'
+import { parseCronSchedule } from '../../../../api/batch/cron-schedule.ts'
+import type { CronJob } from '../../../../client/kinds.ts'
 import type { Next } from './missed-times.ts'
 import { type Clocks, clocksOf, nextTime } from './next-time.ts'
 

@@ -1,8 +1,8 @@
 /** Plans the next step of a volume. Pure function of the volume and the claim that it references. */
 
-import { deletionFinalizer, has, provisionedBy } from '../../../api/core/storage/binding/annotations.ts'
-import { sameVolumeMode } from '../../../api/core/storage/binding/matching.ts'
-import type { PersistentVolume, PersistentVolumeClaim } from '../../../client/kinds.ts'
+import { deletionFinalizer, has, provisionedBy } from '../../../../api/core/storage/binding/annotations.ts'
+import { sameVolumeMode } from '../../../../api/core/storage/binding/matching.ts'
+import type { PersistentVolume, PersistentVolumeClaim } from '../../../../client/kinds.ts'
 
 export type VolumePlan =
   | { readonly step: 'phase'; readonly phase: 'Available' | 'Bound' }

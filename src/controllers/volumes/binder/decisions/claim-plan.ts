@@ -1,15 +1,20 @@
 /** Plans the next step of a claim. Pure function of the claim and of look-ups. */
 
-import { bindCompleted, boundByController, has, selectedNode } from '../../../api/core/storage/binding/annotations.ts'
-import { bestVolume, isBoundOrReserved, mismatch } from '../../../api/core/storage/binding/matching.ts'
+import {
+  bindCompleted,
+  boundByController,
+  has,
+  selectedNode,
+} from '../../../../api/core/storage/binding/annotations.ts'
+import { bestVolume, isBoundOrReserved, mismatch } from '../../../../api/core/storage/binding/matching.ts'
 import {
   claimClass,
   defaultClass,
   namesClass,
   waitsForConsumer,
-} from '../../../api/core/storage/binding/storage-class.ts'
-import type { EventType } from '../../../client/events/event-recorder.ts'
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
+} from '../../../../api/core/storage/binding/storage-class.ts'
+import type { EventType } from '../../../../client/events/event-recorder.ts'
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
 
 /** An event to record. */
 export interface PlannedEvent {

@@ -1,5 +1,5 @@
 /** Computes the next time of a cron schedule in a time zone, like robfig/cron, which upstream uses. */
-import type { CronSchedule } from '../../../api/batch/cron-schedule.ts'
+import type { CronSchedule } from '../../../../api/batch/cron-schedule.ts'
 
 /** A local time. `day` is the day of the month, `weekday` is 0 on Sundays. */
 interface LocalTime {

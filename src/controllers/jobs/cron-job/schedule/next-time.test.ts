@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseCronSchedule } from '../../../api/batch/cron-schedule.ts'
+import { parseCronSchedule } from '../../../../api/batch/cron-schedule.ts'
 import { clocksOf, nextTime, utcClocks } from './next-time.ts'
 
 const next = (schedule: string, after: string, zone?: string): string | undefined => {

@@ -1,5 +1,5 @@
 /** Finds the missed time that a CronJob has to make up for, and its next time. All times are in ms since the epoch. */
-import type { CronJob } from '../../../client/kinds.ts'
+import type { CronJob } from '../../../../client/kinds.ts'
 
 /** Returns the next time of a schedule after another time; undefined if none exists. */
 export type Next = (after: number) => number | undefined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../client/kinds.ts'
-import { claimOf, volumeOf } from './binder.fixture.ts'
+import type { PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../../../client/kinds.ts'
+import { claimOf, volumeOf } from '../binder.fixture.ts'
 import { planClaim } from './claim-plan.ts'
 import { finalizersFor, planVolume } from './volume-plan.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseCronSchedule } from '../../../api/batch/cron-schedule.ts'
-import type { CronJob } from '../../../client/kinds.ts'
+import { parseCronSchedule } from '../../../../api/batch/cron-schedule.ts'
+import type { CronJob } from '../../../../client/kinds.ts'
 import { dueTime, type Next, nextInMs } from './missed-times.ts'
 import { nextTime, utcClocks } from './next-time.ts'
 
