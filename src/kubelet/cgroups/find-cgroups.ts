@@ -1,0 +1,46 @@
+/** Finds how this machine mounts its cgroups: v1, v2, or v1 with v2 beside it (hybrid). */
+import { readFileSync } from 'node:fs'
+import type { CgroupTree } from './cgroup-tree.ts'
+import { CgroupTreeV1 } from './cgroup-tree-v1.ts'
+import { CgroupTreeV2 } from './cgroup-tree-v2.ts'
+
+const controllerNames = new Set([
+  'cpu',
+  'cpuacct',
+  'cpuset',
+  'memory',
+  'devices',
+  'freezer',
+  'net_cls',
+  'net_prio',
+  'blkio',
+  'perf_event',
+  'hugetlb',
+  'pids',
+  'rdma',
+  'misc',
+])
+
+/** Throws an Error if no cgroups are mounted. `mountInfo` is the text of `/proc/self/mountinfo`. */
+export function findCgroups(mountInfo = readFileSync('/proc/self/mountinfo', 'utf8')): CgroupTree {
+  const controllers = new Map<string, string>()
+  let unified: string | undefined
+  for (const line of mountInfo.split('\n')) {
+    const [before = '', after = ''] = line.split(' - ')
+    const mountPoint = before.split(' ')[4] ?? ''
+    const [type, , options = ''] = after.split(' ')
+    if (type === 'cgroup2') unified ??= mountPoint
+    if (type !== 'cgroup') continue
+    for (const option of options.split(',')) {
+      // systemd's own hierarchy has a name and no controller.
+      const name = option === 'name=systemd' ? 'systemd' : option
+      if (name !== 'systemd' && !controllerNames.has(name)) continue
+      const known = controllers.get(name)
+      // Of several mounts of one hierarchy, the shortest path is used.
+      if (known === undefined || mountPoint.length < known.length) controllers.set(name, mountPoint)
+    }
+  }
+  if (controllers.has('memory') || controllers.has('cpu')) return new CgroupTreeV1(controllers, unified)
+  if (unified !== undefined) return new CgroupTreeV2(unified)
+  throw new Error('failed to find cgroup mounts: mount cgroup2 at /sys/fs/cgroup')
+}
