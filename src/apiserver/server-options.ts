@@ -31,6 +31,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly proxyClient?: ProxyClient
   /** Settings of connections to kubelets. */
   readonly kubelets?: KubeletOptions
+  /** Serves metrics.k8s.io, from the kubelets, once there is one. Default: false. */
+  readonly resourceMetrics?: boolean
   /** `--feature-gates`. Default: the defaults of 1.36. */
   readonly features?: FeatureGates
   /** `--runtime-config`: `api/beta=true`, `batch/v1=false`, … */

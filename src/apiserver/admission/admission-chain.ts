@@ -11,12 +11,12 @@ export class AdmissionChain implements Admission {
   readonly #mutating: Readonly<Record<Operation, readonly Step[]>>
   readonly #validating: Readonly<Record<Operation, readonly Step[]>>
 
-  /** Observes the time that a step took in all plug-ins together. Optional. */
+  /** Observes the time of a step, of all plug-ins together. */
   readonly #metrics: StepMetrics | undefined
 
-  constructor(plugins: readonly AdmissionPlugin[], counted?: StepMetrics) {
+  constructor(plugins: readonly AdmissionPlugin[], metrics?: StepMetrics) {
     this.#plugins = plugins
-    this.#metrics = counted
+    this.#metrics = metrics
     this.#mutating = byOperation(plugins, ({ mutate }) => mutate)
     this.#validating = byOperation(plugins, ({ validate }) => validate)
   }
@@ -48,16 +48,17 @@ export class AdmissionChain implements Admission {
     return this.#timed('validating', attributes, () => inOrder(this.#validating[attributes.operation], attributes))
   }
 
-  #timed(type: StepType, { operation }: AdmissionAttributes, work: () => void | Promise<void>): void | Promise<void> {
-    const counted = this.#metrics
-    if (!counted) return work()
+  #timed(type: StepType, { operation }: AdmissionAttributes, step: () => void | Promise<void>): void | Promise<void> {
+    const metrics = this.#metrics
+    if (!metrics) return step()
     const started = performance.now()
-    const done = (rejected: boolean): void => counted(type, operation, rejected, (performance.now() - started) / 1000)
+    const observe = (rejected: boolean): void =>
+      metrics(type, operation, rejected, (performance.now() - started) / 1000)
     return settle(
-      work,
-      () => done(false),
+      step,
+      () => observe(false),
       (error) => {
-        done(true)
+        observe(true)
         throw error
       },
     )
@@ -78,8 +79,8 @@ function byOperation(
 /** Runs the mutating plug-ins a second time if one requested it. There is no third round. */
 function reinvoke(steps: readonly Step[], attributes: AdmissionAttributes): void | Promise<void> {
   const { reinvocation } = attributes
-  if (!reinvocation?.wanted) return
-  attributes.reinvocation = { ...reinvocation, round: 1, wanted: false }
+  if (!reinvocation?.shouldReinvoke) return
+  attributes.reinvocation = { ...reinvocation, round: 1, shouldReinvoke: false }
   return inOrder(steps, attributes)
 }
 
@@ -92,7 +93,7 @@ function deduplicateOwners({ operation, object, warn }: AdmissionAttributes): vo
 
 function inOrder(steps: readonly Step[], attributes: AdmissionAttributes, from = 0): void | Promise<void> {
   for (let i = from; i < steps.length; i++) {
-    const done = steps[i]!(attributes)
-    if (done) return done.then(() => inOrder(steps, attributes, i + 1))
+    const pending = steps[i]!(attributes)
+    if (pending) return pending.then(() => inOrder(steps, attributes, i + 1))
   }
 }

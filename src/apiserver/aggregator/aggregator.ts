@@ -76,6 +76,7 @@ export class Aggregator {
 
   /**
    * Ensures an APIService for each group version of custom resources from now on. Resolves when the current ones exist.
+   * Versions that are only computed have none: an installed metrics-server creates its own, and takes over.
    */
   async followCustom(apis: ServedApis): Promise<void> {
     const builtIn = new Set(this.#options.builtIn.map(apiServiceName))
@@ -83,7 +84,10 @@ export class Aggregator {
       this.#local.ensureCustom(
         apis.state.groups
           .flatMap(({ versions }) => versions)
-          .filter((version) => !builtIn.has(apiServiceName(version))),
+          .filter(
+            (version) =>
+              !builtIn.has(apiServiceName(version)) && version.resources.some(({ virtual }) => virtual !== true),
+          ),
       )
     let waiting = false
     const end = apis.onChange(() => {

@@ -41,11 +41,13 @@ export async function publishAuthentication(
       .then(() => ensure(options))
       .catch((error) => log(`the ConfigMap ${namespace}/${name} is not as it should be: ${error}`))
   }
-  const watch = context.registry.store.watch({ start: key, end: `${key}\0` }, 0, {
+  const { store } = context.registry
+  const watch = store.watch({ start: key, end: `${key}\0` }, await store.currentRevision(), {
     wantsPrevious: false,
     events: sync,
     end: () => {},
   })
+  if (signal.aborted) watch.stop()
   signal.addEventListener('abort', () => watch.stop(), { once: true })
   sync()
   await running

@@ -72,8 +72,8 @@ export function* applySteps(apply: Apply): Steps<Applied> {
   if (result.conflicts.size > 0) {
     // kubectl may take over the fields of its client-side apply that nobody has changed since.
     const allowed = manager === kubectl && live ? fieldsOfLastApplied(live, apply) : emptySet
-    const left = isEmpty(allowed) ? result.conflicts : conflictsOutside(result.conflicts, allowed)
-    if (left.size > 0) throw conflictError(left)
+    const remaining = isEmpty(allowed) ? result.conflicts : conflictsOutside(result.conflicts, allowed)
+    if (remaining.size > 0) throw conflictError(remaining)
     result = yield* attempt(apply, applied, managed, true)
   }
   yield

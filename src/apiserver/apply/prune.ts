@@ -31,10 +31,10 @@ export function* prune<T extends object>(merged: T, { type, last, managed }: Pru
   yield
   const unwanted = difference(all, union(withNamedFields(fieldSetOf(bare, type), type), withNamedFields(owned, type)))
   yield
-  const kept = removeFields(merged, unwanted, type)
+  const remaining = removeFields(merged, unwanted, type)
   yield
   // Only fields that the manager itself applied are removed, not unowned fields around them or those of updaters.
-  const removed = difference(all, withNamedFields(fieldSetOf(kept, type), type))
+  const removed = difference(all, withNamedFields(fieldSetOf(remaining, type), type))
   yield
   return removeFields(merged, intersection(removed, before), type)
 }

@@ -9,7 +9,7 @@ import type { Writer } from '../registry/write/write-context.ts'
 import { type Authenticator, anonymousOnlyOn } from './authenticator.ts'
 import { clientCertificate } from './client-certificate.ts'
 import { remainingLife, tokenUses } from './credential-metrics.ts'
-import { type JwtOptions, jwtTokens } from './jwt-tokens.ts'
+import { type JwtOptions, type JwtTokens, jwtTokens } from './jwt-tokens.ts'
 import { type PasswordUser, passwords } from './passwords.ts'
 import { identityHeaders, type RequestHeaderOptions, requestHeader } from './request-header.ts'
 import { lookupIn, type ServiceAccountIssuer, ServiceAccountTokens } from './service-accounts/index.ts'
@@ -17,7 +17,7 @@ import { secretLabels } from './service-accounts/secret-labels.ts'
 import type { TokenAuthenticator } from './token-authenticator.ts'
 import type { TokenWebhookOptions } from './token-webhook/index.ts'
 import { bootstrapTokens } from './tokens/bootstrap-tokens.ts'
-import { tokenCacheMetrics } from './tokens/cache-metrics.ts'
+import { type TokenCacheMetrics, tokenCacheMetrics } from './tokens/cache-metrics.ts'
 import { lazyTokens } from './tokens/lazy-tokens.ts'
 import { bearerTokens, webSocketTokens } from './tokens/request-tokens.ts'
 import { staticTokens, type TokenUser } from './tokens/static-tokens.ts'
@@ -69,65 +69,85 @@ export interface AuthenticationSources {
 }
 
 export function authenticationOf(options: AuthenticationOptions, sources: AuthenticationSources): Authentication {
-  const { features } = sources.registry
-  const { requestHeader: header, clientCA, serviceAccount: issuer, anonymousAuth = true } = options
+  const issuer = options.serviceAccount
   const audiences = options.apiAudiences?.length ? options.apiAudiences : (issuer?.issuers ?? [])
-  const lookup = lookupIn(sources.registry, sources.find)
-  const serviceAccounts =
-    issuer &&
-    new ServiceAccountTokens({
-      issuer,
-      audiences,
-      lookup,
-      recordUse: secretLabels(sources),
-      countUse: tokenUses(sources.metrics),
-    })
-  const tokenCache = tokenCacheMetrics(sources.metrics)
-  const jwt = options.jwt && jwtTokens(options.jwt, { ...sources, tokenCache, disallowed: issuer?.issuers ?? [] })
-  const { tokenWebhook: webhook } = options
-  const open = (path: string): boolean =>
-    anonymousAuth === true || anonymousAuth === false ? anonymousAuth : anonymousAuth.paths.includes(path)
-  const isConfiguredByFile = options.jwt !== undefined && 'file' in options.jwt
-  // In upstream's order, the cheapest first: OpenID providers may need a request for keys, webhooks a request per
-  // token.
-  const known: readonly TokenAuthenticator[] = [
-    staticTokens(options.tokens ?? []),
-    ...(serviceAccounts ? [serviceAccounts] : []),
-    ...(options.bootstrapTokens ? [bootstrapTokens(sources.registry, sources.find('v1/secrets'))] : []),
-    ...(jwt ? [jwt.tokens] : []),
-    ...(webhook
-      ? [
-          lazyTokens('webhook', async () =>
-            (await import('./token-webhook/index.ts')).tokenWebhook(webhook, audiences, { ...sources, tokenCache }),
-          ),
-        ]
-      : []),
-  ]
-  const tokens = new TokenAuthentication(known, audiences)
+  const tokenSources = { ...sources, audiences, tokenCache: tokenCacheMetrics(sources.metrics) }
+  const serviceAccounts = issuer && serviceAccountTokens(issuer, tokenSources)
+  const jwt = options.jwt && jwtTokens(options.jwt, { ...tokenSources, disallowed: issuer?.issuers ?? [] })
+  const tokens = new TokenAuthentication(
+    tokenAuthenticators(options, tokenSources, serviceAccounts, jwt?.tokens),
+    audiences,
+  )
   return {
     tokens,
     serviceAccounts,
-    isIdentityHeader: header && identityHeaders(header),
+    isIdentityHeader: options.requestHeader && identityHeaders(options.requestHeader),
     hasPasswords: Boolean(options.passwords?.length),
-    authenticators: [
-      ...(header
-        ? [requestHeader(features.isEnabled('RemoteRequestHeaderUID') ? header : { ...header, uidHeaders: [] })]
-        : []),
-      ...(options.passwords?.length ? [passwords(options.passwords)] : []),
-      ...(clientCA
-        ? [
-            clientCertificate(
-              clientCA,
-              remainingLife(sources.metrics),
-              features.isEnabled('AllowParsingUserUIDFromCertAuth'),
-            ),
-          ]
-        : []),
+    authenticators: present([
+      options.requestHeader && frontProxy(options.requestHeader, sources),
+      options.passwords?.length ? passwords(options.passwords) : undefined,
+      options.clientCA ? certificateUsers(options.clientCA, sources) : undefined,
       bearerTokens(tokens),
       webSocketTokens(tokens),
-      ...(anonymousAuth === true && !isConfiguredByFile
-        ? []
-        : [anonymousOnlyOn((path) => (jwt?.anonymous() ?? open)(path))]),
-    ],
+      anonymousLimit(options, jwt),
+    ]),
   }
 }
+
+interface TokenSources extends AuthenticationSources {
+  /** The audiences of the server. */
+  readonly audiences: readonly string[]
+  readonly tokenCache: TokenCacheMetrics
+}
+
+const serviceAccountTokens = (issuer: ServiceAccountIssuer, sources: TokenSources): ServiceAccountTokens =>
+  new ServiceAccountTokens({
+    issuer,
+    audiences: sources.audiences,
+    lookup: lookupIn(sources.registry, sources.find),
+    recordUse: secretLabels(sources),
+    countUse: tokenUses(sources.metrics),
+  })
+
+/**
+ * In upstream's order, the cheapest first: OpenID providers may need a request for keys, webhooks a request per token.
+ */
+function tokenAuthenticators(
+  options: AuthenticationOptions,
+  sources: TokenSources,
+  serviceAccounts: TokenAuthenticator | undefined,
+  jwt: TokenAuthenticator | undefined,
+): readonly TokenAuthenticator[] {
+  return present([
+    staticTokens(options.tokens ?? []),
+    serviceAccounts,
+    options.bootstrapTokens ? bootstrapTokens(sources.registry, sources.find('v1/secrets')) : undefined,
+    jwt,
+    options.tokenWebhook && webhookTokens(options.tokenWebhook, sources),
+  ])
+}
+
+const webhookTokens = (options: TokenWebhookOptions, sources: TokenSources): TokenAuthenticator =>
+  lazyTokens('webhook', async () =>
+    (await import('./token-webhook/index.ts')).tokenWebhook(options, sources.audiences, sources),
+  )
+
+const frontProxy = (options: RequestHeaderOptions, { registry: { features } }: AuthenticationSources): Authenticator =>
+  requestHeader(features.isEnabled('RemoteRequestHeaderUID') ? options : { ...options, uidHeaders: [] })
+
+const certificateUsers = (clientCA: Bundle, { registry: { features }, metrics }: AuthenticationSources) =>
+  clientCertificate(clientCA, remainingLife(metrics), features.isEnabled('AllowParsingUserUIDFromCertAuth'))
+
+/** Returns undefined if anonymous requests are allowed on all paths, and no file can restrict them. */
+function anonymousLimit(
+  { anonymousAuth = true, jwt: jwtOptions }: AuthenticationOptions,
+  jwt: JwtTokens | undefined,
+): Authenticator | undefined {
+  const isConfiguredByFile = jwtOptions !== undefined && 'file' in jwtOptions
+  if (anonymousAuth === true && !isConfiguredByFile) return undefined
+  const isOpen = (path: string): boolean =>
+    typeof anonymousAuth === 'boolean' ? anonymousAuth : anonymousAuth.paths.includes(path)
+  return anonymousOnlyOn((path) => (jwt?.anonymous() ?? isOpen)(path))
+}
+
+const present = <Item>(items: readonly (Item | undefined)[]): Item[] => items.filter((item) => item !== undefined)

@@ -91,17 +91,17 @@ function authorizeFrom(
 ): Decision | Promise<Decision> {
   let undecided = before
   for (let i = from; i < authorizers.length; i++) {
-    const asked = authorizers[i]!.authorize(attributes)
-    if (asked instanceof Promise) {
+    const decision = authorizers[i]!.authorize(attributes)
+    if (decision instanceof Promise) {
       const before = undecided
-      return asked.then((decision) =>
-        decision.verdict === 'no opinion'
-          ? authorizeFrom(authorizers, attributes, i + 1, withReason(before, decision))
-          : decision,
+      return decision.then((resolved) =>
+        resolved.verdict === 'no opinion'
+          ? authorizeFrom(authorizers, attributes, i + 1, withReason(before, resolved))
+          : resolved,
       )
     }
-    if (asked.verdict !== 'no opinion') return asked
-    undecided = withReason(undecided, asked)
+    if (decision.verdict !== 'no opinion') return decision
+    undecided = withReason(undecided, decision)
   }
   const reason = undecided?.flatMap(({ reason }) => reason || []).join('\n') ?? ''
   const errors = undecided?.flatMap(({ evaluationError }) => evaluationError ?? []) ?? []

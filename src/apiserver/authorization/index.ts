@@ -45,7 +45,7 @@ export interface Authorization {
   stop(): void
 }
 
-/** Creates the authorizer of a mode. It follows its data between `start` and `stop`. */
+/** Creates the authorizer of a mode. It watches its data between `start` and `stop`. */
 export type AuthorizationFactory = (options: AuthorizationOptions, sources: AuthorizationSources) => Authorization
 
 const fixed = (authorizer: Authorizer) => (): Authorization => ({ authorizer, start: async () => {}, stop: () => {} })

@@ -7,6 +7,8 @@ import { ensureRoles } from './roles/index.ts'
 import { systemNamespaces } from './system-namespaces.ts'
 import { systemPriorityClassObjects } from './system-priority-classes.ts'
 
+export { ensureMetricsReader } from './roles/metrics-reader.ts'
+
 export interface Bootstrap {
   readonly find: (key: string) => ServedResource
   /** True if some version of the kind is served. */

@@ -12,8 +12,9 @@ import type { Authorizer } from '../authorization/authorizer.ts'
 import { alwaysAllow } from '../authorization/fixed-authorizers.ts'
 import { FlowControl } from '../flow-control/index.ts'
 import { storeHealth } from '../health/store-health.ts'
-import { type Handler, json, type Request } from '../http/exchange.ts'
+import { type Handler, type HttpRequest, json, type Request } from '../http/exchange.ts'
 import { WaitGroup } from '../http/wait-group.ts'
+import { RequestContext } from '../request-info/request-context.ts'
 import { requestInfo } from '../request-info/request-info.ts'
 import { authenticationMetrics } from './identity/authentication-metrics.ts'
 import { authorizationMetrics } from './identity/authorization-metrics.ts'
@@ -34,7 +35,7 @@ interface AuditedStage {
 /** A request without a connection. */
 function request(path: string, headers: Readonly<Record<string, string>> = {}): Request {
   const query = new URLSearchParams()
-  return {
+  const plain: HttpRequest = {
     method: 'GET',
     path,
     query,
@@ -47,14 +48,13 @@ function request(path: string, headers: Readonly<Record<string, string>> = {}): 
     remoteAddress: '127.0.0.1',
     protocol: 'HTTP/1.1',
     body: async () => Buffer.alloc(0),
+    bodyBytes: undefined,
     bodyStream: () => undefined,
     signal: new AbortController().signal,
     onClose: () => () => {},
     received: performance.now(),
-    info: requestInfo('GET', path, query),
-    warnings: [],
-    auditId: '',
   }
+  return Object.assign(new RequestContext(), plain, { info: requestInfo('GET', path, query) })
 }
 
 async function chain(t: TestContext, director: Handler, authorizer: Authorizer = alwaysAllow) {

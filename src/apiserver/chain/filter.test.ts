@@ -9,17 +9,17 @@ const answers: Handler = async () => text(200, 'ok')
 
 /** A filter that records the calls of its methods. */
 const noting = (name: string, notes: string[], more: ObservingFilter = {}): ObservingFilter => ({
-  begin(asked) {
+  begin(request) {
     notes.push(`${name} begins`)
-    more.begin?.(asked)
+    more.begin?.(request)
   },
-  answered(asked, response) {
+  answered(request, response) {
     notes.push(`${name} sees ${response.status}`)
-    return more.answered?.(asked, response) ?? response
+    return more.answered?.(request, response) ?? response
   },
-  failed(asked, error) {
+  failed(request, error) {
     notes.push(`${name} fails`)
-    if (more.failed) return more.failed(asked, error)
+    if (more.failed) return more.failed(request, error)
     throw error
   },
 })
@@ -75,16 +75,16 @@ test('a filter that throws in begin gets no response, and later filters are not 
       throw new Error('refused')
     },
   })
-  let asked = false
+  let isCalled = false
   const chain = compose(
     [noting('recovery', notes, { failed: () => text(503, '') }), refusing, noting('inner', notes)],
     async () => {
-      asked = true
+      isCalled = true
       return text(200, '')
     },
   )
   assert.equal((await chain(request)).status, 503)
-  assert.equal(asked, false)
+  assert.equal(isCalled, false)
   assert.deepEqual(notes, ['recovery begins', 'refusing begins', 'recovery fails'])
 })
 
@@ -103,9 +103,9 @@ test('filters of both kinds keep their order', async () => {
   const chain = compose(
     [
       noting('first', notes),
-      (asked, next) => {
+      (request, next) => {
         notes.push('around')
-        return next(asked)
+        return next(request)
       },
       noting('last', notes),
     ],

@@ -27,7 +27,7 @@ import { retryAfter } from './lifetime/retry-after.ts'
 import { timeout } from './lifetime/timeout.ts'
 import { waitGroupFilter } from './lifetime/wait-group.ts'
 import { type InFlightLimits, maxInFlight } from './limits/max-in-flight.ts'
-import { priorityAndFairness } from './limits/priority-and-fairness.ts'
+import { priorityAndFairness, priorityAndFairnessHeaders } from './limits/priority-and-fairness.ts'
 import { requestMetricsFilter } from './metrics/count-requests.ts'
 import type { RequestMetrics } from './metrics/request-metrics.ts'
 import { requestInfoFilter } from './request-info.ts'
@@ -83,6 +83,7 @@ export function buildChain(options: ChainOptions, director: Handler): Handler {
       ...when(http.shutdownSendRetryAfter, () => retryAfter(options.waitGroup)),
       ...when(directives.length, () => strictTransportSecurity(directives)),
       cacheControl(),
+      ...when('admit' in options.flow, priorityAndFairnessHeaders),
       ...when(options.authentication.hasPasswords, basicChallenge),
       ...when(goawayChance > 0, () => goaway(goawayChance)),
       ...when(corsAllowedOrigins.length, () => cors(corsAllowedOrigins)),

@@ -1,5 +1,5 @@
 /** APIs that are added and removed while the server runs: custom resources and aggregated APIs. */
-import { PolicyStatus } from '../admission/policies/policy-status.ts'
+import { PolicyStatus } from '../admission/policies/validating/policy-status.ts'
 import { availabilityMetrics } from '../aggregator/availability-metrics.ts'
 import { Aggregator, publishAuthentication } from '../aggregator/index.ts'
 import { customResources } from '../crd/index.ts'

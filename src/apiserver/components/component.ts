@@ -22,6 +22,7 @@ import type { Registry } from '../registry/registry.ts'
 import type { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
+import type { ResourceMetrics } from '../resource-metrics/index.ts'
 import type { ApiServerOptions } from '../server-options.ts'
 import type { ServiceAllocation } from '../services/index.ts'
 import type { WarmUp } from '../warm-up/index.ts'
@@ -66,6 +67,8 @@ export interface ServerParts {
   readonly aggregator: Aggregator
   /** Publishes the authorities of clients again after a change. */
   readonly republish: () => void
+  /** Undefined if metrics.k8s.io is not served. */
+  readonly resourceMetrics: ResourceMetrics | undefined
   /** Answers paths that are no resources. */
   readonly documents: NonResourceHandler
   /** Answers requests that passed the chain. */

@@ -37,7 +37,7 @@ export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOption
       for (const { key, value, revision } of page.entries) {
         const isOver = lastWritten(readStored(events, key, value, revision).parse()) + ttlMs <= Date.now()
         // The revision is a condition: an event that was just written again stays.
-        if (isOver) await registry.remove(events, key, revision)
+        if (isOver) await registry.commits.remove(events, key, revision)
       }
     }
   }

@@ -9,6 +9,7 @@ import { firstObjects } from './first-objects.ts'
 import { listener, ownService, serviceAddresses, warmth } from './listening.ts'
 import { auditLog, metrics } from './observability.ts'
 import { chain, documents, endpoints } from './requests.ts'
+import { resourceMetrics } from './resource-metrics.ts'
 import { resources } from './resources.ts'
 
 /** In the order of their start. */
@@ -22,6 +23,7 @@ export const serverComponents: readonly Component<ServerParts>[] = [
   firstObjects,
   addedApis,
   policyStatus,
+  resourceMetrics,
   eventExpiry,
   documents,
   endpoints,

@@ -5,6 +5,7 @@ import { authenticationMetrics } from '../chain/identity/authentication-metrics.
 import { authorizationMetrics } from '../chain/identity/authorization-metrics.ts'
 import { impersonationMetrics } from '../chain/identity/impersonation-metrics.ts'
 import { buildChain, type ChainOptions } from '../chain/index.ts'
+import { DeprecatedApis } from '../chain/metrics/deprecated-apis.ts'
 import { filterDurations } from '../chain/metrics/filter-metrics.ts'
 import type { FindResource } from '../chain/metrics/request-labels.ts'
 import { RequestMetrics } from '../chain/metrics/request-metrics.ts'
@@ -19,6 +20,7 @@ import { nonResource } from '../non-resource/non-resource.ts'
 import { openidIssuer } from '../non-resource/openid.ts'
 import { openapiDocuments } from '../openapi/index.ts'
 import { profiles } from '../profiling/index.ts'
+import type { ServedApis } from '../registry/served-apis.ts'
 import { knowsKind } from '../request/bodies/known-kinds.ts'
 import { requestTimeoutOf } from '../server-options.ts'
 import { versionInfo } from '../version/version.ts'
@@ -91,11 +93,13 @@ export const endpoints = component({
     'waitGroup',
     'storeHealth',
     'aggregator',
+    'resourceMetrics',
     'documents',
+    'metrics',
   ],
   gives: ['endpoints'],
   start({ options, registry, find, apis, aggregator, documents, storeHealth, authentication, ...parts }) {
-    const { admission, authorizer, places, waitGroup } = parts
+    const { admission, authorizer, places, waitGroup, resourceMetrics, metrics } = parts
     const services = {
       registry,
       admission,
@@ -103,6 +107,7 @@ export const endpoints = component({
       pods: places.pods,
       budgets: find('policy/v1/poddisruptionbudgets'),
       places,
+      resourceMetrics,
       authorizer,
       tokens: authentication.tokens,
       serviceAccounts: authentication.serviceAccounts,
@@ -111,11 +116,22 @@ export const endpoints = component({
       knowsKind: knowsKind(allResources),
       minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
     }
-    const local = director({ services, apis, other: documents })
+    const deprecated = new DeprecatedApis(metrics, resourceFinder(apis))
+    const local = director({
+      services,
+      apis,
+      requestedDeprecated: (request) => deprecated.requested(request),
+      other: documents,
+    })
     const endpoints: Handler = (request) => aggregator.handle(request) ?? local(request)
     return { endpoints }
   },
 })
+
+const resourceFinder =
+  (apis: ServedApis): FindResource =>
+  (group, version, plural) =>
+    apis.find(group, version, plural)?.definition
 
 export const chain = component({
   name: 'chain',
@@ -134,7 +150,7 @@ export const chain = component({
   ],
   gives: ['handler', 'warmUpHandler'],
   start({ options, apis, authentication, authorizer, storeHealth, waitGroup, flow, audit, endpoints, metrics, log }) {
-    const definitionOf: FindResource = (group, version, plural) => apis.find(group, version, plural)?.definition
+    const definitionOf = resourceFinder(apis)
     const filters = filterDurations(metrics)
     const chain: ChainOptions = {
       log,

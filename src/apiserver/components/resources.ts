@@ -4,10 +4,11 @@ import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import { EncryptedStore, EncryptionAtRest, encryptionMetrics } from '../encryption/index.ts'
 import { storeHealth } from '../health/store-health.ts'
 import { placesIn } from '../proxy/index.ts'
-import { cacheMetrics, watchMetrics } from '../registry/cache-metrics.ts'
+import { cacheMetrics } from '../registry/cache-metrics.ts'
 import { Registry } from '../registry/registry.ts'
 import { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
+import { watchMetrics } from '../registry/watch-metrics.ts'
 import { component } from './component.ts'
 
 /** From this verbosity on, versions that are off are logged. */

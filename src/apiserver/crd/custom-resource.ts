@@ -93,21 +93,10 @@ const pruner =
   }
 
 function resourceOf(definition: Definition, version: Version, schema: CustomSchema): ResourceDefinition {
-  const { spec, status, metadata } = definition
+  const { spec, status } = definition
   const { group, scope } = spec
   const { plural, kind, listKind, singular, shortNames, categories } = status?.acceptedNames ?? spec.names
-  const { scale, status: hasStatus } = version.subresources ?? {}
-  const terminating = isTrue(definition, 'Terminating')
-  const moreFaults = (object: KubeObject) => (scale ? { moreFaults: () => scaleFaults(object, scale) } : {})
-  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] =>
-    schema.faults(object, old, moreFaults(object))
-  // Metadata is validated a second time, because upstream reports its faults twice.
-  const updateFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] => [
-    ...validateMetadataUpdate(object.metadata, old.metadata, { anyFinalizer: true }),
-    ...faults(object, old),
-  ]
-  const statusFaults = (object: KubeObject, old: KubeObject): readonly FieldError[] =>
-    schema.faults(object, old, { statusOnly: true, ...moreFaults(object) })
+  const isTerminating = isTrue(definition, 'Terminating')
   return {
     group,
     version: version.name,
@@ -119,30 +108,21 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     categories,
     scope: scope === 'Cluster' ? 'Cluster' : 'Namespaced',
     verbs,
-    discoveryVerbs: terminating ? verbsWhileTerminating : verbs,
-    ...(terminating && {
+    discoveryVerbs: isTerminating ? verbsWhileTerminating : verbs,
+    ...(isTerminating && {
       createNotAllowedMessage: 'create not allowed while custom resource definition is terminating',
     }),
     storagePath: `${group}/${plural}`,
     custom: {
-      fingerprint: `${metadata.uid}/${metadata.generation}/${version.name}/${terminating}`,
+      fingerprint: fingerprint(definition, version, isTerminating),
       type: () => schema.type({ group, version: version.name, kind }),
       prune: (object) => schema.prune(object),
       decodeError: (object) => schema.embeddedFault(object),
       schema: () => schema.source(),
     },
-    subresources: {
-      ...(hasStatus && { status: true }),
-      ...(scale && {
-        scale: {
-          replicas: scale.specReplicasPath,
-          observed: scale.statusReplicasPath,
-          selector: scale.labelSelectorPath ?? '',
-        },
-      }),
-    },
+    subresources: subresourcesOf(version),
     defaults: [(object) => schema.applyDefaults(object)],
-    validate: { create: faults, update: updateFaults, status: statusFaults },
+    validate: validationOf(version, schema),
     warnings: (object, old) => [...schema.warnings(object), ...finalizerWarnings(object, old)],
     resetFields: { status: ['metadata', 'spec'] },
     prepare: { status: keepMetadata },
@@ -152,6 +132,39 @@ function resourceOf(definition: Definition, version: Version, schema: CustomSche
     unknownFieldLabel: (label) => `field label not supported: ${label}`,
     columns: customColumns(version.additionalPrinterColumns),
     ...(version.deprecated && { deprecationWarning: version.deprecationWarning ?? deprecation(definition, version) }),
+  }
+}
+
+const fingerprint = ({ metadata }: Definition, version: Version, isTerminating: boolean): string =>
+  `${metadata.uid}/${metadata.generation}/${version.name}/${isTerminating}`
+
+function subresourcesOf({ subresources }: Version): ResourceDefinition['subresources'] {
+  const { scale, status } = subresources ?? {}
+  return {
+    ...(status && { status: true }),
+    ...(scale && {
+      scale: {
+        replicas: scale.specReplicasPath,
+        observed: scale.statusReplicasPath,
+        selector: scale.labelSelectorPath ?? '',
+      },
+    }),
+  }
+}
+
+function validationOf({ subresources }: Version, schema: CustomSchema): ResourceDefinition['validate'] {
+  const scale = subresources?.scale
+  const moreFaults = (object: KubeObject) => (scale ? { moreFaults: () => scaleFaults(object, scale) } : {})
+  const faults = (object: KubeObject, old?: KubeObject): readonly FieldError[] =>
+    schema.faults(object, old, moreFaults(object))
+  return {
+    create: faults,
+    // Metadata is validated a second time, because upstream reports its faults twice.
+    update: (object, old) => [
+      ...validateMetadataUpdate(object.metadata, old.metadata, { anyFinalizer: true }),
+      ...faults(object, old),
+    ],
+    status: (object, old) => schema.faults(object, old, { statusOnly: true, ...moreFaults(object) }),
   }
 }
 

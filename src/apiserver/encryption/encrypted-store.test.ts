@@ -29,7 +29,7 @@ test('events with asynchronous decryption arrive in order, and the watch positio
   // Written by another server: the values are not cached.
   const reader = new EncryptedStore(inner, (key) => (key.endsWith('slow') ? late : secret))
   const seen: string[] = []
-  const watch = reader.watch({ start: '/a/', end: '/a0' }, 0, {
+  const watch = reader.watch({ start: '/a/', end: '/a0' }, await inner.currentRevision(), {
     events: (events) => seen.push(...events.map(({ key, value }) => `${key}=${value}`)),
     end: () => {},
   })
@@ -39,6 +39,6 @@ test('events with asynchronous decryption arrive in order, and the watch positio
   assert.equal(watch.position, before)
   while (seen.length < 2) await new Promise(setImmediate)
   assert.deepEqual(seen, ['/a/slow=1', '/a/fast=2'])
-  assert.equal(watch.position, inner.revision)
+  assert.equal(watch.position, await inner.currentRevision())
   watch.stop()
 })

@@ -36,10 +36,6 @@ export class EncryptedStore implements Store {
     this.#transformerOf = transformerOf
   }
 
-  get revision(): number {
-    return this.#inner.revision
-  }
-
   get compactedRevision(): number {
     return this.#inner.compactedRevision
   }
@@ -54,6 +50,10 @@ export class EncryptedStore implements Store {
 
   get problem(): string | undefined {
     return this.#inner.problem
+  }
+
+  currentRevision(): Promise<number> {
+    return this.#inner.currentRevision()
   }
 
   async get(key: string, revision?: number): Promise<Entry | undefined> {

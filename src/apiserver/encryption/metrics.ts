@@ -1,9 +1,9 @@
 /** Metrics of value encryption and of KMS plug-ins, by upstream's names. */
 import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
+import { grpcCodeOf } from '../../lib/grpc/grpc-error.ts'
 import { exponentialBuckets } from '../../lib/metrics/buckets.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import { grpcCodeOf } from './providers/kms/grpc-error.ts'
 
 export type Direction = 'from_storage' | 'to_storage'
 

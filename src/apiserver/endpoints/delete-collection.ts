@@ -1,7 +1,7 @@
 /** DELETE of a collection: deletes the selected objects one by one; the response lists them as they were before. */
 import { StatusError } from '../../machinery/status-error.ts'
 import { representationFor } from '../negotiation/choose.ts'
-import { listObjects } from '../registry/cache/list-objects.ts'
+import { listObjects } from '../registry/cache/list/list-objects.ts'
 import { deleteObject } from '../registry/write/delete-object.ts'
 import { deleteOptions } from '../request-options/delete-options.ts'
 import { listOptions } from '../request-options/list-options.ts'

@@ -13,11 +13,13 @@ import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoin
 export interface DirectorOptions {
   readonly services: Services
   readonly apis: ServedApis
+  /** Called with each request for a deprecated API. */
+  readonly requestedDeprecated: (request: Request) => void
   /** Answers paths that are no resources; undefined if there is no handler. */
   readonly other: (request: Request) => ReturnType<Handler> | undefined
 }
 
-export function director({ services, apis, other }: DirectorOptions): Handler {
+export function director({ services, apis, requestedDeprecated, other }: DirectorOptions): Handler {
   const direct: Handler = (request) => {
     const { info } = request
     if (!info.isResourceRequest) {
@@ -32,7 +34,12 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
       if (apis.isBuiltIn(info.group)) throw resourceNotFound()
       return pageNotFound()
     }
-    if (resource.definition.deprecationWarning) markDeprecated(request, resource.definition.deprecationWarning)
+    const { deprecationWarning } = resource.definition
+    if (deprecationWarning) {
+      requestedDeprecated(request)
+      request.warnings.push(deprecationWarning)
+      request.audit?.annotate('k8s.io/deprecated', 'true')
+    }
     const endpoint = endpointOf(request, resource)
     const target = { services, request, resource }
     if (!resource.definition.custom || request.method !== 'GET') return endpoint(target)
@@ -47,12 +54,6 @@ export function director({ services, apis, other }: DirectorOptions): Handler {
     )
   }
   return direct
-}
-
-function markDeprecated(request: Request, warning: string): void {
-  request.warnings.push(warning)
-  request.isDeprecated = true
-  request.audit?.annotate('k8s.io/deprecated', 'true')
 }
 
 const noSuchPage: Endpoint = pageNotFound

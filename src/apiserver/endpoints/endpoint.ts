@@ -18,6 +18,7 @@ import type { StoredObject } from '../registry/stored-object.ts'
 import type { Admission } from '../registry/write/admission.ts'
 import { timestamp, type WriteContext } from '../registry/write/write-context.ts'
 import type { WriteOptions } from '../request-options/write-options.ts'
+import type { ResourceMetrics } from '../resource-metrics/index.ts'
 
 /** The services of the server that endpoints use. */
 export interface Services {
@@ -36,6 +37,8 @@ export interface Services {
   readonly secrets: ServedResource
   /** The components that `componentstatuses` probes. */
   readonly components: readonly HealthCheck[]
+  /** The usage of nodes and pods; undefined if this server does not serve metrics.k8s.io. */
+  readonly resourceMetrics: ResourceMetrics | undefined
   /** Returns true if a kind is known, such as `ConfigMap` of `v1`; used in error messages. */
   readonly knowsKind: (groupVersion: string, kind: string) => boolean
   /** Watches without a timeout end after this time to twice this time. Default: 1,800. 0: no limit. */

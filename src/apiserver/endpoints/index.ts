@@ -12,8 +12,8 @@ import type { Endpoint } from './endpoint.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
 import { patch } from './patch.ts'
-import { getScale, patchScale, updateScale } from './scale.ts'
 import { specialSubresources } from './special/index.ts'
+import { getScale, patchScale, updateScale } from './special/scale.ts'
 import { update } from './update.ts'
 import { virtualResources } from './virtual/index.ts'
 import { watch } from './watch/watch.ts'
@@ -65,7 +65,7 @@ export function virtualEndpoint(
   { definition, groupResource }: ServedResource,
   hasName: boolean,
 ): Endpoint {
-  const endpoints = virtualResources[definition.plural]
+  const endpoints = virtualResources[definition.kind]
   if (!endpoints) throw resourceNotFound()
   const { verb, path } = request.info
   // These responses have no name.

@@ -1,7 +1,7 @@
 /** GET of a collection. */
 import { after } from '../../lib/flow/after.ts'
 import { representationFor } from '../negotiation/choose.ts'
-import { listObjects } from '../registry/cache/list-objects.ts'
+import { listObjects } from '../registry/cache/list/list-objects.ts'
 import { listOptions } from '../request-options/list-options.ts'
 import type { Endpoint } from './endpoint.ts'
 

@@ -53,25 +53,25 @@ function splitOnce(text: string, separator: string): readonly [string, string?] 
 }
 
 function gatesFault(settings: readonly string[]): string | undefined {
-  const wanted = new Map<string, boolean>()
+  const requested = new Map<string, boolean>()
   for (const setting of settings) {
     const [name, value] = splitOnce(setting, '=')
     if (value === undefined) return `missing bool value for ${name}`
     try {
-      wanted.set(name, goBool(value))
+      requested.set(name, goBool(value))
     } catch (error) {
       if (error instanceof ValueError) return `invalid value of ${name}=${value}, err: ${error.message}`
       throw error
     }
   }
   const faults: string[] = []
-  for (const [name, isOn] of wanted) {
+  for (const [name, isOn] of requested) {
     const gate = knownGates.get(name)
     if (!gate) return aggregate([...faults, `unrecognized feature gate: ${name}`])
     if (gate.isLocked && gate.isOn !== isOn)
       faults.push(`cannot set feature gate ${name} to ${isOn}, feature is locked to ${gate.isOn}`)
   }
-  return aggregate(faults.length > 0 ? faults : dependencyFaults(Object.fromEntries(wanted)))
+  return aggregate(faults.length > 0 ? faults : dependencyFaults(Object.fromEntries(requested)))
 }
 
 /** Joins errors as Go does. */

@@ -113,10 +113,10 @@ export class FlowControl {
     if (state === 'execute') {
       if (admitted.queue) tally.queued(admitted.queue.waiting.size + 1)
       this.#begin(admitted)
-    } else if (state === 'wait') this.#enqueued(admitted)
+    } else if (state === 'wait') this.#recordEnqueued(admitted)
     else {
       tally.waited(0, false)
-      this.#rejected(admitted, state)
+      this.#recordRejection(admitted, state)
     }
     return admitted
   }
@@ -130,7 +130,7 @@ export class FlowControl {
     if (!flows.level.exempt) flows.tally.waited((startedAt - arrivedAt) / 1000, true)
   }
 
-  #enqueued(admitted: AdmittedRequest): void {
+  #recordEnqueued(admitted: AdmittedRequest): void {
     this.waiting.add(admitted)
     this.#kinds.waiting(kindOf(admitted.request), 1, admitted.arrivedAt)
     admitted.flows.tally.enqueued(admitted.seats)
@@ -145,11 +145,11 @@ export class FlowControl {
     // Its seats may be reduced when it leaves its queue.
     const { flows, request, seats } = admitted
     return new Promise((resolve) => {
-      const disconnected = (): void => {
-        if (flows.level.queues.cancel(admitted)) decided('cancelled')
+      const cancel = (): void => {
+        if (flows.level.queues.cancel(admitted)) settle('cancelled')
       }
       let stopListening = (): void => {}
-      const decided = (decision: 'execute' | Rejection): void => {
+      const settle = (decision: 'execute' | Rejection): void => {
         stopListening()
         this.waiting.delete(admitted)
         this.#kinds.waiting(kindOf(request), -1, this.#clock.now())
@@ -162,11 +162,11 @@ export class FlowControl {
         }
         // Upstream's label says whether it entered a queue.
         flows.tally.waited((this.#clock.now() - admitted.arrivedAt) / 1000, true)
-        this.#rejected(admitted, decision)
+        this.#recordRejection(admitted, decision)
         resolve(decision)
       }
-      admitted.whenDecided = decided
-      stopListening = request.onClose(disconnected)
+      admitted.whenDecided = settle
+      stopListening = request.onClose(cancel)
     })
   }
 
@@ -180,7 +180,7 @@ export class FlowControl {
     flows.tally.end(seats, (now - admitted.startedAt) / 1000, request.info.verb === 'watch')
   }
 
-  #rejected({ flows, request }: AdmittedRequest, reason: Rejection): void {
+  #recordRejection({ flows, request }: AdmittedRequest, reason: Rejection): void {
     flows.tally.rejected(reason)
     const { outcomes } = flows.level
     outcomes.rejected++

@@ -14,6 +14,7 @@ import { dumps } from './reporting/dumps.ts'
 import type { CollectionSize } from './work-estimate.ts'
 
 export { FlowControl, isMutating } from './flow-control.ts'
+export type { FlowUids } from './levels.ts'
 
 export interface FlowControlOptions {
   /** `--enable-priority-and-fairness`. Default: true. If false, only the number of requests is limited. */

@@ -9,7 +9,6 @@ import {
   mandatoryPriorityLevels,
   type PriorityLevelConfiguration,
 } from '../../api/flowcontrol/bootstrap-objects.ts'
-import type { FlowUids } from '../http/exchange.ts'
 import { type Classified, CompiledSchema, sortByPrecedence } from './compiled-schema.ts'
 import { type LevelContext, limitationOf, PriorityLevel, sharesOf } from './priority-level.ts'
 import { divideSeats } from './queuing/seat-allocation.ts'
@@ -18,6 +17,12 @@ import type { FlowTally } from './reporting/flow-tally.ts'
 
 /** The number of hands that are cached per schema. */
 const maxHands = 4096
+
+/** The UIDs of a FlowSchema and its priority level. */
+export interface FlowUids {
+  readonly schema: string
+  readonly level: string
+}
 
 /** A schema with its level. */
 export class Flows {
@@ -87,7 +92,7 @@ export class Levels {
   /** Returns the schema and level of a request. */
   find(request: Classified): Flows {
     const { user } = request
-    for (const flows of user ? this.#concerning(user) : this.#flows) if (flows.schema.matches(request)) return flows
+    for (const flows of user ? this.#schemasFor(user) : this.#flows) if (flows.schema.matches(request)) return flows
     return this.#catchAll!
   }
 
@@ -95,56 +100,56 @@ export class Levels {
    * The schemas with a rule for a user, whatever the request. Most have none, so the result is cached as long as the
    * user object.
    */
-  #concerning(user: NonNullable<Classified['user']>): readonly Flows[] {
-    let concerning = this.#ofUser.get(user)
-    if (!concerning) this.#ofUser.set(user, (concerning = this.#flows.filter(({ schema }) => schema.mayApplyTo(user))))
-    return concerning
+  #schemasFor(user: NonNullable<Classified['user']>): readonly Flows[] {
+    let schemas = this.#ofUser.get(user)
+    if (!schemas) this.#ofUser.set(user, (schemas = this.#flows.filter(({ schema }) => schema.mayApplyTo(user))))
+    return schemas
   }
 
   /** Applies all current objects. Schemas whose level is missing are ignored; mandatory objects are always present. */
   configure(schemas: Iterable<FlowSchema>, configurations: Iterable<PriorityLevelConfiguration>): void {
-    const before = this.#levels
+    const oldLevels = this.#levels
     const levels = new Map<string, PriorityLevel>()
-    const given = [...configurations]
+    const all = [...configurations]
     for (const mandatory of mandatoryPriorityLevels) {
-      if (!given.some(({ metadata }) => metadata.name === mandatory.metadata.name)) given.push(mandatory)
+      if (!all.some(({ metadata }) => metadata.name === mandatory.metadata.name)) all.push(mandatory)
     }
-    for (const configuration of given) {
+    for (const configuration of all) {
       const name = configuration.metadata.name!
       const limitation = limitationOf(configuration)
       if (limitation === undefined) continue
-      const level = before.get(name) ?? new PriorityLevel(name, configuration, limitation, this.#context)
+      const level = oldLevels.get(name) ?? new PriorityLevel(name, configuration, limitation, this.#context)
       level.apply(configuration, limitation)
       levels.set(name, level)
     }
-    for (const [name, level] of before) {
+    for (const [name, level] of oldLevels) {
       if (levels.has(name) || level.queues.idle) continue
       level.quiescing = true
       levels.set(name, level)
     }
     this.#levels = levels
-    this.#size(before)
+    this.#size(oldLevels)
     this.#compile(schemas)
   }
 
-  #size(before: ReadonlyMap<string, PriorityLevel>): void {
+  #size(oldLevels: ReadonlyMap<string, PriorityLevel>): void {
     let shares = 0
     for (const { configuration } of this.#levels.values()) shares += sharesOf(configuration).shares
     this.#nominalSum = 0
-    let places = 0
+    let queueCapacity = 0
     for (const [name, level] of this.#levels) {
       level.size(this.#seats, shares)
       this.#nominalSum += level.nominal
       const { queues = 0, queueLengthLimit = 0 } = level.queues.limits ?? {}
-      places += queues * queueLengthLimit
-      if (!before.has(name)) level.setSeats(level.nominal - Math.floor((level.nominal - level.least) / 2))
+      queueCapacity += queues * queueLengthLimit
+      if (!oldLevels.has(name)) level.setSeats(level.nominal - Math.floor((level.nominal - level.least) / 2))
     }
-    this.#limitsChanged?.(this.#nominalSum, places)
+    this.#limitsChanged?.(this.#nominalSum, queueCapacity)
     this.borrow()
   }
 
-  #compile(given: Iterable<FlowSchema>): void {
-    const schemas = [...given].map((schema) => new CompiledSchema(schema)).filter(({ level }) => this.has(level))
+  #compile(objects: Iterable<FlowSchema>): void {
+    const schemas = [...objects].map((schema) => new CompiledSchema(schema)).filter(({ level }) => this.has(level))
     for (const mandatory of mandatoryFlowSchemas) {
       if (!schemas.some(({ name }) => name === mandatory.metadata.name)) schemas.push(new CompiledSchema(mandatory))
     }
@@ -170,13 +175,13 @@ export class Levels {
         remaining -= level.queues.seats
       } else limited.push(level)
     }
-    const wishes = limited.map(({ least, nominal, most, demand }) => {
-      const wanted = Math.max(least, Math.min(nominal, demand.highWatermark))
-      return { least, wanted, most, target: Math.max(wanted, demand.smoothed) }
+    const demands = limited.map(({ least, nominal, most, demand }) => {
+      const minCurrent = Math.max(least, Math.min(nominal, demand.highWatermark))
+      return { least, minCurrent, most, target: Math.max(minCurrent, demand.smoothed) }
     })
-    const division = divideSeats(remaining, wishes)
+    const division = divideSeats(remaining, demands)
     limited.forEach((level, i) => {
-      level.target = wishes[i]!.target
+      level.target = demands[i]!.target
       if (division) level.setSeats(Math.round(division.seats[i]!))
     })
     if (division) this.fairFraction = division.fairFraction

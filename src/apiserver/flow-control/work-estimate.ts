@@ -26,7 +26,7 @@ const watchesPerSeat = 10
 const lingerMsPerEvent = 5
 
 const oneSeat: WorkEstimate = { initialSeats: 1, finalSeats: 0, lingerMs: 0 }
-const wide: readonly WorkEstimate[] = Array.from({ length: maxListSeats + 1 }, (_, seats) => ({
+const estimatesBySeats: readonly WorkEstimate[] = Array.from({ length: maxListSeats + 1 }, (_, seats) => ({
   initialSeats: Math.max(1, seats),
   finalSeats: 0,
   lingerMs: 0,
@@ -52,9 +52,11 @@ export function estimateWork(
   if (!info.isResourceRequest) return oneSeat
   switch (info.verb) {
     case 'list':
-      return wide[listSeats(size, info, query, atMost(maxSeats, maxListSeats))]!
+      return estimatesBySeats[listSeats(size, info, query, atMost(maxSeats, maxListSeats))]!
     case 'watch':
-      return beginsWithAll(query) ? wide[listSeats(size, info, query, atMost(maxSeats, maxListSeats))]! : oneSeat
+      return beginsWithAll(query)
+        ? estimatesBySeats[listSeats(size, info, query, atMost(maxSeats, maxListSeats))]!
+        : oneSeat
     case 'create':
     case 'update':
     case 'patch':
@@ -71,7 +73,7 @@ function beginsWithAll(query: URLSearchParams): boolean {
   return !version || version === '0' || flagParameter(query, 'sendInitialEvents') === true
 }
 
-const atMost = (ofLevel: number, most: number): number => (ofLevel === 0 ? most : Math.min(ofLevel, most))
+const atMost = (levelMax: number, most: number): number => (levelMax === 0 ? most : Math.min(levelMax, most))
 
 function listSeats(size: CollectionSize, info: RequestInfo, query: URLSearchParams, most: number): number {
   const limit = query.size === 0 ? 0 : Number(query.get('limit') ?? 0)
@@ -81,8 +83,8 @@ function listSeats(size: CollectionSize, info: RequestInfo, query: URLSearchPara
   if (!collection || collection.objects === 0) return 1
   const { objects, bytes } = collection
   const read = info.name !== '' ? 1 : limit > 0 ? Math.min(limit, objects) : objects
-  const atOnce = Math.min(read * (bytes / objects), maxBufferedBytes)
-  return Math.min(Math.max(1, Math.ceil(atOnce / bytesPerSeat)), most)
+  const buffered = Math.min(read * (bytes / objects), maxBufferedBytes)
+  return Math.min(Math.max(1, Math.ceil(buffered / bytesPerSeat)), most)
 }
 
 function eventWork(

@@ -7,8 +7,7 @@ import type { Duplex, Readable } from 'node:stream'
 import type { PeerCertificate } from 'node:tls'
 import { writeJson } from '../../lib/exact-json.ts'
 import { type Status, statusOf } from '../../machinery/status-error.ts'
-import type { RequestInfo } from '../request-info/request-info.ts'
-import type { UserInfo } from '../request-info/user-info.ts'
+import type { RequestContext } from '../request-info/request-context.ts'
 
 /** The peer's certificate chain. `authorized` is true if the listener's CA has signed it. */
 export interface ClientCertificate {
@@ -16,7 +15,10 @@ export interface ClientCertificate {
   readonly authorized: boolean
 }
 
-export interface Request {
+/** A request as HTTP knows it, and what filters have found out about it. */
+export interface Request extends HttpRequest, RequestContext {}
+
+export interface HttpRequest {
   readonly method: string
   /** The path, without the query, not decoded. */
   readonly path: string
@@ -38,6 +40,8 @@ export interface Request {
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
   /** Reads the whole body. Throws StatusErrors: 413 above `limit` bytes, 429 if too many bodies are in progress. */
   body(limit: number): Promise<Buffer>
+  /** The size of the body, once all of it was read; undefined until then. */
+  readonly bodyBytes: number | undefined
   /** The body as a stream, to be passed on; undefined if there is none. */
   bodyStream(): Readable | undefined
   /** Aborted when the client has disconnected or the response is complete. Created on first access. */
@@ -49,50 +53,6 @@ export interface Request {
   onClose(callback: () => void): () => void
   /** The time of arrival, in ms of `performance.now()`. */
   readonly received: number
-  /** The time at which the client stops waiting, on the same clock, if the request states it. */
-  deadline?: number
-
-  // Set by filters:
-  /** Bytes of the body, once an object or a patch was read from it. */
-  bodyBytes?: number
-  /** Time in ms that it waited for webhooks and in queues: not the server's own time. */
-  waitedMs?: number
-  info: RequestInfo
-  user?: UserInfo
-  /** The permission by which it is impersonated: `impersonate:user-info`. */
-  impersonationConstraint?: string
-  /**
-   * Returns true for headers in which a front proxy sends the identity of a user, if they have other names than usual:
-   * they are not passed on.
-   */
-  isIdentityHeader?: (name: string) => boolean
-  /** True if the requested API is deprecated. */
-  isDeprecated?: boolean
-  /** Sent as `Warning: 299` headers with the response. */
-  readonly warnings: string[]
-  /** The UIDs of its FlowSchema and priority level, sent with every response. */
-  flow?: FlowUids
-  /** The ID of this request in audit events and logs. */
-  auditId: string
-  /** Annotations from authentication for the audit event, which is created later. */
-  identityAnnotations?: Readonly<Record<string, string>>
-  /** The audit event of the request, if it is audited. */
-  audit?: RequestAudit
-}
-
-export interface FlowUids {
-  readonly schema: string
-  readonly level: string
-}
-
-/** Receives the parts of a request for its audit event. */
-export interface RequestAudit {
-  /** Adds an annotation; one of the level `Request` is added only to events that include the request body. */
-  annotate(key: string, value: string, level?: 'Request'): void
-  /** Records a decoded object as the body; it also provides the name. */
-  recordObject(object: object): void
-  /** Records another body: a patch, or options. */
-  recordBody(value: unknown): void
 }
 
 /** The writer of a streamed response. */

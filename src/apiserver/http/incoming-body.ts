@@ -30,6 +30,7 @@ export class IncomingBody {
   /** The pieces of another one so far, with space for more. */
   #gathered: ArrayBuffer | undefined
   #size = 0
+  #isComplete = false
   /** Bytes reserved in the budget. */
   #held = 0
   /** The promise of the caller of `read`. */
@@ -39,6 +40,11 @@ export class IncomingBody {
     this.#source = source
     this.#budget = budget
     this.#declared = declared === undefined ? undefined : Number(declared)
+  }
+
+  /** Its bytes, once all of them have arrived; undefined until then. */
+  get size(): number | undefined {
+    return this.#isComplete ? this.#size : undefined
   }
 
   /** True while it is being read. */
@@ -82,8 +88,10 @@ export class IncomingBody {
 
   #end(): void {
     const reader = this.#reader
+    if (!reader) return
     this.#reader = undefined
-    reader?.resolve(this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0)))
+    this.#isComplete = true
+    reader.resolve(this.#whole ?? (this.#gathered ? Buffer.from(this.#gathered, 0, this.#size) : Buffer.alloc(0)))
   }
 
   #fail(error: StatusError): void {

@@ -4,10 +4,11 @@
  */
 
 import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
-import { createServer as createTls, type TLSSocket } from 'node:tls'
-import { boundsOf } from './bounds/index.ts'
+import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls'
+import { type Bounds, boundsOf } from './bounds/index.ts'
 import type { ListenerLimits } from './bounds/limits.ts'
 import type { Handler } from './exchange.ts'
 import { http1Server } from './http1/server.ts'
@@ -71,89 +72,106 @@ const tcpKeepAliveMs = 180_000
 const maxSweepMs = 5_000
 
 /** Starts to listen. Rejects with Node's errors (`EADDRINUSE`, `EACCES`, bad certificates). */
-export async function listen({
-  bindAddress,
-  port,
-  tls,
-  transport = {},
-  clientCA,
-  handler,
-  ...options
-}: ListenerOptions): Promise<Listener> {
-  const bounds = boundsOf(options.limits)
-  const { limits, unread } = bounds
-  const sessions = new Set<Http2Session>()
-  const sockets = new Set<Socket>()
-  const http1 = http1Server(handler, bounds)
-  const http2 = sessionOptions(limits)
-  const contexts = new ServingContexts(tls, transport, clientCA)
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const listener = new TlsListener(options)
+  await listener.open(options.port, options.bindAddress)
+  return listener
+}
 
-  const secure = createTls(
-    {
-      ...contexts.options,
-      handshakeTimeout: limits.headerTimeoutMs,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: tcpKeepAliveMs,
-    },
-    (socket: TLSSocket) => {
-      if (socket.alpnProtocol !== 'h2') {
-        http1.emit('connection', socket)
-        return
-      }
-      const session = performServerHandshake(socket, http2) as ServerHttp2Session
-      const known = new Http2Session(session, socket, bounds)
-      sessions.add(known)
-      session.once('connect', () => session.setLocalWindowSize(sessionWindow))
-      session.on('close', () => sessions.delete(known))
-      session.on('error', () => session.destroy())
-      session.on('stream', answerStreams(handler, known, bounds))
-    },
-  )
-  secure.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-  })
-  secure.prependListener('connection', () => contexts.refresh(secure))
-  secure.on('tlsClientError', (_error, socket) => {
-    options.handshakeFailed?.()
-    socket.destroy()
-  })
+class TlsListener implements Listener {
+  readonly #handler: Handler
+  readonly #bounds: Bounds
+  readonly #sessionOptions: ReturnType<typeof sessionOptions>
+  readonly #sessions = new Set<Http2Session>()
+  readonly #sockets = new Set<Socket>()
+  readonly #http1: HttpServer
+  readonly #secure: TlsServer
+  #port = 0
+  #sweeping: NodeJS.Timeout | undefined
+  #closing: Promise<void> | undefined
 
-  secure.listen(port, bindAddress)
-  await once(secure, 'listening')
-
-  const sweepMs = Math.min(
-    maxSweepMs,
-    Math.min(limits.headerTimeoutMs, limits.idleTimeoutMs, limits.pingAfterMs, limits.pingTimeoutMs) / 4,
-  )
-  const sweeping = setInterval(() => {
-    const now = performance.now()
-    for (const session of sessions) session.sweep(now)
-    unread.sweep(now)
-  }, sweepMs)
-  sweeping.unref()
-
-  async function close(graceMs: number): Promise<void> {
-    const closed = once(secure, 'close')
-    secure.close()
-    http1.close()
-    http1.closeIdleConnections()
-    for (const session of sessions) session.close()
-    const cut = setTimeout(() => {
-      for (const session of sessions) session.destroy()
-      for (const socket of sockets) socket.destroy()
-    }, graceMs)
-    const idle = setInterval(() => http1.closeIdleConnections(), 20)
-    await closed
-    clearTimeout(cut)
-    clearInterval(idle)
-    clearInterval(sweeping)
+  constructor({ tls, transport = {}, clientCA, handler, limits, handshakeFailed }: ListenerOptions) {
+    this.#handler = handler
+    this.#bounds = boundsOf(limits)
+    this.#sessionOptions = sessionOptions(this.#bounds.limits)
+    this.#http1 = http1Server(handler, this.#bounds)
+    const contexts = new ServingContexts(tls, transport, clientCA)
+    this.#secure = createTls(
+      {
+        ...contexts.options,
+        handshakeTimeout: this.#bounds.limits.headerTimeoutMs,
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: tcpKeepAliveMs,
+      },
+      (socket) => this.#serve(socket),
+    )
+    this.#secure.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+    })
+    this.#secure.prependListener('connection', () => contexts.refresh(this.#secure))
+    this.#secure.on('tlsClientError', (_error, socket) => {
+      handshakeFailed?.()
+      socket.destroy()
+    })
   }
 
-  let closing: Promise<void> | undefined
-  return {
-    port: (secure.address() as AddressInfo).port,
-    close: (graceMs) => (closing ??= close(graceMs)),
+  get port(): number {
+    return this.#port
+  }
+
+  async open(port: number, bindAddress: string): Promise<void> {
+    this.#secure.listen(port, bindAddress)
+    await once(this.#secure, 'listening')
+    this.#port = (this.#secure.address() as AddressInfo).port
+    const { headerTimeoutMs, idleTimeoutMs, pingAfterMs, pingTimeoutMs } = this.#bounds.limits
+    const sweepMs = Math.min(maxSweepMs, Math.min(headerTimeoutMs, idleTimeoutMs, pingAfterMs, pingTimeoutMs) / 4)
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs)
+    this.#sweeping.unref()
+  }
+
+  close(graceMs: number): Promise<void> {
+    return (this.#closing ??= this.#close(graceMs))
+  }
+
+  #serve(socket: TLSSocket): void {
+    if (socket.alpnProtocol === 'h2') this.#serveHttp2(socket)
+    else this.#http1.emit('connection', socket)
+  }
+
+  #serveHttp2(socket: TLSSocket): void {
+    const session = performServerHandshake(socket, this.#sessionOptions) as ServerHttp2Session
+    const peer = new Http2Session(session, socket, this.#bounds)
+    this.#sessions.add(peer)
+    session.once('connect', () => session.setLocalWindowSize(sessionWindow))
+    session.on('close', () => this.#sessions.delete(peer))
+    session.on('error', () => session.destroy())
+    session.on('stream', answerStreams(this.#handler, peer, this.#bounds))
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const session of this.#sessions) session.sweep(now)
+    this.#bounds.unread.sweep(now)
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const closed = once(this.#secure, 'close')
+    this.#secure.close()
+    this.#http1.close()
+    this.#http1.closeIdleConnections()
+    for (const session of this.#sessions) session.close()
+    const graceEnd = setTimeout(() => this.#destroyConnections(), graceMs)
+    const closeIdle = setInterval(() => this.#http1.closeIdleConnections(), 20)
+    await closed
+    clearTimeout(graceEnd)
+    clearInterval(closeIdle)
+    clearInterval(this.#sweeping)
+  }
+
+  #destroyConnections(): void {
+    for (const session of this.#sessions) session.destroy()
+    for (const socket of this.#sockets) socket.destroy()
   }
 }

@@ -6,8 +6,13 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Steps } from '../../lib/flow/steps.ts'
 import { own, setOwn } from '../../lib/own.ts'
 import { mergeV2, type OpenApiV2 } from '../aggregator/index.ts'
-import { customDefinitions } from './custom-definitions.ts'
 import type { DocumentForm } from './forms.ts'
+import type { Operation } from './paths/operation.ts'
+import { operationsOf } from './paths/operations.ts'
+import { inNameOrder, type ParameterName, parameter } from './paths/parameters.ts'
+import { SharedParameters } from './paths/shared-parameters.ts'
+import { staticOperations } from './paths/static-paths.ts'
+import { customDefinitions } from './schemas/custom-definitions.ts'
 import {
   definitionClosure,
   type Flavour,
@@ -15,13 +20,8 @@ import {
   metaPackage,
   referencesOf,
   referenceTo,
-} from './json-schema.ts'
-import type { Operation } from './operation.ts'
-import { operationsOf } from './operations.ts'
-import { inNameOrder, type ParameterName, parameter } from './parameters.ts'
-import { type GroupVersion, schemeVersions } from './scheme-versions.ts'
-import { SharedParameters } from './shared-parameters.ts'
-import { staticOperations } from './static-paths.ts'
+} from './schemas/json-schema.ts'
+import { type GroupVersion, schemeVersions } from './schemas/scheme-versions.ts'
 
 const reasons: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 

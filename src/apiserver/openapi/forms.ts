@@ -2,9 +2,9 @@
 import { writeJson } from '../../lib/exact-json.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import { acceptClauses } from '../negotiation/accept.ts'
-import type { Flavour } from './json-schema.ts'
 import { definitionEntryV2, documentV2, pathEntryV2 } from './protobuf/v2.ts'
 import { definitionEntryV3, documentV3, pathEntryV3 } from './protobuf/v3.ts'
+import type { Flavour } from './schemas/json-schema.ts'
 
 type Node = Readonly<Record<string, unknown>>
 type NamedNode = readonly [name: string, node: Node]

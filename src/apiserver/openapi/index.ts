@@ -17,7 +17,7 @@ import type { Documents } from '../http/documents.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import { type DocumentOptions, openapiDocument } from './document.ts'
 import { acceptedForm, type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3 } from './forms.ts'
-import { documentPaths, groupVersionPath } from './static-paths.ts'
+import { documentPaths, groupVersionPath } from './paths/static-paths.ts'
 
 export interface OpenApiOptions {
   /** `info.version`: `1.36`. */
@@ -86,12 +86,12 @@ async function respond(
 ): Promise<Response> {
   const shared = { etag: `"${tag}"`, vary: 'Accept', ...headers }
   if (request.header('if-none-match') === shared.etag) return { status: 304, headers: shared }
-  const kept = await bytes()
+  const content = await bytes()
   const described = { 'content-type': contentType, ...shared }
-  if ('plain' in kept) return { status: 200, headers: described, body: kept.plain }
+  if ('plain' in content) return { status: 200, headers: described, body: content.plain }
   if (!/\bgzip\b/.test(request.header('accept-encoding') ?? ''))
-    return { status: 200, headers: described, body: await decompress(kept.compressed) }
-  return { status: 200, headers: { ...described, 'content-encoding': 'gzip' }, body: kept.compressed }
+    return { status: 200, headers: described, body: await decompress(content.compressed) }
+  return { status: 200, headers: { ...described, 'content-encoding': 'gzip' }, body: content.compressed }
 }
 
 const keyOf = ({ contentType }: DocumentForm, tag: string): string => `${contentType} ${tag}`
@@ -129,9 +129,10 @@ class Snapshot {
       (before ? before.#sameHash(path, this.#own(path)) : undefined) ?? this.#fingerprint(path)
     this.#hashes = new Map(documentPaths(resources).map((path) => [path, hashOfPath(path)]))
     if (!before) return
-    const kept = new Set([jsonV2, protobufV2].map((form) => keyOf(form, this.#wholeTag(form))))
-    for (const hash of this.#hashes.values()) for (const form of [jsonV3, protobufV3]) kept.add(keyOf(form, hash))
-    for (const [key, made] of before.#cache) if (kept.has(key)) this.#cache.set(key, made)
+    const currentKeys = new Set([jsonV2, protobufV2].map((form) => keyOf(form, this.#wholeTag(form))))
+    for (const hash of this.#hashes.values())
+      for (const form of [jsonV3, protobufV3]) currentKeys.add(keyOf(form, hash))
+    for (const [key, document] of before.#cache) if (currentKeys.has(key)) this.#cache.set(key, document)
   }
 
   #own(path: string): readonly ResourceDefinition[] {

@@ -7,7 +7,7 @@ import type { Request, Response } from '../http/exchange.ts'
 import { openapiDocument } from './document.ts'
 import { type DocumentForm, jsonV2, jsonV3, protobufV2, protobufV3 } from './forms.ts'
 import { openapiDocuments } from './index.ts'
-import { documentPaths, groupVersionPath } from './static-paths.ts'
+import { documentPaths, groupVersionPath } from './paths/static-paths.ts'
 
 const scale = { replicas: '.spec.replicas', observed: '.status.replicas', selector: '.status.selector' }
 const pods = resource({

@@ -4,22 +4,26 @@
  */
 import { own } from '../../lib/own.ts'
 import { ProfilingInUseError } from '../../lib/profiling/session.ts'
-import type { Documents } from '../http/documents.ts'
 import { type Request, type Response, text } from '../http/exchange.ts'
 
 const prefix = '/debug/pprof/'
 const defaultCpuSeconds = 30
 const defaultHeapSeconds = 10
 
+/** The parts of a request that profiles depend on. */
+type ProfileRequest = Pick<Request, 'query' | 'signal'>
+
+type Profile = (request: ProfileRequest) => Response | Promise<Response>
+
 /** Answers requests for profiles; undefined for other paths. */
-export const profiles: Documents = (path) => {
+export const profiles = (path: string): Profile | undefined => {
   if (path === '/debug/pprof') return () => ({ status: 301, headers: { location: prefix } })
   if (!path.startsWith(prefix)) return undefined
   return own(pages, path.slice(prefix.length)) ?? unknownProfile
 }
 
 /** The pages by name. Profiling code is loaded on the first request, to keep the start of servers fast. */
-const pages: Readonly<Record<string, (request: Request) => Response | Promise<Response>>> = {
+const pages: Readonly<Record<string, Profile>> = {
   '': async () =>
     text(200, (await import('./index-page.ts')).indexPage, { 'content-type': 'text/html; charset=utf-8' }),
   cmdline: () => text(200, process.argv.join('\0')),
@@ -37,7 +41,7 @@ const pages: Readonly<Record<string, (request: Request) => Response | Promise<Re
 
 const unknownProfile = (): Response => text(404, 'Unknown profile\n', { 'x-go-pprof': '1' })
 
-function ofHeap(name: string, of: 'live' | 'all', { query, signal }: Request): Response | Promise<Response> {
+function ofHeap(name: string, of: 'live' | 'all', { query, signal }: ProfileRequest): Response | Promise<Response> {
   const given = query.get('seconds')
   const seconds = given ? positiveInteger(given) : defaultHeapSeconds
   if (seconds === undefined)

@@ -214,11 +214,11 @@ const revisionStart = '"resourceVersion":"'
 /** The head of the resource's objects, the text, which is ASCII, and the bytes from an offset on. */
 function spliced({ head }: ServedResource, text: string, bytes: Buffer, from: number): Buffer {
   // Allocate outside of Node's pool: a piece of the pool would retain 64 KB for as long as the object exists.
-  const made = Buffer.allocUnsafeSlow(head.length + text.length + bytes.length - from)
-  bytes.copy(made, 0, 0, head.length)
-  made.write(text, head.length, 'latin1')
-  bytes.copy(made, head.length + text.length, from)
-  return made
+  const result = Buffer.allocUnsafeSlow(head.length + text.length + bytes.length - from)
+  bytes.copy(result, 0, 0, head.length)
+  result.write(text, head.length, 'latin1')
+  bytes.copy(result, head.length + text.length, from)
+  return result
 }
 
 /** An object that is not stored: the response of a dry run, or of a subresource that is computed. */

@@ -5,7 +5,7 @@ import { parseExactJson } from '../../lib/exact-json.ts'
 import { goJsonError, goJsonType } from '../../machinery/decode/go-json.ts'
 import { checkValues } from '../../machinery/decode/index.ts'
 import { parseWithSharedFields } from '../../machinery/managed-fields/fields-cache.ts'
-import { type Envelope, messageDecoder, openEnvelope } from '../../machinery/protobuf/index.ts'
+import { type Envelope, MessageDecoder, openEnvelope } from '../../machinery/protobuf/index.ts'
 import type { StructType } from '../../machinery/schema.ts'
 import { badRequest, StatusError } from '../../machinery/status-error.ts'
 import { parseYaml } from '../../machinery/yaml.ts'
@@ -53,7 +53,6 @@ export const mediaType = (request: Request): string =>
 export async function readBody(request: Request): Promise<Body> {
   const type = mediaType(request)
   const bytes = await request.body(maxBodyBytes)
-  request.bodyBytes = bytes.length
   if (type === protobufType && bytes.length > 0) return protobufBody(bytes)
   const format = type === '' || type === 'application/json' ? 'json' : type === 'application/yaml' ? 'yaml' : undefined
   if (!format) {
@@ -63,7 +62,7 @@ export async function readBody(request: Request): Promise<Body> {
   return bodyOf(bytes.toString(), format, bytes)
 }
 
-const messages = messageDecoder(protobufNumbers)
+const messages = new MessageDecoder(protobufNumbers)
 
 function protobufBody(bytes: Buffer): Body {
   let envelope: Envelope | undefined

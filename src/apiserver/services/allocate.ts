@@ -12,7 +12,7 @@ import {
 import { invalid, type StatusError, statusOf } from '../../machinery/status-error.ts'
 import { limitFaults } from '../../machinery/validation/fault-limit.ts'
 import { type FieldError, invalidValue } from '../../machinery/validation/field-error.ts'
-import type { Claim } from './allocations.ts'
+import type { Claim } from './claim.ts'
 import { defaultFamilies, isPreferenceUnchanged } from './families.ts'
 import type { Family } from './ranges/address-range.ts'
 
@@ -103,16 +103,16 @@ function newPorts(spec: ServiceSpec, claim: Claim): FieldError[] {
 }
 
 function changedPorts(spec: ServiceSpec, old: ServiceSpec, claim: Claim): FieldError[] {
-  const held = new Set(old.ports?.map(({ nodePort }) => nodePort))
+  const oldPorts = new Set(old.ports?.map(({ nodePort }) => nodePort))
   for (const [i, port] of (spec.ports ?? []).entries()) {
     if (!port.nodePort) {
       if (needsNodePorts(spec)) port.nodePort = anyPort(claim)
       continue
     }
-    if (held.has(port.nodePort)) continue
+    if (oldPorts.has(port.nodePort)) continue
     const problem = claim.port(port.nodePort)
     if (problem) return refusedPort(i, port.nodePort, problem)
-    held.add(port.nodePort)
+    oldPorts.add(port.nodePort)
   }
   return []
 }

@@ -59,20 +59,20 @@ export function withAddresses(
 ): Transaction {
   const conditions: Transaction['conditions'][number][] = []
   const operations: Transaction['operations'][number][] = []
-  const wanted = service ? addressesOf(service) : []
-  const had = old ? addressesOf(old) : []
-  for (const address of wanted) {
+  const current = service ? addressesOf(service) : []
+  const previous = old ? addressesOf(old) : []
+  for (const address of current) {
     const key = resource.key('', address)
     const stored = objects.get(key)
     // An IPAddress created since the allocation belongs to another Service: then the condition must fail.
-    if (stored && (had.includes(address) || belongsTo(stored.parse<IPAddress>(), service!))) continue
+    if (stored && (previous.includes(address) || belongsTo(stored.parse<IPAddress>(), service!))) continue
     conditions.push({ key, revision: 0 })
     operations.push({ key, value: encode(resource, ipAddress(address, service!)) })
   }
-  for (const address of had) {
+  for (const address of previous) {
     const key = resource.key('', address)
     const stored = objects.get(key)
-    if (wanted.includes(address) || !stored || !belongsTo(stored.parse<IPAddress>(), old!)) continue
+    if (current.includes(address) || !stored || !belongsTo(stored.parse<IPAddress>(), old!)) continue
     conditions.push({ key, revision: stored.revision })
     operations.push({ key, delete: true })
   }
@@ -107,6 +107,6 @@ export async function repairAddresses(allocations: Allocations, store: Store): P
     ]
     repairs.push({ conditions, operations: [{ key: stored.key, delete: true }] })
   }
-  // Repairs that another server has done meanwhile fail here, which is harmless.
+  // Repairs that another server has committed in the meantime fail, which is harmless.
   await Promise.all(repairs.map((repair) => store.commit(repair)))
 }

@@ -23,7 +23,7 @@ export function serviceWrites(allocations: Allocations): WriteHook {
         claim.end()
         throw error
       }
-      return claim.end
+      return () => claim.end()
     },
     async alongside(key, object) {
       const { services, ipAddresses } = await allocations.ready()

@@ -113,74 +113,93 @@ const readers: Readonly<Record<FlagType, (text: string, flag: Flag) => unknown>>
   portRange,
 }
 
-/** Types whose flags may have no value, with the value they get then. */
-const alone: Partial<Record<FlagType, string>> = { bool: 'true', version: 'true' }
+/** Types whose value may be omitted, with the value that they get then. */
+const valuesIfOmitted: Partial<Record<FlagType, string>> = { bool: 'true', version: 'true' }
 
 /** Parses `args`; `program` is its name in the error about positional arguments. Throws a FlagError. */
 export function parseFlags(sets: readonly FlagSet[], args: readonly string[], program = 'kube-apiserver'): FlagValues {
-  const flags = new Map(sets.flatMap((set) => set.flags.map((flag) => [flag.name, flag])))
-  const shorts = new Map([...flags.values()].flatMap((flag) => (flag.short ? [[flag.short, flag] as const] : [])))
-  const values = new FlagValues(flags)
-  const words: string[] = []
+  const { values, positional } = new FlagParser(sets, args).parse()
+  if (positional.length > 0)
+    throw new FlagError(
+      `"${program}" does not take any arguments, got [${positional.map((word) => JSON.stringify(word)).join(' ')}]`,
+    )
+  const fault = featureGateFault(values.all('feature-gates'))
+  if (fault) throw new FlagError(fault)
+  return values
+}
 
-  const set = (flag: Flag, text: string): void => {
+/** Reads the arguments of one command line from left to right. */
+class FlagParser {
+  readonly #flags: ReadonlyMap<string, Flag>
+  readonly #shorthands: ReadonlyMap<string, Flag>
+  readonly #values: FlagValues
+  readonly #positional: string[] = []
+  /** The arguments that are not read yet. */
+  readonly #remaining: string[]
+
+  constructor(sets: readonly FlagSet[], args: readonly string[]) {
+    const flags = sets.flatMap((set) => set.flags)
+    this.#flags = new Map(flags.map((flag) => [flag.name, flag]))
+    this.#shorthands = new Map(
+      [...this.#flags.values()].flatMap((flag) => (flag.short ? [[flag.short, flag] as const] : [])),
+    )
+    this.#values = new FlagValues(this.#flags)
+    this.#remaining = [...args]
+  }
+
+  parse(): { readonly values: FlagValues; readonly positional: readonly string[] } {
+    for (let arg = this.#next(); arg !== undefined; arg = this.#next()) {
+      if (arg === '--') this.#positional.push(...this.#remaining.splice(0))
+      else if (arg.startsWith('--')) this.#readLong(arg)
+      else if (arg.startsWith('-') && arg !== '-') this.#readShorthands(arg.slice(1))
+      else this.#positional.push(arg)
+    }
+    return { values: this.#values, positional: this.#positional }
+  }
+
+  #next(): string | undefined {
+    return this.#remaining.shift()
+  }
+
+  /** Reads `--name`, `--name=value` or `--name value`. */
+  #readLong(arg: string): void {
+    const [, name = '', text] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
+    if (name === '' || name.startsWith('-')) throw new FlagError(`bad flag syntax: ${arg}`)
+    // Upstream accepts underscores too.
+    const flag = this.#flags.get(name.replaceAll('_', '-'))
+    if (!flag) throw unknownFlag(name)
+    const value = text ?? valuesIfOmitted[flag.type] ?? this.#next()
+    if (value === undefined) throw new FlagError(`flag needs an argument: --${name}`)
+    this.#set(flag, value)
+  }
+
+  /** Reads `-v2`, `-v=2`, `-v 2`; flags without a value may be followed by more letters. */
+  #readShorthands(letters: string): void {
+    for (let at = 0; at < letters.length; at++) {
+      const letter = letters[at]!
+      const flag = this.#shorthands.get(letter)
+      if (!flag) throw new FlagError(`unknown shorthand flag: '${letter}' in -${letters}`)
+      const rest = letters.slice(at + 1)
+      const valueIfOmitted = valuesIfOmitted[flag.type]
+      if (valueIfOmitted && !rest.startsWith('=')) {
+        this.#set(flag, valueIfOmitted)
+        continue
+      }
+      const value = rest.startsWith('=') ? rest.slice(1) : rest || this.#next()
+      if (value === undefined) throw new FlagError(`flag needs an argument: '${letter}' in -${letters}`)
+      this.#set(flag, value)
+      return
+    }
+  }
+
+  #set(flag: Flag, text: string): void {
     try {
       readers[flag.type](text, flag)
     } catch (error) {
       const name = flag.short ? `-${flag.short}, --${flag.name}` : `--${flag.name}`
       throw new FlagError(`invalid argument ${JSON.stringify(text)} for "${name}" flag: ${(error as Error).message}`)
     }
-    values.add(flag.name, text)
-  }
-
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!
-    if (arg === '--') {
-      words.push(...args.slice(i + 1))
-      break
-    }
-    if (arg.startsWith('--')) {
-      const [, given = '', text] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
-      if (given === '' || given.startsWith('-')) throw new FlagError(`bad flag syntax: ${arg}`)
-      // Upstream accepts both.
-      const flag = flags.get(given.replaceAll('_', '-'))
-      if (!flag) throw unknownFlag(given)
-      const value = text ?? alone[flag.type] ?? args[++i]
-      if (value === undefined) throw new FlagError(`flag needs an argument: --${given}`)
-      set(flag, value)
-    } else if (arg.startsWith('-') && arg !== '-') {
-      i += shortFlags(arg.slice(1), args[i + 1])
-    } else {
-      words.push(arg)
-    }
-  }
-  if (words.length > 0)
-    throw new FlagError(
-      `"${program}" does not take any arguments, got [${words.map((word) => JSON.stringify(word)).join(' ')}]`,
-    )
-  const fault = featureGateFault(values.all('feature-gates'))
-  if (fault) throw new FlagError(fault)
-  return values
-
-  /** `-v2`, `-v=2`, `-v 2`: returns the number of further arguments consumed. */
-  function shortFlags(letters: string, next: string | undefined): number {
-    for (let at = 0; at < letters.length; at++) {
-      const letter = letters[at]!
-      const flag = shorts.get(letter)
-      if (!flag) throw new FlagError(`unknown shorthand flag: '${letter}' in -${letters}`)
-      const rest = letters.slice(at + 1)
-      if (rest.startsWith('=')) set(flag, rest.slice(1))
-      else if (alone[flag.type]) {
-        set(flag, alone[flag.type]!)
-        continue
-      } else if (rest !== '') set(flag, rest)
-      else if (next !== undefined) {
-        set(flag, next)
-        return 1
-      } else throw new FlagError(`flag needs an argument: '${letter}' in -${letters}`)
-      return 0
-    }
-    return 0
+    this.#values.add(flag.name, text)
   }
 }
 

@@ -49,14 +49,14 @@ test('the newest of several default classes is used; of equally new ones, the fi
       metadata: { name, annotations: { [marked]: 'true' }, creationTimestamp },
       provisioner: 'x',
     })
-    await fixture.sources.registry.put(resource, resource.key('', name), object!, undefined)
+    await fixture.sources.registry.commits.put(resource, resource.key('', name), object!, undefined)
     return classes.current
   }
   assert.equal(await put('m', '2026-01-02T00:00:00Z'), 'm')
   assert.equal(await put('a', '2026-01-01T00:00:00Z'), 'm')
   assert.equal(await put('z', '2026-01-02T00:00:00Z'), 'm')
   assert.equal(await put('b', '2026-01-02T00:00:00Z'), 'b')
-  await fixture.sources.registry.remove(
+  await fixture.sources.registry.commits.remove(
     resource,
     resource.key('', 'b'),
     (await fixture.sources.registry.newest(resource, resource.key('', 'b')))!.revision,

@@ -1,5 +1,5 @@
 /** The default class of a kind. If several are marked as the default, the newest one is used. */
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { PluginSources } from '../plugin.ts'
 
 /** A class marked as the default. */
@@ -17,7 +17,7 @@ export interface DefaultClass {
 }
 
 /**
- * Follows all classes of a kind, given by its key (`storage.k8s.io/v1/storageclasses`). A class is a default if one of
+ * Watches all classes of a kind, given by its key (`storage.k8s.io/v1/storageclasses`). A class is a default if one of
  * `annotations` is `"true"`.
  */
 export function newestDefault(
@@ -26,7 +26,7 @@ export function newestDefault(
   annotations: readonly string[],
 ): DefaultClass {
   let current: string | undefined
-  const classes = new FollowedObjects<MarkedClass | undefined>({
+  const classes = new Informer<MarkedClass | undefined>({
     registry,
     resource: find(kind),
     read(object) {

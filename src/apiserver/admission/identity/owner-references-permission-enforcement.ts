@@ -99,9 +99,9 @@ type ResourceAccess = Pick<
   'verb' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name'
 >
 
-const accessAttributes = (user: AccessAttributes['user'], asked: ResourceAccess): AccessAttributes => ({
+const accessAttributes = (user: AccessAttributes['user'], access: ResourceAccess): AccessAttributes => ({
   user,
-  info: { ...asked, isResourceRequest: true, path: '', prefix: asked.group ? 'apis' : 'api', rest: [] },
+  info: { ...access, isResourceRequest: true, path: '', prefix: access.group ? 'apis' : 'api', rest: [] },
 })
 
 const anyFinalizers: ResourceAccess = {

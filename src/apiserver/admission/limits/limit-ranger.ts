@@ -8,7 +8,7 @@ import { podLimits, podRequests } from '../../../api/core/pod/resources/pod-reso
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import { setOwn } from '../../../lib/own.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
@@ -33,7 +33,7 @@ interface Item extends Bounds {
 export function limitRanger({ registry, find, log }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
   const claims = find('v1/persistentvolumeclaims')
-  const ranges = new FollowedObjects<Limits>({ registry, resource: find('v1/limitranges'), read: limitsOf, log })
+  const ranges = new Informer<Limits>({ registry, resource: find('v1/limitranges'), read: limitsOf, log })
   return {
     name: 'LimitRanger',
     handles: ['CREATE', 'UPDATE'],

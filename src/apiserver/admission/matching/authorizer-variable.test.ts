@@ -18,16 +18,16 @@ const user = { name: 'me', groups: ['us'] }
 
 /** An authorizer that answers asynchronously and records its requests. */
 function slow(answer: (attributes: AccessAttributes) => Decision) {
-  const asked: AccessAttributes[] = []
+  const checked: AccessAttributes[] = []
   const authorizer: Authorizer = {
     name: 'slow',
     authorize: async (attributes) => {
-      asked.push(attributes)
+      checked.push(attributes)
       return answer(attributes)
     },
     rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
   }
-  return { asked, authorizer }
+  return { checked, authorizer }
 }
 
 function evaluate(source: string, authorizer: Authorizer): unknown {
@@ -51,7 +51,7 @@ function evaluate(source: string, authorizer: Authorizer): unknown {
 }
 
 test('evaluation waits for an asynchronous authorizer and repeats no check', async () => {
-  const { asked, authorizer } = slow(({ info }) => (info.verb === 'get' ? allow() : noOpinion('why not')))
+  const { checked, authorizer } = slow(({ info }) => (info.verb === 'get' ? allow() : noOpinion('why not')))
   const check = (verb: string) => `authorizer.group('').resource('pods').namespace('ns').check('${verb}')`
   assert.equal(
     await evaluate(`${check('get')}.allowed() && ${check('get')}.allowed() && !${check('list')}.allowed()`, authorizer),
@@ -59,7 +59,7 @@ test('evaluation waits for an asynchronous authorizer and repeats no check', asy
   )
   assert.equal(await evaluate(`${check('get')}.allowed() && !${check('list')}.allowed()`, authorizer), true)
   assert.deepEqual(
-    asked.slice(-2).map(({ info }) => [info.verb, info.resource, info.namespace, info.isResourceRequest]),
+    checked.slice(-2).map(({ info }) => [info.verb, info.resource, info.namespace, info.isResourceRequest]),
     [
       ['get', 'pods', 'ns', true],
       ['list', 'pods', 'ns', true],
@@ -68,7 +68,7 @@ test('evaluation waits for an asynchronous authorizer and repeats no check', asy
 })
 
 test("checks cover the request's resource, paths, service accounts and selectors", async () => {
-  const { asked, authorizer } = slow(() => allow('because'))
+  const { checked, authorizer } = slow(() => allow('because'))
   assert.equal(await evaluate("authorizer.requestResource.check('update').reason()", authorizer), 'because')
   await evaluate("authorizer.path('/healthz').check('get').allowed()", authorizer)
   await evaluate(
@@ -76,7 +76,7 @@ test("checks cover the request's resource, paths, service accounts and selectors
       "'robot').group('').resource('pods').labelSelector('a=b').fieldSelector('spec.x!=y').check('list').allowed()",
     authorizer,
   )
-  const [own, path, robot] = asked
+  const [own, path, robot] = checked
   assert.deepEqual(
     [own?.info.group, own?.info.resource, own?.info.subresource, own?.info.namespace, own?.info.name],
     ['apps', 'deployments', 'status', 'ns', 'one'],

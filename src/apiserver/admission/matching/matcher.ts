@@ -97,13 +97,13 @@ export class Matcher {
   resourceOf({ resources }: Match, resource: ServedResource, target: RequestTarget): ServedResource | undefined {
     const { rules, excluded = [], matchPolicy } = resources
     const others = matchPolicy === 'Exact' ? [] : this.#apis.equivalents(resource).filter((one) => one !== resource)
-    const found = (list: readonly ResourceRule[]): ServedResource | undefined => {
+    const matchedBy = (list: readonly ResourceRule[]): ServedResource | undefined => {
       if (list.some((rule) => ruleMatches(rule, resource, target))) return resource
       for (const rule of list) for (const other of others) if (ruleMatches(rule, other, target)) return other
       return undefined
     }
-    if (excluded.length > 0 && found(excluded)) return undefined
-    return rules ? found(rules) : resource
+    if (excluded.length > 0 && matchedBy(excluded)) return undefined
+    return rules ? matchedBy(rules) : resource
   }
 
   /**
@@ -153,7 +153,7 @@ export class MatchIndex<T> {
   readonly #matcher: Matcher
   readonly #entries: readonly Entry<T>[]
   readonly #isExempt: (resource: ServedResource) => boolean
-  readonly #known = new WeakMap<ServedResource, Map<string, readonly (Entry<T> & Candidate<T>)[]>>()
+  readonly #candidates = new WeakMap<ServedResource, Map<string, readonly (Entry<T> & Candidate<T>)[]>>()
 
   /** `isExempt` returns true for resources that no entry applies to, whatever its rules. */
   constructor(matcher: Matcher, entries: readonly Entry<T>[], isExempt: (resource: ServedResource) => boolean) {
@@ -162,27 +162,27 @@ export class MatchIndex<T> {
     this.#entries = entries
   }
 
-  get empty(): boolean {
+  get isEmpty(): boolean {
     return this.#entries.length === 0
   }
 
   /** Entries whose rules may match the request. Their selectors are not checked yet. */
   candidates({ resource, operation, subresource }: AdmissionAttributes): readonly (Entry<T> & Candidate<T>)[] {
-    let byTarget = this.#known.get(resource)
-    if (!byTarget) this.#known.set(resource, (byTarget = new Map()))
+    let byTarget = this.#candidates.get(resource)
+    if (!byTarget) this.#candidates.set(resource, (byTarget = new Map()))
     const key = subresource === '' ? operation : `${operation}/${subresource}`
-    let found = byTarget.get(key)
-    if (!found) {
+    let candidates = byTarget.get(key)
+    if (!candidates) {
       const target: RequestTarget = { operation, subresource, name: undefined }
       const entries = this.#isExempt(resource) ? [] : this.#entries
-      found = entries.flatMap((entry) => {
+      candidates = entries.flatMap((entry) => {
         // Rules with names are checked later, with the name of the request.
         const matched = entry.match.usesNames ? resource : this.#matcher.resourceOf(entry.match, resource, target)
         return matched ? [{ ...entry, resource: matched }] : []
       })
-      byTarget.set(key, found)
+      byTarget.set(key, candidates)
     }
-    return found
+    return candidates
   }
 
   /** The candidate with its final resource if it matches the request; undefined if not. */
@@ -195,7 +195,7 @@ export class MatchIndex<T> {
       ? this.#matcher.resourceOf(match, attributes.resource, attributes)
       : candidate.resource
     if (!resource) return undefined
-    const meant = resource === candidate.resource ? candidate : { ...candidate, resource }
-    return after(this.#matcher.selects(match, attributes), (selected) => (selected ? meant : undefined))
+    const resolved = resource === candidate.resource ? candidate : { ...candidate, resource }
+    return after(this.#matcher.selects(match, attributes), (selected) => (selected ? resolved : undefined))
   }
 }

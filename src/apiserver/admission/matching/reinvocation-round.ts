@@ -8,9 +8,9 @@ import type { KubeObject } from '../../../machinery/object.ts'
 import type { AdmissionAttributes, Reinvocation } from '../../registry/write/admission.ts'
 
 interface State {
-  /** Called before, and may be called again. */
+  /** Keys of webhooks or policies that were called and may be called again. */
   readonly repeatable: Set<string>
-  /** Will be called again. */
+  /** Keys of those that the second round calls. */
   readonly due: Set<string>
   /** The object at the end of the first round. */
   last?: KubeObject
@@ -24,7 +24,7 @@ export class ReinvocationRound {
 
   constructor(plugin: string, attributes: AdmissionAttributes) {
     this.#attributes = attributes
-    this.#reinvocation = attributes.reinvocation ??= { round: 0, wanted: false, states: new Map() }
+    this.#reinvocation = attributes.reinvocation ??= { round: 0, shouldReinvoke: false, states: new Map() }
     const { states, round } = this.#reinvocation
     let state = states.get(plugin) as State | undefined
     if (!state) states.set(plugin, (state = { repeatable: new Set(), due: new Set() }))
@@ -33,19 +33,20 @@ export class ReinvocationRound {
     if (round === 1 && !jsonEqual(state.last, attributes.object)) this.#scheduleAll()
   }
 
-  get round(): 0 | 1 {
+  /** The number of the round. */
+  get number(): 0 | 1 {
     return this.#reinvocation.round
   }
 
   /** Returns true if the webhook or policy is to be called in this round. */
   isDue(key: string): boolean {
-    return this.round === 0 || this.#state.due.has(key)
+    return this.number === 0 || this.#state.due.has(key)
   }
 
-  /** Call after a change of the object: schedules those called before. */
+  /** Call after a change of the object: schedules the webhooks or policies that were called before. */
   objectChanged(): void {
     this.#scheduleAll()
-    this.#reinvocation.wanted = true
+    this.#reinvocation.shouldReinvoke = true
   }
 
   /** Records a call that may be repeated. */
@@ -55,7 +56,7 @@ export class ReinvocationRound {
 
   end(): void {
     const { repeatable, due } = this.#state
-    if (this.round === 0 && repeatable.size + due.size > 0 && this.#attributes.object)
+    if (this.number === 0 && repeatable.size + due.size > 0 && this.#attributes.object)
       this.#state.last = structuredClone(this.#attributes.object)
   }
 

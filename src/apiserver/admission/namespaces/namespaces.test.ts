@@ -15,7 +15,7 @@ async function withNamespaces() {
   const put = async (name: string, phase: string) => {
     const live = await registry.newest(namespaces, namespaces.key('', name))
     const { object } = fixture.write('v1/namespaces', { metadata: { name }, status: { phase } })
-    await registry.put(namespaces, namespaces.key('', name), object!, live)
+    await registry.commits.put(namespaces, namespaces.key('', name), object!, live)
   }
   await put('ending', 'Terminating')
   return { ...fixture, put }

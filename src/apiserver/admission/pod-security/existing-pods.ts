@@ -1,8 +1,8 @@
 /** Warnings about existing pods that violate a new, stricter level. The pods stay. */
 import type { Pod } from '../../../api/core/pod/model.ts'
 import { pauses } from '../../../lib/flow/steps.ts'
-import { evaluatePod, reasonsOf } from './evaluator.ts'
-import { type LevelVersion, standardText } from './policy.ts'
+import { evaluatePod, reasonsOf } from './checks/evaluator.ts'
+import { type LevelVersion, standardText } from './policy/policy.ts'
 
 /** Limits of the check after one change of a label. */
 const maxPods = 3000
@@ -80,14 +80,14 @@ const others = (count: number): string => (count === 0 ? '' : ` (and ${count} ot
 
 /** If not all pods can be checked, one pod of each controller represents the others. */
 function oneOfEachControllerFirst(pods: readonly Pod[]): Pod[] {
-  const seen = new Set<string>()
+  const owners = new Set<string>()
   const first: Pod[] = []
   const rest: Pod[] = []
   for (const pod of pods) {
     const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller)?.uid
-    if (owner !== undefined && seen.has(owner)) rest.push(pod)
+    if (owner !== undefined && owners.has(owner)) rest.push(pod)
     else first.push(pod)
-    if (owner !== undefined) seen.add(owner)
+    if (owner !== undefined) owners.add(owner)
   }
   return [...first, ...rest]
 }

@@ -2,7 +2,7 @@
 import type { MetricsRegistry } from '../../../lib/metrics/registry.ts'
 import { kubernetesMinor } from '../../../lib/release.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
-import { type LevelVersion, type Mode, versionText } from './policy.ts'
+import { type LevelVersion, type Mode, versionText } from './policy/policy.ts'
 
 export interface PodSecurityMetrics {
   evaluated(decision: 'allow' | 'deny', standard: LevelVersion, mode: Mode, attributes: AdmissionAttributes): void

@@ -4,8 +4,8 @@ import { invalid } from '../../../machinery/status-error.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
-import type { PodSecurityConfiguration } from './configuration.ts'
 import { existingPodWarnings } from './existing-pods.ts'
+import type { PodSecurityConfiguration } from './policy/configuration.ts'
 import {
   annotationKey,
   compareLevels,
@@ -17,7 +17,7 @@ import {
   type ReadPolicy,
   readPolicy,
   standardText,
-} from './policy.ts'
+} from './policy/policy.ts'
 
 export interface NamespaceSources {
   readonly configuration: PodSecurityConfiguration

@@ -2,7 +2,7 @@
 import { after } from '../../../lib/flow/after.ts'
 import { own } from '../../../lib/own.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
 import type { PluginSources } from '../plugin.ts'
 
@@ -15,27 +15,27 @@ export interface NamespaceAnnotations {
   stop(): void
 }
 
-export function followedAnnotations(
+export function namespaceAnnotations(
   { registry, find, log }: PluginSources,
   keys: readonly string[],
 ): NamespaceAnnotations {
   const namespaces = find('v1/namespaces')
   const read = (object: StoredObject): Annotations => {
     const { annotations } = object.parse<KubeObject>().metadata
-    const kept: Record<string, string> = {}
+    const selected: Record<string, string> = {}
     for (const key of keys) {
       const value = own(annotations, key)
-      if (value !== undefined) kept[key] = value
+      if (value !== undefined) selected[key] = value
     }
-    return kept
+    return selected
   }
-  const followed = new FollowedObjects<Annotations>({ registry, resource: namespaces, read, log })
+  const informer = new Informer<Annotations>({ registry, resource: namespaces, read, log })
   return {
     // A namespace created just now may not have been observed yet.
     of: (namespace) =>
-      followed.get('', namespace) ??
+      informer.get('', namespace) ??
       after(registry.get(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),
-    start: () => followed.start(),
-    stop: () => followed.stop(),
+    start: () => informer.start(),
+    stop: () => informer.stop(),
   }
 }

@@ -4,7 +4,7 @@ import { after } from '../../../lib/flow/after.ts'
 import { own } from '../../../lib/own.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
@@ -17,7 +17,7 @@ type Amounts = Readonly<Record<string, string>>
 export function runtimeClass({ registry, find, log }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
   const classes = find('node.k8s.io/v1/runtimeclasses')
-  const followed = new FollowedObjects<RuntimeClass>({ registry, resource: classes, log })
+  const informer = new Informer<RuntimeClass>({ registry, resource: classes, log })
   return {
     name: 'RuntimeClass',
     handles: ['CREATE'],
@@ -37,12 +37,12 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
         return after(classNamed(attributes, runtimeClassName), (found) => checkOverhead(attributes, pod, found))
       if (overhead) throw forbiddenWrite(attributes, unexpectedOverhead)
     },
-    start: () => followed.start(),
-    stop: () => followed.stop(),
+    start: () => informer.start(),
+    stop: () => informer.stop(),
   }
 
   function classNamed(attributes: AdmissionAttributes, name: string): RuntimeClass | Promise<RuntimeClass> {
-    const known = followed.get('', name)
+    const known = informer.get('', name)
     if (known) return known
     // A class created just now may not have been observed yet.
     return after(registry.get(classes, classes.key('', name)), (found) => {
@@ -70,11 +70,11 @@ function setScheduling(attributes: AdmissionAttributes, { spec }: PodWithSpec, {
   if (!scheduling) return
   const { nodeSelector = {}, tolerations = [] } = scheduling
   for (const [key, value] of Object.entries(nodeSelector)) {
-    const asked = own(spec.nodeSelector, key)
-    if (asked === undefined || asked === value) continue
+    const podValue = own(spec.nodeSelector, key)
+    if (podValue === undefined || podValue === value) continue
     throw forbiddenWrite(
       attributes,
-      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${asked}`,
+      `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${podValue}`,
     )
   }
   if (Object.keys(nodeSelector).length) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector }

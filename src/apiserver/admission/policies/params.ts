@@ -50,6 +50,7 @@ async function findParams(
   const { matches } = labelSelectorOf(selector)
   const { objects } = await registry.cacher(params).ready()
   const selected = objects.slice(params.range(within)).filter((object) => matches(object.summary.labels))
-  await registry.prepare(params, () => selected)
-  return selected.map(registry.view(params)).map(parsedOnce)
+  const view = registry.view(params)
+  await view.prepare(() => selected)
+  return selected.map(view.show).map(parsedOnce)
 }

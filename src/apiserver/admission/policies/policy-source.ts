@@ -1,12 +1,12 @@
 /**
- * Follows the policies of one kind and their bindings. The index is rebuilt on each change; a policy is compiled when
+ * Watches the policies of one kind and their bindings. The index is rebuilt on each change; a policy is compiled when
  * the first request needs it.
  */
 
 import type { NamedExpression } from '../../../cel/admission/variables.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { LabelSelector } from '../../../machinery/selectors/label-selector.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { type Entry, isExemptFromPolicies, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
 import type { ResourceRule } from '../matching/resource-rules.ts'
@@ -88,8 +88,8 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
   readonly matcher: Matcher
   readonly #sources: PluginSources
   readonly #options: PolicySourceOptions<Spec, Compiled>
-  readonly #policies: FollowedObjects<PolicyObject<Spec>>
-  readonly #bindings: FollowedObjects<BindingObject>
+  readonly #policies: Informer<PolicyObject<Spec>>
+  readonly #bindings: Informer<BindingObject>
   /** Compiled policies, cached until the policy changes. */
   readonly #compiled = new WeakMap<PolicyObject<Spec>, Compiled>()
   #index: MatchIndex<Policy<Compiled>>
@@ -104,13 +104,13 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
     this.#index = this.#indexOf([])
     const changed = (): void => void (this.#started && this.#assemble())
     const resource = (plural: string) => find(`admissionregistration.k8s.io/v1/${plural}`)
-    this.#policies = new FollowedObjects<PolicyObject<Spec>>({
+    this.#policies = new Informer<PolicyObject<Spec>>({
       registry,
       resource: resource(options.policies),
       log,
       changed,
     })
-    this.#bindings = new FollowedObjects<BindingObject>({
+    this.#bindings = new Informer<BindingObject>({
       registry,
       resource: resource(options.bindings),
       log,
@@ -127,7 +127,7 @@ export class PolicySource<Spec extends PolicySpec, Compiled> {
     this.#started = true
     this.#assemble()
     // Parameters may be custom resources, whose kinds are added and removed.
-    this.#unsubscribe = this.#sources.apis.onChange(() => !this.#index.empty && this.#assemble())
+    this.#unsubscribe = this.#sources.apis.onChange(() => !this.#index.isEmpty && this.#assemble())
   }
 
   stop(): void {

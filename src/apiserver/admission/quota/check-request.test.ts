@@ -4,8 +4,8 @@ import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { pluginFixture } from '../plugin.fixture.ts'
 import { checkRequest } from './check-request.ts'
 import { limitedResources } from './configuration.ts'
-import { evaluatorOf } from './evaluators.ts'
 import type { Quota } from './quota.ts'
+import { evaluatorOf } from './usage/evaluators.ts'
 
 const fixture = pluginFixture()
 const quota = (name: string, hard: Quota['hard'], used: Quota['used'], scopes: Quota['scopes'] = []): Quota => ({

@@ -14,8 +14,8 @@ import { signOf } from '../../../machinery/values/quantity.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { LimitedResource } from './configuration.ts'
-import type { Evaluator, Scope } from './evaluators.ts'
 import { coversObject, type Quota } from './quota.ts'
+import type { Evaluator, Scope } from './usage/evaluators.ts'
 
 /** The increase of usage per quota. Contains only quotas that the write affects. */
 export type Charges = ReadonlyMap<Quota, ResourceList>
@@ -31,16 +31,16 @@ export function checkRequest(
   limited: readonly LimitedResource[] = [],
 ): Charges {
   const object = attributes.object!
-  const refuse = (why: string) => forbiddenWrite(attributes, why)
+  const rejection = (why: string) => forbiddenWrite(attributes, why)
   const affected: Quota[] = []
   const restricted = new Set<string>()
   for (const quota of quotas) {
     const names = evaluator.matching(Object.keys(quota.hard))
     if (names.length === 0 || !coversObject(quota, evaluator, object)) continue
     const missing = evaluator.missing?.(names, object)
-    if (missing !== undefined) throw refuse(`failed quota: ${quota.name}: ${missing}`)
+    if (missing !== undefined) throw rejection(`failed quota: ${quota.name}: ${missing}`)
     if (!names.every((name) => Object.hasOwn(quota.used, name))) {
-      throw refuse(`status unknown for quota: ${quota.name}, resources: ${[...names].sort().join(',')}`)
+      throw rejection(`status unknown for quota: ${quota.name}, resources: ${[...names].sort().join(',')}`)
     }
     affected.push(quota)
     for (const name of names) restricted.add(name)
@@ -49,15 +49,15 @@ export function checkRequest(
 
   const usage = evaluator.usage(object)
   const negative = Object.keys(usage).filter((name) => signOf(usage[name]!) < 0)
-  if (negative.length > 0) throw refuse(`quota usage is negative for resource(s): ${negative.sort().join(',')}`)
-  const more = moreThanBefore(attributes.old, evaluator, usage)
+  if (negative.length > 0) throw rejection(`quota usage is negative for resource(s): ${negative.sort().join(',')}`)
+  const increase = increaseOf(attributes.old, evaluator, usage)
   const charges = new Map<Quota, ResourceList>()
-  let changes = affected.length === 0 && !isNothing(more)
+  let changes = affected.length === 0 && !isNothing(increase)
   for (const quota of affected) {
-    const all = isChargedInFull(quota, attributes, evaluator) ? usage : more
+    const charged = isChargedInFull(quota, attributes, evaluator) ? usage : increase
     // Even if this quota does not limit it, another quota may be required to cover it.
-    if (!isNothing(all)) changes = true
-    const charge = withoutZeros(onlyNamed(all, Object.keys(quota.hard)))
+    if (!isNothing(charged)) changes = true
+    const charge = withoutZeros(onlyNamed(charged, Object.keys(quota.hard)))
     if (Object.keys(charge).length > 0) charges.set(quota, charge)
   }
   if (!changes) return charges
@@ -66,7 +66,7 @@ export function checkRequest(
   return charges
 }
 
-const moreThanBefore = (old: KubeObject | undefined, evaluator: Evaluator, usage: ResourceList): ResourceList =>
+const increaseOf = (old: KubeObject | undefined, evaluator: Evaluator, usage: ResourceList): ResourceList =>
   old ? positiveDifference(usage, evaluator.usage(old)) : usage
 
 /** An update is charged for the increase, or in full if the object was not in the quota's scopes before. */
@@ -99,13 +99,13 @@ function checkLimited(
 ): void {
   const { groupResource } = attributes.resource
   const object = attributes.object!
-  const own = limited.filter(
+  const relevant = limited.filter(
     ({ apiGroup = '', resource }) => apiGroup === groupResource.group && resource === groupResource.name,
   )
   const names = Object.keys(usage).filter(
     (name) =>
       signOf(usage[name]!) > 0 &&
-      own.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part))),
+      relevant.some(({ matchContains = [] }) => matchContains.some((part) => name.includes(part))),
   )
   const uncovered = names.filter((name) => !restricted.has(name)).sort()
   if (uncovered.length > 0) throw forbiddenWrite(attributes, `insufficient quota to consume: ${uncovered.join(',')}`)
@@ -113,12 +113,13 @@ function checkLimited(
   const matching = (scopes: readonly Scope[]): Scope[] =>
     scopes.filter((scope) => evaluator.inScope?.(scope, object) ?? false)
   const covered = new Set(quotas.flatMap(({ scopes }) => matching(scopes).map(({ scopeName }) => scopeName)))
-  const bare = limited
+  const uncoveredScopes = limited
     .flatMap(({ matchScopes = [] }) => matching(matchScopes))
     .filter(({ scopeName }) => !covered.has(scopeName))
-  if (bare.length > 0) throw internal(`insufficient quota to match these scopes: [${bare.map(shownScope).join(' ')}]`)
+  if (uncoveredScopes.length > 0)
+    throw internal(`insufficient quota to match these scopes: [${uncoveredScopes.map(scopeText).join(' ')}]`)
 }
 
 /** Formats a scope as Go prints the struct. */
-const shownScope = ({ scopeName, operator, values = [] }: Scope): string =>
+const scopeText = ({ scopeName, operator, values = [] }: Scope): string =>
   `{${scopeName} ${operator} [${values.join(' ')}]}`

@@ -1,6 +1,6 @@
 /** ResourceQuota's configuration: resources and scopes that may only be used if a quota covers them. */
 import { decodeConfiguration, listOf, structOf, text } from '../../../machinery/decode/configuration.ts'
-import type { Scope } from './evaluators.ts'
+import type { Scope } from './usage/evaluators.ts'
 
 export interface LimitedResource {
   readonly apiGroup?: string

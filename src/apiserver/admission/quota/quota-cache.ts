@@ -3,7 +3,7 @@ import type { V1ResourceQuota } from '@kubernetes/client-node'
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { conflict, objectModified, StatusError } from '../../../machinery/status-error.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { ownWriter } from '../../registry/write/own-writer.ts'
 import { updateObject } from '../../registry/write/update-object.ts'
@@ -13,7 +13,7 @@ import type { PluginSources } from '../plugin.ts'
 import { type Quota, quotaOf } from './quota.ts'
 
 export class QuotaCache {
-  readonly #quotas: FollowedObjects<Quota>
+  readonly #quotas: Informer<Quota>
   readonly #resource: ServedResource
   readonly #writer: Writer
   /** The number of quotas per namespace. */
@@ -21,26 +21,26 @@ export class QuotaCache {
   /** By uid: quotas as this server wrote them, until the watch delivers them. */
   readonly #written = new Map<string, Quota>()
 
-  /** `toBeCounted` is called with the namespace of a quota that is new or has changed limits. */
-  constructor({ registry, find, log }: PluginSources, toBeCounted: (namespace: string) => void) {
+  /** `recount` is called with the namespace of a quota that is new or has changed limits. */
+  constructor({ registry, find, log }: PluginSources, recount: (namespace: string) => void) {
     this.#resource = find('v1/resourcequotas')
     // Status updates of quotas do not pass admission plug-ins.
     this.#writer = ownWriter(registry, new AdmissionChain([]))
-    this.#quotas = new FollowedObjects({
+    this.#quotas = new Informer({
       registry,
       resource: this.#resource,
       read: quotaOf,
       log,
-      changed: (quota, before, { namespace }) => {
-        const difference = Number(quota !== undefined) - Number(before !== undefined)
+      changed: (quota, old, { namespace }) => {
+        const difference = Number(quota !== undefined) - Number(old !== undefined)
         const count = (this.#count.get(namespace) ?? 0) + difference
         if (count > 0) this.#count.set(namespace, count)
         else this.#count.delete(namespace)
-        const written = before && this.#written.get(before.uid)
+        const written = old && this.#written.get(old.uid)
         if (written && (!quota || quota.uid !== written.uid || quota.revision >= written.revision))
           this.#written.delete(written.uid)
         // The first event after a start may concern a quota whose usage is out of date.
-        if (quota && (!before || !isCounted(quota))) toBeCounted(namespace)
+        if (quota && (!old || !isCounted(quota))) recount(namespace)
       },
     })
   }
@@ -107,7 +107,7 @@ export class QuotaCache {
 }
 
 /** True if the status has all limits of the spec, and no others. */
-export const isCounted = ({ specHard: wanted, hard }: Quota): boolean => {
-  const names = Object.keys(wanted)
-  return names.length === Object.keys(hard).length && names.every((name) => hard[name] === wanted[name])
+export const isCounted = ({ specHard, hard }: Quota): boolean => {
+  const names = Object.keys(specHard)
+  return names.length === Object.keys(hard).length && names.every((name) => hard[name] === specHard[name])
 }

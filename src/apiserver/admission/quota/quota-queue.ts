@@ -9,24 +9,27 @@ import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { type Charges, checkRequest } from './check-request.ts'
 import type { LimitedResource } from './configuration.ts'
-import type { Evaluator } from './evaluators.ts'
 import type { Quota } from './quota.ts'
 import { isCounted, type QuotaCache } from './quota-cache.ts'
-import type { UsageCounter } from './usage-counter.ts'
+import type { Evaluator } from './usage/evaluators.ts'
+import type { UsageCounter } from './usage/usage-counter.ts'
 
-interface Waiting {
+/** A write that waits for its check. */
+interface WaitingWrite {
   readonly attributes: AdmissionAttributes
   readonly evaluator: Evaluator
   readonly settle: (refusal?: Error) => void
 }
 
-/** A charge for a write that is not in the store yet, or that failed after the check. */
+/** Charges by the uid of the quota. */
+type UidCharges = ReadonlyMap<string, ResourceList>
+
+/** The charge for a write that was checked and is not stored yet; it may also have failed since. */
 interface Reservation {
   readonly attributes: AdmissionAttributes
   /** The revision that the write replaces; 0 for a new object. */
   readonly before: number
-  /** By the quota's uid. */
-  readonly charges: ReadonlyMap<string, ResourceList>
+  readonly charges: UidCharges
   readonly until: number
 }
 
@@ -49,31 +52,31 @@ export interface QuotaQueueOptions {
 
 export class QuotaQueue {
   readonly #options: QuotaQueueOptions
-  #waiting: Waiting[] = []
+  #waiting: WaitingWrite[] = []
   /** By the object's key. */
   readonly #reservations = new Map<string, Reservation[]>()
   #needsRecount = false
-  #busy = false
+  #isBusy = false
 
   constructor(options: QuotaQueueOptions) {
     this.#options = options
   }
 
-  /** True if no write waits and no charged write is outstanding. */
+  /** True if no write waits for its check or for its commit. */
   get isIdle(): boolean {
-    return !this.#busy && this.#reservations.size === 0
+    return !this.#isBusy && this.#reservations.size === 0
   }
 
   /** Resolves when the write is charged; rejects with a StatusError if it exceeds a quota. */
   check(attributes: AdmissionAttributes, evaluator: Evaluator): Promise<void> {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(
+      const timeout = setTimeout(
         () => reject(internal('Internal error occurred: resource quota evaluation timed out')),
         maxWaitMs,
       )
-      late.unref()
+      timeout.unref()
       const settle = (refusal?: Error): void => {
-        clearTimeout(late)
+        clearTimeout(timeout)
         if (refusal) reject(refusal)
         else resolve()
       }
@@ -89,8 +92,8 @@ export class QuotaQueue {
   }
 
   #begin(): void {
-    if (this.#busy) return
-    this.#busy = true
+    if (this.#isBusy) return
+    this.#isBusy = true
     this.#work().catch((error) => this.#options.log(`quotas of namespace ${this.#options.namespace}: ${error}`))
   }
 
@@ -106,11 +109,11 @@ export class QuotaQueue {
         if (batch.length > 0) await this.#checkAll(batch)
       }
     } finally {
-      this.#busy = false
+      this.#isBusy = false
     }
   }
 
-  async #checkAll(batch: readonly Waiting[]): Promise<void> {
+  async #checkAll(batch: readonly WaitingWrite[]): Promise<void> {
     const { quotaCache, namespace } = this.#options
     try {
       await this.#attempt(quotaCache.in(namespace), batch, new Map(), 1)
@@ -122,76 +125,93 @@ export class QuotaQueue {
   /** `paid` has the charges to other quotas from earlier attempts. */
   async #attempt(
     quotas: readonly Quota[],
-    batch: readonly Waiting[],
-    paid: ReadonlyMap<Waiting, ReadonlyMap<string, ResourceList>>,
+    batch: readonly WaitingWrite[],
+    paid: ReadonlyMap<WaitingWrite, UidCharges>,
     attempt: number,
   ): Promise<void> {
-    const { quotaCache, limited } = this.#options
-    // The quotas including the charges of the writes checked so far.
-    const running = new Map(quotas.map((quota) => [quota.uid, quota]))
-    const charged = new Map<Waiting, ReadonlyMap<string, ResourceList>>()
-    for (const one of batch) {
-      let charges: Charges
-      try {
-        charges = checkRequest([...running.values()], one.attributes, one.evaluator, limited)
-      } catch (error) {
-        one.settle(error instanceof Error ? error : new Error(String(error)))
-        continue
-      }
-      if (one.attributes.dryRun) {
-        one.settle()
-        continue
-      }
-      const all = new Map(paid.get(one))
-      for (const [quota, charge] of charges) {
-        running.set(quota.uid, { ...quota, used: sum(quota.used, charge) })
-        all.set(quota.uid, charge)
-      }
-      charged.set(one, all)
-    }
-
-    const lost: Quota[] = []
-    for (const quota of quotas) {
-      const { hard, used } = running.get(quota.uid)!
-      if (!sameAmounts(used, quota.used) && !(await quotaCache.write(quota, { hard, used }))) lost.push(quota)
-    }
-    const lostUids = new Set(lost.map(({ uid }) => uid))
-    const retries: Waiting[] = []
-    for (const [one, charges] of charged) {
-      if ([...charges.keys()].some((uid) => lostUids.has(uid))) retries.push(one)
-      else this.#settle(one, charges)
+    const { charged, running } = this.#chargeAll(quotas, batch, paid)
+    const conflicting = await this.#writeUsage(quotas, running)
+    const uids = new Set(conflicting.map(({ uid }) => uid))
+    const retries: WaitingWrite[] = []
+    for (const [write, charges] of charged) {
+      if ([...charges.keys()].some((uid) => uids.has(uid))) retries.push(write)
+      else this.#settle(write, charges)
     }
     if (retries.length === 0) return
     if (attempt >= maxAttempts) {
       for (const { settle } of retries)
-        settle(conflict({ group: '', name: 'resourcequotas' }, lost[0]!.name, objectModified))
+        settle(conflict({ group: '', name: 'resourcequotas' }, conflicting[0]!.name, objectModified))
       return
     }
     // Another server was faster. Charges to the other quotas remain.
     const paidElsewhere = new Map(
-      retries.map((one) => [one, new Map([...charged.get(one)!].filter(([uid]) => !lostUids.has(uid)))]),
+      retries.map((write) => [write, new Map([...charged.get(write)!].filter(([uid]) => !uids.has(uid)))]),
     )
-    await this.#attempt(await quotaCache.newest(lost), retries, paidElsewhere, attempt + 1)
+    await this.#attempt(await this.#options.quotaCache.newest(conflicting), retries, paidElsewhere, attempt + 1)
   }
 
-  #settle(one: Waiting, charges: ReadonlyMap<string, ResourceList>): void {
+  /**
+   * Charges the writes in memory, one after the other; rejects those that exceed a quota. `running` has the quotas with
+   * all charges.
+   */
+  #chargeAll(
+    quotas: readonly Quota[],
+    batch: readonly WaitingWrite[],
+    paid: ReadonlyMap<WaitingWrite, UidCharges>,
+  ): { readonly charged: ReadonlyMap<WaitingWrite, UidCharges>; readonly running: ReadonlyMap<string, Quota> } {
+    const running = new Map(quotas.map((quota) => [quota.uid, quota]))
+    const charged = new Map<WaitingWrite, UidCharges>()
+    for (const write of batch) {
+      let charges: Charges
+      try {
+        charges = checkRequest([...running.values()], write.attributes, write.evaluator, this.#options.limited)
+      } catch (error) {
+        write.settle(error instanceof Error ? error : new Error(String(error)))
+        continue
+      }
+      if (write.attributes.dryRun) {
+        write.settle()
+        continue
+      }
+      const all = new Map(paid.get(write))
+      for (const [quota, charge] of charges) {
+        running.set(quota.uid, { ...quota, used: sum(quota.used, charge) })
+        all.set(quota.uid, charge)
+      }
+      charged.set(write, all)
+    }
+    return { charged, running }
+  }
+
+  /** Writes the usage of changed quotas. Returns those that another server has updated in the meantime. */
+  async #writeUsage(quotas: readonly Quota[], running: ReadonlyMap<string, Quota>): Promise<Quota[]> {
+    const conflicting: Quota[] = []
+    for (const quota of quotas) {
+      const { hard, used } = running.get(quota.uid)!
+      if (sameAmounts(used, quota.used)) continue
+      if (!(await this.#options.quotaCache.write(quota, { hard, used }))) conflicting.push(quota)
+    }
+    return conflicting
+  }
+
+  #settle(write: WaitingWrite, charges: UidCharges): void {
     if (charges.size > 0) {
-      const { resource, namespace, name, old } = one.attributes
+      const { resource, namespace, name, old } = write.attributes
       const key = resource.key(namespace, name)
       const reservation = {
-        attributes: one.attributes,
+        attributes: write.attributes,
         before: Number(old?.metadata.resourceVersion ?? 0),
         charges,
         until: Date.now() + reservationMs,
       }
       this.#reservations.set(key, [...(this.#reservations.get(key) ?? []), reservation])
     }
-    one.settle()
+    write.settle()
   }
 
   async #count(): Promise<void> {
     const { quotaCache, usage, namespace } = this.#options
-    await usage.follow(quotaCache.in(namespace))
+    await usage.watch(quotaCache.in(namespace))
     // Synchronous from here on: the counted objects and the reservations must be of the same moment.
     const quotas = quotaCache.in(namespace)
     this.#expireReservations(Date.now())

@@ -3,7 +3,7 @@ import type { V1ResourceQuota } from '@kubernetes/client-node'
 import type { ResourceList } from '../../../api/core/quota/resource-list.ts'
 import type { KubeObject, Model } from '../../../machinery/object.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
-import type { Evaluator, Scope } from './evaluators.ts'
+import type { Evaluator, Scope } from './usage/evaluators.ts'
 
 export interface Quota {
   readonly namespace: string

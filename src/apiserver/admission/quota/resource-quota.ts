@@ -8,11 +8,11 @@ import type { StoredObject } from '../../registry/stored-object.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 import { type LimitedResource, limitedResources } from './configuration.ts'
-import { type Evaluator, evaluatorOf } from './evaluators.ts'
-import { ExtendedClaims } from './extended-claims.ts'
 import { QuotaCache } from './quota-cache.ts'
 import { QuotaQueue } from './quota-queue.ts'
-import { UsageCounter } from './usage-counter.ts'
+import { type Evaluator, evaluatorOf } from './usage/evaluators.ts'
+import { ExtendedClaims } from './usage/extended-claims.ts'
+import { UsageCounter } from './usage/usage-counter.ts'
 
 /** The delay of a recount, to batch changes; and the delay after a write until reservations are checked. In ms. */
 const countDelayMs = 100

@@ -3,7 +3,7 @@ import type { V1PersistentVolumeClaim, V1StorageClass } from '@kubernetes/client
 import { claimClass } from '../../../api/core/storage/binding/storage-class.ts'
 import type { Model } from '../../../machinery/object.ts'
 import { compareQuantities } from '../../../machinery/values/quantity.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 
@@ -14,7 +14,7 @@ const size = ({ spec }: Claim): string => spec?.resources?.requests?.storage ?? 
 export function persistentVolumeClaimResize({ registry, find, log }: PluginSources): AdmissionPlugin {
   const claims = find('v1/persistentvolumeclaims')
   /** By name: true if a class allows expansion. */
-  const expandable = new FollowedObjects<boolean>({
+  const expandable = new Informer<boolean>({
     registry,
     resource: find('storage.k8s.io/v1/storageclasses'),
     read: (object) => object.parse<Model<V1StorageClass>>().allowVolumeExpansion === true,

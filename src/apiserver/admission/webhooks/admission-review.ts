@@ -76,15 +76,15 @@ const textMembers = (value: Fields): Record<string, string> =>
   Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
 function parsed(answer: Buffer): Fields {
-  const refused = (why: string): Error => new Error(`couldn't get version/kind; json parse error: ${why}`)
+  const parseError = (why: string): Error => new Error(`couldn't get version/kind; json parse error: ${why}`)
   let value: unknown
   try {
     value = parseJson(answer.toString())
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : String(error))
+    throw parseError(error instanceof Error ? error.message : String(error))
   }
   if (!isObject(value))
-    throw refused(`json: cannot unmarshal ${goJsonType(value)} into Go value of type v1.AdmissionReview`)
+    throw parseError(`json: cannot unmarshal ${goJsonType(value)} into Go value of type v1.AdmissionReview`)
   return value
 }
 
@@ -111,12 +111,13 @@ const memberTypes: Readonly<Record<string, readonly [json: string, go: string]>>
 
 function responseIn({ response }: Fields): Fields {
   if (response === undefined || response === null) throw new InvalidAnswer('webhook response was absent')
-  const misfit = (value: unknown, place: string, type: string): Error =>
+  const typeError = (value: unknown, place: string, type: string): Error =>
     new Error(`json: cannot unmarshal ${goJsonType(value)} into Go struct field ${place} of type ${type}`)
-  if (!isObject(response)) throw misfit(response, 'AdmissionReview.response', 'v1.AdmissionResponse')
+  if (!isObject(response)) throw typeError(response, 'AdmissionReview.response', 'v1.AdmissionResponse')
   for (const [name, [json, go]] of Object.entries(memberTypes)) {
     const value = response[name] ?? undefined
-    if (value !== undefined && goJsonType(value) !== json) throw misfit(value, `AdmissionResponse.response.${name}`, go)
+    if (value !== undefined && goJsonType(value) !== json)
+      throw typeError(value, `AdmissionResponse.response.${name}`, go)
   }
   return response
 }
@@ -127,16 +128,16 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 function patchIn({ patch }: Fields): Buffer {
   const text = textOf(patch).replace(/[\r\n]/g, '')
   if (base64.test(text)) return Buffer.from(text, 'base64')
-  const at = text.search(/[^A-Za-z0-9+/]/)
-  throw new Error(`illegal base64 data at input byte ${at < 0 ? text.length - (text.length % 4) : at}`)
+  const offset = text.search(/[^A-Za-z0-9+/]/)
+  throw new Error(`illegal base64 data at input byte ${offset < 0 ? text.length - (text.length % 4) : offset}`)
 }
 
 function checkUid(review: Fields, { uid: answered }: Fields, uid: string): void {
   if (answered !== uid)
     throw new InvalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(textOf(answered))}`)
   const expected = `${group}/v1, Kind=AdmissionReview`
-  const told = kindText(review)
-  if (told !== expected) throw new InvalidAnswer(`expected webhook response of ${expected}, got ${told}`)
+  const actual = kindText(review)
+  if (actual !== expected) throw new InvalidAnswer(`expected webhook response of ${expected}, got ${actual}`)
 }
 
 /** Formats version and kind as Go does, also if they are missing. */

@@ -4,6 +4,7 @@ import type { Log } from '../../../lib/log/log.ts'
 import { badRequest, StatusError, statusOf } from '../../../machinery/status-error.ts'
 import { reviewVersion, WebhookAnswerError, WebhookClientError } from '../../outgoing/webhooks/index.ts'
 import type { AdmissionAttributes } from '../../registry/write/admission.ts'
+import { addWaitedMs } from '../../request-info/waited-time.ts'
 import type { VersionedObjects } from '../matching/versions.ts'
 import { encodeReview, InvalidAnswer, type ReviewAnswer, readAnswer, type SentStatus } from './admission-review.ts'
 import type { ConfiguredWebhook } from './configured-webhooks.ts'
@@ -117,7 +118,7 @@ export async function measureWait({ request }: AdmissionAttributes, calls: Promi
   try {
     await calls
   } finally {
-    if (request) request.waitedMs = (request.waitedMs ?? 0) + performance.now() - started
+    if (request) addWaitedMs(request, performance.now() - started)
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Follows the webhooks of all configurations of one kind. Rebuilds the list on each change, in the order in which the
+ * Watches the webhooks of all configurations of one kind. Rebuilds the list on each change, in the order in which the
  * webhooks are called.
  */
 import type { Webhook } from '../../../api/admissionregistration/webhook-rules.ts'
@@ -8,7 +8,7 @@ import { compileConditions, type MatchConditions } from '../../../cel/admission/
 import type { NamedUsers } from '../../../kubeconfig/named-users.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { WebhookClient, type WebhookConfig } from '../../outgoing/webhooks/index.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import { type Entry, isExemptFromWebhooks, Match, Matcher, MatchIndex } from '../matching/matcher.ts'
 import type { PluginSources } from '../plugin.ts'
 import { credentialsFor, kubeConfigFileOf } from './webhook-users.ts'
@@ -37,7 +37,7 @@ const defaultTimeoutSeconds = 10
 export class ConfiguredWebhooks {
   readonly matcher: Matcher
   readonly #sources: PluginSources
-  readonly #followed: FollowedObjects<Configuration>
+  readonly #informer: Informer<Configuration>
   /** By client configuration: a webhook that does not change keeps its connections. */
   #clients = new Map<string, WebhookClient>()
   #index: MatchIndex<ConfiguredWebhook>
@@ -60,7 +60,7 @@ export class ConfiguredWebhooks {
     this.#kubeConfigFile = kubeConfigFileOf(plugin, configuration(plugin))
     this.matcher = new Matcher(registry, apis, find('v1/namespaces'))
     this.#index = new MatchIndex<ConfiguredWebhook>(this.matcher, [], isExemptFromWebhooks)
-    this.#followed = new FollowedObjects<Configuration>({
+    this.#informer = new Informer<Configuration>({
       registry,
       resource: find(`admissionregistration.k8s.io/v1/${plural}`),
       log,
@@ -75,37 +75,37 @@ export class ConfiguredWebhooks {
   async start(): Promise<void> {
     if (this.#kubeConfigFile)
       this.#users = await (await import('../../../kubeconfig/named-users.ts')).readNamedUsers(this.#kubeConfigFile)
-    await this.#followed.start()
+    await this.#informer.start()
     this.#started = true
     this.#compile()
     // Other versions of a resource may have become available.
-    this.#unsubscribe = this.#sources.apis.onChange(() => !this.#index.empty && this.#compile())
+    this.#unsubscribe = this.#sources.apis.onChange(() => !this.#index.isEmpty && this.#compile())
   }
 
   stop(): void {
     this.#unsubscribe?.()
-    this.#followed.stop()
+    this.#informer.stop()
     for (const client of this.#clients.values()) client.stop()
   }
 
   #compile(): void {
-    const before = this.#clients
+    const oldClients = this.#clients
     this.#count = 0
     this.#clients = new Map()
-    const configurations = [...this.#followed.all()].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
-    const entries = configurations.flatMap((configuration) => this.#entriesOf(configuration, before))
-    for (const [key, client] of before) if (!this.#clients.has(key)) client.retire()
+    const configurations = [...this.#informer.all()].sort((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))
+    const entries = configurations.flatMap((configuration) => this.#entriesOf(configuration, oldClients))
+    for (const [key, client] of oldClients) if (!this.#clients.has(key)) client.retire()
     this.#index = new MatchIndex(this.matcher, entries, isExemptFromWebhooks)
   }
 
   #entriesOf(
     { metadata, webhooks = [] }: Configuration,
-    before: ReadonlyMap<string, WebhookClient>,
+    oldClients: ReadonlyMap<string, WebhookClient>,
   ): Entry<ConfiguredWebhook>[] {
-    const times = new Map<string, number>()
+    const occurrences = new Map<string, number>()
     return webhooks.flatMap((webhook) => {
-      const time = times.get(webhook.name) ?? 0
-      times.set(webhook.name, time + 1)
+      const occurrence = occurrences.get(webhook.name) ?? 0
+      occurrences.set(webhook.name, occurrence + 1)
       try {
         const {
           rules = [],
@@ -124,12 +124,12 @@ export class ConfiguredWebhooks {
           : undefined
         const value: ConfiguredWebhook = {
           configuration: metadata.name!,
-          uid: `${metadata.name}/${webhook.name}/${time}`,
+          uid: `${metadata.name}/${webhook.name}/${occurrence}`,
           index: this.#count++,
           webhook,
           ignoresFailures: failurePolicy === 'Ignore',
           conditions,
-          client: this.#clientOf(webhook, before),
+          client: this.#clientOf(webhook, oldClients),
         }
         return [{ value, match }]
       } catch (error) {
@@ -141,10 +141,10 @@ export class ConfiguredWebhooks {
 
   #clientOf(
     { clientConfig, timeoutSeconds = defaultTimeoutSeconds }: Webhook,
-    before: ReadonlyMap<string, WebhookClient>,
+    oldClients: ReadonlyMap<string, WebhookClient>,
   ): WebhookClient {
     const key = JSON.stringify([clientConfig, timeoutSeconds])
-    let client = this.#clients.get(key) ?? before.get(key)
+    let client = this.#clients.get(key) ?? oldClients.get(key)
     client ??= new WebhookClient(clientConfig as WebhookConfig, {
       sources: this.#sources.places,
       timeoutMs: timeoutSeconds * 1000,

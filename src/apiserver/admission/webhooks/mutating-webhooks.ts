@@ -27,10 +27,10 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
     name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
-    callsExternalServices: () => !webhooks.index.empty,
+    callsExternalServices: () => !webhooks.index.isEmpty,
     mutate(attributes) {
       const { index } = webhooks
-      if (index.empty) return
+      if (index.isEmpty) return
       const candidates = index.candidates(attributes)
       if (candidates.length > 0)
         return measureWait(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))
@@ -38,15 +38,14 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
   }
 
   async function dispatch(attributes: AdmissionAttributes, selecting: WebhookSelection): Promise<void> {
-    const reinvoked = new ReinvocationRound(pluginName, attributes)
-    const { round } = reinvoked
+    const round = new ReinvocationRound(pluginName, attributes)
     for (const candidate of selecting.index.candidates(attributes)) {
       const hook = candidate.value
       const objects = await objectsFor(candidate, attributes, selecting)
       // A webhook that was not called in the first round is not called in the second.
-      if (!objects || !reinvoked.isDue(hook.uid)) continue
+      if (!objects || !round.isDue(hook.uid)) continue
       attributes.request?.signal.throwIfAborted()
-      const place = `round_${round}_index_${hook.index}`
+      const place = `round_${round.number}_index_${hook.index}`
       const failedOpen = `failed-open.mutation.webhook.admission.k8s.io/${place}`
       let changed = false
       try {
@@ -57,10 +56,10 @@ export function mutatingWebhooks(sources: PluginSources): AdmissionPlugin {
       } finally {
         attributes.annotate(`mutation.webhook.admission.k8s.io/${place}`, webhookAnnotation(hook, { mutated: changed }))
       }
-      if (changed) reinvoked.objectChanged()
-      if (hook.webhook.reinvocationPolicy === 'IfNeeded') reinvoked.allowReinvocation(hook.uid)
+      if (changed) round.objectChanged()
+      if (hook.webhook.reinvocationPolicy === 'IfNeeded') round.allowReinvocation(hook.uid)
     }
-    reinvoked.end()
+    round.end()
   }
 }
 
@@ -88,10 +87,10 @@ async function applyAnswer(
     )
   if (patchType !== 'JSONPatch') throw new CallError(name, `unsupported patch type ${JSON.stringify(patchType)}`, 400)
   let patched: KubeObject
-  let shown: KubeObject | undefined
+  let result: KubeObject | undefined
   try {
     patched = typedObject(attributes, resource, applyOperations(structuredClone(object), operations), object)
-    shown = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
+    result = attributes.kind ? patched : await inVersion(patched, resource, attributes.resource)
   } catch (error) {
     // An error of a webhook is not a client error.
     throw statusOf(new Error(error instanceof Error ? error.message : String(error)))
@@ -102,7 +101,7 @@ async function applyAnswer(
     webhookAnnotation(hook, { patch: operations.map(sorted), patchType }),
     'Request',
   )
-  replaceContent(attributes.object, shown!)
+  replaceContent(attributes.object, result!)
   return changed
 }
 

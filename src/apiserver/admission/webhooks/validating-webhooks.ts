@@ -19,10 +19,10 @@ export function validatingWebhooks(sources: PluginSources): AdmissionPlugin {
     name: pluginName,
     start: () => webhooks.start(),
     stop: () => webhooks.stop(),
-    callsExternalServices: () => !webhooks.index.empty,
+    callsExternalServices: () => !webhooks.index.isEmpty,
     validate(attributes) {
       const { index } = webhooks
-      if (index.empty) return
+      if (index.isEmpty) return
       const candidates = index.candidates(attributes)
       if (candidates.length > 0)
         return measureWait(attributes, dispatch(attributes, { index, authorizer, conditionMetrics: ofConditions }))

@@ -138,9 +138,9 @@ async function driverFaults(
   const verb = context.request?.info?.verb
   // The status of devices that are deallocated is removed with them: no permission needed.
   const withoutStaleDevices = ({ devices }: Status): Status => {
-    const kept = { status: { ...status, devices } }
-    removeStaleDevices(kept as Claim, { status: old } as Claim)
-    return kept.status
+    const claim = { status: { ...status, devices } }
+    removeStaleDevices(claim as Claim, { status: old } as Claim)
+    return claim.status
   }
   const drivers = changedDrivers(withoutStaleDevices(status), withoutStaleDevices(old))
   if (!verb || drivers.length === 0) return []
@@ -215,10 +215,10 @@ type RequestedAccess = Pick<RequestInfo, 'verb' | 'subresource' | 'namespace' | 
 async function refusal(
   { user, request }: WriteContext,
   authorizer: Authorizer,
-  asked: RequestedAccess,
+  access: RequestedAccess,
 ): Promise<string | undefined> {
   if (!request?.info) return undefined
-  const info = { ...request.info, ...asked }
+  const info = { ...request.info, ...access }
   const { verdict, reason } = await authorizer.authorize({ user, info })
   return verdict === 'allow' ? undefined : forbiddenError({ info, user }, reason).message
 }

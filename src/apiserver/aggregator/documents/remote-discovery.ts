@@ -1,10 +1,9 @@
 /**
  * Fetches the discovery of an aggregated API's server: aggregated discovery or, if it has none, legacy documents.
  */
-import type { Backend } from '../../outgoing/index.ts'
+import { type Backend, fetchDocument } from '../../outgoing/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
-import { fetchDocument } from '../remote/transport.ts'
 
 /** A version in `APIGroupDiscoveryList`; its resources are passed on unchanged. */
 export interface DiscoveredVersion {

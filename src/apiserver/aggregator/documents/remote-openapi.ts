@@ -1,8 +1,7 @@
 /** Fetches OpenAPI from the servers of aggregated APIs: the URL of the v3 document, and the part of the v2 document. */
-import type { Backend } from '../../outgoing/index.ts'
+import { type Backend, type FetchedDocument, fetchDocument } from '../../outgoing/index.ts'
 import type { GroupVersion } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from '../remote/identity-headers.ts'
-import { type FetchedDocument, fetchDocument } from '../remote/transport.ts'
 import type { OpenApiV2 } from './merge-v2.ts'
 
 export interface RemoteOpenApi {

@@ -3,11 +3,10 @@
  */
 
 import type { Backend, ServiceReference } from '../../outgoing/index.ts'
-import { addressOf, serviceEndpoints } from '../../outgoing/index.ts'
+import { addressOf, fetchDocument, serviceEndpoints } from '../../outgoing/index.ts'
 import { findService, type ServiceSources } from '../../outgoing/services/resolve.ts'
 import { type APIService, serviceOf, type Verdict } from '../api-service.ts'
 import { aggregatorUser, identityHeaders } from './identity-headers.ts'
-import { fetchDocument } from './transport.ts'
 
 /** One successful attempt out of this many is enough, as upstream. */
 const attempts = 5

@@ -124,7 +124,7 @@ export function isReset(entries: readonly ManagedFieldsEntry[] | null | undefine
 }
 
 const seconds = (time: string | undefined): number => (time ? Math.floor(Date.parse(time) / 1000) : 0)
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
  * Encodes managers as entries in upstream's order: appliers first, then by time, name, version, subresource. Undefined
@@ -136,11 +136,11 @@ export function* encodeManaged(managed: Managed): Steps<ManagedFieldsEntry[] | u
   if (managers.length > 1)
     managers.sort(
       (a, b) =>
-        order(a.operation, b.operation) ||
+        compareTexts(a.operation, b.operation) ||
         seconds(a.time) - seconds(b.time) ||
-        order(a.name, b.name) ||
-        order(a.apiVersion, b.apiVersion) ||
-        order(a.subresource ?? '', b.subresource ?? ''),
+        compareTexts(a.name, b.name) ||
+        compareTexts(a.apiVersion, b.apiVersion) ||
+        compareTexts(a.subresource ?? '', b.subresource ?? ''),
     )
   const entries: ManagedFieldsEntry[] = []
   for (const manager of managers) {
@@ -177,7 +177,7 @@ export function capUpdaters(managed: Managed): void {
   const updaters = [...managed].filter(([, { operation }]) => operation === 'Update')
   let count = updaters.length
   if (count <= maxUpdaters) return
-  updaters.sort(([x, a], [y, b]) => seconds(a.time) - seconds(b.time) || order(x, y))
+  updaters.sort(([x, a], [y, b]) => seconds(a.time) - seconds(b.time) || compareTexts(x, y))
   const firstOf = new Map<string, string>()
   for (const [identity, manager] of updaters) {
     if (count <= maxUpdaters) return
@@ -195,11 +195,11 @@ export function capUpdaters(managed: Managed): void {
       time: manager.time,
       fields: emptySet,
     }
-    const place = identityOf(bucket)
-    const held = managed.get(place) ?? managed.get(first)
-    if (!managed.has(place)) managed.delete(first)
+    const bucketIdentity = identityOf(bucket)
+    const existing = managed.get(bucketIdentity) ?? managed.get(first)
+    if (!managed.has(bucketIdentity)) managed.delete(first)
     managed.delete(identity)
-    managed.set(place, { ...bucket, fields: union(manager.fields, held?.fields ?? emptySet) })
+    managed.set(bucketIdentity, { ...bucket, fields: union(manager.fields, existing?.fields ?? emptySet) })
     count--
   }
 }

@@ -161,9 +161,10 @@ export function* findConflicts(managed: Managed, changes: Changes, self: string 
   yield* changes.compareVersionsOf(managed)
   for (const [identity, manager] of managed) {
     if (identity === self) continue
-    const seen = changes.inVersion(manager.apiVersion)
+    const changed = changes.inVersion(manager.apiVersion)
     yield
-    const fields = seen && union(intersection(manager.fields, seen.modified), intersection(manager.fields, seen.added))
+    const fields =
+      changed && union(intersection(manager.fields, changed.modified), intersection(manager.fields, changed.added))
     if (fields && !isEmpty(fields)) conflicts.set(identity, { manager, fields })
   }
   return conflicts
@@ -174,15 +175,15 @@ export function* takeFromOthers(managed: Managed, changes: Changes, self: string
   yield* changes.compareVersionsOf(managed)
   for (const [identity, manager] of [...managed]) {
     if (identity === self) continue
-    const seen = changes.inVersion(manager.apiVersion)
+    const changed = changes.inVersion(manager.apiVersion)
     yield
-    if (!seen) managed.delete(identity)
+    if (!changed) managed.delete(identity)
     else
       setFields(
         managed,
         identity,
         manager,
-        difference(difference(difference(manager.fields, seen.modified), seen.added), seen.removed),
+        difference(difference(difference(manager.fields, changed.modified), changed.added), changed.removed),
       )
   }
 }

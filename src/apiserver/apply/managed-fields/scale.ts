@@ -27,8 +27,8 @@ export function scaleManagedFields(
   const scale: Managed = new Map()
   for (const manager of runSync(decodeManaged(entries, entries)).values()) {
     if (!has(manager.fields, stepsOf(path))) continue
-    const seen = { ...manager, apiVersion: scaleVersion, fields: inScale, source: undefined }
-    scale.set(identityOf(seen), seen)
+    const owner = { ...manager, apiVersion: scaleVersion, fields: inScale, source: undefined }
+    scale.set(identityOf(owner), owner)
   }
   return runSync(encodeManaged(scale))
 }
@@ -44,8 +44,8 @@ export function managedFieldsFromScale(
   const managed: Managed = new Map()
   const owners: Managed = new Map()
   for (const manager of runSync(decodeManaged(ofScale, ofScale)).values()) {
-    const seen = { ...manager, apiVersion, fields: replicas, source: undefined }
-    if (!isEmpty(manager.fields)) owners.set(identityOf(seen), seen)
+    const owner = { ...manager, apiVersion, fields: replicas, source: undefined }
+    if (!isEmpty(manager.fields)) owners.set(identityOf(owner), owner)
   }
   for (const [identity, manager] of runSync(decodeManaged(entries, entries))) {
     const stays = !has(manager.fields, steps) || owners.has(identity)

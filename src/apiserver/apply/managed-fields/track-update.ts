@@ -110,13 +110,13 @@ export function* recordUpdate(managed: Managed, update: Update): Steps<void> {
   const fields = yield* changedFields(changes, apiVersion)
   yield
   const { added, modified, removed } = changes.inVersion(apiVersion)!
-  const own = managed.get(identity)
+  const existing = managed.get(identity)
   // Changed fields that the manager owns already stay in place, so that an unchanged set keeps its identity. A
   // duplicated item (or one whose duplicate is removed) counts as both added and removed: the manager owns it.
   const changed = difference(union(union(modified, added), removed), fields)
-  const left = differenceBelow(difference(own?.fields ?? emptySet, changed), resetSet(update.resetFields))
-  if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: sortedUnion(left, fields) })
-  else if (own) setFields(managed, identity, own, left)
+  const remaining = differenceBelow(difference(existing?.fields ?? emptySet, changed), resetSet(update.resetFields))
+  if (!isEmpty(fields)) managed.set(identity, { ...manager, fields: sortedUnion(remaining, fields) })
+  else if (existing) setFields(managed, identity, existing, remaining)
 }
 
 /** Cache of the last join per set: objects of one template share the set and get the same changes. */
@@ -128,9 +128,9 @@ function sortedUnion(set: FieldsV1, fields: FieldsV1): FieldsV1 {
   const text = JSON.stringify(fields)
   const known = sortedUnions.get(set)
   if (known?.fields === text) return known.set
-  const both = sortFieldSet(union(fields, set))
-  sortedUnions.set(set, { fields: text, set: both })
-  return both
+  const joined = sortFieldSet(union(fields, set))
+  sortedUnions.set(set, { fields: text, set: joined })
+  return joined
 }
 
 /** The stored list itself if the new one holds the same entries. */

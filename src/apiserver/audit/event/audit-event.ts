@@ -5,7 +5,8 @@
 
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { Status } from '../../../machinery/status-error.ts'
-import type { Request, RequestAudit } from '../../http/exchange.ts'
+import type { Request } from '../../http/exchange.ts'
+import type { RequestAudit } from '../../request-info/request-context.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
 import type { AuditConfig, Stage } from '../policy/policy.ts'
 import { isPlain, jsonInner, jsonText, jsonTexts, memoized } from './json-text.ts'
@@ -119,6 +120,7 @@ export class AuditEvent implements RequestAudit {
   readonly #isPlain: boolean
   readonly #origin: string
   #requestObject = ''
+  #impersonationConstraint = ''
   /** The metadata in the request body. */
   #named:
     | {
@@ -185,6 +187,10 @@ export class AuditEvent implements RequestAudit {
     if (this.config.includesRequest) this.#requestObject = objectJson(value, false)
   }
 
+  recordImpersonation(constraint: string): void {
+    this.#impersonationConstraint = constraint
+  }
+
   /**
    * The event as JSON without `kind`, `apiVersion` and the opening brace. `ms` is the time of the stage since 1970;
    * undefined means the time when the request was received. `slim` omits the request and response objects.
@@ -216,7 +222,7 @@ export class AuditEvent implements RequestAudit {
   #userText(): string {
     const { request, user } = this
     if (!user || !request.user || request.user === user) return this.#origin
-    const { impersonationConstraint: constraint } = request
+    const constraint = this.#impersonationConstraint
     const by = constraint ? `,"authenticationMetadata":{"impersonationConstraint":${jsonText(constraint)}}` : ''
     return `,"user":${userJson(user)},"impersonatedUser":${userJson(request.user)}${by}${fromText(request)}`
   }

@@ -29,20 +29,40 @@ const standardOutput: Lines = {
   close: () => {},
 }
 
+/** The time limit for writing the remaining batches at a stop. */
 const stopMs = 5_000
 
 /** Throws an ExplainedError if the file cannot be created. */
 export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (line: string) => void): AuditBackend {
-  const { path, mode, format } = options
-  const file = path === '-' ? standardOutput : opened(options, log)
-  const lineOf = (staged: StagedEvent): string | undefined => {
-    if (format === 'legacy') return `${legacyLine(staged.event, staged.stage)}\n`
-    const members = truncated(staged, options.truncate, lost)
+  const file = options.path === '-' ? standardOutput : openFile(options, log)
+  const encode = lineEncoder(options, lost)
+  const write = reportingWriter(file, lost)
+  if (options.mode === 'blocking-strict') return strictBackend(encode, write, file)
+  const turn = new TurnLines(write)
+  if (options.mode === 'batch') return batchBackend(encode, turn, file, { ...options.batch, lost })
+  // Events may be encoded directly to bytes if their length is not needed.
+  return options.format === 'json' && !options.truncate
+    ? blockingBackend((staged) => turn.addEvent(staged), turn, file)
+    : blockingBackend((staged) => addLine(turn, encode(staged)), turn, file)
+}
+
+/** Returns the line of an event; undefined if the event is too large. */
+type Encode = (staged: StagedEvent) => string | undefined
+
+/** Returns false if the lines are lost. */
+type Write = (lines: Uint8Array, events: number) => boolean
+
+function lineEncoder({ format, truncate }: LogBackendOptions, lost: ReportLoss): Encode {
+  if (format === 'legacy') return ({ event, stage }) => `${legacyLine(event, stage)}\n`
+  return (staged) => {
+    const members = truncated(staged, truncate, lost)
     return members === undefined ? undefined : `${eventStart}${members}\n`
   }
-  /** True if events may be encoded directly to bytes: their length is not needed. */
-  const isWhole = format === 'json' && !options.truncate
-  const write = (lines: Uint8Array, events: number): boolean => {
+}
+
+const reportingWriter =
+  (file: Lines, lost: ReportLoss): Write =>
+  (lines, events) => {
     try {
       file.append(lines)
       return true
@@ -51,41 +71,43 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
       return false
     }
   }
-  if (mode === 'blocking-strict') {
-    return {
-      take(staged) {
-        const line = lineOf(staged)
-        return line !== undefined && write(Buffer.from(line), 1)
-      },
-      stop: async () => file.close(),
-    }
-  }
-  const turn = new TurnLines(write)
-  if (mode === 'blocking') {
-    return {
-      take(staged) {
-        if (isWhole) {
-          turn.addEvent(staged)
-          return true
-        }
-        const line = lineOf(staged)
-        if (line !== undefined) turn.addLines(line)
-        return true
-      },
-      async stop() {
-        turn.flush()
-        await file.close()
-      },
-    }
-  }
-  const batcher = new Batcher({
-    ...options.batch,
-    lost,
-    send: async (lines) => turn.addLines(lines.join(''), lines.length),
-  })
+
+/** Writes each event immediately, so that its request fails if the event is lost. */
+const strictBackend = (encode: Encode, write: Write, file: Lines): AuditBackend => ({
+  take(staged) {
+    const line = encode(staged)
+    return line !== undefined && write(Buffer.from(line), 1)
+  },
+  stop: async () => file.close(),
+})
+
+/** Writes events at the end of the event loop turn, before the responses of their requests are sent. */
+const blockingBackend = (add: (staged: StagedEvent) => void, turn: TurnLines, file: Lines): AuditBackend => ({
+  take(staged) {
+    add(staged)
+    return true
+  },
+  async stop() {
+    turn.flush()
+    await file.close()
+  },
+})
+
+function addLine(turn: TurnLines, line: string | undefined): void {
+  if (line !== undefined) turn.addLines(line)
+}
+
+/** Writes events in batches; requests do not wait for them. */
+function batchBackend(
+  encode: Encode,
+  turn: TurnLines,
+  file: Lines,
+  options: BatchOptions & { readonly lost: ReportLoss },
+): AuditBackend {
+  const batcher = new Batcher({ ...options, send: async (lines) => turn.addLines(lines.join(''), lines.length) })
   return {
     take(staged) {
-      const line = lineOf(staged)
+      const line = encode(staged)
       if (line !== undefined) batcher.add(line)
       return true
     },
@@ -97,7 +119,7 @@ export function logBackend(options: LogBackendOptions, lost: ReportLoss, log: (l
   }
 }
 
-function opened(options: Omit<LogFileOptions, 'log'>, log: (line: string) => void): LogFile {
+function openFile(options: Omit<LogFileOptions, 'log'>, log: (line: string) => void): LogFile {
   try {
     return new LogFile({ ...options, log })
   } catch (error) {

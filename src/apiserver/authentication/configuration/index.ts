@@ -67,7 +67,7 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
   readonly #stopping = new AbortController()
   #configuration: AuthenticationConfiguration = {}
   #issuers: Issuers | undefined
-  #followed: FileWatcher | undefined
+  #watcher: FileWatcher | undefined
   #reloading = Promise.resolve()
   #retry: NodeJS.Timeout | undefined
 
@@ -101,11 +101,11 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     try {
       text = await readFile(file, 'utf8')
       const configuration = parseConfiguration(text)
-      const clash = anonymousFlag && configuration.anonymous
+      const isConfiguredTwice = anonymousFlag && configuration.anonymous
       checkConfiguration(
         configuration,
         this.#options.disallowed,
-        clash
+        isConfiguredTwice
           ? [
               forbiddenField(
                 'anonymous',
@@ -125,17 +125,17 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
     this.#issuers = issuerTokens(this.#configuration.jwt ?? [], this.#issuerOptions)
     await this.#issuers.start?.()
     this.#reloads.loaded(text)
-    this.#followed = watchFile(
+    this.#watcher = watchFile(
       file,
       text,
       (changed) => this.#enqueueReload(changed),
-      (error) => this.#failed('read', 'config file', error),
+      (error) => this.#logFailure('read', 'config file', error),
     )
   }
 
   stop(): void {
     this.#stopping.abort()
-    this.#followed?.stop()
+    this.#watcher?.stop()
     clearTimeout(this.#retry)
     this.#issuers?.stop()
   }
@@ -165,24 +165,24 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
       log('reloaded authentication config')
     } catch (error) {
       if (signal.aborted) return
-      this.#failed(step, 'config', error)
+      this.#logFailure(step, 'config', error)
       if (step === 'update') this.#retry = setTimeout(() => this.#enqueueReload(text), retryMs).unref()
     }
   }
 
-  #failed(trying: string, what: string, error: unknown): void {
+  #logFailure(action: string, subject: string, error: unknown): void {
     this.#reloads.failed()
-    this.#options.log(`failed to ${trying} authentication ${what}: ${reasonOf(error)}`)
+    this.#options.log(`failed to ${action} authentication ${subject}: ${reasonOf(error)}`)
   }
 
   /** Replaces the issuers when all new ones are ready. */
   async #apply(configuration: AuthenticationConfiguration): Promise<void> {
     const { signal } = this.#stopping
-    const { readyTimeoutMs: patienceMs = defaultReadyTimeoutMs } = this.#options
+    const { readyTimeoutMs = defaultReadyTimeoutMs } = this.#options
     const issuers = issuerTokens(configuration.jwt ?? [], this.#issuerOptions)
     await issuers.start?.()
     try {
-      const deadline = performance.now() + patienceMs
+      const deadline = performance.now() + readyTimeoutMs
       while (issuers.faults.length > 0) {
         if (performance.now() > deadline)
           throw new Error(`[${[...issuers.faults, 'context deadline exceeded'].join(', ')}]`)
@@ -192,9 +192,9 @@ export class ConfiguredAuthentication implements TokenAuthenticator {
       issuers.stop()
       throw error
     }
-    const before = this.#issuers
+    const oldIssuers = this.#issuers
     this.#issuers = issuers
     this.#configuration = configuration
-    before?.retire()
+    oldIssuers?.retire()
   }
 }

@@ -143,12 +143,12 @@ function extras(
 }
 
 function userRules({ userValidationRules: rules = [] }: JwtIssuer, path: string, found: Found): void {
-  const seen = new Set<string>()
+  const expressions = new Set<string>()
   for (const [index, { expression = '' }] of rules.entries()) {
     const field = `${path}[${index}].expression`
     if (expression === '') found.errors.push(required(field))
-    else if (seen.has(expression)) found.errors.push(duplicate(field, expression))
+    else if (expressions.has(expression)) found.errors.push(duplicate(field, expression))
     else compiled(expression, 'user', 'bool', field, found)
-    seen.add(expression)
+    expressions.add(expression)
   }
 }

@@ -28,14 +28,14 @@ export function claimMapper({
 }: JwtIssuer): ClaimMapper {
   const { username = {}, groups = {}, uid = {}, extra = [] } = claimMappings
   const nameOf = username.expression
-    ? expressedName(username.expression, 'username')
-    : (claims: Claims) => claimedName(claims, username)
+    ? nameFromExpression(username.expression, 'username')
+    : (claims: Claims) => nameFromClaim(claims, username)
   const groupsOf = groups.expression
-    ? expressedGroups(groups.expression)
-    : (claims: Claims) => claimedGroups(claims, groups)
+    ? groupsFromExpression(groups.expression)
+    : (claims: Claims) => groupsFromClaim(claims, groups)
   const uidOf = uid.expression
-    ? expressedName(uid.expression, 'uid')
-    : (claims: Claims) => claimedUid(claims, uid.claim)
+    ? nameFromExpression(uid.expression, 'uid')
+    : (claims: Claims) => uidFromClaim(claims, uid.claim)
   const extras = extra.map(({ key = '', valueExpression = '' }) => ({
     key,
     program: compiled(valueExpression, 'claims', 'any'),
@@ -49,7 +49,7 @@ export function claimMapper({
     const uid = uidOf(claims)
     const extra = [
       ...credentialId(claims),
-      ...extras.flatMap(({ key, program }) => expressedExtra(key, program, claims)),
+      ...extras.flatMap(({ key, program }) => extraFromExpression(key, program, claims)),
     ]
     for (const { claim = '', requiredValue = '' } of requiredClaims) requireClaim(claims, claim, requiredValue)
     checkRules(claimRules, claimsIn(claims), 'oidc: error evaluating claim validation expression')
@@ -92,7 +92,7 @@ const cannot = (value: unknown, type: string): string =>
   `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value} ` +
   `into Go value of type ${type}`
 
-function claimedName(claims: Claims, { claim = '', prefix = '' }: ClaimOrExpression): string {
+function nameFromClaim(claims: Claims, { claim = '', prefix = '' }: ClaimOrExpression): string {
   const name = textClaim(claims, claim, (why) => `oidc: parse username claims ${goQuote(claim)}: ${why}`)
   if (claim === 'email' && Object.hasOwn(claims, 'email_verified')) {
     const verified = claims.email_verified
@@ -104,7 +104,7 @@ function claimedName(claims: Claims, { claim = '', prefix = '' }: ClaimOrExpress
 }
 
 /** A single group may be a string instead of a list. */
-function claimedGroups(claims: Claims, { claim, prefix = '' }: ClaimOrExpression): readonly string[] {
+function groupsFromClaim(claims: Claims, { claim, prefix = '' }: ClaimOrExpression): readonly string[] {
   if (!claim || !Object.hasOwn(claims, claim)) return []
   const value = claims[claim]
   if (value === null) return []
@@ -116,14 +116,14 @@ function claimedGroups(claims: Claims, { claim, prefix = '' }: ClaimOrExpression
   })
 }
 
-const claimedUid = (claims: Claims, claim: string | undefined): string =>
+const uidFromClaim = (claims: Claims, claim: string | undefined): string =>
   claim ? textClaim(claims, claim, (why) => `oidc: parse uid claim ${goQuote(claim)}: ${why}`) : ''
 
-function requireClaim(claims: Claims, claim: string, wanted: string): void {
+function requireClaim(claims: Claims, claim: string, requiredValue: string): void {
   if (!Object.hasOwn(claims, claim)) throw new ClaimError(`oidc: required claim ${claim} not present in ID token`)
   const value = textClaim(claims, claim, (why) => `oidc: parse claim ${claim}: ${why}`)
-  if (value !== wanted)
-    throw new ClaimError(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${wanted}`)
+  if (value !== requiredValue)
+    throw new ClaimError(`oidc: required claim ${claim} value does not match. Got = ${value}, want = ${requiredValue}`)
 }
 
 type Extra = readonly [key: string, values: readonly string[]]
@@ -134,7 +134,7 @@ function credentialId({ jti }: Claims): readonly Extra[] {
 }
 
 /** Empty values are omitted. As upstream, the error of a failed expression does not name its key. */
-function expressedExtra(key: string, program: Program, claims: Claims): readonly Extra[] {
+function extraFromExpression(key: string, program: Program, claims: Claims): readonly Extra[] {
   const value = evaluated(program, claims, (why) => why)
   const values = textsOf(value, (why) => `oidc: error evaluating extra claim expression: ${program.source}: ${why}`)
   return values.length > 0 ? [[key, values]] : []
@@ -148,7 +148,7 @@ function evaluated({ source, evaluate }: Program, claims: Claims, wrong: (why: s
   return outcome.value
 }
 
-function expressedName(source: string, field: 'username' | 'uid'): (claims: Claims) => string {
+function nameFromExpression(source: string, field: 'username' | 'uid'): (claims: Claims) => string {
   const program = compiled(source, 'claims', 'any')
   const wrong = (why: string): string => `oidc: error evaluating ${field} claim expression: ${why}`
   return (claims) => {
@@ -160,7 +160,7 @@ function expressedName(source: string, field: 'username' | 'uid'): (claims: Clai
   }
 }
 
-function expressedGroups(source: string): (claims: Claims) => readonly string[] {
+function groupsFromExpression(source: string): (claims: Claims) => readonly string[] {
   const program = compiled(source, 'claims', 'any')
   const wrong = (why: string): string => `oidc: error evaluating group claim expression: ${why}`
   return (claims) => textsOf(evaluated(program, claims, wrong), wrong)

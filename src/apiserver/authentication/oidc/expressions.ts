@@ -13,7 +13,7 @@ export const userType = objectType('kubernetes.UserInfo', {
 })
 
 const types = { claims: claimsType, user: userType } as const
-const made: { claims?: Environment; user?: Environment } = {}
+const environments: { claims?: Environment; user?: Environment } = {}
 
 /** Returns the program, or upstream's error message. `variable` is the variable that the expression reads. */
 export function compileExpression(
@@ -21,8 +21,8 @@ export function compileExpression(
   variable: 'claims' | 'user',
   result: 'bool' | 'any',
 ): Program | string {
-  made[variable] ??= environment({ libraries: kubernetesLibraries, variables: { [variable]: types[variable] } })
-  const compiled = made[variable].compile(source)
+  environments[variable] ??= environment({ libraries: kubernetesLibraries, variables: { [variable]: types[variable] } })
+  const compiled = environments[variable].compile(source)
   if ('errors' in compiled) return `compilation failed: ${compiled.errors}`
   return result === 'any' || formatType(compiled.program.type) === formatType(boolType)
     ? compiled.program

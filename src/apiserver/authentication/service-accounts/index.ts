@@ -123,10 +123,12 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     this.#young.set(token, verified)
   }
 
-  #identify(token: string, verified: Verified, asked: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
-    const own = verified.audiences ?? this.audiences
-    if (this.audiences.length > 0 && !own.some((audience) => asked.includes(audience)))
-      return { refused: `token audiences ${goList(own)} is invalid for the target audiences ${goList(asked)}` }
+  #identify(token: string, verified: Verified, requested: readonly string[]): TokenVerdict | Promise<TokenVerdict> {
+    const tokenAudiences = verified.audiences ?? this.audiences
+    if (this.audiences.length > 0 && !tokenAudiences.some((audience) => requested.includes(audience)))
+      return {
+        refused: `token audiences ${goList(tokenAudiences)} is invalid for the target audiences ${goList(requested)}`,
+      }
     const now = this.#now()
     const refused = timeFault(verified, now)
     if (refused) return refused
@@ -134,14 +136,14 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       return after(this.#secrets.identity(token, verified.secret, now), (identity) => {
         if ('refused' in identity) return identity
         this.#countUse('legacy')
-        return { ...identity, audiences: own.filter((audience) => asked.includes(audience)) }
+        return { ...identity, audiences: tokenAudiences.filter((audience) => requested.includes(audience)) }
       })
     }
     const bound = verified.bound!
     return after(boundFault(bound, this.lookup, now), (fault) => {
       if (fault) return fault
       if (bound.warnafter) this.#countUse(isStale(bound, now) ? 'stale' : 'valid')
-      return identityOf(verified, bound, own, asked, now)
+      return identityOf(verified, bound, tokenAudiences, requested, now)
     })
   }
 }
@@ -154,12 +156,12 @@ const isStale = ({ warnafter }: BoundClaims, nowMs: number): boolean =>
 function identityOf(
   verified: Verified,
   bound: BoundClaims,
-  own: readonly string[],
-  asked: readonly string[],
+  tokenAudiences: readonly string[],
+  requested: readonly string[],
   nowMs: number,
 ): TokenIdentity {
   const stale = isStale(bound, nowMs)
-  if (verified.identity && verified.requestedAudiences === asked && !stale) return verified.identity
+  if (verified.identity && verified.requestedAudiences === requested && !stale) return verified.identity
   const late = stale ? Math.floor(nowMs / 1000) - Math.floor(bound.warnafter!) : 0
   const annotations = {
     ...(!verified.audiences && { 'authentication.k8s.io/legacy-token': verified.subject }),
@@ -169,12 +171,12 @@ function identityOf(
   }
   const identity = {
     user: boundUser(bound, verified.jti),
-    audiences: own.filter((audience) => asked.includes(audience)),
+    audiences: tokenAudiences.filter((audience) => requested.includes(audience)),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   }
   if (!stale) {
     verified.identity = identity
-    verified.requestedAudiences = asked
+    verified.requestedAudiences = requested
   }
   return identity
 }

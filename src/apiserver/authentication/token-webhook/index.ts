@@ -70,12 +70,12 @@ export async function tokenWebhook(
 
 function verdictOf(
   { authenticated, user, audiences, error }: ReviewStatus,
-  asked: readonly string[],
+  requested: readonly string[],
   own: readonly string[],
 ): TokenVerdict {
-  const meant = audiences.length > 0 ? audiences : own
-  const common = asked.filter((audience) => meant.includes(audience))
-  if (asked.length > 0 && common.length === 0) return undefined
+  const accepted = audiences.length > 0 ? audiences : own
+  const common = requested.filter((audience) => accepted.includes(audience))
+  if (requested.length > 0 && common.length === 0) return undefined
   if (!authenticated) return error ? { refused: error } : undefined
   return { user, audiences: common }
 }

@@ -19,7 +19,7 @@ export interface CachedTokensOptions {
 /** The maximum number of cached tokens. The least recently used are dropped. */
 const maxCached = 4096
 
-const unknown = Symbol('nobody knows the token')
+const unknown = Symbol('unknown token')
 
 /** Tokens are stored as digests: the cache holds no secrets. */
 export function cachedTokens(
@@ -28,7 +28,7 @@ export function cachedTokens(
 ): TokenAuthenticator {
   const cache = new AnswerCache<TokenVerdict | typeof unknown>(maxCached, now)
   const pendingFetches = new Map<string, Promise<TokenVerdict>>()
-  const keep = (key: string, verdict: TokenVerdict): TokenVerdict => {
+  const cacheVerdict = (key: string, verdict: TokenVerdict): TokenVerdict => {
     if (!verdict) cache.set(key, unknown, unknownMs)
     else if (!('refused' in verdict)) cache.set(key, verdict, knownMs)
     return verdict
@@ -39,37 +39,37 @@ export function cachedTokens(
     if (pending) return pending
     metrics.fetchStarted()
     const verdict = authenticator.authenticate(token, audiences)
-    const fetched = (verdict: TokenVerdict): TokenVerdict => {
+    const complete = (verdict: TokenVerdict): TokenVerdict => {
       metrics.fetchEnded(verdict && 'refused' in verdict ? 'error' : 'ok')
-      return keep(key, verdict)
+      return cacheVerdict(key, verdict)
     }
-    if (!(verdict instanceof Promise)) return fetched(verdict)
-    const failed = (error: unknown): never => {
+    if (!(verdict instanceof Promise)) return complete(verdict)
+    const fail = (error: unknown): never => {
       metrics.fetchEnded('error')
       throw error
     }
-    const answered = verdict.then(fetched, failed).finally(() => pendingFetches.delete(key))
-    pendingFetches.set(key, answered)
-    return answered
+    const result = verdict.then(complete, fail).finally(() => pendingFetches.delete(key))
+    pendingFetches.set(key, result)
+    return result
   }
   return {
     name: authenticator.name,
     authenticate(token, audiences) {
-      const start = performance.now()
+      const started = performance.now()
       const key = createHash('sha256').update(JSON.stringify(audiences)).update('\n').update(token).digest('base64')
       const found = cache.get(key)
       if (found !== undefined) {
-        metrics.answered('hit', start)
+        metrics.answered('hit', started)
         return found === unknown ? undefined : found
       }
       metrics.waiting(1)
-      const ended = (): void => {
+      const observeMiss = (): void => {
         metrics.waiting(-1)
-        metrics.answered('miss', start)
+        metrics.answered('miss', started)
       }
       const verdict = fetch(key, token, audiences)
-      if (verdict instanceof Promise) return verdict.finally(ended)
-      ended()
+      if (verdict instanceof Promise) return verdict.finally(observeMiss)
+      observeMiss()
       return verdict
     },
     start: () => authenticator.start?.() ?? Promise.resolve(),

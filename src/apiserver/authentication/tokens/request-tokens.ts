@@ -5,6 +5,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { after } from '../../../lib/flow/after.ts'
+import { annotateEarly } from '../../audit/early-annotations.ts'
 import type { Request } from '../../http/exchange.ts'
 import { tokenProtocol } from '../../http/websocket-token.ts'
 import type { Authenticator, Verdict } from '../authenticator.ts'
@@ -40,7 +41,7 @@ export const bearerTokens =
 
 function userOf(token: string, tokens: TokenAuthentication, request: Request): Verdict | Promise<Verdict> {
   return after(tokens.authenticate(token), (known): Verdict => {
-    if (known.annotations) request.identityAnnotations = known.annotations
+    if (known.annotations) annotateEarly(request, known.annotations)
     if ('refused' in known) return 'invalid'
     if (known.warnings) request.warnings.push(...known.warnings)
     return known.user

@@ -58,14 +58,14 @@ export class TokenAuthentication {
   }
 
   /** Returns undefined if the token is for none of the requested audiences. Completes each cached identity once. */
-  #complete(identity: TokenIdentity, asked: readonly string[]): KnownToken | undefined {
+  #complete(identity: TokenIdentity, requested: readonly string[]): KnownToken | undefined {
     const known = this.#completed.get(identity)
-    if (known && asked === this.audiences) return known
-    const audiences = identity.audiences ?? this.audiences.filter((audience) => asked.includes(audience))
-    if (audiences.length === 0 && asked.length > 0) return undefined
+    if (known && requested === this.audiences) return known
+    const audiences = identity.audiences ?? this.audiences.filter((audience) => requested.includes(audience))
+    if (audiences.length === 0 && requested.length > 0) return undefined
     const { user } = identity
     const completed = { ...identity, user: { ...user, groups: authenticated(user.groups) }, audiences }
-    if (asked === this.audiences) this.#completed.set(identity, completed)
+    if (requested === this.audiences) this.#completed.set(identity, completed)
     return completed
   }
 }

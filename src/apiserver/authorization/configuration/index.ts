@@ -67,14 +67,14 @@ export class ConfiguredAuthorization implements Authorization {
         ? error
         : new ExplainedError(`--authorization-config ${file}: ${reasonOf(error)}`, { cause: error })
     }
-    await Promise.all([...this.#local.values()].map((each) => each.start()))
+    await Promise.all([...this.#local.values()].map((authorization) => authorization.start()))
     this.#reloads.loaded(this.#text)
     watchFile(file, { interval: intervalMs, persistent: false }, this.#changed)
   }
 
   stop(): void {
     unwatchFile(this.#options.file, this.#changed)
-    for (const each of this.#local.values()) each.stop()
+    for (const authorization of this.#local.values()) authorization.stop()
     for (const webhook of this.#webhooks) webhook.stop()
   }
 
@@ -114,11 +114,11 @@ export class ConfiguredAuthorization implements Authorization {
         authorizers.push(this.#options.counted(type, name, webhook))
       }
     }
-    const before = this.#webhooks
+    const oldWebhooks = this.#webhooks
     this.#current = unionAuthorizer([systemMasters, ...authorizers])
     this.#webhooks = webhooks
     this.#loaded = JSON.stringify(configuration)
-    for (const webhook of before) webhook.retire()
+    for (const webhook of oldWebhooks) webhook.retire()
   }
 
   #localOf(type: string): Authorizer {

@@ -3,7 +3,7 @@ import { type AuthorizationConfiguration, parseConfiguration } from './configura
 import { configurationFaults } from './validate-configuration.ts'
 
 /**
- * Throws an Error with all faults. `needed` are the types that a reloaded file must still have: their data is followed
+ * Throws an Error with all faults. `needed` are the types that a reloaded file must still have: their data is watched
  * from the start.
  */
 export function loadConfiguration(text: string, needed: readonly string[] = []): AuthorizationConfiguration {

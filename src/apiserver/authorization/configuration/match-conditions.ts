@@ -63,13 +63,13 @@ export function compileConditions(expressions: readonly string[], path: string):
     return { errors: [tooMany(`${path}.matchConditions`, expressions.length, maxConditions)] }
   const errors: FieldError[] = []
   const programs: Program[] = []
-  const seen = new Set<string>()
+  const unique = new Set<string>()
   for (const [index, expression] of expressions.entries()) {
     const field = `${path}.matchConditions[${index}].expression`
     if (expression.trim() === '') errors.push(required(field))
-    else if (seen.has(expression)) errors.push(duplicate(field, expression))
+    else if (unique.has(expression)) errors.push(duplicate(field, expression))
     else {
-      seen.add(expression)
+      unique.add(expression)
       const compiled = compile(expression)
       if (typeof compiled === 'string') errors.push(invalidValue(field, expression, compiled))
       else programs.push(compiled)

@@ -20,24 +20,24 @@ const maxTimeoutMs = 30_000
 
 export function configurationFaults({ authorizers }: AuthorizationConfiguration): readonly FieldError[] {
   if (authorizers.length === 0) return [required('authorizers', 'at least one authorization mode must be defined')]
-  const seenTypes = new Set<string>()
-  const seenNames = new Set<string>()
+  const usedTypes = new Set<string>()
+  const usedNames = new Set<string>()
   return authorizers.flatMap((authorizer, index) => {
     const path = `authorizers[${index}]`
     const { type, name } = authorizer
     if (!type) return [required(`${path}.type`)]
     if (!types.includes(type)) return [notSupported(`${path}.type`, type, types)]
-    if (seenTypes.has(type) && type !== 'Webhook') return [duplicate(`${path}.type`, type)]
-    seenTypes.add(type)
-    const errors = [...nameFaults(name, seenNames, `${path}.name`), ...webhookFaults(authorizer, path)]
-    seenNames.add(name)
+    if (usedTypes.has(type) && type !== 'Webhook') return [duplicate(`${path}.type`, type)]
+    usedTypes.add(type)
+    const errors = [...nameFaults(name, usedNames, `${path}.name`), ...webhookFaults(authorizer, path)]
+    usedNames.add(name)
     return errors
   })
 }
 
-function nameFaults(name: string, seen: ReadonlySet<string>, path: string): readonly FieldError[] {
+function nameFaults(name: string, usedNames: ReadonlySet<string>, path: string): readonly FieldError[] {
   if (!name) return [required(path)]
-  if (seen.has(name)) return [duplicate(path, name)]
+  if (usedNames.has(name)) return [duplicate(path, name)]
   const faults = dnsSubdomain(name)
   return faults.length > 0 ? [invalidValue(path, name, `authorizer name is invalid: ${faults.join(', ')}`)] : []
 }

@@ -5,7 +5,7 @@
 import { after } from '../../../lib/flow/after.ts'
 import { type AccessAttributes, allow, type Decision, noOpinion, type RuleSet } from '../authorizer.ts'
 import type { Authorization, AuthorizationSources } from '../index.ts'
-import { FollowedGraph } from './followed-graph.ts'
+import { GraphPopulator } from './graph-populator.ts'
 import type { NodeGraph } from './node-graph.ts'
 import { nodeOf } from './node-identity.ts'
 import { everyNodeMay } from './node-rules.ts'
@@ -22,15 +22,15 @@ const unlisted: RuleSet = {
 }
 
 export function nodeAuthorization(sources: AuthorizationSources): Authorization {
-  const followed = new FollowedGraph(sources)
+  const populator = new GraphPopulator(sources)
   return {
     authorizer: {
       name: 'Node',
-      authorize: (attributes) => authorizeNode(attributes, () => followed.get()),
+      authorize: (attributes) => authorizeNode(attributes, () => populator.get()),
       rulesFor: (user) => (nodeOf(user) === undefined ? nothing : unlisted),
     },
     start: async () => {},
-    stop: () => followed.stop(),
+    stop: () => populator.stop(),
   }
 }
 

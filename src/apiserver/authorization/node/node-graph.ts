@@ -62,17 +62,17 @@ export class NodeGraph {
   /** Adds or replaces a pod. */
   putPod({ namespace, name, node, references }: PodEdges): void {
     this.deletePod(namespace, name)
-    const self = keyOf('pod', namespace, name)
-    const keys = [self, ...new Set(references.map(([kind, object]) => keyOf(kind, namespace, object)))]
-    this.#pods.set(self, { node, keys })
+    const key = keyOf('pod', namespace, name)
+    const keys = [key, ...new Set(references.map(([kind, object]) => keyOf(kind, namespace, object)))]
+    this.#pods.set(key, { node, keys })
     this.#countPod(keys, node, 1)
   }
 
   deletePod(namespace: string, name: string): void {
-    const self = keyOf('pod', namespace, name)
-    const pod = this.#pods.get(self)
+    const key = keyOf('pod', namespace, name)
+    const pod = this.#pods.get(key)
     if (!pod) return
-    this.#pods.delete(self)
+    this.#pods.delete(key)
     this.#countPod(pod.keys, pod.node, -1)
   }
 
@@ -83,9 +83,9 @@ export class NodeGraph {
       secrets: secrets.map((secret) => keyOf('secret', secret.namespace, secret.name)),
     }
     this.#volumes.set(name, volume)
-    let others = this.#volumesOf.get(volume.claim)
-    if (!others) this.#volumesOf.set(volume.claim, (others = new Set()))
-    others.add(name)
+    let volumes = this.#volumesOf.get(volume.claim)
+    if (!volumes) this.#volumesOf.set(volume.claim, (volumes = new Set()))
+    volumes.add(name)
     for (const [node, pods] of this.#users.get(volume.claim) ?? [])
       for (const secret of volume.secrets) this.#count(secret, node, pods)
   }
@@ -94,9 +94,9 @@ export class NodeGraph {
     const volume = this.#volumes.get(name)
     if (!volume) return
     this.#volumes.delete(name)
-    const others = this.#volumesOf.get(volume.claim)
-    others?.delete(name)
-    if (others?.size === 0) this.#volumesOf.delete(volume.claim)
+    const volumes = this.#volumesOf.get(volume.claim)
+    volumes?.delete(name)
+    if (volumes?.size === 0) this.#volumesOf.delete(volume.claim)
     for (const [node, pods] of this.#users.get(volume.claim) ?? [])
       for (const secret of volume.secrets) this.#count(secret, node, -pods)
   }

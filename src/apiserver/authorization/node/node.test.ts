@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import {
+  claimsOf,
+  configMapsOf,
+  type Pod,
+  resourceClaimsOf,
+  secretsOf,
+} from '../../../api/core/pod/references/object-names.ts'
 import type { AccessAttributes, SelectorRequirement } from '../authorizer.ts'
 import { authorizeNode } from './index.ts'
 import { NodeGraph } from './node-graph.ts'
-import { claimsOf, configMapsOf, type Pod, resourceClaimsOf, secretsOf } from './pod-references.ts'
 import { volumeEdges } from './volume-references.ts'
 
 interface Asked {

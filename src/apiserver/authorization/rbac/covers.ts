@@ -14,17 +14,17 @@ interface SingleRule {
 const maxSingleRules = 20_000
 
 /**
- * Returns the permissions of `wanted` that `owned` lack, as sorted lines of the error; empty if all are covered. Beyond
- * the limit, each rule must be covered as a whole by one rule.
+ * Returns the permissions of `required` that `owned` lack, as sorted lines of the error; empty if all are covered.
+ * Beyond the limit, each rule must be covered as a whole by one rule.
  */
-export function missingRights(owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): string[] {
+export function missingRights(owned: readonly PolicyRule[], required: readonly PolicyRule[]): string[] {
   let remaining = maxSingleRules
   const missing: SingleRule[] = []
   const whole: string[] = []
-  for (const rule of wanted) {
+  for (const rule of required) {
     if (owned.some((one) => coversWhole(one, rule))) continue
     remaining -= productOf(rule)
-    if (remaining >= 0) missing.push(...singles(rule).filter((single) => !owned.some((one) => covers(one, single))))
+    if (remaining >= 0) missing.push(...singleRules(rule).filter((single) => !owned.some((one) => covers(one, single))))
     else whole.push(wholeText(rule))
   }
   return [...new Set([...compact(missing).map(ruleText), ...whole])].sort()
@@ -58,10 +58,10 @@ function wholeText({ verbs, apiGroups, resources }: PolicyRule): string {
   return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}...` : text
 }
 
-/** The permissions of `wanted` that `owned` lack, as rules for one verb and one resource or path each. */
-export const missingRules = (owned: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] =>
-  wanted
-    .flatMap(singles)
+/** The permissions of `required` that `owned` lack, as rules for one verb and one resource or path each. */
+export const missingRules = (owned: readonly PolicyRule[], required: readonly PolicyRule[]): PolicyRule[] =>
+  required
+    .flatMap(singleRules)
     .filter((single) => !owned.some((rule) => covers(rule, single)))
     .map(({ verb, group, resource, name, url }) =>
       url === undefined
@@ -75,7 +75,7 @@ export const missingRules = (owned: readonly PolicyRule[], wanted: readonly Poli
     )
 
 /** Rules may lack verbs, since they are not validated yet. */
-function singles({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): SingleRule[] {
+function singleRules({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): SingleRule[] {
   const named = resourceNames?.length ? resourceNames : [undefined]
   const ofResources = (apiGroups ?? []).flatMap((group) =>
     (resources ?? []).flatMap((resource) =>
@@ -88,7 +88,7 @@ function singles({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }
   return [...ofResources, ...ofUrls]
 }
 
-/** A star in a wanted rule is a literal value: only a star covers it. */
+/** A star in a required rule is a literal value: only a star covers it. */
 function covers(rule: PolicyRule, { verb, group, resource, name, url }: SingleRule): boolean {
   if (!verbMatches(rule, verb)) return false
   if (url !== undefined) return rule.nonResourceURLs?.some((owned) => ownedUrl(owned, url)) === true
@@ -97,11 +97,11 @@ function covers(rule: PolicyRule, { verb, group, resource, name, url }: SingleRu
 }
 
 /** `*` + `/scale` covers `pods/scale`. */
-function resourceCovered({ resources }: PolicyRule, wanted: string): boolean {
+function resourceCovered({ resources }: PolicyRule, resource: string): boolean {
   if (!resources) return false
-  if (resources.includes('*') || resources.includes(wanted)) return true
-  const slash = wanted.indexOf('/')
-  return slash >= 0 && resources.includes(`*/${wanted.slice(slash + 1)}`)
+  if (resources.includes('*') || resources.includes(resource)) return true
+  const slash = resource.indexOf('/')
+  return slash >= 0 && resources.includes(`*/${resource.slice(slash + 1)}`)
 }
 
 interface CompactRule extends Omit<SingleRule, 'verb'> {
@@ -110,19 +110,19 @@ interface CompactRule extends Omit<SingleRule, 'verb'> {
 
 /** Merges the verbs of each resource into one rule. As upstream, paths are not merged. */
 function compact(rules: readonly SingleRule[]): CompactRule[] {
-  const byPlace = new Map<string, { readonly place: Omit<SingleRule, 'verb'>; readonly verbs: Set<string> }>()
+  const byTarget = new Map<string, { readonly target: Omit<SingleRule, 'verb'>; readonly verbs: Set<string> }>()
   const paths: CompactRule[] = []
-  for (const { verb, ...place } of rules) {
-    if (place.url !== undefined) {
-      paths.push({ ...place, verbs: [verb] })
+  for (const { verb, ...target } of rules) {
+    if (target.url !== undefined) {
+      paths.push({ ...target, verbs: [verb] })
       continue
     }
-    const key = JSON.stringify(place)
-    const known = byPlace.get(key)
+    const key = JSON.stringify(target)
+    const known = byTarget.get(key)
     if (known) known.verbs.add(verb)
-    else byPlace.set(key, { place, verbs: new Set([verb]) })
+    else byTarget.set(key, { target, verbs: new Set([verb]) })
   }
-  return [...[...byPlace.values()].map(({ place, verbs }) => ({ ...place, verbs: [...verbs] })), ...paths]
+  return [...[...byTarget.values()].map(({ target, verbs }) => ({ ...target, verbs: [...verbs] })), ...paths]
 }
 
 const quoted = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(' ')}]`

@@ -83,12 +83,12 @@ const aggregates = (rule: RoleObject['aggregationRule']): boolean => (rule?.clus
  * Owners and finalizers may change without the permissions, for the garbage collector, as may updates without changes.
  */
 function changesOnlyOwnership(object: KubeObject, old: KubeObject): boolean {
-  const { ownerReferences, finalizers, managedFields, ...kept } = object.metadata
-  const metadata = { ...kept, ...pick(old.metadata) }
+  const { ownerReferences, finalizers, managedFields, ...others } = object.metadata
+  const metadata = { ...others, ...ownershipOf(old.metadata) }
   return semanticallyEqual({ ...object, metadata }, old)
 }
 
-const pick = ({
+const ownershipOf = ({
   ownerReferences,
   finalizers,
   managedFields,
@@ -105,8 +105,8 @@ interface RequiredAccess {
   readonly name: string
 }
 
-async function isAllowed(authorizer: Authorizer, { user }: WriteContext, wanted: RequiredAccess): Promise<boolean> {
-  const place = {
+async function isAllowed(authorizer: Authorizer, { user }: WriteContext, access: RequiredAccess): Promise<boolean> {
+  const target = {
     isResourceRequest: true,
     path: '',
     prefix: 'apis',
@@ -115,7 +115,7 @@ async function isAllowed(authorizer: Authorizer, { user }: WriteContext, wanted:
     subresource: '',
     rest: [],
   }
-  return (await authorizer.authorize({ user, info: { ...place, ...wanted } })).verdict === 'allow'
+  return (await authorizer.authorize({ user, info: { ...target, ...access } })).verdict === 'allow'
 }
 
 /** Throws a 403 that lists the rules that the user lacks, one per line. */

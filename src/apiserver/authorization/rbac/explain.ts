@@ -59,12 +59,12 @@ export interface Explanation {
 export type Question = RuleAttributes & { readonly namespace: string }
 
 /** Returns at most `limit` misses of each kind. */
-export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Question, limit = 3): Explanation {
+export function explain({ roles, bindings }: Roles, user: UserInfo, question: Question, limit = 3): Explanation {
   const byKey = new Map(roles.map((role) => [keyOf(role.kind, role.namespace, role.name), role]))
   const roleOf = ({ roleRef, namespace }: BoundRole) =>
     byKey.get(keyOf(roleRef.kind, roleRef.kind === 'Role' ? namespace : '', roleRef.name))
   const reaches = ({ namespace }: BoundRole): boolean =>
-    namespace === '' || (asked.isResourceRequest && namespace === asked.namespace)
+    namespace === '' || (question.isResourceRequest && namespace === question.namespace)
   const allowed: Grant[] = []
   const near: Extract<Miss, { why: 'rule' }>[] = []
   const misses: Record<Exclude<Miss['why'], 'rule'>, Miss[]> = { elsewhere: [], others: [], 'no role': [], unbound: [] }
@@ -72,13 +72,13 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
   for (const binding of bindings) {
     const role = roleOf(binding)
     const subject = binding.subjects.find((one) => isSubject(one, user, binding.namespace))
-    const allowing = role?.rules.find((rule) => ruleAllows(rule, asked))
+    const allowing = role?.rules.find((rule) => ruleAllows(rule, question))
     const text = subject ? describe(binding, subject) : ''
     if (subject && reaches(binding)) {
       if (allowing) allowed.push({ binding: text, rule: allowing })
       else if (!role) misses['no role'].push({ why: 'no role', binding: text })
       else {
-        const nearest = nearestRule(role.rules, asked)
+        const nearest = nearestRule(role.rules, question)
         if (nearest) near.push({ why: 'rule', binding: text, ...nearest })
       }
     } else if (subject && allowing)
@@ -94,9 +94,9 @@ export function explain({ roles, bindings }: Roles, user: UserInfo, asked: Quest
     }
   }
   if (allowed.length > 0) return { allowed, misses: [] }
-  const usable = (role: NamedRole): boolean => role.kind === 'ClusterRole' || role.namespace === asked.namespace
+  const usable = (role: NamedRole): boolean => role.kind === 'ClusterRole' || role.namespace === question.namespace
   for (const role of roles) {
-    if (!bound.has(role) && usable(role) && role.rules.some((rule) => ruleAllows(rule, asked)))
+    if (!bound.has(role) && usable(role) && role.rules.some((rule) => ruleAllows(rule, question)))
       misses.unbound.push({ why: 'unbound', role })
   }
   near.sort((a, b) => a.parts.length - b.parts.length)
@@ -140,10 +140,10 @@ function isSubject({ kind, name, namespace: own }: Subject, user: UserInfo, name
 /** The rule that fails in the fewest fields, if it matches at least the resource or path, or all else. */
 function nearestRule(
   rules: readonly PolicyRule[],
-  asked: Question,
+  question: Question,
 ): { readonly rule: PolicyRule; readonly parts: readonly Part[] } | undefined {
   const candidates = rules
-    .map((rule) => ({ rule, parts: missedParts(rule, asked) }))
+    .map((rule) => ({ rule, parts: missedParts(rule, question) }))
     .filter(
       ({ parts }) =>
         parts.length === 1 || (parts.length === 2 && !parts.includes('resource') && !parts.includes('path')),

@@ -25,15 +25,17 @@ export class Grants {
     }
   }
 
-  decide(asked: RuleAttributes): Decision | undefined {
-    if (!asked.isResourceRequest)
-      return this.#urls.find(({ rule }) => verbMatches(rule, asked.verb) && urlMatches(rule, asked.path))?.decision
-    const { resource, subresource } = asked
-    if (!subresource) return allowing(this.#byResource.get(resource), asked) ?? allowing(this.#allResources, asked)
+  decide(attributes: RuleAttributes): Decision | undefined {
+    if (!attributes.isResourceRequest)
+      return this.#urls.find(({ rule }) => verbMatches(rule, attributes.verb) && urlMatches(rule, attributes.path))
+        ?.decision
+    const { resource, subresource } = attributes
+    if (!subresource)
+      return allowing(this.#byResource.get(resource), attributes) ?? allowing(this.#allResources, attributes)
     return (
-      allowing(this.#byResource.get(`${resource}/${subresource}`), asked) ??
-      allowing(this.#byResource.get(`*/${subresource}`), asked) ??
-      allowing(this.#allResources, asked)
+      allowing(this.#byResource.get(`${resource}/${subresource}`), attributes) ??
+      allowing(this.#byResource.get(`*/${subresource}`), attributes) ??
+      allowing(this.#allResources, attributes)
     )
   }
 

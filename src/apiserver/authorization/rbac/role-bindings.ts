@@ -64,10 +64,10 @@ export class RoleBindings {
     let scope = this.#scopes.get(binding.namespace)
     if (!scope) this.#scopes.set(binding.namespace, (scope = new Scope()))
     for (const { map, name, subject } of subjectEntries(scope, binding)) {
-      let held = map.get(name)
-      if (!held) map.set(name, (held = new SubjectBindings()))
-      if (!held.bound.has(binding)) held.bound.set(binding, subject)
-      held.invalidate()
+      let bindings = map.get(name)
+      if (!bindings) map.set(name, (bindings = new SubjectBindings()))
+      if (!bindings.bound.has(binding)) bindings.bound.set(binding, subject)
+      bindings.invalidate()
     }
   }
 
@@ -79,10 +79,10 @@ export class RoleBindings {
     const scope = this.#scopes.get(binding.namespace)
     if (!scope) return
     for (const { map, name } of subjectEntries(scope, binding)) {
-      const held = map.get(name)
-      held?.bound.delete(binding)
-      held?.invalidate()
-      if (held?.bound.size === 0) map.delete(name)
+      const bindings = map.get(name)
+      bindings?.bound.delete(binding)
+      bindings?.invalidate()
+      if (bindings?.bound.size === 0) map.delete(name)
     }
     if (scope.isEmpty) this.#scopes.delete(binding.namespace)
   }
@@ -100,15 +100,15 @@ export class RoleBindings {
     user: string,
     groups: readonly string[],
     namespace: string,
-    visit: (held: SubjectBindings) => boolean,
+    visit: (bindings: SubjectBindings) => boolean,
   ): boolean {
     const scope = this.#scopes.get(namespace)
     if (!scope) return false
     const own = scope.users.get(user)
     if (own && visit(own)) return true
     for (const group of groups) {
-      const held = scope.groups.get(group)
-      if (held && visit(held)) return true
+      const bindings = scope.groups.get(group)
+      if (bindings && visit(bindings)) return true
     }
     return false
   }

@@ -1,9 +1,9 @@
 /**
- * Follows roles and bindings and decides on users. Decisions are synchronous: they read only memory and scan nothing
+ * Watches roles and bindings and decides on users. Decisions are synchronous: they read only memory and scan nothing
  * (kubernetes.io/docs/reference/access-authn-authz/rbac).
  */
 import type { KubeObject } from '../../../machinery/object.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
@@ -45,25 +45,25 @@ function boundRole(object: StoredObject): BoundRole {
 
 export class RolePolicy {
   readonly #bindings = new RoleBindings()
-  readonly #roles: readonly FollowedObjects<readonly PolicyRule[]>[]
-  readonly #bound: readonly FollowedObjects<BoundRole>[]
+  readonly #roles: readonly Informer<readonly PolicyRule[]>[]
+  readonly #bound: readonly Informer<BoundRole>[]
   #started: Promise<void> | undefined
 
   constructor({ registry, find, log }: RolePolicySources) {
     this.#roles = ['clusterroles', 'roles'].map(
       (plural) =>
-        new FollowedObjects({
+        new Informer({
           ...{ registry, resource: find(`${group}/${plural}`), read: rulesOf, log },
-          changed: (_rules, _before, { namespace, name }) =>
+          changed: (_rules, _old, { namespace, name }) =>
             this.#bindings.roleChanged(namespace ? `${namespace}/${name}` : name),
         }),
     )
     this.#bound = ['clusterrolebindings', 'rolebindings'].map(
       (plural) =>
-        new FollowedObjects({
+        new Informer({
           ...{ registry, resource: find(`${group}/${plural}`), read: boundRole, log },
-          changed: (binding, before) => {
-            if (before) this.#bindings.remove(before)
+          changed: (binding, old) => {
+            if (old) this.#bindings.remove(old)
             if (binding) this.#bindings.add(binding)
           },
         }),
@@ -72,12 +72,12 @@ export class RolePolicy {
 
   /** Resolves when all roles and bindings are loaded. May be called repeatedly. */
   start(): Promise<void> {
-    this.#started ??= Promise.all([...this.#roles, ...this.#bound].map((followed) => followed.start())).then(() => {})
+    this.#started ??= Promise.all([...this.#roles, ...this.#bound].map((informer) => informer.start())).then(() => {})
     return this.#started
   }
 
   stop(): void {
-    for (const followed of [...this.#roles, ...this.#bound]) followed.stop()
+    for (const informer of [...this.#roles, ...this.#bound]) informer.stop()
   }
 
   /**
@@ -90,17 +90,17 @@ export class RolePolicy {
   }
 
   /** Checks the rules of the cluster scope first, then those of the request's namespace. */
-  decide({ name, groups }: UserInfo, asked: RuleAttributes & { readonly namespace: string }): Decision {
+  decide({ name, groups }: UserInfo, attributes: RuleAttributes & { readonly namespace: string }): Decision {
     let decision: Decision | undefined
     let missing: string[] | undefined
     const visit = (namespace: string): boolean =>
-      this.#bindings.visitBindings(name, groups, namespace, (held) => {
-        const grants = held.grants(this.#find)
-        decision = grants.rules.decide(asked)
+      this.#bindings.visitBindings(name, groups, namespace, (subject) => {
+        const grants = subject.grants(this.#find)
+        decision = grants.rules.decide(attributes)
         if (grants.missing.length > 0) (missing ??= []).push(...grants.missing)
         return decision !== undefined
       })
-    if (visit('') || (asked.namespace !== '' && visit(asked.namespace))) return decision!
+    if (visit('') || (attributes.namespace !== '' && visit(attributes.namespace))) return decision!
     return missing ? noOpinion(`RBAC: ${aggregated(missing)}`) : nothingFound
   }
 
@@ -109,13 +109,13 @@ export class RolePolicy {
     const bindings = new Set<BoundRole>()
     const errors: string[] = []
     for (const scope of namespace ? ['', namespace] : [''])
-      this.#bindings.visitBindings(name, groups, scope, (held) => {
-        for (const binding of held.bound.keys()) bindings.add(binding)
-        errors.push(...held.grants(this.#find).missing)
+      this.#bindings.visitBindings(name, groups, scope, (subject) => {
+        for (const binding of subject.bound.keys()) bindings.add(binding)
+        errors.push(...subject.grants(this.#find).missing)
         return false
       })
     return {
-      rules: [...bindings].flatMap(({ roleRef, namespace: home }) => this.rulesOfRole(roleRef, home) ?? []),
+      rules: [...bindings].flatMap(({ roleRef, namespace: scope }) => this.rulesOfRole(roleRef, scope) ?? []),
       errors,
     }
   }

@@ -3,6 +3,7 @@ import { after } from '../../../lib/flow/after.ts'
 import { settle } from '../../../lib/flow/settle.ts'
 import { goJson } from '../../../machinery/fields/json.ts'
 import type { StatusError } from '../../../machinery/status-error.ts'
+import { addEarlyAnnotations } from '../../audit/early-annotations.ts'
 import { type AuditEvent, type Auditing, answerJson } from '../../audit/index.ts'
 import { type Handler, type Request, type Response, text } from '../../http/exchange.ts'
 import type { WrappingFilter } from '../filter.ts'
@@ -16,7 +17,7 @@ export const audit =
   (request, next) => {
     const event = auditing.begin(request, request.auditId)
     if (!event) return next(request)
-    annotateIdentity(event, request)
+    addEarlyAnnotations(event)
     request.audit = event
     return after(auditing.stage(event, 'RequestReceived'), (stored) => {
       if (stored) return audited(auditing, expected, event, request, next)
@@ -24,10 +25,6 @@ export const audit =
       return text(500, `Internal Server Error: ${JSON.stringify(uriOf(request))}: failed to store audit event\n`)
     })
   }
-
-function annotateIdentity(event: AuditEvent, { identityAnnotations }: Request): void {
-  for (const key in identityAnnotations) event.annotate(key, identityAnnotations[key]!)
-}
 
 const uriOf = ({ path, rawQuery }: Request): string => (rawQuery ? `${path}?${rawQuery}` : path)
 
@@ -132,7 +129,7 @@ export const earlyRejectionAudit =
       const refusal = request.user || request.audit ? undefined : expected(error)
       const event = refusal && auditing.begin(request, request.auditId)
       if (refusal && event) {
-        annotateIdentity(event, request)
+        addEarlyAnnotations(event)
         recordRejection(event, refusal)
         await auditing.stage(event, 'ResponseStarted')
       }

@@ -14,7 +14,7 @@ const soon = (verdict: Verdict): Promise<Verdict> => Promise.resolve(verdict)
 test('the first user counts; without one, wrong credentials are rejected; all results are counted', async () => {
   const metrics = new MetricsRegistry()
   const count = authenticationMetrics(metrics, filterDurations(metrics).authentication)
-  const asked = async (...verdicts: readonly (Verdict | Promise<Verdict>)[]): Promise<string> => {
+  const resultOf = async (...verdicts: readonly (Verdict | Promise<Verdict>)[]): Promise<string> => {
     const request = {} as Request
     const filter = authentication(
       { authenticators: verdicts.map((verdict) => () => verdict), isIdentityHeader: undefined },
@@ -39,7 +39,7 @@ test('the first user counts; without one, wrong credentials are rejected; all re
     [['invalid', 'nobody'], unauthorized],
     [[soon('invalid'), 'nobody'], unauthorized],
   ]
-  for (const [verdicts, outcome] of cases) assert.equal(await asked(...verdicts), outcome)
+  for (const [verdicts, outcome] of cases) assert.equal(await resultOf(...verdicts), outcome)
   const lines = metrics
     .render()
     .split('\n')

@@ -4,6 +4,7 @@ import { unauthorized } from '../../../machinery/status-error.ts'
 import { type Authenticator, anonymous, type Verdict } from '../../authentication/authenticator.ts'
 import type { Authentication } from '../../authentication/index.ts'
 import type { Request } from '../../http/exchange.ts'
+import { hideIdentityHeaders } from '../../outgoing/forward/identity-headers.ts'
 import type { UserInfo } from '../../request-info/user-info.ts'
 import type { WrappingFilter } from '../filter.ts'
 import type { AuthenticationMetrics } from './authentication-metrics.ts'
@@ -23,7 +24,7 @@ export const authentication =
       }
       request.user = verdict ?? anonymous
       metrics('success', took, request.user.name)
-      if (isIdentityHeader) request.isIdentityHeader = isIdentityHeader
+      if (isIdentityHeader) hideIdentityHeaders(request, isIdentityHeader)
       return next(request)
     })
   }

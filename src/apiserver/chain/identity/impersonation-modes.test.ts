@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { UserInfo } from '../../request-info/user-info.ts'
-import { extraFault, groupFault, impersonationModes, type WantedUser } from './impersonation-modes.ts'
+import { extraFault, groupFault, type ImpersonatedUser, impersonationModes } from './impersonation-modes.ts'
 
 const somebody: UserInfo = { name: 'jane', groups: [] }
 const agent = (node: string): UserInfo => ({
@@ -9,34 +9,34 @@ const agent = (node: string): UserInfo => ({
   groups: [],
   extra: { 'authentication.kubernetes.io/node-name': [node] },
 })
-const wanted = (name: string, more: Partial<WantedUser> = {}): WantedUser => ({
+const target = (name: string, more: Partial<ImpersonatedUser> = {}): ImpersonatedUser => ({
   name,
   uid: '',
   groups: [],
   extra: new Map(),
   ...more,
 })
-const modesFor = (user: WantedUser, requestor = somebody) =>
+const modesFor = (user: ImpersonatedUser, requestor = somebody) =>
   impersonationModes.filter(({ applies }) => applies(user, requestor)).map(({ name }) => name)
 
 test('impersonation modes by requested user', () => {
   const extra = (key: string, ...values: string[]) => ({ extra: new Map([[key, values]]) })
-  const cases: readonly (readonly [string, readonly string[], WantedUser, UserInfo?])[] = [
-    ['a user', ['user-info'], wanted('alice', { uid: 'u', groups: ['dev'], ...extra('acme.io/team', 'blue') })],
-    ['a node', ['arbitrary-node'], wanted('system:node:n1')],
-    ['a node with groups', [], wanted('system:node:n1', { groups: ['system:nodes'] })],
-    ['an invalid node name', ['user-info'], wanted('system:node:N_1')],
-    ['the own node', ['associated-node', 'arbitrary-node'], wanted('system:node:n1'), agent('n1')],
-    ['the node of another agent', ['arbitrary-node'], wanted('system:node:n1'), agent('n2')],
+  const cases: readonly (readonly [string, readonly string[], ImpersonatedUser, UserInfo?])[] = [
+    ['a user', ['user-info'], target('alice', { uid: 'u', groups: ['dev'], ...extra('acme.io/team', 'blue') })],
+    ['a node', ['arbitrary-node'], target('system:node:n1')],
+    ['a node with groups', [], target('system:node:n1', { groups: ['system:nodes'] })],
+    ['an invalid node name', ['user-info'], target('system:node:N_1')],
+    ['the own node', ['associated-node', 'arbitrary-node'], target('system:node:n1'), agent('n1')],
+    ['the node of another agent', ['arbitrary-node'], target('system:node:n1'), agent('n2')],
     [
       'a user with a node name that is no service account',
       ['arbitrary-node'],
-      wanted('system:node:n1'),
+      target('system:node:n1'),
       { ...agent('n1'), name: 'jane' },
     ],
-    ['a service account', ['serviceaccount'], wanted('system:serviceaccount:ns:robot')],
-    ['a service account with groups', [], wanted('system:serviceaccount:ns:robot', { groups: ['dev'] })],
-    ['an invalid service account name', ['user-info'], wanted('system:serviceaccount:robot')],
+    ['a service account', ['serviceaccount'], target('system:serviceaccount:ns:robot')],
+    ['a service account with groups', [], target('system:serviceaccount:ns:robot', { groups: ['dev'] })],
+    ['an invalid service account name', ['user-info'], target('system:serviceaccount:robot')],
   ]
   for (const [title, expected, user, requestor] of cases)
     assert.deepEqual(modesFor(user, requestor), [...expected, 'legacy'], title)

@@ -11,7 +11,7 @@ import type { UserInfo } from '../../request-info/user-info.ts'
 import type { ImpersonationModeName } from './impersonation-metrics.ts'
 
 /** The user that the headers request. */
-export interface WantedUser {
+export interface ImpersonatedUser {
   readonly name: string
   readonly uid: string
   readonly groups: readonly string[]
@@ -21,7 +21,7 @@ export interface WantedUser {
 export interface ImpersonationMode {
   readonly name: ImpersonationModeName
   /** True if the mode is for such a user. */
-  readonly applies: (wanted: WantedUser, requestor: UserInfo) => boolean
+  readonly applies: (target: ImpersonatedUser, requestor: UserInfo) => boolean
   /** The user whose permissions are checked. Default: the requestor. */
   readonly checkAs?: (requestor: UserInfo) => UserInfo
   /** The name for the permission check, in place of the node's. */
@@ -38,22 +38,22 @@ export function nodeNameOf(user: string): string | undefined {
 }
 
 /** True if only a name is requested: the server determines the other attributes of nodes and service accounts. */
-const hasOnlyName = ({ uid, groups, extra }: WantedUser): boolean =>
+const hasOnlyName = ({ uid, groups, extra }: ImpersonatedUser): boolean =>
   uid === '' && groups.length === 0 && extra.size === 0
 
 /** In the order in which upstream tries them. */
 export const impersonationModes: readonly ImpersonationMode[] = [
   {
     name: 'associated-node',
-    applies: (wanted, { name, extra }) => {
-      const node = nodeNameOf(wanted.name)
-      const own = extra?.[nodeNameKey]
+    applies: (target, { name, extra }) => {
+      const node = nodeNameOf(target.name)
+      const nodeNames = extra?.[nodeNameKey]
       return (
         node !== undefined &&
-        hasOnlyName(wanted) &&
+        hasOnlyName(target) &&
         accountOf(name) !== undefined &&
-        own?.length === 1 &&
-        own[0] === node
+        nodeNames?.length === 1 &&
+        nodeNames[0] === node
       )
     },
     // One permission for the associated node, whatever its name: leave out what differs from node to node.
@@ -63,11 +63,11 @@ export const impersonationModes: readonly ImpersonationMode[] = [
     }),
     node: '*',
   },
-  { name: 'arbitrary-node', applies: (wanted) => nodeNameOf(wanted.name) !== undefined && hasOnlyName(wanted) },
-  { name: 'serviceaccount', applies: (wanted) => accountOf(wanted.name) !== undefined && hasOnlyName(wanted) },
+  { name: 'arbitrary-node', applies: (target) => nodeNameOf(target.name) !== undefined && hasOnlyName(target) },
+  { name: 'serviceaccount', applies: (target) => accountOf(target.name) !== undefined && hasOnlyName(target) },
   {
     name: 'user-info',
-    applies: (wanted) => nodeNameOf(wanted.name) === undefined && accountOf(wanted.name) === undefined,
+    applies: (target) => nodeNameOf(target.name) === undefined && accountOf(target.name) === undefined,
   },
   { name: 'legacy', applies: () => true },
 ]
@@ -81,7 +81,7 @@ export function groupFault(groups: readonly string[]): { readonly name: string; 
 const masters = 'system:masters'
 
 /** The reason why no constrained mode allows the extra values. */
-export function extraFault(extra: WantedUser['extra']): string | undefined {
+export function extraFault(extra: ImpersonatedUser['extra']): string | undefined {
   for (const [key, values] of extra) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'
     const faults = domainPrefixedPathFaults(key, 'extra.key').map(({ field, message }) => `${field}: ${message}`)

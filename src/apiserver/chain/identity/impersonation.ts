@@ -18,10 +18,10 @@ import type { ImpersonationMetrics } from './impersonation-metrics.ts'
 import {
   extraFault,
   groupFault,
+  type ImpersonatedUser,
   type ImpersonationMode,
   impersonationModes,
   nodeNameOf,
-  type WantedUser,
 } from './impersonation-modes.ts'
 
 const headerPrefix = 'impersonate-'
@@ -29,7 +29,7 @@ const extraPrefix = 'impersonate-extra-'
 const authenticationGroup = 'authentication.k8s.io'
 
 /** Users whose last mode is cached. */
-const maxRemembered = 10_000
+const maxCachedUsers = 10_000
 
 export function impersonation(
   authorizer: Authorizer,
@@ -39,15 +39,15 @@ export function impersonation(
   const modes = new ModeTracker(authorizer, metrics, features)
   return (request, next) => {
     if (!request.hasHeaders(headerPrefix)) return next(request)
-    const wanted = wantedUser(request)
-    return wanted ? modes.impersonate(request, wanted).then(() => next(request)) : next(request)
+    const target = impersonatedUser(request)
+    return target ? modes.impersonate(request, target).then(() => next(request)) : next(request)
   }
 }
 
 const first = (request: Request, name: string): string => request.headerValues(name)[0] ?? ''
 
 /** The user that the headers request, if any. Throws 400 for groups and other attributes without a name. */
-function wantedUser(request: Request): WantedUser | undefined {
+function impersonatedUser(request: Request): ImpersonatedUser | undefined {
   const name = first(request, 'impersonate-user')
   const uid = first(request, 'impersonate-uid')
   const groups = request.headerValues('impersonate-group')
@@ -57,10 +57,10 @@ function wantedUser(request: Request): WantedUser | undefined {
     const key = unescaped(header.slice(extraPrefix.length))
     extra.set(key, [...(extra.get(key) ?? []), ...request.headerValues(header)])
   }
-  const wanted = { name, uid, groups, extra }
-  if (name) return wanted
+  const target = { name, uid, groups, extra }
+  if (name) return target
   if (uid || groups.length > 0 || extra.size > 0)
-    throw badRequest(`requested ${shownUser(wanted)} without impersonating a user name`)
+    throw badRequest(`requested ${userText(target)} without impersonating a user name`)
 }
 
 /** Keys are percent-encoded, since headers allow fewer characters than keys. */
@@ -72,17 +72,15 @@ function unescaped(key: string): string {
   }
 }
 
-const shownTexts = (texts: readonly string[]): string => `[]string{${texts.map(goQuote).join(', ')}}`
+const listText = (texts: readonly string[]): string => `[]string{${texts.map(goQuote).join(', ')}}`
 
 /** The user as Go prints the structure. */
-function shownUser({ uid, groups, extra }: WantedUser): string {
+function userText({ uid, groups, extra }: ImpersonatedUser): string {
   const keys = [...extra.keys()].sort()
-  const shownGroups = groups.length > 0 ? shownTexts(groups) : '[]string(nil)'
-  const shownExtra =
-    keys.length > 0
-      ? `{${keys.map((key) => `${goQuote(key)}:${shownTexts(extra.get(key) ?? [])}`).join(', ')}}`
-      : '(nil)'
-  const texts = `Groups:${shownGroups}, Extra:map[string][]string${shownExtra}`
+  const groupsText = groups.length > 0 ? listText(groups) : '[]string(nil)'
+  const extraText =
+    keys.length > 0 ? `{${keys.map((key) => `${goQuote(key)}:${listText(extra.get(key) ?? [])}`).join(', ')}}` : '(nil)'
+  const texts = `Groups:${groupsText}, Extra:map[string][]string${extraText}`
   return `&user.DefaultInfo{Name:"", UID:${goQuote(uid)}, ${texts}}`
 }
 
@@ -115,31 +113,31 @@ class ModeTracker {
   /**
    * Changes the request's user to the requested one, if allowed. Rejects with the 403 of the first mode that was tried.
    */
-  async impersonate(request: Request, wanted: WantedUser): Promise<void> {
+  async impersonate(request: Request, target: ImpersonatedUser): Promise<void> {
     const started = performance.now()
     const requestor = request.user ?? anonymous
     const last = this.#last.get(requestor.name)
     const rest = this.#modes.filter((mode) => mode !== last)
-    let refusal: StatusError | undefined
+    let firstDenial: StatusError | undefined
     for (const mode of last ? [last, ...rest] : rest) {
-      if (!mode.applies(wanted, requestor)) continue
-      const refusedHere = await this.#check(request, requestor, mode, wanted)
-      refusal ??= refusedHere
-      if (refusedHere) continue
+      if (!mode.applies(target, requestor)) continue
+      const denial = await this.#check(request, requestor, mode, target)
+      firstDenial ??= denial
+      if (denial) continue
       this.#metrics.attempted(mode.name, performance.now() - started)
       this.#remember(requestor.name, mode)
-      request.user = userOf(wanted, mode)
-      if (mode.name !== 'legacy') request.impersonationConstraint = `impersonate:${mode.name}`
+      request.user = userOf(target, mode)
+      if (mode.name !== 'legacy') request.audit?.recordImpersonation(`impersonate:${mode.name}`)
       return
     }
     this.#metrics.attempted(undefined, performance.now() - started)
-    throw refusal
+    throw firstDenial
   }
 
   #remember(user: string, mode: ImpersonationMode): void {
     this.#last.delete(user)
     this.#last.set(user, mode)
-    if (this.#last.size > maxRemembered) for (const oldest of this.#last.keys()) return void this.#last.delete(oldest)
+    if (this.#last.size > maxCachedUsers) for (const oldest of this.#last.keys()) return void this.#last.delete(oldest)
   }
 
   /** Returns the 403 if the mode does not allow it. */
@@ -147,7 +145,7 @@ class ModeTracker {
     request: Request,
     requestor: UserInfo,
     mode: ImpersonationMode,
-    wanted: WantedUser,
+    target: ImpersonatedUser,
   ): Promise<StatusError | undefined> {
     const user = mode.checkAs?.(requestor) ?? requestor
     const isLegacy = mode.name === 'legacy'
@@ -160,33 +158,33 @@ class ModeTracker {
     if (!isLegacy) {
       const { fieldSelector, labelSelector } = attributesOf(request)
       const info = { ...request.info, verb: `impersonate-on:${mode.name}:${request.info.verb}` }
-      const refusal = await check({ user, info, fieldSelector, labelSelector })
-      if (refusal) return refusal
+      const denial = await check({ user, info, fieldSelector, labelSelector })
+      if (denial) return denial
     }
     const verb = isLegacy ? 'impersonate' : `impersonate:${mode.name}`
     const checkClaim = (claim: Claim): Promise<StatusError | undefined> =>
       check({ user, info: infoOf(request, claim, verb) })
-    for (const claims of claimsOf(wanted, mode)) {
+    for (const claims of claimsOf(target, mode)) {
       const fault = isLegacy ? undefined : claims.fault?.()
       if (fault) return forbiddenError({ info: infoOf(request, fault.claim, verb), user }, fault.why)
-      const [some] = claims.list
+      const [anyClaim] = claims.list
       if (
         !isLegacy &&
-        some &&
-        claims.list.length >= many &&
-        !(await checkClaim({ ...some, name: '*', subresource: some.subresource && '*' }))
+        anyClaim &&
+        claims.list.length >= wildcardThreshold &&
+        !(await checkClaim({ ...anyClaim, name: '*', subresource: anyClaim.subresource && '*' }))
       )
         continue
       for (const claim of claims.list) {
-        const refusal = await checkClaim(claim)
-        if (refusal) return refusal
+        const denial = await checkClaim(claim)
+        if (denial) return denial
       }
     }
   }
 }
 
 /** With this number of claims of a kind, a constrained mode first checks a wildcard. */
-const many = 4
+const wildcardThreshold = 4
 
 interface Claims {
   readonly list: readonly Claim[]
@@ -195,7 +193,7 @@ interface Claims {
 }
 
 /** The claims in the order in which upstream checks them: name, uid, groups, extra values. */
-function claimsOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMode): readonly Claims[] {
+function claimsOf({ name, uid, groups, extra }: ImpersonatedUser, mode: ImpersonationMode): readonly Claims[] {
   const isLegacy = mode.name === 'legacy'
   const group = isLegacy ? '' : authenticationGroup
   const plain = { group, subresource: '', namespace: '' }
@@ -236,7 +234,7 @@ function claimsOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationM
 }
 
 /** The resulting user of the request. A constrained mode knows the groups of nodes. */
-function userOf({ name, uid, groups, extra }: WantedUser, mode: ImpersonationMode): UserInfo {
+function userOf({ name, uid, groups, extra }: ImpersonatedUser, mode: ImpersonationMode): UserInfo {
   const isNode = mode.name !== 'legacy' && nodeNameOf(name) !== undefined
   return {
     name,

@@ -8,11 +8,11 @@ import { Deadlines } from './deadlines.ts'
 import { isLongRunning } from './long-running.ts'
 
 /** The time limit from the client, in ms; undefined if there is none. Throws 400. */
-function wantedMs({ query }: Request): number | undefined {
-  const wanted = query.get('timeout')
-  if (!wanted) return undefined
+function clientLimitMs({ query }: Request): number | undefined {
+  const timeout = query.get('timeout')
+  if (!timeout) return undefined
   try {
-    return goDurationMs(wanted)
+    return goDurationMs(timeout)
   } catch (error) {
     throw badRequest(`invalid timeout specified in the request URL - ${(error as Error).message}`)
   }
@@ -31,10 +31,10 @@ export function timeout(limitMs: number, metrics: Pick<RequestMetrics, 'terminat
   const running = new Deadlines(limitMs)
   return (request, next) => {
     if (isLongRunning(request.info)) return next(request)
-    const wanted = request.rawQuery === '' ? undefined : wantedMs(request)
-    if (wanted !== undefined && wanted > 0 && wanted < limitMs) {
-      request.deadline = performance.now() + wanted
-      return within(wanted, next(request), () => timedOut(request))
+    const clientMs = request.rawQuery === '' ? undefined : clientLimitMs(request)
+    if (clientMs !== undefined && clientMs > 0 && clientMs < limitMs) {
+      request.deadline = performance.now() + clientMs
+      return within(clientMs, next(request), () => timedOut(request))
     }
     const answer = next(request)
     if (isComplete(answer)) return answer

@@ -6,14 +6,29 @@
 import { after } from '../../../lib/flow/after.ts'
 import { settle } from '../../../lib/flow/settle.ts'
 import type { AdmittedRequest } from '../../flow-control/admitted-request.ts'
-import type { FlowControl } from '../../flow-control/index.ts'
+import type { FlowControl, FlowUids } from '../../flow-control/index.ts'
 import type { Handler, Request, Response } from '../../http/exchange.ts'
-import type { WrappingFilter } from '../filter.ts'
+import { addWaitedMs } from '../../request-info/waited-time.ts'
+import type { Filter, WrappingFilter } from '../filter.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { tooManyRequests } from './too-many-requests.ts'
 
 type Terminations = Pick<RequestMetrics, 'terminated'>
+
+const uids = new WeakMap<Request, FlowUids>()
+
+/** Names the FlowSchema and the priority level of a request in the headers of each response, errors included. */
+export const priorityAndFairnessHeaders = (): Filter => ({
+  answered(request, response) {
+    const flow = uids.get(request)
+    if (flow) {
+      response.headers['x-kubernetes-pf-flowschema-uid'] = flow.schema
+      response.headers['x-kubernetes-pf-prioritylevel-uid'] = flow.level
+    }
+    return response
+  },
+})
 
 export const priorityAndFairness =
   (control: FlowControl, metrics: Terminations): WrappingFilter =>
@@ -21,12 +36,12 @@ export const priorityAndFairness =
     const isWatch = request.info.verb === 'watch'
     if (!isWatch && isLongRunning(request.info)) return next(request)
     const admitted = control.admit(request)
-    request.flow = admitted.flows.uids
+    uids.set(request, admitted.flows.uids)
     if (admitted.state === 'execute') return execute(control, admitted, request, next)
     if (admitted.state !== 'wait') return after(control.rejections.delay(), () => refusal(admitted, metrics))
     const started = performance.now()
     return control.wait(admitted).then((decision) => {
-      request.waitedMs = performance.now() - started
+      addWaitedMs(request, performance.now() - started)
       return decision === 'execute' ? execute(control, admitted, request, next) : refusal(admitted, metrics)
     })
   }

@@ -52,13 +52,13 @@ const nothing = { group: '', version: '', plural: '' }
 
 /** The values of `targetLabels`. */
 export function targetOf(request: Request, definition: ResourceDefinition | undefined): readonly string[] {
-  const { subresource: asked } = request.info
+  const { subresource } = request.info
   const { group, version, plural } = definition ?? nothing
   return [
     group,
     version,
     plural,
-    definition && asked && isSubresource(definition, asked) ? asked : '',
+    definition && subresource && isSubresource(definition, subresource) ? subresource : '',
     scopeOf(request),
     'apiserver',
   ]

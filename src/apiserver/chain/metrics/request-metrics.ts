@@ -1,6 +1,7 @@
 /** Metrics of requests, under upstream's names. */
 import type { CounterSeries, HistogramSeries, MetricsRegistry, SeriesOf } from '../../../lib/metrics/registry.ts'
 import type { Request, Response } from '../../http/exchange.ts'
+import { waitedMs } from '../../request-info/waited-time.ts'
 import { isLongRunning } from '../lifetime/long-running.ts'
 import { definitionOf, type FindResource, shownVerb, targetLabels, targetOf, verbOf } from './request-labels.ts'
 import { ownDurations, RequestTallies } from './request-tallies.ts'
@@ -11,7 +12,6 @@ export class RequestMetrics {
   readonly #validations: ValidationDurations
   readonly #longRunning: LongRunningRequests
   readonly #terminations: SeriesOf<CounterSeries>
-  readonly #deprecated = new Map<string, readonly string[]>()
   readonly #running = { mutating: 0, readOnly: 0 }
 
   /** `find` decides which resources are known, for labels. */
@@ -25,12 +25,6 @@ export class RequestMetrics {
       'Requests that the server refused or gave up to protect itself.',
       ['verb', ...targetLabels, 'code'],
     )
-    metrics.gauge(
-      'apiserver_requested_deprecated_apis',
-      'Deprecated APIs that have been requested.',
-      [...targetLabels.slice(0, 4), 'removed_release'],
-      () => [...this.#deprecated.values()].map((target) => [target, 1]),
-    )
     metrics.gauge('apiserver_current_inflight_requests', 'Short requests under way.', ['request_kind'], () => [
       [['mutating'], this.#running.mutating],
       [['readOnly'], this.#running.readOnly],
@@ -43,7 +37,6 @@ export class RequestMetrics {
 
   end(request: Request, { status, body }: Response): void {
     this.#running[kindOf(request)]--
-    if (request.isDeprecated) this.#countDeprecated(request)
     const tally = this.#tallies.of(request, status)
     tally.total.add()
     if (typeof body === 'function' && isLongRunning(request.info))
@@ -51,10 +44,11 @@ export class RequestMetrics {
     if (request.info.verb === 'watch' && status === 200) return
     const took = performance.now() - request.received
     tally.observe('duration', took / 1000)
-    tally.observe('own', (took - (request.waitedMs ?? 0)) / 1000)
+    tally.observe('own', (took - waitedMs(request)) / 1000)
     if (Buffer.isBuffer(body)) tally.observe('size', body.length)
-    if (request.bodyBytes === undefined) return
-    tally.observe('body', request.bodyBytes)
+    const { bodyBytes } = request
+    if (bodyBytes === undefined) return
+    tally.observe('body', bodyBytes)
     this.#validations.observe(request, took / 1000)
   }
 
@@ -65,11 +59,6 @@ export class RequestMetrics {
 
   #verbAndTarget(request: Request): string[] {
     return [shownVerb(verbOf(request)), ...targetOf(request, definitionOf(request, this.#find))]
-  }
-
-  #countDeprecated(request: Request): void {
-    const target = targetOf(request, definitionOf(request, this.#find)).slice(0, 4)
-    if (target[2]) this.#deprecated.set(target.join(' '), [...target, ''])
   }
 }
 
@@ -96,8 +85,8 @@ class ValidationDurations {
   }
 
   observe({ rawQuery, query }: Request, seconds: number): void {
-    const asked = rawQuery === '' ? null : query.get('fieldValidation')
-    ;(this.#series.get(asked ?? '') ?? this.#default).observe(seconds)
+    const fieldValidation = rawQuery === '' ? null : query.get('fieldValidation')
+    ;(this.#series.get(fieldValidation ?? '') ?? this.#default).observe(seconds)
   }
 }
 

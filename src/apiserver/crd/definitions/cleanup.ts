@@ -33,9 +33,9 @@ async function deleteRemaining(
 ): Promise<void> {
   const { objects } = await registry.cacher(storage).ready()
   const all = [...objects.slice(storage.range(''))].filter((object) => !object.parse().metadata.deletionTimestamp)
-  for (let at = 0; at < all.length && !signal.aborted; at += batchSize) {
+  for (let start = 0; start < all.length && !signal.aborted; start += batchSize) {
     await Promise.all(
-      all.slice(at, at + batchSize).map(async ({ namespace, name }) => {
+      all.slice(start, start + batchSize).map(async ({ namespace, name }) => {
         try {
           await deleteObject({ ...writer, resource: storage, namespace, name, subresource: '' }, { dryRun: false })
         } catch (error) {

@@ -9,7 +9,7 @@ import { cleanupFinalizer } from '../../../api/apiextensions/custom-resource-def
 import { writeJson } from '../../../lib/exact-json.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServiceSources } from '../../outgoing/index.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedApis } from '../../registry/served-apis.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
@@ -40,7 +40,7 @@ interface DefinitionState {
   readonly group: string
   readonly names: Partial<Names>
   /** True if some of its names are in use by others. */
-  readonly waiting: boolean
+  readonly isWaiting: boolean
   readonly served: Served | undefined
 }
 
@@ -49,9 +49,10 @@ interface Served {
   /** A digest of the fields that its resources depend on. */
   readonly shape: string
   /** True if it is being deleted: creations are rejected. */
-  readonly terminating: boolean
+  readonly isTerminating: boolean
 }
 
+/** The delay before a failed reconciliation is retried, in ms. */
 const retryMs = 1000
 
 const digest = (value: unknown): string => createHash('sha256').update(writeJson(value)).digest('base64')
@@ -60,13 +61,13 @@ function servedBy(definition: Definition, names: Partial<Names>): Served | undef
   if (!isTrue(definition, 'Established')) return undefined
   return {
     shape: digest([definition.metadata.uid, definition.spec, names]),
-    terminating: isTrue(definition, 'Terminating'),
+    isTerminating: isTrue(definition, 'Terminating'),
   }
 }
 
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions
-  readonly #followed: FollowedObjects<StoredObject>
+  readonly #informer: Informer<StoredObject>
   readonly #states = new Map<string, DefinitionState>()
   readonly #serving = new Map<string, CustomResources>()
   /** Replaced resources that still have watches. */
@@ -80,13 +81,13 @@ export class DefinitionController {
   constructor(options: DefinitionControllerOptions) {
     this.#options = options
     const { registry, definitions: resource, log } = options
-    this.#followed = new FollowedObjects<StoredObject>({
+    this.#informer = new Informer<StoredObject>({
       registry,
       resource,
       read: (object) => object,
-      changed: (value, _before, { name }) => {
-        if (value) this.#changed(value)
-        else this.#deleted(name)
+      changed: (value, _old, { name }) => {
+        if (value) this.#handleChange(value)
+        else this.#handleDelete(name)
       },
       log,
     })
@@ -94,55 +95,55 @@ export class DefinitionController {
 
   /** Resolves when all established definitions are served. */
   async start(): Promise<void> {
-    await this.#followed.start()
+    await this.#informer.start()
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
-    this.#followed.stop()
+    this.#informer.stop()
     for (const cleaning of this.#cleaning.values()) cleaning.abort()
     await this.#processing
     await Promise.all([...this.#retired.keys()].map((name) => this.#endWatches(name)))
     for (const { webhook } of this.#serving.values()) webhook?.stop()
   }
 
-  #changed(object: StoredObject): void {
+  #handleChange(object: StoredObject): void {
     const definition = object.parse<Definition>()
     const { name } = object
-    const before = this.#states.get(name)
+    const old = this.#states.get(name)
     const names = definition.status?.acceptedNames ?? {}
     const served = servedBy(definition, names)
-    const waiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
-    this.#states.set(name, { object, group: definition.spec.group, names, waiting, served })
-    const hasShape = served?.shape === before?.served?.shape
-    if (!hasShape || served?.terminating !== before?.served?.terminating) {
+    const isWaiting = conditionOf(definition, 'NamesAccepted')?.status === 'False'
+    this.#states.set(name, { object, group: definition.spec.group, names, isWaiting, served })
+    const isSameShape = served?.shape === old?.served?.shape
+    if (!isSameShape || served?.isTerminating !== old?.served?.isTerminating) {
       this.#serve(name, served && customResourcesOf(definition, object, this.#options.webhooks))
       // Termination alone does not change the objects' form: watches continue and get every deletion.
-      if (!hasShape) void this.#endWatches(name)
+      if (!isSameShape) void this.#endWatches(name)
     }
     this.#enqueue(name)
     // Another definition may wait for a name that this one released.
-    if (before && JSON.stringify(before.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
+    if (old && JSON.stringify(old.names) !== JSON.stringify(names)) this.#enqueueWaiting(definition.spec.group)
   }
 
-  #deleted(name: string): void {
-    const known = this.#states.get(name)
+  #handleDelete(name: string): void {
+    const state = this.#states.get(name)
     this.#states.delete(name)
     this.#serve(name, undefined)
-    void this.#endWatches(name, known?.object.revision)
+    void this.#endWatches(name, state?.object.revision)
     this.#cleaning.get(name)?.abort()
-    if (known) this.#enqueueWaiting(known.group)
+    if (state) this.#enqueueWaiting(state.group)
   }
 
   #serve(name: string, resources: CustomResources | undefined): void {
     const { registry, apis } = this.#options
-    const before = this.#serving.get(name)
+    const old = this.#serving.get(name)
     if (resources) this.#serving.set(name, resources)
     else this.#serving.delete(name)
     apis.setCustom(name, resources?.served ?? [])
-    if (!before) return
-    registry.retire(before.storage, resources?.storage.definition.createNotAllowedMessage)
-    this.#retired.set(name, [...(this.#retired.get(name) ?? []), before])
+    if (!old) return
+    registry.retire(old.storage, resources?.storage.definition.createNotAllowedMessage)
+    this.#retired.set(name, [...(this.#retired.get(name) ?? []), old])
   }
 
   /** Ends the watches of replaced resources after they have sent all events up to `revision`. */
@@ -158,7 +159,7 @@ export class DefinitionController {
   }
 
   #enqueueWaiting(group: string): void {
-    for (const [name, known] of this.#states) if (known.waiting && known.group === group) this.#enqueue(name)
+    for (const [name, state] of this.#states) if (state.isWaiting && state.group === group) this.#enqueue(name)
   }
 
   #enqueue(name: string): void {
@@ -184,18 +185,18 @@ export class DefinitionController {
   }
 
   async #reconcile(name: string): Promise<void> {
-    const known = this.#states.get(name)
-    if (!known) return
-    const definition = known.object.parse<Definition>()
+    const state = this.#states.get(name)
+    if (!state) return
+    const definition = state.object.parse<Definition>()
     if (definition.metadata.deletionTimestamp !== undefined) {
       this.#cleanUp(name, definition)
       return
     }
     const { apis } = this.#options
-    const neighbours = [...this.#states].flatMap(([other, { group, names }]) =>
-      group === known.group && other !== name ? [names] : [],
+    const otherNames = [...this.#states].flatMap(([other, { group, names }]) =>
+      group === state.group && other !== name ? [names] : [],
     )
-    const used = usedNames([...neighbours, ...apis.builtIn(known.group)])
+    const used = usedNames([...otherNames, ...apis.builtIn(state.group)])
     const now = this.#options.writer.now()
     if (plannedStatus(definition, used, now)) await this.#writeStatus(name, (live) => plannedStatus(live, used, now))
   }
@@ -218,11 +219,11 @@ export class DefinitionController {
   /** Runs in the background, because finalizers of the objects may delay it for long. */
   #cleanUp(name: string, { metadata }: Definition): void {
     if (!metadata.finalizers?.includes(cleanupFinalizer) || this.#cleaning.has(name)) return
-    const aborted = new AbortController()
-    this.#cleaning.set(name, aborted)
-    this.#deleteAll(name, aborted.signal)
+    const cleaning = new AbortController()
+    this.#cleaning.set(name, cleaning)
+    this.#deleteAll(name, cleaning.signal)
       .catch(async (error) => {
-        if (aborted.signal.aborted) return
+        if (cleaning.signal.aborted) return
         const message = error instanceof Error ? error.message : String(error)
         const failed: Verdict = {
           type: 'Terminating',

@@ -41,58 +41,55 @@ async function bind(target: Target, nameInUrl: string | undefined) {
   const requested = writeContext(target, options)
   await admit({ ...requested, name: nameInUrl ?? '' }, 'CREATE', binding, bindings)
   const name = nameInUrl ?? binding.metadata.name ?? ''
-  const node = binding.target?.name
   if (nameInUrl && binding.metadata.name && binding.metadata.name !== nameInUrl)
     throw badRequest('name in URL does not match name in Binding object')
-  // Upstream returns these errors without a reason.
-  if (binding.target?.kind && binding.target.kind !== 'Node')
-    throw internal(
-      `target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`,
-    )
-  if (!node) throw internal('target.name: Required value')
+  const node = targetNode(binding)
   const context = { ...requested, admission: noAdmission, resource: services.pods, name, subresource: 'binding' }
   await updateObject(context, {
     startsFromLive: true,
     change: (live) => {
       const pod = live as Pod
-      const { uid } = binding.metadata
-      if (uid && uid !== pod.metadata.uid)
-        throw conflict(
-          { group: '', name: 'pods/binding' },
-          name,
-          `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${pod.metadata.uid}`,
-        )
-      if (pod.metadata.deletionTimestamp)
-        throw conflict(
-          { group: '', name: 'pods/binding' },
-          name,
-          `pod ${name} is being deleted, cannot be assigned to a host`,
-        )
-      if (pod.spec.nodeName)
-        throw conflict(
-          { group: '', name: 'pods/binding' },
-          name,
-          `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`,
-        )
-      if (pod.spec.schedulingGates?.length)
-        throw conflict({ group: '', name: 'pods/binding' }, name, `pod ${name} has non-empty .spec.schedulingGates`)
-      pod.spec.nodeName = node
-      pod.metadata.labels = binding.metadata.labels
-        ? { ...pod.metadata.labels, ...binding.metadata.labels }
-        : pod.metadata.labels
-      pod.metadata.annotations = binding.metadata.annotations
-        ? { ...pod.metadata.annotations, ...binding.metadata.annotations }
-        : pod.metadata.annotations
-      pod.status ??= {}
-      // The nomination is obsolete once the pod is bound.
-      pod.status.nominatedNodeName = undefined
-      const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
-      pod.status.conditions = [
-        ...others,
-        { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() },
-      ]
+      checkBindable(pod, name, binding.metadata.uid)
+      assign(pod, node, binding)
       return { object: pod }
     },
   })
   return statusResponse(request, created(), 201)
+}
+
+/** Returns the name of the node. Upstream returns these errors without a reason. */
+function targetNode({ target }: Binding): string {
+  if (target?.kind && target.kind !== 'Node')
+    throw internal(
+      `target.kind: Unsupported value: ${JSON.stringify(target.kind)}: supported values: "Node", "<empty>"`,
+    )
+  if (!target?.name) throw internal('target.name: Required value')
+  return target.name
+}
+
+/** Throws a Conflict if the pod cannot be bound. `uid` is the UID that the pod must have, if there is one. */
+function checkBindable({ metadata, spec }: Pod, name: string, uid: string | undefined): void {
+  const reject = (message: string): never => {
+    throw conflict({ group: '', name: 'pods/binding' }, name, message)
+  }
+  if (uid && uid !== metadata.uid)
+    reject(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`)
+  if (metadata.deletionTimestamp) reject(`pod ${name} is being deleted, cannot be assigned to a host`)
+  if (spec.nodeName) reject(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`)
+  if (spec.schedulingGates?.length) reject(`pod ${name} has non-empty .spec.schedulingGates`)
+}
+
+/** Assigns the pod to the node, with the labels and annotations of the binding. */
+function assign(pod: Pod, node: string, { metadata: { labels, annotations } }: Binding): void {
+  pod.spec.nodeName = node
+  if (labels) pod.metadata.labels = { ...pod.metadata.labels, ...labels }
+  if (annotations) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
+  pod.status ??= {}
+  // The nomination is obsolete once the pod is bound.
+  pod.status.nominatedNodeName = undefined
+  const others = (pod.status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled')
+  pod.status.conditions = [
+    ...others,
+    { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timestamp() },
+  ]
 }

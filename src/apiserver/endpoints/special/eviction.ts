@@ -35,8 +35,8 @@ export const evictPod: Endpoint = async (target) => {
   const { namespace, name } = request.info
   checkNamespace(eviction, evictionResource, namespace)
   if (eviction.metadata.name !== name) throw badRequest('name in URL does not match name in Eviction object')
-  const asked = deleteOptionsOf(eviction.deleteOptions ?? {})
-  const deletion: DeleteOptions = { ...asked, dryRun: asked.dryRun || options.dryRun }
+  const deleteOptions = deleteOptionsOf(eviction.deleteOptions ?? {})
+  const deletion: DeleteOptions = { ...deleteOptions, dryRun: deleteOptions.dryRun || options.dryRun }
   const requested = writeContext(target, { ...options, dryRun: deletion.dryRun })
   await admit(requested, 'CREATE', eviction, evictions)
   const context = { ...requested, subresource: '' }
@@ -140,7 +140,7 @@ async function spendBudget(
   const { objects } = await registry.cacher(budgets).ready()
   const covering = objects
     .slice(budgets.range(pod.metadata.namespace ?? ''))
-    .map((object) => registry.view(budgets)(object).parse<Budget>())
+    .map((object) => registry.view(budgets).show(object).parse<Budget>())
     .filter(({ spec }) => spec?.selector && labelSelectorOf(spec.selector).matches(pod.metadata.labels))
   if (covering.length === 0) return
   if (covering.length > 1)

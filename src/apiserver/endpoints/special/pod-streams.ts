@@ -54,9 +54,9 @@ export const portForward: Endpoint = async (target) => {
  */
 async function confirmStream({ services: { authorizer }, request: { user, info } }: Target): Promise<void> {
   if (info.verb === 'create') return
-  const asked = { ...info, verb: 'create' }
-  const { verdict, reason } = await authorizer.authorize({ user, info: asked })
-  if (verdict !== 'allow') throw forbiddenError({ user, info: asked }, reason)
+  const createInfo = { ...info, verb: 'create' }
+  const { verdict, reason } = await authorizer.authorize({ user, info: createInfo })
+  if (verdict !== 'allow') throw forbiddenError({ user, info: createInfo }, reason)
 }
 
 const kubeletRequestOf = ({ request, services: { places, waitGroup } }: Target): KubeletRequest => ({

@@ -24,25 +24,25 @@ export const requestToken: Endpoint = async (target) => {
   if (!tokens) throw resourceNotFound()
   const representation = representationFor(request, tokenRequestResource, 'object')
   const options = writeOptions(request.query, 'CreateOptions')
-  const asked = (await decodeObject(request, tokenRequestResource, options, services.knowsKind)) as TokenRequest
+  const tokenRequest = (await decodeObject(request, tokenRequestResource, options, services.knowsKind)) as TokenRequest
   const context = writeContext(target, options)
   const { namespace, name } = context
-  checkNamespace(asked, resource, namespace)
-  await services.admission.mutate({ ...attributes(context, 'CREATE', asked), kind: tokenRequests })
-  checkIdentity(asked, namespace, name)
+  checkNamespace(tokenRequest, resource, namespace)
+  await services.admission.mutate({ ...attributes(context, 'CREATE', tokenRequest), kind: tokenRequests })
+  checkIdentity(tokenRequest, namespace, name)
   const account = (await read(target, resource, name)).metadata
-  checkUid(asked, account)
+  checkUid(tokenRequest, account)
   const nowMs = Date.now()
   const spec = {
-    ...asked.spec,
-    audiences: asked.spec?.audiences?.length ? asked.spec.audiences : [...tokens.audiences],
+    ...tokenRequest.spec,
+    audiences: tokenRequest.spec?.audiences?.length ? tokenRequest.spec.audiences : [...tokens.audiences],
   }
-  const metadata = { ...asked.metadata, name, namespace, uid: account.uid, creationTimestamp: timestamp(nowMs) }
-  const out: TokenRequest = { ...asked, metadata, spec }
-  delete out.status
-  const faults = tokenRequests.validate?.object?.(out) ?? []
+  const metadata = { ...tokenRequest.metadata, name, namespace, uid: account.uid, creationTimestamp: timestamp(nowMs) }
+  const result: TokenRequest = { ...tokenRequest, metadata, spec }
+  delete result.status
+  const faults = tokenRequests.validate?.object?.(result) ?? []
   if (faults.length > 0) throw invalid(groupKind, '', faults)
-  await services.admission.validate({ ...attributes(context, 'CREATE', structuredClone(out)), kind: tokenRequests })
+  await services.admission.validate({ ...attributes(context, 'CREATE', structuredClone(result)), kind: tokenRequests })
   const bound = await boundTo(target, spec.boundObjectRef)
   limitExpiration(spec, tokens.issuer.maxExpirationSeconds, context.warnings)
   const seconds = spec.expirationSeconds ?? 0
@@ -54,9 +54,9 @@ export const requestToken: Endpoint = async (target) => {
     bound,
     nowMs,
   })
-  out.status = { token, expirationTimestamp: timestamp(nowMs + seconds * 1000) }
+  result.status = { token, expirationTimestamp: timestamp(nowMs + seconds * 1000) }
   context.annotate('authentication.kubernetes.io/issued-credential-id', credentialId)
-  return objectResponse(representation, unstored(tokenRequestResource, out), 201)
+  return objectResponse(representation, unstored(tokenRequestResource, result), 201)
 }
 
 const referenceTo = ({ name = '', uid = '' }: KubeObject['metadata']): Reference => ({ name, uid })
@@ -109,8 +109,8 @@ async function boundTo(
   const [group, version] = groupVersionOf(ref.apiVersion ?? '')
   const bound = group === '' ? await boundObjects(target, kind, name) : undefined
   if (!bound) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`)
-  const { uid: live } = (kind === 'Pod' ? bound.pod : kind === 'Node' ? bound.node : bound.secret)!
-  if (uid && uid !== live) {
+  const { uid: liveUid } = (kind === 'Pod' ? bound.pod : kind === 'Node' ? bound.node : bound.secret)!
+  if (uid && uid !== liveUid) {
     const why =
       `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have ` +
       'been deleted and then recreated'
@@ -152,9 +152,13 @@ async function boundObjects(
 }
 
 /** Limits the expiration to the server's maximum (`--service-account-max-token-expiration`). */
-function limitExpiration(spec: { expirationSeconds?: number }, most: number | undefined, warnings: string[]): void {
-  const asked = spec.expirationSeconds ?? 0
-  if (!most || asked <= most) return
-  warnings.push(`requested expiration of ${asked} seconds shortened to ${most} seconds`)
-  spec.expirationSeconds = most
+function limitExpiration(
+  spec: { expirationSeconds?: number },
+  maxSeconds: number | undefined,
+  warnings: string[],
+): void {
+  const requested = spec.expirationSeconds ?? 0
+  if (!maxSeconds || requested <= maxSeconds) return
+  warnings.push(`requested expiration of ${requested} seconds shortened to ${maxSeconds} seconds`)
+  spec.expirationSeconds = maxSeconds
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { memoryStore } from '../../../storage/memory/index.ts'
+import { DistantStore } from '../../../storage/suite/distant-store.fixture.ts'
 import type { Sink } from '../../http/exchange.ts'
 import { WaitGroup } from '../../http/wait-group.ts'
 import { nativeRepresentation } from '../../negotiation/native.ts'
-import { fixture, turn } from '../../registry/cache/cache.fixture.ts'
+import { type Fixture, fixture, turn } from '../../registry/cache/cache.fixture.ts'
 import { selection } from '../../registry/cache/selection.ts'
 import type { ListOptions } from '../../request-options/list-options.ts'
 import type { Services } from '../endpoint.ts'
@@ -13,12 +14,14 @@ import { WatchStream } from './watch-stream.ts'
 /** A client that reads nothing. */
 class StalledSink implements Sink {
   backlog = 0
+  text = ''
   ended = false
   destroyed = false
   readonly #closed: (() => void)[] = []
 
   write(chunk: Buffer): void {
     this.backlog += chunk.length
+    if (chunk.length < 1000) this.text += chunk
   }
 
   ready(): Promise<void> {
@@ -42,14 +45,21 @@ class StalledSink implements Sink {
 const options: ListOptions = { limit: 0, continue: '', resourceVersion: '', match: '', allowWatchBookmarks: true }
 
 async function start(t: TestContext, version: (newest: number) => number, more: Partial<ListOptions> = {}) {
-  const { registry, resource, put } = fixture(memoryStore())
+  const configMaps = fixture(memoryStore())
+  const { registry, resource, put } = configMaps
   for (let i = 0; i < 20; i++) await put(`n${i}`, 'x'.repeat(100_000))
   const { revision } = await registry.cacher(resource).ready()
+  const watch = startOn(t, configMaps, version(revision), more)
+  for (let i = 0; i < 5; i++) await turn()
+  return { ...watch, put }
+}
+
+function startOn(t: TestContext, { registry, resource }: Fixture, version: number, more: Partial<ListOptions>) {
   const form = {
     resource,
     selection: selection(resource.range('').start, undefined, undefined),
     representation: nativeRepresentation(resource),
-    view: registry.view(resource),
+    view: registry.view(resource).show,
   }
   const waitGroup = new WaitGroup()
   const sink = new StalledSink()
@@ -60,11 +70,10 @@ async function start(t: TestContext, version: (newest: number) => number, more: 
     form,
     range: resource.range(''),
     options: { ...options, ...more },
-    version: version(revision),
+    version,
     sink,
   }).start()
-  for (let i = 0; i < 5; i++) await turn()
-  return { sink, put, waitGroup }
+  return { sink, waitGroup }
 }
 
 test('a watch that begins with the state waits for its client after each portion', async (t) => {
@@ -110,4 +119,28 @@ test('a stopping server ends a watch that is still catching up', async (t) => {
   const { sink, waitGroup } = await start(t, () => 0)
   await waitGroup.stop(0)
   assert.equal(sink.ended, true)
+})
+
+test('initial events without a resourceVersion wait for the current revision, as a consistent list', async (t) => {
+  const distant = new DistantStore(memoryStore())
+  const configMaps = fixture(distant.store)
+  await configMaps.put('a')
+  const loading = configMaps.registry.cacher(configMaps.resource).ready()
+  distant.answer()
+  await loading
+  await configMaps.put('b')
+  const names = ({ sink }: ReturnType<typeof startOn>) =>
+    [...sink.text.matchAll(/"name":"(\w+)"/g)].map(([, name]) => name)
+  const initial = { sendInitialEvents: true, match: 'NotOlderThan' }
+  const consistent = startOn(t, configMaps, 0, initial)
+  const fromCache = startOn(t, configMaps, 0, { ...initial, resourceVersion: '0' })
+  for (let i = 0; i < 5; i++) await turn()
+  assert.deepEqual([names(consistent), names(fromCache)], [[], ['a']])
+  distant.answer()
+  for (let i = 0; i < 5; i++) await turn()
+  assert.deepEqual(names(consistent), [])
+  distant.deliver()
+  while (names(consistent).length < 2) await turn()
+  assert.deepEqual(names(consistent), ['a', 'b'])
+  assert.match(consistent.sink.text, /"resourceVersion":"3".*initial-events-end/)
 })

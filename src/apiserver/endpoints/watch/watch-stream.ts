@@ -9,8 +9,8 @@ import type { Sink } from '../../http/exchange.ts'
 import type { CacheView } from '../../registry/cache/cache-view.ts'
 import { type Cacher, RetiredError } from '../../registry/cache/cacher.ts'
 import { changesAfter, portionSize } from '../../registry/cache/history/past-changes.ts'
-import { EncodedBatch, encodeChanges, type WatchEvent, type WatchForm } from '../../registry/cache/watch-event.ts'
-import type { Membership, Watcher } from '../../registry/cache/watch-hub.ts'
+import { EncodedBatch, encodeChanges, type WatchEvent, type WatchForm } from '../../registry/cache/watch/watch-event.ts'
+import type { Membership, Watcher } from '../../registry/cache/watch/watch-hub.ts'
 import { objectsOf } from '../../registry/conversion/converted-feed.ts'
 import type { ListOptions } from '../../request-options/list-options.ts'
 import type { Services } from '../endpoint.ts'
@@ -55,7 +55,7 @@ export class WatchStream implements Watcher {
   /** All changes up to this revision have been sent. Obsolete after joining: see the membership. */
   #version: number
   #bookmarked: number
-  #sentAny = false
+  #hasSent = false
   #ended = false
   #membership: Membership | undefined
   readonly #cleanUp: (() => void)[] = []
@@ -88,14 +88,15 @@ export class WatchStream implements Watcher {
     await this.#follow()
   }
 
-  /** Sends the current objects. */
+  /** Sends the current objects: those of a consistent list if the client requests initial events without a version. */
   async #sendState(): Promise<void> {
     const started = performance.now()
-    const view = await this.#cacher.waitFor(this.#version)
+    const { sendInitialEvents, allowWatchBookmarks, resourceVersion } = this.#options
+    const isConsistent = sendInitialEvents && resourceVersion === ''
+    const view = await (isConsistent ? this.#cacher.consistent() : this.#cacher.waitFor(this.#version))
     this.#version = view.revision
     await this.#sendObjects(view)
     if (this.#ended) return
-    const { sendInitialEvents, allowWatchBookmarks } = this.#options
     this.#bookmarked = this.#version
     if (sendInitialEvents && allowWatchBookmarks) this.#bookmark({ 'k8s.io/initial-events-end': 'true' })
     if (!sendInitialEvents) return
@@ -109,41 +110,38 @@ export class WatchStream implements Watcher {
     const { resource, view, selection, representation } = this.#form
     let events: WatchEvent[] = []
     let bytes = 0
-    let seen = 0
+    let visited = 0
     const { registry } = this.#services
     const all = objects.slice(this.#range)
     for (let i = 0; i < all.length; i++) {
       if (resource.conversion && i % objectsPerTurn === 0)
-        await registry.prepare(resource, () => all.slice(i, i + objectsPerTurn))
+        await registry.view(resource).prepare(() => all.slice(i, i + objectsPerTurn))
       const object = view(all[i]!)
       if (selection.matches(object)) {
         events.push({ type: 'ADDED', object })
         bytes += object.size
       }
-      if (bytes < portionSize.bytes && ++seen < objectsPerTurn) continue
+      if (bytes < portionSize.bytes && ++visited < objectsPerTurn) continue
       if (events.length > 0) this.#write(new EncodedBatch(events, representation))
       await this.#waitForClient()
       if (this.#ended) return
       events = []
       bytes = 0
-      seen = 0
+      visited = 0
     }
     if (events.length > 0) this.#write(new EncodedBatch(events, representation))
   }
 
-  /** Sends the changes since, until the rest is small enough for the watch to join the live ones. */
+  /** Sends changes, until so few remain that the watch can join the live watches. */
   async #follow(): Promise<void> {
     const { registry } = this.#services
-    const hub = registry.hub(this.#form.resource)
+    const { resource } = this.#form
+    const hub = registry.hub(resource)
+    const converted = registry.view(resource)
     for (;;) {
       const view = await this.#cacher.ready()
       if (this.#ended) return
-      const membership = hub.join(
-        registry.feed(this.#form.resource, view, this.#version),
-        this.#form,
-        this.#version,
-        this,
-      )
+      const membership = hub.join(converted.feed(view, this.#version), this.#form, this.#version, this)
       if (membership) {
         this.#membership = membership
         if (this.#ended) membership.leave()
@@ -151,7 +149,7 @@ export class WatchStream implements Watcher {
         return
       }
       const { changes, through } = await changesAfter(view, registry.store, this.#range, this.#version)
-      if (this.#form.resource.conversion) await registry.prepare(this.#form.resource, () => objectsOf(changes))
+      if (resource.conversion) await converted.prepare(() => objectsOf(changes))
       this.#version = through
       const batch = encodeChanges(changes, this.#form)
       if (batch) this.#write(batch)
@@ -183,9 +181,9 @@ export class WatchStream implements Watcher {
   deliver(batch: EncodedBatch): void {
     if (this.#ended) return
     // A client may request changes after a future revision.
-    const news = batch.after(this.#version)
-    if (!news) return
-    if (this.#sink.backlog <= maxBacklogBytes) this.#write(news)
+    const newer = batch.after(this.#version)
+    if (!newer) return
+    if (this.#sink.backlog <= maxBacklogBytes) this.#write(newer)
     else {
       this.#stop()
       this.#sink.destroy()
@@ -194,9 +192,9 @@ export class WatchStream implements Watcher {
 
   #write(batch: EncodedBatch): void {
     if (this.#ended) return
-    this.#sink.write(this.#sentAny ? batch.bytes : batch.firstBytes)
+    this.#sink.write(this.#hasSent ? batch.bytes : batch.firstBytes)
     this.#form.resource.watchTraffic.sent(batch.sizes)
-    this.#sentAny = true
+    this.#hasSent = true
   }
 
   /** An error is the last event of a watch. A change of its resource's definition is not reported as an error. */
@@ -222,7 +220,7 @@ export class WatchStream implements Watcher {
   #bookmark(annotations?: Readonly<Record<string, string>>): void {
     if (this.#ended) return
     this.#sink.write(this.#form.representation.bookmark(this.#bookmarked, annotations))
-    this.#sentAny = true
+    this.#hasSent = true
   }
 
   #finish(): void {
@@ -230,8 +228,8 @@ export class WatchStream implements Watcher {
     this.#membership?.flush()
     this.#stop()
     this.#sink.end()
-    const cut = setTimeout(() => this.#sink.destroy(), lastReadMs).unref()
-    this.#sink.onClose(() => clearTimeout(cut))
+    const closeTimer = setTimeout(() => this.#sink.destroy(), lastReadMs).unref()
+    this.#sink.onClose(() => clearTimeout(closeTimer))
   }
 
   #stop(): void {

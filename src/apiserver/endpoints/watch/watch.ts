@@ -17,7 +17,7 @@ export const watch: Endpoint = async ({ request, resource, services }) => {
     resource,
     selection: selected(request, resource, options),
     representation,
-    view: services.registry.view(resource),
+    view: services.registry.view(resource).show,
   }
   const { promise: initialised, resolve } = Promise.withResolvers<void>()
   return {

@@ -16,13 +16,18 @@ type Condition = Wire<V1FlowSchemaCondition>
 /** The condition that a schema should have; undefined if it has it already. */
 export function danglingCondition({ spec, status }: FlowSchema, found: boolean, now: string): Condition | undefined {
   const name = JSON.stringify(spec?.priorityLevelConfiguration.name ?? '')
-  const about = `This FlowSchema references the PriorityLevelConfiguration object named ${name}`
-  const wanted = found
-    ? { status: 'False', reason: 'Found', message: `${about} and it exists` }
-    : { status: 'True', reason: 'NotFound', message: `${about} but there is no such object` }
-  const has = status?.conditions?.find(({ type }) => type === 'Dangling')
-  if (has?.status === wanted.status && has.reason === wanted.reason && has.message === wanted.message) return undefined
-  return { type: 'Dangling', lastTransitionTime: now, ...wanted }
+  const reference = `This FlowSchema references the PriorityLevelConfiguration object named ${name}`
+  const condition = found
+    ? { status: 'False', reason: 'Found', message: `${reference} and it exists` }
+    : { status: 'True', reason: 'NotFound', message: `${reference} but there is no such object` }
+  const existing = status?.conditions?.find(({ type }) => type === 'Dangling')
+  if (
+    existing?.status === condition.status &&
+    existing.reason === condition.reason &&
+    existing.message === condition.message
+  )
+    return undefined
+  return { type: 'Dangling', lastTransitionTime: now, ...condition }
 }
 
 /** Applies the condition; does nothing if the schema has been deleted in the meantime. */

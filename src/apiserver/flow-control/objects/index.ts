@@ -3,7 +3,7 @@
  * takes effect immediately; the server's own objects are checked once a minute.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../../api/flowcontrol/bootstrap-objects.ts'
-import { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import { Informer } from '../../registry/informer.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
@@ -23,8 +23,8 @@ export interface FlowObjectsOptions {
 
 export class FlowObjects {
   readonly #options: FlowObjectsOptions
-  readonly #schemas: FollowedObjects<FlowSchema>
-  readonly #levels: FollowedObjects<PriorityLevelConfiguration>
+  readonly #schemas: Informer<FlowSchema>
+  readonly #levels: Informer<PriorityLevelConfiguration>
   readonly #schemaResource: ServedResource
   readonly #levelResource: ServedResource
   readonly #writing = new Set<string>()
@@ -38,8 +38,8 @@ export class FlowObjects {
     this.#schemaResource = find('flowcontrol.apiserver.k8s.io/v1/flowschemas')
     this.#levelResource = find('flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations')
     const changed = (): void => this.#schedule()
-    this.#schemas = new FollowedObjects<FlowSchema>({ registry, resource: this.#schemaResource, changed, log })
-    this.#levels = new FollowedObjects<PriorityLevelConfiguration>({
+    this.#schemas = new Informer<FlowSchema>({ registry, resource: this.#schemaResource, changed, log })
+    this.#levels = new Informer<PriorityLevelConfiguration>({
       registry,
       resource: this.#levelResource,
       changed,
@@ -68,8 +68,8 @@ export class FlowObjects {
 
   #maintain(): Promise<void> {
     return maintainObjects({
-      schemas: { resource: this.#schemaResource, followed: this.#schemas },
-      levels: { resource: this.#levelResource, followed: this.#levels },
+      schemas: { resource: this.#schemaResource, informer: this.#schemas },
+      levels: { resource: this.#levelResource, informer: this.#levels },
       writer: this.#options.writer,
     })
   }

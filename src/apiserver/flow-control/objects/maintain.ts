@@ -13,7 +13,7 @@ import {
 } from '../../../api/flowcontrol/bootstrap-objects.ts'
 import type { KubeObject } from '../../../machinery/object.ts'
 import { StatusError } from '../../../machinery/status-error.ts'
-import type { FollowedObjects } from '../../registry/followed/followed-objects.ts'
+import type { Informer } from '../../registry/informer.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { createObject } from '../../registry/write/create-object.ts'
 import { deleteObject } from '../../registry/write/delete-object.ts'
@@ -25,7 +25,7 @@ const manager = 'api-priority-and-fairness-config-producer-v1'
 
 export interface MaintainedKind<T extends KubeObject> {
   readonly resource: ServedResource
-  readonly followed: FollowedObjects<T>
+  readonly informer: Informer<T>
 }
 
 export interface MaintainOptions {
@@ -55,53 +55,53 @@ const maintain = <T extends FlowSchema | PriorityLevelConfiguration>(
   kind: MaintainedKind<T>,
   objects: readonly T[],
   mandatory: boolean,
-) => objects.map((wanted) => maintainOne(context, kind, wanted, mandatory))
+) => objects.map((definition) => maintainOne(context, kind, definition, mandatory))
 
 async function maintainOne<T extends FlowSchema | PriorityLevelConfiguration>(
   context: Writer,
-  { resource, followed }: MaintainedKind<T>,
-  wanted: T,
+  { resource, informer }: MaintainedKind<T>,
+  definition: T,
   mandatory: boolean,
 ): Promise<void> {
-  const name = wanted.metadata.name!
-  const place = { ...context, resource, namespace: '', name, subresource: '' }
-  const live = followed.get('', name)
+  const name = definition.metadata.name!
+  const target = { ...context, resource, namespace: '', name, subresource: '' }
+  const live = informer.get('', name)
   try {
     if (!live) {
-      const object = structuredClone(wanted)
+      const object = structuredClone(definition)
       resource.applyDefaults(object)
-      await createObject(place, object)
+      await createObject(target, object)
       return
     }
-    if (!revision(live, wanted, mandatory)) return
-    await updateObject(place, {
+    if (!revision(live, definition, mandatory)) return
+    await updateObject(target, {
       startsFromLive: true,
-      change: (object) => ({ object: revised(object as T, wanted, mandatory) }),
+      change: (object) => ({ object: revised(object as T, definition, mandatory) }),
     })
   } catch (error) {
     if (!isOutrun(error)) throw error
   }
 }
 
-function revised<T extends FlowSchema | PriorityLevelConfiguration>(object: T, wanted: T, mandatory: boolean): T {
-  const what = revision(object, wanted, mandatory)
-  if (!what) return object
+function revised<T extends FlowSchema | PriorityLevelConfiguration>(object: T, definition: T, mandatory: boolean): T {
+  const changes = revision(object, definition, mandatory)
+  if (!changes) return object
   const { metadata } = object
   return {
     ...object,
-    ...(what.spec && { spec: structuredClone(what.spec) }),
-    metadata: { ...metadata, annotations: { ...metadata.annotations, [autoUpdateAnnotation]: what.annotation } },
+    ...(changes.spec && { spec: structuredClone(changes.spec) }),
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [autoUpdateAnnotation]: changes.annotation } },
   }
 }
 
 /** Deletes objects that earlier versions of the server created, if their annotation says that the server owns them. */
 function removeOld<T extends KubeObject>(
   context: Writer,
-  { resource, followed }: MaintainedKind<T>,
-  shipped: readonly T[],
+  { resource, informer }: MaintainedKind<T>,
+  current: readonly T[],
 ): Promise<void>[] {
-  const names = new Set(shipped.map(({ metadata }) => metadata.name))
-  const old = [...followed.all()].filter(
+  const names = new Set(current.map(({ metadata }) => metadata.name))
+  const old = [...informer.all()].filter(
     ({ metadata }) => !names.has(metadata.name) && isTrue(metadata.annotations?.[autoUpdateAnnotation]),
   )
   return old.map(async ({ metadata }) => {

@@ -27,18 +27,22 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 export const isTrue = (text: string | undefined): boolean => text !== undefined && truths.get(text) === true
 
 /** Undefined for an object that needs no change. */
-export function revision<T extends OwnObject>(live: T, wanted: T, mandatory: boolean): Revision<T['spec']> | undefined {
+export function revision<T extends OwnObject>(
+  live: T,
+  definition: T,
+  mandatory: boolean,
+): Revision<T['spec']> | undefined {
   const text = live.metadata.annotations?.[autoUpdateAnnotation]
   const annotated = text === undefined ? undefined : truths.get(text)
-  const updates = mandatory || (annotated ?? live.metadata.generation === 1)
-  const changed = updates && !matches(live, wanted)
-  if (!changed && annotated === updates) return undefined
-  return { annotation: updates ? 'true' : 'false', ...(changed && { spec: wanted.spec }) }
+  const isAutoUpdated = mandatory || (annotated ?? live.metadata.generation === 1)
+  const isChanged = isAutoUpdated && !matches(live, definition)
+  if (!isChanged && annotated === isAutoUpdated) return undefined
+  return { annotation: isAutoUpdated ? 'true' : 'false', ...(isChanged && { spec: definition.spec }) }
 }
 
 /** True if the object matches its definition. Administrators set the shares of the exempt level. */
-function matches(live: OwnObject, wanted: OwnObject): boolean {
+function matches(live: OwnObject, definition: OwnObject): boolean {
   if (live.kind === 'PriorityLevelConfiguration' && live.metadata.name === 'exempt')
     return live.spec && 'type' in live.spec ? live.spec.type === 'Exempt' : false
-  return semanticallyEqual(live.spec, wanted.spec)
+  return semanticallyEqual(live.spec, definition.spec)
 }

@@ -5,19 +5,19 @@ import { DelayedRejections } from './delayed-rejections.ts'
 
 test('the first rejections are sent immediately, more of them a moment later', async () => {
   const rejections = new DelayedRejections()
-  const held = Array.from({ length: 200 }, () => rejections.delay())
-  assert.equal(held[0], undefined)
-  assert.ok(held.filter((one) => one === undefined).length < 200, 'some have to wait')
-  await Promise.all(held)
+  const delays = Array.from({ length: 200 }, () => rejections.delay())
+  assert.equal(delays[0], undefined)
+  assert.ok(delays.filter((one) => one === undefined).length < 200, 'some have to wait')
+  await Promise.all(delays)
 })
 
 test('rejections that are delayed together are not sent together', async () => {
   const rejections = new DelayedRejections()
-  const held = Array.from({ length: 200 }, () => rejections.delay())
+  const delays = Array.from({ length: 200 }, () => rejections.delay())
   let inTurn = 0
   let most = 0
   let waiting = 0
-  for (const one of held) {
+  for (const one of delays) {
     if (!one) continue
     waiting++
     void one.then(() => {

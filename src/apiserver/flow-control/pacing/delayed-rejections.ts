@@ -6,9 +6,9 @@
  */
 
 /** The number of rejections per period that are sent immediately. */
-const atOnce = 10
+const immediatePerPeriod = 10
 const periodMs = 50
-const holdMs = 250
+const delayMs = 250
 const tickMs = 10
 /** The maximum number of delayed rejections: each retains its connection and request in memory. */
 const maxDelayed = 10_000
@@ -21,7 +21,7 @@ interface Delayed {
 export class DelayedRejections {
   #periodEnd = 0
   #sent = 0
-  #held: Delayed[] = []
+  #delayed: Delayed[] = []
   /** The number of rejections per tick: enough for the largest number that has waited together. */
   #perTick = 0
   #ticking: NodeJS.Timeout | undefined
@@ -33,13 +33,13 @@ export class DelayedRejections {
       this.#periodEnd = now + periodMs
       this.#sent = 0
     }
-    if (this.#sent < atOnce || this.#held.length >= maxDelayed) {
+    if (this.#sent < immediatePerPeriod || this.#delayed.length >= maxDelayed) {
       this.#sent++
       return undefined
     }
     return new Promise((release) => {
-      this.#held.push({ due: now + holdMs, release })
-      this.#perTick = Math.max(this.#perTick, Math.ceil((this.#held.length * tickMs) / holdMs))
+      this.#delayed.push({ due: now + delayMs, release })
+      this.#perTick = Math.max(this.#perTick, Math.ceil((this.#delayed.length * tickMs) / delayMs))
       this.#ticking ??= setInterval(() => this.#releaseDue(), tickMs).unref()
     })
   }
@@ -47,9 +47,9 @@ export class DelayedRejections {
   #releaseDue(): void {
     const now = performance.now()
     let due = 0
-    while (due < this.#perTick && due < this.#held.length && this.#held[due]!.due <= now) due++
-    for (const { release } of this.#held.splice(0, due)) release()
-    if (this.#held.length > 0) return
+    while (due < this.#perTick && due < this.#delayed.length && this.#delayed[due]!.due <= now) due++
+    for (const { release } of this.#delayed.splice(0, due)) release()
+    if (this.#delayed.length > 0) return
     clearInterval(this.#ticking)
     this.#ticking = undefined
     this.#perTick = 0

@@ -20,7 +20,7 @@ export interface LevelDemand {
   /** Seats that it never lends. */
   readonly least: number
   /** Seats that it gets before any level borrows. */
-  readonly wanted: number
+  readonly minCurrent: number
   readonly most: number
   readonly target: number
 }
@@ -30,16 +30,19 @@ export interface LevelDemand {
  * and the same part of what it wants beyond that; no level borrows. Undefined if the bounds have no solution: nothing
  * changes then.
  */
-export function divideSeats(total: number, wishes: readonly LevelDemand[]): Allocation | undefined {
-  const least = wishes.reduce((all, wish) => all + wish.least, 0)
-  const wanted = wishes.reduce((all, wish) => all + wish.wanted, 0)
-  if (total > wanted)
+export function divideSeats(total: number, demands: readonly LevelDemand[]): Allocation | undefined {
+  const least = demands.reduce((all, demand) => all + demand.least, 0)
+  const minCurrent = demands.reduce((all, demand) => all + demand.minCurrent, 0)
+  if (total > minCurrent)
     return allocateSeats(
       total,
-      wishes.map((wish) => ({ least: wish.wanted, most: wish.most, target: wish.target })),
+      demands.map((demand) => ({ least: demand.minCurrent, most: demand.most, target: demand.target })),
     )
-  const part = total > least ? (total - least) / (wanted - least) : 0
-  return { seats: wishes.map((wish) => wish.least + (wish.wanted - wish.least) * part), fairFraction: 0 }
+  const fraction = total > least ? (total - least) / (minCurrent - least) : 0
+  return {
+    seats: demands.map((demand) => demand.least + (demand.minCurrent - demand.least) * fraction),
+    fairFraction: 0,
+  }
 }
 
 /** Targets of zero would divide by zero. */
@@ -52,7 +55,7 @@ const rounding = 1e-7
  */
 export function allocateSeats(total: number, claims: readonly Claim[]): Allocation | undefined {
   const targets = claims.map(({ target }) => Math.max(target, minTarget))
-  const at = (factor: number): number[] =>
+  const seatsAt = (factor: number): number[] =>
     claims.map(({ least, most }, i) => Math.max(least, Math.min(most, factor * targets[i]!)))
   const sum = (seats: readonly number[]): number => seats.reduce((all, one) => all + one, 0)
   const factors = claims
@@ -60,18 +63,18 @@ export function allocateSeats(total: number, claims: readonly Claim[]): Allocati
     .sort((a, b) => a - b)
   const lowest = factors[0] ?? 0
   const highest = factors.at(-1) ?? 0
-  if (sum(at(lowest)) > total + rounding || sum(at(highest)) < total - rounding) return undefined
+  if (sum(seatsAt(lowest)) > total + rounding || sum(seatsAt(highest)) < total - rounding) return undefined
   // The sum grows with the factor, and bends at bounds only: it is linear between two of them.
   let low = lowest
   for (const high of factors) {
-    const given = sum(at(high))
-    if (given < total) {
+    const highSum = sum(seatsAt(high))
+    if (highSum < total) {
       low = high
       continue
     }
-    const before = sum(at(low))
-    const factor = given === before ? high : low + ((high - low) * (total - before)) / (given - before)
-    return { seats: at(factor), fairFraction: factor }
+    const lowSum = sum(seatsAt(low))
+    const factor = highSum === lowSum ? high : low + ((high - low) * (total - lowSum)) / (highSum - lowSum)
+    return { seats: seatsAt(factor), fairFraction: factor }
   }
-  return { seats: at(highest), fairFraction: highest }
+  return { seats: seatsAt(highest), fairFraction: highest }
 }

@@ -18,9 +18,9 @@ export function dealHand(hash: bigint, deckSize: number, handSize: number): read
   const dealt: number[] = []
   let rest = hash
   for (let i = 0; i < handSize; i++) {
-    const left = BigInt(deckSize - i)
-    let card = Number(rest % left)
-    rest /= left
+    const remaining = BigInt(deckSize - i)
+    let card = Number(rest % remaining)
+    rest /= remaining
     for (const earlier of dealt) if (card >= earlier) card++
     hand.push(card)
     dealt.push(card)

@@ -3,8 +3,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import type { RequestInfo } from '../../request-info/request-info.ts'
-import type { UserInfo } from '../../request-info/user-info.ts'
+import { RequestContext } from '../../request-info/request-context.ts'
 import type { BodyBudget } from '../bounds/body-budget.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
@@ -13,7 +12,6 @@ import {
   type ClientCertificate,
   type Handler,
   type Request,
-  type RequestAudit,
   type Response,
   unexpectedErrorResponse,
 } from '../exchange.ts'
@@ -31,20 +29,13 @@ function readPeer(socket: TLSSocket): ClientCertificate | null {
   return certificate && Object.keys(certificate).length > 0 ? { certificate, authorized: socket.authorized } : null
 }
 
-export class Http1Request implements Request, UnreadAnswer {
+export class Http1Request extends RequestContext implements Request, UnreadAnswer {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   readonly rawQuery: string
   readonly protocol = 'HTTP/1.1'
   readonly received = performance.now()
-  info!: RequestInfo
-  user?: UserInfo
-  flow: Request['flow'] = undefined
-  deadline: number | undefined = undefined
-  readonly warnings: string[] = []
-  auditId = ''
-  audit: RequestAudit | undefined = undefined
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   readonly #message: IncomingMessage
@@ -56,6 +47,7 @@ export class Http1Request implements Request, UnreadAnswer {
   #waits: boolean
 
   constructor(message: IncomingMessage, response: ServerResponse, budget: BodyBudget, waits: boolean) {
+    super()
     this.#message = message
     this.#response = response
     this.#budget = budget
@@ -104,6 +96,10 @@ export class Http1Request implements Request, UnreadAnswer {
       this.#response.writeContinue()
     }
     return body
+  }
+
+  get bodyBytes(): number | undefined {
+    return this.#body?.size
   }
 
   bodyStream(): Readable | undefined {

@@ -10,13 +10,12 @@ import {
 } from 'node:http2'
 import type { Duplex, Readable } from 'node:stream'
 import { settle } from '../../../lib/flow/settle.ts'
-import type { RequestInfo } from '../../request-info/request-info.ts'
-import type { UserInfo } from '../../request-info/user-info.ts'
+import { RequestContext } from '../../request-info/request-context.ts'
 import type { Startable } from '../bounds/fair-share.ts'
 import type { Bounds } from '../bounds/index.ts'
 import type { UnreadAnswer } from '../bounds/unread-answers.ts'
 import { closeSignal, onceClosed } from '../close-signal.ts'
-import { type Handler, type Request, type RequestAudit, type Response, unexpectedErrorResponse } from '../exchange.ts'
+import { type Handler, type Request, type Response, unexpectedErrorResponse } from '../exchange.ts'
 import { IncomingBody } from '../incoming-body.ts'
 import { splitTarget } from '../query.ts'
 import { ResponseSink } from '../response-sink.ts'
@@ -34,20 +33,13 @@ export interface Http2Peer {
   end(reset: 'stream' | 'request' | undefined): void
 }
 
-export class Http2Request implements Request, UnreadAnswer, Startable {
+export class Http2Request extends RequestContext implements Request, UnreadAnswer, Startable {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
   readonly rawQuery: string
   readonly protocol = 'HTTP/2'
   readonly received = performance.now()
-  info!: RequestInfo
-  user?: UserInfo
-  flow: Request['flow'] = undefined
-  deadline: number | undefined = undefined
-  readonly warnings: string[] = []
-  auditId = ''
-  audit: RequestAudit | undefined = undefined
   older: UnreadAnswer | undefined
   newer: UnreadAnswer | undefined
   /** True if the response is written over time. */
@@ -60,6 +52,8 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   readonly #bounds: Bounds
   #signal: AbortSignal | undefined
   #body: IncomingBody | undefined
+  /** True if a body was asked for, and the request has none. */
+  #bodyIsEmpty = false
 
   constructor(
     stream: ServerHttp2Stream,
@@ -69,6 +63,7 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
     peer: Http2Peer,
     bounds: Bounds,
   ) {
+    super()
     this.#stream = stream
     this.#headers = headers
     this.#rawHeaders = rawHeaders
@@ -132,9 +127,16 @@ export class Http2Request implements Request, UnreadAnswer, Startable {
   }
 
   body(limit: number): Promise<Buffer> {
-    if (this.#stream.endAfterHeaders) return Promise.resolve(Buffer.alloc(0))
+    if (this.#stream.endAfterHeaders) {
+      this.#bodyIsEmpty = true
+      return Promise.resolve(Buffer.alloc(0))
+    }
     this.#body = new IncomingBody(this.#stream, this.#bounds.budget, this.header('content-length'))
     return this.#body.read(limit)
+  }
+
+  get bodyBytes(): number | undefined {
+    return this.#bodyIsEmpty ? 0 : this.#body?.size
   }
 
   bodyStream(): Readable | undefined {

@@ -2,7 +2,7 @@
  * OpenAPI v2 documents as protobuf, in the form of gnostic's OpenAPIv2 messages: the only form in which kubectl and
  * other Go clients read `/openapi/v2`. Field numbers are those of OpenAPIv2.proto.
  */
-import type { JsonSchema } from '../json-schema.ts'
+import type { JsonSchema } from '../schemas/json-schema.ts'
 import { any, entries, fieldOfPieces, isNode, Message, type Node, withExtensions } from './message.ts'
 
 function schemaMessage(schema: Node): Message {

@@ -130,3 +130,37 @@ test('a request with a body is not upgraded', async (t) => {
   const { answer } = await ask(t, 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', { ...chat, 'content-length': '5' })
   assert.equal((await answer).status, 200)
 })
+
+test('redirects of an upgrade within the backend are followed; others are errors', async (t) => {
+  const paths: string[] = []
+  const server = createServer((socket) => {
+    socket.once('data', (request) => {
+      const path = /^\S+ (\S+)/.exec(String(request))?.[1] ?? ''
+      paths.push(path)
+      const location = { '/first': '/second', '/elsewhere': 'http://127.0.0.1:1/' }[path]
+      socket.end(location ? `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n` : switching)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => void server.close())
+  const request = {
+    method: 'GET',
+    protocol: 'HTTP/1.1',
+    signal: new AbortController().signal,
+    header: (name: string) => new Map(Object.entries(chat)).get(name),
+    bodyStream: () => undefined,
+  } as Partial<Request> as Request
+  const { port } = server.address() as AddressInfo
+  const backend = { scheme: 'http', host: '127.0.0.1', port } as const
+  const send = (target: string, followsRedirects: boolean): Promise<Response> => {
+    const waitGroup = new WaitGroup()
+    return forward({ request, backend, target, headers: {}, longRunning: true, waitGroup, followsRedirects })
+  }
+  const { status, takeOver } = await send('/first', true)
+  assert.equal(status, 101)
+  takeOver?.(new PassThrough(), Buffer.alloc(0))
+  assert.deepEqual(paths, ['/first', '/second'])
+  const invalid = /invalid upgrade response: status code 302/
+  await assert.rejects(send('/first', false), invalid)
+  await assert.rejects(send('/elsewhere', true), invalid)
+})

@@ -41,11 +41,13 @@ export interface Forwarding {
   readonly waitGroup: WaitGroup
   /** For a client that speaks another protocol than the backend; the client must request an upgrade. */
   readonly translation?: Translation
+  /** Redirects of an upgrade to another path of the backend are followed; the client sees none of them. */
+  readonly followsRedirects?: boolean
   /** The backend gets a plain request even if the client has requested an upgrade. */
   readonly plain?: boolean
 }
 
-/** The protocol that the backend is asked for, and its translation for the client. */
+/** The protocol of the backend, and its translation for the client. */
 export interface Translation {
   readonly method: string
   /** The value of `Upgrade`. */
@@ -78,12 +80,12 @@ class DialTimeout extends Error {
 /** As upstream's dialler. */
 const dialTimeoutMs = 30_000
 
-/** Lower ones are interim responses, or invalid. */
+/** Lower status codes are interim responses, or invalid. */
 const minStatus = 200
-/** Node's HTTP/2 server supports no higher ones. */
+/** Node's HTTP/2 server supports no higher status codes. */
 const maxStatus = 599
 
-const canPassOn = (status: number, { protocol }: Request): boolean =>
+const isForwardable = (status: number, { protocol }: Request): boolean =>
   status >= minStatus && (status <= maxStatus || protocol.startsWith('HTTP/1'))
 
 /** The backlog in bytes of a slow client at which reading from the backend pauses. */
@@ -100,15 +102,37 @@ export const isUpgrade = (request: Request): boolean =>
   !Number(request.header('content-length')) &&
   (request.header('connection') ?? '').split(',').some((option) => option.trim().toLowerCase() === 'upgrade')
 
+/** As Go's HTTP client. */
+const maxRedirects = 10
+
 /** The backend's response, once its head has been received. Rejects with a BackendError. */
-export function forward(forwarding: Forwarding): Promise<Response> {
+export async function forward(forwarding: Forwarding): Promise<Response> {
+  let { target } = forwarding
+  for (let redirects = 0; ; redirects++) {
+    const result = await attempt({ ...forwarding, target })
+    if (!('redirect' in result)) return result
+    if (redirects === maxRedirects) throw new BackendError(`stopped after ${maxRedirects} redirects`, true)
+    target = result.redirect
+  }
+}
+
+/** The path and query of a redirect that is followed; undefined if it leads to another server. */
+function redirectOf({ statusCode, headers }: IncomingMessage, { backend, followsRedirects }: Forwarding) {
+  if (!followsRedirects || statusCode !== 302 || headers.location === undefined) return undefined
+  const base = `${backend.scheme}://${addressOf(backend)}`
+  const url = URL.canParse(headers.location, base) ? new URL(headers.location, base) : undefined
+  return url?.origin === new URL(base).origin ? `${url.pathname}${url.search}` : undefined
+}
+
+/** Sends the request once. */
+function attempt(forwarding: Forwarding): Promise<Response | { readonly redirect: string }> {
   const { request, backend, headers, translation, waitGroup, plain = false } = forwarding
   const upgrading = !plain && isUpgrade(request)
-  const sent = upgrading
+  const sentHeaders = upgrading
     ? { ...headers, connection: 'Upgrade', upgrade: translation?.protocol ?? request.header('upgrade') }
     : headers
   return new Promise((resolve, reject) => {
-    const outgoing = dial(forwarding, sent, upgrading)
+    const outgoing = dial(forwarding, sentHeaders, upgrading)
     limitDialling(outgoing)
     outgoing.on('error', (error) => reject(new BackendError(connectionError(error, addressOf(backend)), upgrading)))
     const fail = (why: string): void => {
@@ -117,12 +141,17 @@ export function forward(forwarding: Forwarding): Promise<Response> {
     }
     outgoing.on('response', (incoming) => {
       const { statusCode = 0 } = incoming
-      if (upgrading && statusCode < 400) fail(`invalid upgrade response: status code ${statusCode}`)
-      else if (!canPassOn(statusCode, request)) fail(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
-      else resolve(answer(incoming, forwarding))
+      const redirect = upgrading ? redirectOf(incoming, forwarding) : undefined
+      if (redirect !== undefined) {
+        incoming.resume()
+        resolve({ redirect })
+      } else if (upgrading && statusCode < 400) fail(`invalid upgrade response: status code ${statusCode}`)
+      else if (!isForwardable(statusCode, request))
+        fail(`malformed HTTP status code ${JSON.stringify(`${statusCode}`)}`)
+      else resolve(responseOf(incoming, forwarding))
     })
     outgoing.on('upgrade', (incoming, socket, head) => {
-      const take = holdConnection(request, socket)
+      const joinClient = holdConnection(request, socket)
       if (!upgrading) {
         socket.destroy()
         fail(`backend tried to switch protocol ${JSON.stringify(incoming.headers.upgrade ?? '')} when "" was requested`)
@@ -134,7 +163,7 @@ export function forward(forwarding: Forwarding): Promise<Response> {
       resolve({
         status: 101,
         headers: {},
-        takeOver: (client, clientHead) => take(client) && takenOver(client, clientHead),
+        takeOver: (client, clientHead) => joinClient(client) && takenOver(client, clientHead),
       })
     })
     if (request.signal.aborted) outgoing.destroy()
@@ -162,7 +191,7 @@ function holdConnection({ signal }: Request, backend: Duplex): (client: Duplex) 
 function dial(
   { request, backend, target, translation }: Forwarding,
   headers: OutgoingHttpHeaders,
-  alone: boolean,
+  needsOwnConnection: boolean,
 ): ClientRequest {
   const { scheme, host, port, tls, agent } = backend
   const method = translation?.method ?? request.method
@@ -172,7 +201,7 @@ function dial(
     port,
     path: target,
     headers: { host: addressOf(backend), ...headers },
-    agent: alone ? false : agent,
+    agent: needsOwnConnection ? false : agent,
   } as const
   return scheme === 'https' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
 }
@@ -185,9 +214,9 @@ function limitDialling(outgoing: ClientRequest): void {
     if (!socket.connecting) return
     const deadline = setTimeout(() => outgoing.destroy(new DialTimeout()), dialTimeoutMs)
     deadline.unref()
-    const done = (): void => clearTimeout(deadline)
-    socket.once('connect', done)
-    socket.once('close', done)
+    const clear = (): void => clearTimeout(deadline)
+    socket.once('connect', clear)
+    socket.once('close', clear)
   })
 }
 
@@ -207,13 +236,13 @@ function send(request: Request, outgoing: ClientRequest): void {
   body.pipe(outgoing)
 }
 
-function answer(incoming: IncomingMessage, { request, longRunning, waitGroup }: Forwarding): Response {
+function responseOf(incoming: IncomingMessage, { request, longRunning, waitGroup }: Forwarding): Response {
   const body = (sink: Sink): void => {
     const end = (): void => {
       sink.end()
       incoming.destroy()
     }
-    const forget = longRunning ? waitGroup.onStop(end) : undefined
+    const unsubscribe = longRunning ? waitGroup.onStop(end) : undefined
     sink.onClose(() => incoming.destroy())
     incoming.on('data', (chunk: Buffer) => {
       if (request.method !== 'HEAD') sink.write(chunk)
@@ -224,7 +253,7 @@ function answer(incoming: IncomingMessage, { request, longRunning, waitGroup }: 
     incoming.on('end', () => sink.end())
     incoming.on('error', () => sink.destroy())
     incoming.on('close', () => {
-      forget?.()
+      unsubscribe?.()
       if (!incoming.complete && !(longRunning && waitGroup.stopping)) sink.destroy()
     })
   }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Request } from '../../http/exchange.ts'
 import { tokenProtocol } from '../../http/websocket-token.ts'
+import { identityHeadersOf } from './identity-headers.ts'
 
 /** Headers of one connection (RFC 9110, 7.6.1), and those that each side sets itself. */
 const connectionHeaders: ReadonlySet<string> = new Set([
@@ -57,24 +58,20 @@ const singularHeaders: ReadonlySet<string> = new Set([
 
 const localHeaders: ReadonlySet<string> = new Set(['host', 'expect', 'authorization'])
 
-/**
- * True for headers that state an identity, which only the server may set. Some backends take `_` for `-` (CGI, RFC
- * 3875, 4.1.18).
- */
-const isIdentity = (name: string): boolean => /^(x[-_]remote|impersonate)[-_]/.test(name)
-
 /** The headers of a request for its backend, without the client's credentials. */
 export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
-  const named = new Set((request.header('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  const connectionOptions = new Set(
+    (request.header('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()),
+  )
+  const isIdentity = identityHeadersOf(request)
   const headers: OutgoingHttpHeaders = {}
   for (const name of request.headerNames()) {
     if (
       name.startsWith(':') ||
       connectionHeaders.has(name) ||
-      named.has(name) ||
+      connectionOptions.has(name) ||
       localHeaders.has(name) ||
-      isIdentity(name) ||
-      request.isIdentityHeader?.(name)
+      isIdentity(name)
     )
       continue
     const values = request.headerValues(name)
@@ -82,8 +79,8 @@ export function forwardedHeaders(request: Request): OutgoingHttpHeaders {
     else if (name === 'sec-websocket-protocol') headers[name] = withoutTokens(values)
     else headers[name] = values.length === 1 ? values[0] : [...values]
   }
-  const before = request.header('x-forwarded-for')
-  headers['x-forwarded-for'] = before ? `${before}, ${request.remoteAddress}` : request.remoteAddress
+  const forwardedFor = request.header('x-forwarded-for')
+  headers['x-forwarded-for'] = forwardedFor ? `${forwardedFor}, ${request.remoteAddress}` : request.remoteAddress
   return headers
 }
 
@@ -96,10 +93,10 @@ const withoutTokens = (values: readonly string[]): string =>
 
 /** The headers of a backend's response for the client. Of headers with a single value, the first is used. */
 export function answerHeaders({ headersDistinct, headers }: IncomingMessage): Record<string, string | string[]> {
-  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+  const connectionOptions = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
   const forwarded: Record<string, string | string[]> = {}
   for (const [name, values] of Object.entries(headersDistinct)) {
-    if (!values || connectionHeaders.has(name) || named.has(name)) continue
+    if (!values || connectionHeaders.has(name) || connectionOptions.has(name)) continue
     forwarded[name] = values.length === 1 || singularHeaders.has(name) ? values[0]! : values
   }
   return forwarded

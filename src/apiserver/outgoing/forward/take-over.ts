@@ -4,6 +4,7 @@
  */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { closeAfterDelivery } from '../../../node/streaming/backend/close-after-delivery.ts'
 import type { WaitGroup } from '../../http/wait-group.ts'
 
 /**
@@ -18,13 +19,12 @@ export const takeOver =
       backend.destroy()
     }
     const forget = waitGroup.onStop(end)
-    for (const socket of [client, backend]) {
-      socket.on('error', end)
-      socket.on('close', () => {
-        forget()
-        end()
-      })
-    }
+    for (const socket of [client, backend]) socket.on('error', () => socket.destroy())
+    client.on('close', () => {
+      forget()
+      backend.destroy()
+    })
+    backend.on('close', () => closeAfterDelivery(client))
     client.write(headOf(incoming))
     if (backendHead.length) client.write(backendHead)
     if (clientHead.length) backend.write(clientHead)

@@ -40,9 +40,9 @@ export async function resolveService(
   if (!service) throw notFound(sources.services.groupResource, name)
   if (service.spec?.type === 'ExternalName' && service.spec.externalName)
     return { host: service.spec.externalName, port }
-  const found = service.spec?.ports?.find((one) => one.port === port)
-  if (!found) throw unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
-  const portName = found.name ?? ''
+  const servicePort = service.spec?.ports?.find((one) => one.port === port)
+  if (!servicePort) throw unavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
+  const portName = servicePort.name ?? ''
   const subsets = (await serviceEndpoints(sources, namespace, name)) ?? []
   for (const { addresses, ports } of rotateRandomly(subsets, sources.random)) {
     const endpointPort = ports.find((one) => one.name === portName)

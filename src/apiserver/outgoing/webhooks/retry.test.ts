@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { WebhookAnswerError } from './client/answer-error.ts'
 import { withRetries } from './retry.ts'
-import { WebhookAnswerError } from './webhook-client.ts'
 
 const { signal } = new AbortController()
 

@@ -1,6 +1,6 @@
 /** Retries calls of a webhook after temporary errors, as Go's webhook clients do. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { WebhookAnswerError } from './webhook-client.ts'
+import { WebhookAnswerError } from './client/answer-error.ts'
 
 export interface RetryOptions {
   /** Aborts the back-off. */

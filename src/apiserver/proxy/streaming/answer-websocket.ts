@@ -4,13 +4,15 @@
  * sends them as text.
  */
 import type { Duplex } from 'node:stream'
-import { acceptOf, WebSocketConnection } from '../../../lib/websocket-connection.ts'
+import type { WebSocket } from 'ws'
+import { acceptWebSocket } from '../../../lib/websocket/accept-websocket.ts'
 import type { Request, Response, Sink } from '../../http/exchange.ts'
 import { isUpgrade } from '../../outgoing/forward/forward.ts'
+import { handshakeError, offeredProtocols } from './websocket-handshake.ts'
 
 const base64 = 'base64.binary.k8s.io'
 const knownProtocols: readonly string[] = ['binary.k8s.io', base64]
-const keyBytes = 16
+const normalClosure = 1000
 
 /** True if the client requests a WebSocket. */
 export const wantsWebSocket = (request: Request): boolean =>
@@ -20,29 +22,31 @@ export const wantsWebSocket = (request: Request): boolean =>
 export function webSocketAnswer(request: Request, response: Response): Response {
   const { body } = response
   if (typeof body !== 'function') return response
-  const key = request.header('sec-websocket-key') ?? ''
-  const refusal = refusalOf(request, key)
+  const refusal = refusalOf(request)
   if (refusal) {
     body(droppedSink())
     return refusal
   }
-  const protocol = offered(request).find((one) => knownProtocols.includes(one))
+  const protocol = offeredProtocols(request).find((one) => knownProtocols.includes(one))
   return {
     status: 101,
     headers: {},
-    takeOver(client, head) {
-      client.write(headOf(key, protocol))
-      body(sinkOf(client, head, protocol === base64))
+    takeOver(socket, head) {
+      acceptWebSocket({ request, socket, head, protocol }).then(
+        (client) => body(client ? sinkOf(client, socket, protocol === base64) : droppedSink()),
+        () => {
+          socket.destroy()
+          body(droppedSink())
+        },
+      )
     },
   }
 }
 
-/** Errors as golang.org/x/net/websocket returns them. */
-function refusalOf(request: Request, key: string): Response | undefined {
-  if (Buffer.from(key, 'base64').length !== keyBytes) return refused(400, 'missing or bad WebSocket-Key')
-  if (request.header('sec-websocket-version') !== '13')
-    return refused(400, 'missing or bad WebSocket Version', { 'sec-websocket-version': '13' })
-  const protocols = offered(request)
+function refusalOf(request: Request): Response | undefined {
+  const error = handshakeError(request)
+  if (error) return refused(400, error, { 'sec-websocket-version': '13' })
+  const protocols = offeredProtocols(request)
   return protocols.length > 0 && !protocols.some((one) => knownProtocols.includes(one)) ? refused(403, '') : undefined
 }
 
@@ -52,27 +56,20 @@ const refused = (status: number, message: string, headers: Record<string, string
   body: Buffer.from(message),
 })
 
-const offered = (request: Request): readonly string[] =>
-  request
-    .headerValues('sec-websocket-protocol')
-    .flatMap((value) => value.split(','))
-    .map((protocol) => protocol.trim())
-    .filter((protocol) => protocol !== '')
-
 /** Writes messages to the client. Messages from the client are ignored; a disconnect ends the response. */
-function sinkOf(client: Duplex, head: Buffer, asText: boolean): Sink {
-  const connection = new WebSocketConnection(client, head, () => {})
+function sinkOf(client: WebSocket, socket: Duplex, asText: boolean): Sink {
+  const send = (data: Buffer): void => client.send(asText ? data.toString('base64') : data)
   // The first message is empty, as upstream's: it shows the client that the stream is open.
-  if (asText) connection.sendText('')
-  else connection.send(Buffer.alloc(0))
+  send(Buffer.alloc(0))
+  client.resume()
   return {
     get backlog() {
-      return client.writableLength
+      return socket.writableLength
     },
-    write: (chunk) => (asText ? connection.sendText(chunk.toString('base64')) : connection.send(chunk)),
-    ready: () => drained(client),
-    end: () => connection.close(),
-    destroy: () => client.destroy(),
+    write: send,
+    ready: () => drained(socket),
+    end: () => client.close(normalClosure),
+    destroy: () => client.terminate(),
     onClose: (callback) => client.on('close', callback),
   }
 }
@@ -95,13 +92,3 @@ const droppedSink = (): Sink => ({
   destroy: () => {},
   onClose: (callback) => callback(),
 })
-
-const headOf = (key: string, protocol: string | undefined): string =>
-  [
-    'HTTP/1.1 101 Switching Protocols',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    `Sec-WebSocket-Accept: ${acceptOf(key)}`,
-    ...(protocol ? [`Sec-WebSocket-Protocol: ${protocol}`] : []),
-    '\r\n',
-  ].join('\r\n')

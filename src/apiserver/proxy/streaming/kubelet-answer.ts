@@ -113,7 +113,8 @@ const passOn = (
   backend: Backend,
   target: string,
   wanted: Pick<Forwarding, 'headers' | 'translation' | 'plain'>,
-): Promise<Response> => forward({ request, backend, target, ...wanted, longRunning: true, waitGroup })
+): Promise<Response> =>
+  forward({ request, backend, target, ...wanted, longRunning: true, waitGroup, followsRedirects: true })
 
 /** The error for a kubelet's error response: its text is the message. */
 async function refusalOf(response: Response): Promise<Error> {

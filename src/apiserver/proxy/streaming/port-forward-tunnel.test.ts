@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
-import { type AddressInfo, connect, createServer as createEcho, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createEcho, type Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { Request } from '../../http/exchange.ts'
 import { WaitGroup } from '../../http/wait-group.ts'
 import { tunnel, wantsTunnel } from './port-forward-tunnel.ts'
@@ -10,13 +11,15 @@ import { tunnel, wantsTunnel } from './port-forward-tunnel.ts'
 /** A request with the members that the tunnel reads. */
 const requestWith = (headers: Readonly<Record<string, string>>): Request =>
   ({
+    method: 'GET',
     header: (name: string) => headers[name],
     headerValues: (name: string) => (headers[name] === undefined ? [] : [headers[name]]),
-  }) as Pick<Request, 'header' | 'headerValues'> as Request
+  }) as Pick<Request, 'method' | 'header' | 'headerValues'> as Request
 
 const tunnelHeaders = {
   upgrade: 'websocket',
-  'sec-websocket-key': 'a2V5',
+  'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+  'sec-websocket-version': '13',
   'sec-websocket-protocol': 'SPDY/3.1+portforward.k8s.io',
 }
 
@@ -24,7 +27,7 @@ test('clients request a tunnel by the name of the inner protocol', () => {
   assert.ok(wantsTunnel(requestWith(tunnelHeaders)))
   assert.ok(!wantsTunnel(requestWith({ ...tunnelHeaders, 'sec-websocket-protocol': 'v4.channel.k8s.io' })))
   assert.ok(!wantsTunnel(requestWith({ upgrade: 'SPDY/3.1' })))
-  const headers = { 'user-agent': 'kubectl', ...tunnelHeaders, 'sec-websocket-version': '13' }
+  const headers = { 'user-agent': 'kubectl', ...tunnelHeaders }
   const { headers: sent, translation } = tunnel(requestWith(tunnelHeaders), headers, new WaitGroup())
   assert.deepEqual(sent, {
     'user-agent': 'kubectl',
@@ -36,12 +39,22 @@ test('clients request a tunnel by the name of the inner protocol', () => {
     () => tunnel(requestWith({ ...tunnelHeaders, 'sec-websocket-protocol': 'SPDY/3.1+x' }), {}, new WaitGroup()),
     /forwards ports/,
   )
+  assert.throws(
+    () => tunnel(requestWith({ ...tunnelHeaders, 'sec-websocket-key': 'short' }), {}, new WaitGroup()),
+    /unable to upgrade: missing or bad WebSocket-Key/,
+  )
 })
 
 /** A server whose connections are tunnelled to a kubelet that echoes them. */
 async function tunnelToEcho(t: TestContext, waitGroup: WaitGroup): Promise<number> {
   const kubelet = createEcho((socket) => socket.on('error', () => {}).pipe(socket)).listen(0, '127.0.0.1')
   await once(kubelet, 'listening')
+  t.after(() => kubelet.close())
+  return tunnelTo(t, kubelet, waitGroup)
+}
+
+/** A server whose connections are tunnelled to a kubelet. */
+async function tunnelTo(t: TestContext, kubelet: Server, waitGroup: WaitGroup): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   server.on('upgrade', (message, client, head) => {
     const headers = Object.fromEntries(Object.entries(message.headers).map(([name, value]) => [name, String(value)]))
@@ -49,10 +62,7 @@ async function tunnelToEcho(t: TestContext, waitGroup: WaitGroup): Promise<numbe
     tunnel(requestWith(headers), {}, waitGroup).translation.takeOver(message, backend, Buffer.alloc(0))(client, head)
   })
   await once(server, 'listening')
-  t.after(() => {
-    server.close()
-    kubelet.close()
-  })
+  t.after(() => server.close())
   return (server.address() as AddressInfo).port
 }
 
@@ -113,6 +123,26 @@ test('a tunnel transports any amount of data unchanged', { timeout: 60_000 }, as
     if (size >= sent.length && contentsOf(Buffer.concat(got)).length >= sent.length) break
   }
   assert.ok(contentsOf(Buffer.concat(got)).equals(sent))
+})
+
+test('a client that does not read holds up the kubelet', { timeout: 60_000 }, async (t) => {
+  let [written, isOpen] = [0, true]
+  const kubelet = createEcho((socket) => {
+    const write = (): void => {
+      while (isOpen && socket.write(Buffer.alloc(64 * 1024))) written += 64 * 1024
+      socket.once('drain', write)
+    }
+    socket.on('error', () => {}).on('close', () => (isOpen = false))
+    write()
+  }).listen(0, '127.0.0.1')
+  await once(kubelet, 'listening')
+  t.after(() => kubelet.close())
+  const { socket } = await connectTo(await tunnelTo(t, kubelet, new WaitGroup()))
+  socket.pause()
+  let before = -1
+  for (; before !== written; await setTimeout(200)) before = written
+  assert.ok(written > 0 && written < 32 * 1024 * 1024, `the kubelet has written ${written} bytes`)
+  socket.destroy()
 })
 
 test('a tunnel ends with the server', { timeout: 60_000 }, async (t) => {

@@ -10,6 +10,7 @@ import type { StoredObject } from '../stored-object.ts'
 import type { CacheCounts } from './cache-counts.ts'
 import { ChangeHistory } from './history/change-history.ts'
 import { type ChangeFeed, type ChangeListener, type ObjectChange, Removal } from './object-change.ts'
+import { PositionPoll } from './position-poll.ts'
 import { SortedObjects } from './sorted-objects.ts'
 
 /** The inputs of a view. */
@@ -44,9 +45,9 @@ export class CacheView implements ChangeFeed {
   readonly #deleted = new Map<string, number>()
   #error: Error | undefined
 
-  private constructor(source: CacheSource) {
+  private constructor(source: CacheSource, after: number) {
     this.#source = source
-    this.#watch = source.store.watch(prefixRange(source.resource.prefix), 0, {
+    this.#watch = source.store.watch(prefixRange(source.resource.prefix), after, {
       wantsPrevious: false,
       events: (events) => this.#apply(events),
       end: (error) => this.#end(error),
@@ -54,11 +55,12 @@ export class CacheView implements ChangeFeed {
   }
 
   /**
-   * Loads a resource while others write to it: the watch starts first, then all objects are read page by page, and the
-   * newer state of each object wins. Needs no history, so compaction cannot interrupt it. Rejects when the store does.
+   * Loads a resource while others write to it: the watch starts first, at the current revision, then all objects are
+   * read page by page, and the newer state of each object wins. Needs no older history, so compaction cannot interrupt
+   * it. Rejects when the store does.
    */
   static async load(source: CacheSource): Promise<CacheView> {
-    const view = new CacheView(source)
+    const view = new CacheView(source, await source.store.currentRevision())
     try {
       await view.#load()
       return view
@@ -74,9 +76,9 @@ export class CacheView implements ChangeFeed {
     let sliceStart = performance.now()
     let sliceMs = minSliceMs
     for (let from = start; ; ) {
-      const asked = performance.now()
+      const started = performance.now()
       const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
-      counts.observeStoreRequest('list', asked)
+      counts.observeStoreRequest('list', started)
       for (const { key, value, revision } of entries) {
         const newest = this.objects.get(key)?.revision ?? this.#deleted.get(key) ?? 0
         if (revision <= newest) continue
@@ -84,9 +86,7 @@ export class CacheView implements ChangeFeed {
         this.objects.set(object)
         this.#packer.pack(object, this.objects.bytes)
       }
-      // A watch may be notified of a commit later than readers see it: wait until it has caught up.
-      while (!this.#error && this.#watch.position < revision) await new Promise(setImmediate)
-      if (this.#error) throw this.#error
+      await this.#waitForWatch(revision)
       if (!more) break
       from = `${entries.at(-1)!.key}\0`
       const now = performance.now()
@@ -99,6 +99,13 @@ export class CacheView implements ChangeFeed {
     counts.initEvents += this.objects.size
     this.#deleted.clear()
     this.#history = new ChangeHistory(this.revision, (change) => this.#pack(change))
+  }
+
+  /** Resolves when the watch has caught up with a read: it may be notified of a commit later than readers see it. */
+  async #waitForWatch(revision: number): Promise<void> {
+    const poll = new PositionPoll()
+    while (!this.#error && this.#watch.position < revision) await poll.pause()
+    if (this.#error) throw this.#error
   }
 
   get resource(): ServedResource {
@@ -150,9 +157,9 @@ export class CacheView implements ChangeFeed {
     limit = 0,
   ): Promise<{ readonly objects: StoredObject[]; readonly more: boolean }> {
     const { store, counts } = this.#source
-    const asked = performance.now()
+    const started = performance.now()
     const { entries, more } = await store.list({ ...range, revision, limit })
-    counts.observeStoreRequest('list', asked)
+    counts.observeStoreRequest('list', started)
     return { objects: entries.map(({ key, value, revision }) => this.objectOf(key, value, revision)), more }
   }
 

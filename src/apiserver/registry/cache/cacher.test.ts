@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '../../../storage/memory/index.ts'
 import type { Observer } from '../../../storage/store.ts'
+import { DistantStore } from '../../../storage/suite/distant-store.fixture.ts'
 import { storeLike } from '../../../storage/suite/store-like.fixture.ts'
 import { fixture, shownBy, truthAt, turn } from './cache.fixture.ts'
 import type { ObjectChange } from './object-change.ts'
@@ -40,7 +41,7 @@ test('a view that is loaded during writes shows exactly the writes up to its rev
     }
     writing = false
     await writers
-    assert.equal(view.revision, store.revision)
+    assert.equal(view.revision, await store.currentRevision())
     assert.deepEqual(heard, view.changesSince(from))
     for (const { type, object, revision } of heard) {
       if (type === 'put') state.set(object.name, String(revision))
@@ -56,7 +57,7 @@ test('compaction does not disturb a load', async () => {
     storeLike(store, {
       list: async (options) => {
         await put('moving')
-        await store.compact(store.revision)
+        await store.compact(await store.currentRevision())
         return store.list(options)
       },
     }),
@@ -66,13 +67,41 @@ test('compaction does not disturb a load', async () => {
   assert.deepEqual(shownBy(view), await truthAt(store, resource, view.revision))
 })
 
+test('a load waits until its watch has received what the load has read', async () => {
+  const store = memoryStore()
+  const distant = new DistantStore(
+    storeLike(store, {
+      list: async (options) => {
+        await put('b')
+        return store.list(options)
+      },
+    }),
+  )
+  const { registry, resource, put } = fixture(distant.store)
+  await put('a')
+  let isLoaded = false
+  const loading = registry
+    .cacher(resource)
+    .ready()
+    .finally(() => {
+      isLoaded = true
+    })
+  distant.answer()
+  for (const end = performance.now() + 20; performance.now() < end; ) await turn()
+  assert.equal(isLoaded, false)
+  distant.deliver()
+  const view = await loading
+  assert.equal(view.revision, 3)
+  assert.deepEqual(shownBy(view), ['a 2', 'b 3'])
+})
+
 test('a view at a revision includes writes to other resources up to that revision', async () => {
   const store = memoryStore()
   const { registry, resource, put } = fixture(store)
   await put('a')
   const view = await registry.cacher(resource).ready()
   await store.commit({ conditions: [], operations: [{ key: '/registry/elsewhere/a', value: Buffer.from('{}') }] })
-  assert.equal(view.revision, store.revision)
+  assert.equal(view.revision, await store.currentRevision())
 })
 
 test('a view ends with its watch on the store; the next one has no hole in its history', async () => {

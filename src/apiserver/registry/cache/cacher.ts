@@ -7,6 +7,7 @@ import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../served-resource.ts'
 import type { CacheCounts } from './cache-counts.ts'
 import { type CacheSource, CacheView } from './cache-view.ts'
+import { PositionPoll } from './position-poll.ts'
 
 type State =
   | { readonly phase: 'idle' }
@@ -26,7 +27,8 @@ export class RetiredError extends StatusError {
 
 /** Time in ms that a read waits for a revision that is not in memory yet. */
 const freshnessTimeoutMs = 3000
-const freshnessPollMs = 50
+/** Time in ms between two checks of the watches of a retired resource. */
+const endPollMs = 50
 
 export class Cacher {
   readonly #source: CacheSource
@@ -67,16 +69,24 @@ export class Cacher {
           throw new RetiredError()
         }
         this.#state = { phase: 'live', view }
-        view.onEnd(() => this.#rest())
+        view.onEnd(() => this.#reset())
         return view
       },
       (error) => {
-        this.#rest()
+        this.#reset()
         throw error
       },
     )
     this.#state = { phase: 'loading', loaded }
     return loaded
+  }
+
+  /**
+   * The view once it shows everything that was committed before the call, as a consistent list requires. Throws what
+   * `waitFor` throws, and the store's errors.
+   */
+  consistent(): Promise<CacheView> {
+    return this.#source.store.currentRevision().then((revision) => this.waitFor(revision))
   }
 
   /** The view once it has at least `revision`, mostly immediately. Throws 504 after three seconds. */
@@ -88,6 +98,7 @@ export class Cacher {
   async #wait(revision: number): Promise<CacheView> {
     const started = performance.now()
     const deadline = started + freshnessTimeoutMs
+    const poll = new PositionPoll()
     for (;;) {
       const view = this.live ?? (await this.ready())
       if (revision <= view.revision) {
@@ -95,11 +106,11 @@ export class Cacher {
         return view
       }
       if (performance.now() >= deadline) throw tooLarge(revision, view.revision)
-      await new Promise((resolve) => setTimeout(resolve, freshnessPollMs))
+      await poll.pause()
     }
   }
 
-  #rest(): void {
+  #reset(): void {
     if (this.#state.phase !== 'retired') this.#state = { phase: 'idle' }
   }
 
@@ -125,7 +136,7 @@ export class Cacher {
     const watched = this.#state.phase === 'retired' ? this.#state.watched : undefined
     const deadline = performance.now() + freshnessTimeoutMs
     while (watched && watched.revision < revision && performance.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, freshnessPollMs).unref())
+      await new Promise((resolve) => setTimeout(resolve, endPollMs).unref())
     watched?.end(new RetiredError())
   }
 }

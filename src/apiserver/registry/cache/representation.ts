@@ -3,7 +3,8 @@ import type { Pieces } from '../../http/exchange.ts'
 import type { StoredObject } from '../stored-object.ts'
 
 export interface ListMeta {
-  readonly resourceVersion: string
+  /** Absent for objects that are not stored. */
+  readonly resourceVersion?: string
   readonly continue?: string
   readonly remainingItemCount?: number
 }

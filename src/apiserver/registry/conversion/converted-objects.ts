@@ -25,9 +25,9 @@ export class ConvertedObjects {
 
   /** An object in the form of the resource. It must have been prepared. */
   readonly view = (object: StoredObject): StoredObject => {
-    const made = this.#known(object)
-    if (!made) throw internal(`${object.key} has not been converted to ${this.#resource.groupVersion}`)
-    return made
+    const stored = this.#known(object)
+    if (!stored) throw internal(`${object.key} has not been converted to ${this.#resource.groupVersion}`)
+    return stored
   }
 
   /** Resolves when all of them can be viewed. Rejects with a StatusError if one cannot be converted. */
@@ -68,11 +68,11 @@ export class ConvertedObjects {
       }),
     )
     portion.forEach((object, i) => {
-      const shown = converted[i]!
-      const bytes = spliceRevision(resource, encode(resource, shown), object.revision)
-      const made = new StoredObject(resource, object.key, object.revision, bytes, summarize(resource, shown))
-      made.base = object
-      this.#converted.set(object, made)
+      const result = converted[i]!
+      const bytes = spliceRevision(resource, encode(resource, result), object.revision)
+      const stored = new StoredObject(resource, object.key, object.revision, bytes, summarize(resource, result))
+      stored.base = object
+      this.#converted.set(object, stored)
     })
   }
 

@@ -40,12 +40,12 @@ test(
       }
     }
     const before = packed(loaded)[0]!
-    const { revision } = store
+    const revision = await store.currentRevision()
     await remove(before.name)
     const [change] = loaded.changesSince(revision)!
     assert.equal(
       change?.object.parse().metadata.resourceVersion,
-      String(store.revision),
+      String(await store.currentRevision()),
       'the last state of a packed object is delivered',
     )
     assert.equal(loaded.objects.get(before.key), undefined)

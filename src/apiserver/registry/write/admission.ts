@@ -25,13 +25,13 @@ export interface GroupVersionKind {
 }
 
 /**
- * The second round of a write's mutating plugins, needed because a later one changed the object that earlier ones had
- * seen. Plugins store here what they need to know in the second round.
+ * The second round of a write's mutating plugins. It runs if a plugin changes the object after earlier plugins were
+ * called. Plugins store their state for the second round in it.
  */
 export interface Reinvocation {
   readonly round: 0 | 1
-  /** True if there is to be a second round. */
-  wanted: boolean
+  /** True if the second round is needed. */
+  shouldReinvoke: boolean
   /** By plug-in. */
   readonly states: Map<string, unknown>
 }
@@ -58,7 +58,7 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean
   readonly options: WriteOptions
   /** The request, whose client may stop waiting for the response. The server's own writes have none. */
-  readonly request?: Pick<Request, 'signal' | 'deadline' | 'waitedMs'>
+  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'deadline'>>
   /** Adds a text to the Warning headers of the response. */
   readonly warn: (text: string) => void
   /**

@@ -2,8 +2,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
 import { alreadyExists, forbidden, internal, StatusError, serverTimeout } from '../../../machinery/status-error.ts'
-import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
+import type { Lost } from './commits.ts'
 import { attributes, track, validateCreate, type WriteContext } from './write-context.ts'
 
 /** No vowels and no digits that look like letters, so that no words appear. */
@@ -75,7 +75,7 @@ async function commitNew(
     const key = resource.key(metadata.namespace ?? '', metadata.name!)
     const created = options.dryRun
       ? await rehearse(context, key, object)
-      : await registry.put(resource, key, object, undefined, { onlyMetadataChanged: false, validSpec: true })
+      : await registry.commits.put(resource, key, object, undefined, { onlyMetadataChanged: false, validSpec: true })
     if (created !== 'changed' || !generated || attempt === generateAttempts) return created
   }
 }

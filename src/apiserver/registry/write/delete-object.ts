@@ -6,8 +6,8 @@ import type { ResourceDefinition } from '../../../api/resource.ts'
 import type { KubeObject, ObjectMeta } from '../../../machinery/object.ts'
 import { conflict, notFound } from '../../../machinery/status-error.ts'
 import type { DeleteOptions } from '../../request-options/delete-options.ts'
-import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
+import type { Lost } from './commits.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
 import { deleteAttributes, timestamp, type WriteContext } from './write-context.ts'
 
@@ -40,9 +40,9 @@ async function attemptDelete(
   live: StoredObject,
 ): Promise<Deleted | Lost> {
   const { registry, admission, resource } = context
-  const before = live.parseMetadata()
-  const { uid } = before
-  checkPreconditions(context, options, before)
+  const oldMetadata = live.parseMetadata()
+  const { uid } = oldMetadata
+  checkPreconditions(context, options, oldMetadata)
   // Most objects are deleted without being parsed.
   let parsed: KubeObject | undefined
   const old = (): KubeObject => (parsed ??= live.parse())
@@ -51,44 +51,50 @@ async function attemptDelete(
   await admission.validate(attributes)
 
   const { deletion } = resource.definition
-  const finalizers = withOwn(finalizersFor(before, options, deletion?.defaultPropagation), before, deletion?.finalizer)
-  const metadata: ObjectMeta = { ...before, finalizers }
+  const finalizers = withKindFinalizer(
+    finalizersFor(oldMetadata, options, deletion?.defaultPropagation),
+    oldMetadata,
+    deletion?.finalizer,
+  )
+  const metadata: ObjectMeta = { ...oldMetadata, finalizers }
   if (!finalizers.length) delete metadata.finalizers
   const hasGrace = deletion?.gracePeriod !== undefined
-  const seconds = secondsLeft(metadata, graceOf(live, old, options.gracePeriodSeconds))
-  const stays = seconds > 0 || finalizers.length > 0 || deletion?.hasFinalizers?.({ ...old(), metadata }) === true
+  const seconds = remainingGrace(metadata, graceOf(live, old, options.gracePeriodSeconds))
+  const isRetained = seconds > 0 || finalizers.length > 0 || deletion?.hasFinalizers?.({ ...old(), metadata }) === true
 
-  let changed = finalizers.join() !== (before.finalizers ?? []).join()
-  if (stays || hasGrace) changed = mark(context, metadata, seconds) || changed
+  let changed = finalizers.join() !== (oldMetadata.finalizers ?? []).join()
+  if (isRetained || hasGrace) changed = mark(context, metadata, seconds) || changed
   const begins =
-    before.deletionTimestamp === undefined && metadata.deletionTimestamp !== undefined ? deletion?.begin : undefined
+    oldMetadata.deletionTimestamp === undefined && metadata.deletionTimestamp !== undefined
+      ? deletion?.begin
+      : undefined
   const marked = (): KubeObject => {
     const object = { ...old(), metadata }
     begins?.(object)
     return object
   }
-  if (options.dryRun) return { object: unstored(resource, marked()), removed: !stays, uid }
-  if (stays) {
+  if (options.dryRun) return { object: unstored(resource, marked()), removed: !isRetained, uid }
+  if (isRetained) {
     if (!changed) return { object: live, removed: false, uid }
     const object = await (begins
-      ? registry.put(resource, key, marked(), live)
-      : registry.putMetadata(resource, key, metadata, live))
+      ? registry.commits.put(resource, key, marked(), live)
+      : registry.commits.putMetadata(resource, key, metadata, live))
     return typeof object === 'string' ? object : { object, removed: false, uid }
   }
   // Kinds with a grace period show their end as a change before the removal.
   if (changed && hasGrace) {
-    const object = await registry.putAndRemove(resource, key, metadata, live)
+    const object = await registry.commits.putAndRemove(resource, key, metadata, live)
     return typeof object === 'string' ? object : { object, removed: true, uid }
   }
-  const revision = await registry.remove(resource, key, live.revision)
+  const revision = await registry.commits.remove(resource, key, live.revision)
   return typeof revision === 'string' ? revision : { object: hasGrace ? live.at(revision) : live, removed: true, uid }
 }
 
 /** The grace period in seconds. Zero if the fields in the summary suffice to decide so. */
-function graceOf(live: StoredObject, old: () => KubeObject, asked: number | undefined): number {
+function graceOf(live: StoredObject, old: () => KubeObject, requested: number | undefined): number {
   const { gracePeriod, isImmediate } = live.resource.definition.deletion ?? {}
-  if (!gracePeriod || isImmediate?.(live.summary.fields, asked)) return 0
-  return gracePeriod(old(), normalGrace(asked))
+  if (!gracePeriod || isImmediate?.(live.summary.fields, requested)) return 0
+  return gracePeriod(old(), normalGrace(requested))
 }
 
 /** Throws 409 if the object does not match the preconditions. */
@@ -124,18 +130,22 @@ export function checkPreconditions(
 }
 
 /** Adds the kind's own finalizer on the first DELETE. */
-const withOwn = (finalizers: string[], metadata: ObjectMeta, own: string | undefined): string[] =>
-  own === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(own)
+const withKindFinalizer = (finalizers: string[], metadata: ObjectMeta, finalizer: string | undefined): string[] =>
+  finalizer === undefined || metadata.deletionTimestamp !== undefined || finalizers.includes(finalizer)
     ? finalizers
-    : [...finalizers, own]
+    : [...finalizers, finalizer]
 
 /** A negative grace period becomes 1. */
-const normalGrace = (asked: number | undefined): number | undefined => (asked !== undefined && asked < 0 ? 1 : asked)
+const normalGrace = (requested: number | undefined): number | undefined =>
+  requested !== undefined && requested < 0 ? 1 : requested
 
 /** Once deletion has begun, its grace period can only be shortened. */
-function secondsLeft({ deletionTimestamp, deletionGracePeriodSeconds: left }: ObjectMeta, seconds: number): number {
-  const isShorter = deletionTimestamp !== undefined && left !== undefined && left < seconds
-  return isShorter ? left : seconds
+function remainingGrace(
+  { deletionTimestamp, deletionGracePeriodSeconds: current }: ObjectMeta,
+  seconds: number,
+): number {
+  const isShorter = deletionTimestamp !== undefined && current !== undefined && current < seconds
+  return isShorter ? current : seconds
 }
 
 /** Converts seconds as Go's durations do: an int64 of nanoseconds, which wraps around after 292 years. */
@@ -143,34 +153,40 @@ const durationMs = (seconds: number): number => Number(BigInt.asIntN(64, BigInt(
 
 /** Marks the metadata as deleted, or shortens its grace period; returns true if that changes anything. */
 function mark({ now }: WriteContext, metadata: ObjectMeta, seconds: number): boolean {
-  const first = metadata.deletionTimestamp === undefined
-  if (!first && metadata.deletionGracePeriodSeconds === seconds) return false
+  const isFirst = metadata.deletionTimestamp === undefined
+  if (!isFirst && metadata.deletionGracePeriodSeconds === seconds) return false
   metadata.deletionTimestamp = timestamp(Date.parse(now()) + durationMs(seconds))
   metadata.deletionGracePeriodSeconds = seconds
-  if (first && metadata.generation) metadata.generation++
+  if (isFirst && metadata.generation) metadata.generation++
   return true
 }
 
 /** The finalizers after DELETE: the propagation policy decides which of the garbage collector's two are set. */
-function finalizersFor(metadata: ObjectMeta, options: DeleteOptions, byDefault: Propagation | undefined): string[] {
-  const now = metadata.finalizers ?? []
-  const wanted = byDefault === 'unsupported' ? undefined : wantedFinalizer(now, options, byDefault)
-  const kept = now.filter(
-    (finalizer) => finalizer === wanted || (finalizer !== 'orphan' && finalizer !== 'foregroundDeletion'),
+function finalizersFor(
+  metadata: ObjectMeta,
+  options: DeleteOptions,
+  defaultPropagation: Propagation | undefined,
+): string[] {
+  const current = metadata.finalizers ?? []
+  const chosen =
+    defaultPropagation === 'unsupported' ? undefined : propagationFinalizer(current, options, defaultPropagation)
+  const retained = current.filter(
+    (finalizer) => finalizer === chosen || (finalizer !== 'orphan' && finalizer !== 'foregroundDeletion'),
   )
-  return wanted === undefined || now.includes(wanted) ? kept : [...kept, wanted]
+  return chosen === undefined || current.includes(chosen) ? retained : [...retained, chosen]
 }
 
-function wantedFinalizer(
-  now: readonly string[],
+/** The finalizer that the options select; else the one that the object has, or the default of the kind. */
+function propagationFinalizer(
+  current: readonly string[],
   { propagationPolicy, orphanDependents }: DeleteOptions,
-  byDefault: Propagation | undefined,
+  defaultPropagation: Propagation | undefined,
 ): string | undefined {
   if (orphanDependents !== undefined) return orphanDependents ? 'orphan' : undefined
   if (propagationPolicy !== undefined)
     return { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }[propagationPolicy]
   return (
-    now.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ??
-    (byDefault === 'orphan' ? 'orphan' : undefined)
+    current.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion') ??
+    (defaultPropagation === 'orphan' ? 'orphan' : undefined)
   )
 }

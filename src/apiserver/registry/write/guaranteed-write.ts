@@ -5,8 +5,8 @@
  */
 import { serverTimeout } from '../../../machinery/status-error.ts'
 import { RetiredError } from '../cache/cacher.ts'
-import type { Lost } from '../registry.ts'
 import type { StoredObject } from '../stored-object.ts'
+import type { Lost } from './commits.ts'
 import type { Turn } from './turns.ts'
 import type { WriteContext } from './write-context.ts'
 

@@ -11,8 +11,8 @@ import { conflict, invalid, notFound, objectModified } from '../../../machinery/
 import { invalidValue } from '../../../machinery/validation/field-error.ts'
 import { isUnchanged } from '../../apply/index.ts'
 import { parseObjectVersion } from '../../request-options/parameters.ts'
-import type { Lost } from '../registry.ts'
 import { type StoredObject, unstored } from '../stored-object.ts'
+import type { Lost } from './commits.ts'
 import { createIfAbsent } from './create-object.ts'
 import { guaranteedWrite } from './guaranteed-write.ts'
 import {
@@ -83,9 +83,9 @@ async function attemptUpdate(
   checkUid(context, options.uid, old.metadata.uid ?? '')
   await context.pause()
   // A change that replaces the object, or makes a new one of it, needs no copy.
-  const start = options.startsFromLive ? live.parse() : old
+  const input = options.startsFromLive ? live.parse() : old
   if (options.startsFromLive) await context.pause()
-  const { object, tracked } = await options.change(start)
+  const { object, tracked } = await options.change(input)
   await context.pause()
   if (!tracked) await track(context, object, old)
   await context.pause()
@@ -142,7 +142,7 @@ async function commitChange(
   await admission.validate(attributes(context, 'UPDATE', object, old))
 
   if (endsDeletion(context, object)) {
-    const removed = write.dryRun ? live.revision : await registry.remove(resource, key, live.revision)
+    const removed = write.dryRun ? live.revision : await registry.commits.remove(resource, key, live.revision)
     // Another writer that removed the last finalizer at the same time has already done it.
     if (typeof removed === 'string' && (await registry.newest(resource, key))) return removed
     return unstored(resource, object)
@@ -162,7 +162,7 @@ async function commitChange(
   }
   await context.pause()
   if (write.dryRun) return unstored(resource, object)
-  return registry.put(resource, key, object, live, {
+  return registry.commits.put(resource, key, object, live, {
     onlyMetadataChanged,
     validSpec: isSpecKnown || needsFullValidation(context.subresource),
   })
@@ -173,16 +173,16 @@ async function commitChange(
  * again. Returns true if everything but the metadata is equal. Neither object may be modified afterwards.
  */
 function shareUnchanged(object: Unstructured, old: Unstructured): boolean {
-  let all = true
+  let isEqual = true
   for (const field in object) {
     if (field === 'metadata') continue
-    const before = own(old, field)
-    if (object[field] === before) continue
-    if (jsonEqual(object[field], before)) setOwn(object, field, before)
-    else all = false
+    const oldValue = own(old, field)
+    if (object[field] === oldValue) continue
+    if (jsonEqual(object[field], oldValue)) setOwn(object, field, oldValue)
+    else isEqual = false
   }
-  for (const field in old) if (old[field] !== undefined && own(object, field) === undefined) all = false
-  return all
+  for (const field in old) if (old[field] !== undefined && own(object, field) === undefined) isEqual = false
+  return isEqual
 }
 
 /** Restores the fields that clients cannot change, and those that only another endpoint writes. */
@@ -207,11 +207,11 @@ function prepareUpdate(
   else delete metadata.namespace
 
   const fields = object as Unstructured
-  const before = old as Unstructured
+  const oldFields = old as Unstructured
   if (subresource === 'status') {
-    for (const field of new Set([...Object.keys(fields), ...Object.keys(before)])) {
+    for (const field of new Set([...Object.keys(fields), ...Object.keys(oldFields)])) {
       if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion')
-        restore(fields, before, field)
+        restore(fields, oldFields, field)
     }
     restoreMetadata(metadata, old.metadata, resetFields(resource, subresource))
     resource.removeFields?.(object, old)
@@ -222,13 +222,13 @@ function prepareUpdate(
   partial?.prepare(object, old)
   // A new number of replicas is a new spec.
   if (subresource && subresource !== 'scale' && !partial) return
-  if (definition.subresources?.status && !partial) restore(fields, before, 'status')
+  if (definition.subresources?.status && !partial) restore(fields, oldFields, 'status')
   resource.removeFields?.(object, old)
   if (!partial) definition.prepare?.update?.(object, old)
   const { generation } = definition
-  const counts = generation === 'spec' ? !semanticallyEqual(fields.spec, before.spec) : generation?.(object, old)
+  const isNewSpec = generation === 'spec' ? !semanticallyEqual(fields.spec, oldFields.spec) : generation?.(object, old)
   // A partial write may have replaced the metadata.
-  if (counts) object.metadata.generation = (old.metadata.generation ?? 0) + 1
+  if (isNewSpec) object.metadata.generation = (old.metadata.generation ?? 0) + 1
 }
 
 /** Restores the reset fields of the metadata, except managedFields. */

@@ -41,7 +41,7 @@ export interface WriteContext {
    * The request that this write serves: once its signal is aborted, nobody waits for the result. The server's own
    * writes have none.
    */
-  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline' | 'waitedMs'>>
+  readonly request?: Pick<Request, 'signal'> & Partial<Pick<Request, 'info' | 'deadline'>>
   /**
    * For writes that create a missing object although their verb is another: throws 403 if the user may not create it.
    */

@@ -35,7 +35,6 @@ export interface AppliedBody {
 /** Reads the body of an apply: YAML, which includes JSON. Throws 400. */
 export async function readApplied(request: Request, { fieldValidation }: WriteOptions): Promise<AppliedBody> {
   const bytes = await request.body(maxBodyBytes)
-  request.bodyBytes = bytes.length
   let parsed: ParsedYaml | undefined = parseApplied(bytes)
   request.audit?.recordBody(parsed.value)
   const { strict } = parsed

@@ -61,7 +61,6 @@ export async function readPatch(
   if (custom && (!type || type === 'strategic')) throw unsupported(customTypes)
   if (!type) throw new StatusError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   const bytes = await request.body(maxBodyBytes)
-  request.bodyBytes = bytes.length
   const text = bytes.toString()
   const pause = pauses()
   const body = parse(text)

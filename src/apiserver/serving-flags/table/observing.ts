@@ -42,5 +42,10 @@ export const own: FlagSet = {
       "controllers that run in this process, as kube-controller-manager names them: '*' for all; none unless said",
     ),
     works('data-dir', 'string', 'where data are kept when --etcd-servers is not given', '.t8s'),
+    works(
+      'resource-metrics',
+      'bool',
+      'answer metrics.k8s.io from the kubelets, as metrics-server does, once there is one; t8s up does so by default',
+    ),
   ],
 }

@@ -3,8 +3,8 @@
  * (KEP-1855).
  */
 import type { V1CSIDriver, V1PersistentVolume, V1PersistentVolumeClaim } from '@kubernetes/client-node'
+import type { Pod } from '../../../../api/core/pod/references/object-names.ts'
 import type { KubeObject, Model } from '../../../../machinery/object.ts'
-import type { Pod } from '../../../authorization/node/pod-references.ts'
 import { quoted } from './write.ts'
 
 export interface StorageLookup {

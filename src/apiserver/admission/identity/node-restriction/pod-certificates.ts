@@ -1,8 +1,8 @@
 /** Nodes request certificates for the pods that run on them, with the current pod, account and node (KEP-4317). */
 import type { V1beta1PodCertificateRequest } from '@kubernetes/client-node'
+import { isMirror, type Pod } from '../../../../api/core/pod/references/object-names.ts'
 import type { KubeObject, Model } from '../../../../machinery/object.ts'
 import { internal, type StatusError } from '../../../../machinery/status-error.ts'
-import { isMirror, type Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import { type Node, type NodeWrite, quoted } from './write.ts'
 

@@ -1,8 +1,9 @@
 /** Nodes may create and delete their own mirror pods, update the status of their pods and evict them. */
+
+import { apiReference } from '../../../../api/core/pod/references/api-references.ts'
+import { isMirror, mirrorAnnotation, type Pod } from '../../../../api/core/pod/references/object-names.ts'
 import { semanticallyEqual } from '../../../../machinery/equality.ts'
-import { isMirror, mirrorAnnotation, type Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
-import { apiReference } from './api-references.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'
 
 export function admitPod(write: NodeWrite, lookup: Lookup): void | Promise<void> {

@@ -1,8 +1,9 @@
 /** Nodes may request tokens only for the pods that run on them, bound to these pods. */
+
+import type { Pod } from '../../../../api/core/pod/references/object-names.ts'
 import { after } from '../../../../lib/flow/after.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
 import type { Authorizer } from '../../../authorization/authorizer.ts'
-import type { Pod } from '../../../authorization/node/pod-references.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import { type StorageLookup, usesAudience } from './pod-audiences.ts'
 import { type Lookup, type NodeWrite, quoted } from './write.ts'

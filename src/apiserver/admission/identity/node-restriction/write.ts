@@ -1,7 +1,7 @@
 /** A write of a node. */
 import type { V1Node } from '@kubernetes/client-node'
+import type { Pod } from '../../../../api/core/pod/references/object-names.ts'
 import type { Model } from '../../../../machinery/object.ts'
-import type { Pod } from '../../../authorization/node/pod-references.ts'
 import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 
 export type Node = Model<V1Node>

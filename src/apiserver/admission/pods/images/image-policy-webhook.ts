@@ -36,8 +36,8 @@ export function imagePolicyWebhook({ find, configuration, places, log }: PluginS
       const pod = writtenPod(pods, { ...attributes, subresource: '' })
       if (!pod) return
       const body = reviewOf(pod, namespace, subresource === '' ? 'containers' : 'ephemeralContainers')
-      const kept = cache.get(body)
-      return kept ? decide(attributes, kept) : review(attributes, pod, body)
+      const cached = cache.get(body)
+      return cached ? decide(attributes, cached) : review(attributes, pod, body)
     },
     async start() {
       const { readKubeconfig } = await import('../../../../kubeconfig/read-kubeconfig.ts')

@@ -8,7 +8,7 @@ import { labelValue, qualifiedName } from '../../../../machinery/validation/name
 import type { ServedResource } from '../../../registry/served-resource.ts'
 import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
-import { followedAnnotations } from '../namespace-annotations.ts'
+import { namespaceAnnotations } from '../namespace-annotations.ts'
 import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -20,7 +20,7 @@ const clusterDefault = 'clusterDefaultNodeSelector'
 export function podNodeSelector(sources: PluginSources): AdmissionPlugin {
   const pods = sources.find('v1/pods')
   const selectors = configured(sources.configuration('PodNodeSelector'))
-  const namespaces = followedAnnotations(sources, [annotation])
+  const namespaces = namespaceAnnotations(sources, [annotation])
   return {
     name: 'PodNodeSelector',
     handles: ['CREATE'],

@@ -10,7 +10,7 @@ import { own } from '../../../../lib/own.ts'
 import { decodeConfiguration, listOf, structOf, text } from '../../../../machinery/decode/configuration.ts'
 import { internal } from '../../../../machinery/status-error.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
-import { followedAnnotations } from '../namespace-annotations.ts'
+import { namespaceAnnotations } from '../namespace-annotations.ts'
 import { type PodWithSpec, writtenPod } from '../pod-write.ts'
 import { areAllowed, mergeTolerations, type Toleration } from './tolerations.ts'
 
@@ -27,7 +27,7 @@ const memoryPressure: Toleration = {
 export function podTolerationRestriction(sources: PluginSources): AdmissionPlugin {
   const pods = sources.find('v1/pods')
   const cluster = configured(sources.configuration('PodTolerationRestriction'))
-  const namespaces = followedAnnotations(sources, [defaultsKey, allowedKey])
+  const namespaces = namespaceAnnotations(sources, [defaultsKey, allowedKey])
   const check = ({ spec }: PodWithSpec, annotations: Readonly<Record<string, string>>): void => {
     const ofNamespace = parse(own(annotations, allowedKey))
     if (!spec.tolerations?.length || areAllowed(spec.tolerations, ofNamespace ?? cluster.allowed)) return

@@ -5,7 +5,7 @@
 import type { Pod } from '../../../../api/core/pod/model.ts'
 import { own } from '../../../../lib/own.ts'
 import type { KubeObject } from '../../../../machinery/object.ts'
-import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import { Informer } from '../../../registry/informer.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
 
 interface Binding extends KubeObject {
@@ -18,7 +18,7 @@ const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 
 export function podTopologyLabels({ registry, find, log }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
-  const nodes = new FollowedObjects<Labels | undefined>({
+  const nodes = new Informer<Labels | undefined>({
     registry,
     resource: find('v1/nodes'),
     read: ({ summary }) => topologyOf(summary.labels),

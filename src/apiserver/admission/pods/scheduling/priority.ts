@@ -4,7 +4,7 @@
 import type { V1PriorityClass } from '@kubernetes/client-node'
 import { after } from '../../../../lib/flow/after.ts'
 import type { Model } from '../../../../machinery/object.ts'
-import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import { Informer } from '../../../registry/informer.ts'
 import type { AdmissionAttributes } from '../../../registry/write/admission.ts'
 import { forbiddenWrite } from '../../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../../plugin.ts'
@@ -25,13 +25,13 @@ const withoutClass: Priority = { name: '', value: 0, preemptionPolicy: 'PreemptL
 export function priority({ registry, find, log }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
   const classes = find('scheduling.k8s.io/v1/priorityclasses')
-  let byDefault: Priority | undefined
-  const followed = new FollowedObjects<Priority>({
+  let defaultClass: Priority | undefined
+  const informer = new Informer<Priority>({
     registry,
     resource: classes,
     read: (object) => priorityOf(object.parse<PriorityClass>()),
-    changed: (value, before) => {
-      if (value?.isDefault || before?.isDefault) byDefault = lowestDefault(followed.all())
+    changed: (value, old) => {
+      if (value?.isDefault || old?.isDefault) defaultClass = lowestDefault(informer.all())
     },
     log,
   })
@@ -43,7 +43,7 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
       if (!pod) return
       if (attributes.operation === 'UPDATE') return restorePriority(pod, attributes)
       const { priorityClassName } = pod.spec
-      if (!priorityClassName) return setPriority(attributes, pod, byDefault ?? withoutClass)
+      if (!priorityClassName) return setPriority(attributes, pod, defaultClass ?? withoutClass)
       return after(classNamed(priorityClassName), (found) => {
         if (!found) throw forbiddenWrite(attributes, `no PriorityClass with name ${priorityClassName} was found`)
         setPriority(attributes, pod, found)
@@ -51,21 +51,21 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
     },
     validate(attributes) {
       const { resource, subresource, object, operation } = attributes
-      if (resource !== classes || subresource || !object || !(object as PriorityClass).globalDefault || !byDefault)
+      if (resource !== classes || subresource || !object || !(object as PriorityClass).globalDefault || !defaultClass)
         return
-      if (operation === 'UPDATE' && byDefault.name === object.metadata.name) return
+      if (operation === 'UPDATE' && defaultClass.name === object.metadata.name) return
       throw forbiddenWrite(
         attributes,
-        `PriorityClass ${byDefault.name} is already marked as default. Only one default can exist`,
+        `PriorityClass ${defaultClass.name} is already marked as default. Only one default can exist`,
       )
     },
-    start: () => followed.start(),
-    stop: () => followed.stop(),
+    start: () => informer.start(),
+    stop: () => informer.stop(),
   }
 
   /** A class created just now may not have been observed yet. */
   function classNamed(name: string): Priority | undefined | Promise<Priority | undefined> {
-    const known = followed.get('', name)
+    const known = informer.get('', name)
     if (known) return known
     return after(
       registry.get(classes, classes.key('', name)),
@@ -81,7 +81,7 @@ const priorityOf = ({ metadata, value = 0, preemptionPolicy, globalDefault = fal
   isDefault: globalDefault,
 })
 
-/** Two servers may have created one default class each at the same time. */
+/** Two servers may have created a default class at the same time. */
 function lowestDefault(all: Iterable<Priority>): Priority | undefined {
   let lowest: Priority | undefined
   for (const one of all) if (one.isDefault && (!lowest || one.value < lowest.value)) lowest = one
@@ -90,9 +90,9 @@ function lowestDefault(all: Iterable<Priority>): Priority | undefined {
 
 /** Restores fields that the update leaves out. Validation rejects changes of their values. */
 function restorePriority(pod: PodWithSpec, { old }: AdmissionAttributes): void {
-  const before = (old as PodWithSpec | undefined)?.spec
-  pod.spec.priority ??= before?.priority
-  pod.spec.preemptionPolicy ??= before?.preemptionPolicy
+  const oldSpec = (old as PodWithSpec | undefined)?.spec
+  pod.spec.priority ??= oldSpec?.priority
+  pod.spec.preemptionPolicy ??= oldSpec?.preemptionPolicy
 }
 
 function setPriority(

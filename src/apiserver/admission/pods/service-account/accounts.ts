@@ -1,7 +1,7 @@
 /** A cache of service accounts. Waits for the default account of a new namespace, which a controller creates. */
 import type { V1ServiceAccount } from '@kubernetes/client-node'
 import type { Model } from '../../../../machinery/object.ts'
-import { FollowedObjects } from '../../../registry/followed/followed-objects.ts'
+import { Informer } from '../../../registry/informer.ts'
 import type { PluginSources } from '../../plugin.ts'
 import type { AllowedSecrets } from './secret-references.ts'
 
@@ -22,13 +22,13 @@ const truths: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'Tru
 
 export class Accounts {
   readonly #sources: PluginSources
-  readonly #followed: FollowedObjects<Account>
+  readonly #informer: Informer<Account>
   /** By namespace: callbacks that wait for its default account. */
   readonly #waiting = new Map<string, Set<(account: Account | undefined) => void>>()
 
   constructor(sources: PluginSources) {
     this.#sources = sources
-    this.#followed = new FollowedObjects<Account>({
+    this.#informer = new Informer<Account>({
       registry: sources.registry,
       resource: sources.find('v1/serviceaccounts'),
       read: (object) => accountOf(object.parse<Model<V1ServiceAccount>>()),
@@ -40,17 +40,17 @@ export class Accounts {
   }
 
   start(): Promise<void> {
-    return this.#followed.start()
+    return this.#informer.start()
   }
 
   stop(): void {
-    this.#followed.stop()
+    this.#informer.stop()
     for (const waiting of [...this.#waiting.values()]) for (const done of [...waiting]) done(undefined)
   }
 
   /** Returns undefined for a missing account. Waits for a missing default account first. */
   get(namespace: string, name: string): Account | Promise<Account | undefined> {
-    return this.#followed.get(namespace, name) ?? this.#find(namespace, name)
+    return this.#informer.get(namespace, name) ?? this.#find(namespace, name)
   }
 
   async #find(namespace: string, name: string): Promise<Account | undefined> {
@@ -59,7 +59,7 @@ export class Accounts {
     const found = await registry.get(accounts, accounts.key(namespace, name))
     if (found) return accountOf(found.parse<Model<V1ServiceAccount>>())
     if (name !== defaultAccount) return undefined
-    return this.#followed.get(namespace, name) ?? this.#waitForDefaultAccount(namespace)
+    return this.#informer.get(namespace, name) ?? this.#waitForDefaultAccount(namespace)
   }
 
   #waitForDefaultAccount(namespace: string): Promise<Account | undefined> {

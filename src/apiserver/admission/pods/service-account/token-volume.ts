@@ -9,12 +9,12 @@ const tokenSeconds = 3607
 
 /** Mounts the volume in all containers that have no other mount at its path. */
 export function mountToken(spec: PodSpec): void {
-  const there = spec.volumes?.find((volume) => volume.name.startsWith(tokenVolumePrefix))
-  const name = there?.name ?? generateName(tokenVolumePrefix)
+  const existing = spec.volumes?.find((volume) => volume.name.startsWith(tokenVolumePrefix))
+  const name = existing?.name ?? generateName(tokenVolumePrefix)
   const isMounted = [...mountIn(spec.initContainers ?? [], name), ...mountIn(spec.containers ?? [], name)].includes(
     true,
   )
-  if (!there && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
+  if (!existing && isMounted) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)]
 }
 
 /** Returns for each container whether the volume was mounted. */

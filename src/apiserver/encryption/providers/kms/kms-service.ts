@@ -1,18 +1,8 @@
 /** A client for a KMS plug-in: gRPC over a unix socket. */
 import { randomUUID } from 'node:crypto'
-import {
-  create,
-  type DescMessage,
-  type DescMethodUnary,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf'
-import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf'
 import { type EncryptResponse, KeyManagementService, type StatusResponse } from '#protobuf/kms-v2_pb.js'
-import { bufferOf } from '../../../../lib/buffer-of.ts'
-import { GrpcError } from './grpc-error.ts'
+import { pathOf, SocketClient } from '../../../../lib/grpc/socket-client.ts'
 
 /** A seed encrypted by the plug-in. */
 export type Sealed = Pick<EncryptResponse, 'ciphertext' | 'keyId' | 'annotations'>
@@ -32,16 +22,15 @@ export interface KeyService {
 export type CallObserver = (method: string, seconds: number, error?: Error) => void
 
 export class KmsService implements KeyService {
-  readonly #client: Client
+  readonly #client: SocketClient
   readonly #timeoutMs: number
   readonly #observeCall: CallObserver
 
   /** `endpoint` is for example `unix:///run/kms.sock`; `timeoutMs` limits each call. */
-  constructor(endpoint: string, timeoutMs: number, asked: CallObserver) {
-    this.#observeCall = asked
-    // A path that begins with @ is in the abstract namespace of Linux.
-    this.#client = new Client(endpoint.replace(/^unix:\/\/\/?@/, 'unix-abstract:'), credentials.createInsecure())
+  constructor(endpoint: string, timeoutMs: number, observeCall: CallObserver) {
+    this.#client = new SocketClient(endpoint)
     this.#timeoutMs = timeoutMs
+    this.#observeCall = observeCall
   }
 
   status(): Promise<KmsStatus> {
@@ -61,28 +50,20 @@ export class KmsService implements KeyService {
     this.#client.close()
   }
 
-  #call<I extends DescMessage, O extends DescMessage>(
-    { parent, name, input, output }: DescMethodUnary<I, O>,
+  async #call<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
   ): Promise<MessageShape<O>> {
-    const method = `/${parent.typeName}/${name}`
-    const start = performance.now()
-    const asked = (error?: Error): void => this.#observeCall(method, (performance.now() - start) / 1000, error)
-    return new Promise((resolve, reject) => {
-      const deadline = Date.now() + this.#timeoutMs
-      this.#client.makeUnaryRequest<MessageShape<I>, MessageShape<O>>(
-        method,
-        (message) => bufferOf(toBinary(input, message)),
-        (bytes) => fromBinary(output, bytes),
-        create(input, request),
-        { deadline },
-        (cause: ServiceError | null, value?: MessageShape<O>) => {
-          const error = cause ? new GrpcError(cause) : undefined
-          asked(error)
-          if (error) reject(error)
-          else resolve(value!)
-        },
-      )
-    })
+    const started = performance.now()
+    const observe = (error?: Error): void =>
+      this.#observeCall(pathOf(method), (performance.now() - started) / 1000, error)
+    try {
+      const response = await this.#client.call(method, request, { timeoutMs: this.#timeoutMs })
+      observe()
+      return response
+    } catch (error) {
+      observe(error as Error)
+      throw error
+    }
   }
 }

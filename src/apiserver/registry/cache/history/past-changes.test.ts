@@ -7,20 +7,20 @@ import { changesAfter } from './past-changes.ts'
 test('past changes are read in portions, from memory and the store, complete and in order', async () => {
   const store = memoryStore()
   const { registry, resource, put, remove } = fixture(store)
-  const start = store.revision
+  const start = await store.currentRevision()
   for (let i = 0; i < 3000; i++) await (i % 5 === 4 ? remove(`n${i % 50}`) : put(`n${i % 50}`, 'x'.repeat(2000)))
   const view = await registry.cacher(resource).ready()
   for (let i = 0; i < 900; i++) await put(`n${i % 50}`, 'x'.repeat(2000))
-  const seen: number[] = []
+  const revisions: number[] = []
   let portions = 0
   for (let revision = start; revision < view.revision; portions++) {
     const { changes, through } = await changesAfter(view, store, resource.range('default'), revision)
     assert.ok(changes.length <= 501)
-    seen.push(...changes.map((change) => change.revision))
+    revisions.push(...changes.map((change) => change.revision))
     revision = through
   }
   assert.deepEqual(
-    seen,
+    revisions,
     Array.from({ length: view.revision - start }, (_, i) => start + 1 + i),
   )
   assert.ok(portions > 10, `${portions} portions`)
@@ -29,12 +29,12 @@ test('past changes are read in portions, from memory and the store, complete and
 test('a namespace without changes yields no changes and reads up to the newest revision', async () => {
   const store = memoryStore()
   const { registry, resource, put } = fixture(store)
-  const start = store.revision
+  const start = await store.currentRevision()
   for (let i = 0; i < 100; i++) await put(`n${i}`)
   const view = await registry.cacher(resource).ready()
   assert.deepEqual(await changesAfter(view, store, resource.range('other'), start), {
     changes: [],
-    through: store.revision,
+    through: await store.currentRevision(),
   })
 })
 
