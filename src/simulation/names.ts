@@ -28,4 +28,3 @@ export const fleetGroupsKey = 'groups'
 
 /** The user agent, and so the field manager: that of a kubelet. */
 export const agentName = 'kubelet'
-export const leaseNamespace = 'kube-node-lease'

@@ -2,20 +2,21 @@
 import { Connection, type ServerAccess } from '../client/connection/connection.ts'
 import { configMaps } from '../client/kinds.ts'
 import { RestClient } from '../client/rest/rest-client.ts'
-import { KubeletServer } from './kubelet/kubelet-server.ts'
-import { kubeletPage } from './kubelet/pages.ts'
+import { messageOf } from '../lib/message-of.ts'
+import { KubeletServer } from '../node/server/kubelet-server.ts'
+import { type KubeletSources, simulatedKubelets } from './kubelet/simulated-kubelets.ts'
 import { KubeletEvents } from './kubelet-events.ts'
 import { agentName } from './names.ts'
 import { Adoption } from './nodes/adoption.ts'
 import { Fleet, type WantedFleet } from './nodes/fleet.ts'
 import type { KubeletEndpoint } from './nodes/node-object.ts'
 import { NodeRunner, type NodeStages } from './nodes/node-runner.ts'
+import { NodeTypes } from './nodes/node-types.ts'
 import { Evictor } from './pods/eviction/evictor.ts'
 import { PodRunner, type PodStages } from './pods/pod-runner.ts'
 import { parseStages } from './stages/stage.ts'
 import { nodeStages, podStages } from './stages/stage-runner.ts'
-import { metricsApi } from './usage/metrics-api.ts'
-import { registerMetrics, unregisterMetrics } from './usage/register.ts'
+import { removeOldMetricsApi } from './usage/old-metrics-api.ts'
 
 export interface SimulationOptions {
   /** The name of the fleet. Nodes of other owners are ignored. */
@@ -35,8 +36,6 @@ export interface KubeletSettings {
   /** Default: any free port. */
   readonly port?: number
   readonly tls: { readonly cert: string; readonly key: string }
-  /** The CA of its certificate in PEM. The certificate must also be valid for `metrics-server.kube-system.svc`. */
-  readonly ca: string
   /** A PEM bundle of CAs for client certificates. Default: the one that the API server publishes. */
   readonly clientCA?: string
 }
@@ -76,54 +75,55 @@ async function start(
   const defaults = (nodeName: string) => fleet.groupOf(nodeName)?.pods ?? {}
   const agent = (name: string) => keeper.agent(name)
   const podsOf = (nodeName: string) => pods.ofNode(nodeName)
-  const sources = {
-    agent,
-    agents: () => keeper.agents,
-    pod: (namespace: string, name: string) => pods.find(namespace, name),
-    pods: (namespace: string) => pods.all(namespace),
-    podsOf,
-    defaults,
-    now,
-  }
   const stages = stagesOf(stageFile, client, events, log)
   const pods = new PodRunner({ client, events, agent, defaults, stages: stages.pods, log })
-  const http = new KubeletServer({
-    client,
-    address: kubelet.bindAddress ?? kubelet.address,
-    port: kubelet.port ?? 0,
-    tls: kubelet.tls,
-    clientCA: kubelet.clientCA ?? published['client-ca-file'] ?? '',
-    frontProxyCA: published['requestheader-client-ca-file'] ?? '',
-    agent,
-    pods,
-    pages: (path, of) => kubeletPage(sources, path, of),
-    api: (path, query, accept) => metricsApi(sources, path, query, accept),
-    log,
-  })
+  const http = kubeletServer(client, kubelet, published, { agent, podsOf, defaults, now, pods })
   const place: KubeletEndpoint = { address: kubelet.address, port: await http.listen() }
   const changed: ConstructorParameters<typeof NodeRunner>[0]['onNodeChange'] = (of, isDeleted) => {
-    if (!isDeleted) pods.nodeChanged(of)
+    if (!isDeleted) {
+      pods.nodeChanged(of)
+      types.check(of)
+    }
     evictor.nodeChanged(of, isDeleted)
   }
   const evictor = new Evictor({ events, agent, podsOf, defaults, evict: (pod, message) => pods.evict(pod, message) })
   const keeper = new NodeRunner({ client, owner, events, place, onNodeChange: changed, stages: stages.nodes, log })
-  const fleet = new Fleet({ client, owner, place, wanted, log })
+  const types = new NodeTypes({ client, agents: () => keeper.agents, log })
+  const fleet = new Fleet({ client, owner, place, wanted, types, log })
   const adoption = new Adoption({ client, owner, log })
   const stop = async (): Promise<void> => {
     evictor.stop()
-    await Promise.all([adoption.stop(), fleet.stop(), keeper.stop(), pods.stop(), http.close()])
+    await Promise.all([adoption.stop(), fleet.stop(), types.stop(), keeper.stop(), pods.stop(), http.close()])
     events.stop()
   }
   try {
-    await adoption.start()
+    await Promise.all([adoption.start(), types.start()])
     await keeper.start()
     await Promise.all([fleet.start(), pods.start()])
-    await registerMetricsApi(client, owner, kubelet, place.port, wanted.size === 0, log)
+    await removeOldMetricsApi(client, owner).catch((error) =>
+      log(`cannot remove the APIService of an earlier release: ${messageOf(error)}`),
+    )
   } catch (error) {
     await stop()
     throw error
   }
   return { stop }
+}
+
+function kubeletServer(
+  client: RestClient,
+  { address, bindAddress = address, port = 0, tls, clientCA }: KubeletSettings,
+  published: Readonly<Record<string, string>>,
+  sources: KubeletSources,
+): KubeletServer {
+  return new KubeletServer({
+    client,
+    address: bindAddress,
+    port,
+    tls,
+    clientCA: clientCA ?? published['client-ca-file'] ?? '',
+    nodes: simulatedKubelets(sources),
+  })
 }
 
 function stagesOf(
@@ -141,29 +141,10 @@ function stagesOf(
   }
 }
 
-/** The CAs of clients and of front proxies that API servers publish; empty if they do not. */
+/** The CAs of clients that API servers publish; empty if they do not. */
 async function publishedAuthorities(client: RestClient): Promise<Readonly<Record<string, string>>> {
   const published = await client
     .find(configMaps, 'kube-system', 'extension-apiserver-authentication')
     .catch(() => undefined)
   return published?.data ?? {}
-}
-
-async function registerMetricsApi(
-  client: RestClient,
-  owner: string,
-  { address, ca }: KubeletSettings,
-  port: number,
-  isEmpty: boolean,
-  log: (line: string) => void,
-): Promise<void> {
-  try {
-    if (isEmpty) await unregisterMetrics(client, owner)
-    else if (
-      !(await registerMetrics(client, owner, { host: address === '127.0.0.1' ? 'localhost' : address, port, ca }))
-    )
-      log('metrics.k8s.io is served by another service: simulated usage is not available')
-  } catch (error) {
-    log(`cannot register metrics.k8s.io: ${error instanceof Error ? error.message : String(error)}`)
-  }
 }

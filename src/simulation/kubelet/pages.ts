@@ -2,11 +2,11 @@
 
 import type { Pod } from '../../client/kinds.ts'
 import { writeJson } from '../../lib/exact-json.ts'
+import { timestamp } from '../../machinery/values/timestamp.ts'
+import type { Page } from '../../node/server/served-nodes.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import type { BehaviourDefaults } from '../pods/behaviour.ts'
-import { timestamp } from '../timing/timestamp.ts'
 import { runningContainers, type Usage, usageOf, usageOfPods } from '../usage/usage.ts'
-import type { Page } from './kubelet-server.ts'
 
 export interface PageSources {
   readonly podsOf: (nodeName: string) => Iterable<Pod>
@@ -26,6 +26,7 @@ export function kubeletPage(sources: PageSources, path: string, agent: NodeAgent
       metadata: {},
       items: path === '/runningpods/' ? pods.filter(({ status }) => status?.phase === 'Running') : pods,
     })
+  if (path === '/healthz') return { type: 'text/plain; charset=utf-8', text: 'ok' }
   if (path === '/stats/summary') return json(summary(sources, agent, pods))
   if (path === '/metrics/resource')
     return { type: 'text/plain; version=0.0.4; charset=utf-8', text: resourceMetrics(sources, agent, pods) }
@@ -37,6 +38,7 @@ function summary({ defaults, now }: PageSources, { name, node }: NodeAgent, pods
   const stats = ({ cpuNano, memoryBytes }: Usage): object => ({
     cpu: { time, usageNanoCores: Math.round(cpuNano) },
     memory: { time, usageBytes: Math.round(memoryBytes), workingSetBytes: Math.round(memoryBytes) },
+    swap: { time, swapUsageBytes: 0 },
   })
   return {
     node: {

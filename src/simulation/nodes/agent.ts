@@ -1,8 +1,9 @@
 /** The state of a simulated node's kubelet. It writes nothing; `NodeRunner` does. */
 import type { Node } from '../../client/kinds.ts'
 import type { Cidr } from '../../lib/cidr.ts'
+import type { KnownLease } from '../../node/status/lease.ts'
 import { failureAnnotation } from '../names.ts'
-import { type Failure, isFailure } from './conditions.ts'
+import { type Failure, isFailure } from './failures.ts'
 import { internalAddress } from './node-object.ts'
 import { NodeResources } from './node-resources.ts'
 import { PodAddresses, rangesOf } from './pod-addresses.ts'
@@ -20,7 +21,7 @@ export class NodeAgent {
   /** True after a failure has ended: the kubelet then reports healthy conditions once, even with stages. */
   hasRecovered = false
   /** The resource version of its lease as last written or read. */
-  lease: { readonly resourceVersion: string | undefined } | undefined
+  lease: KnownLease | undefined
 
   constructor(node: Node) {
     this.#node = node

@@ -11,6 +11,7 @@ import { semanticallyEqual } from '../../machinery/equality.ts'
 import { fleetConfigMapOf, fleetGroupsKey, fleetLabelValue, fleetSizeKey, nodeLabel, ownerLabel } from '../names.ts'
 import { type KubeletEndpoint, newNode } from './node-object.ts'
 import { defaultGroup, type NodeGroup, type PlannedNode, planNodes } from './node-shape.ts'
+import type { NodeTypes } from './node-types.ts'
 
 /** The requested fleet. Default for both: the values in the ConfigMap. */
 export interface WantedFleet {
@@ -23,6 +24,8 @@ export interface FleetOptions {
   readonly owner: string
   readonly place: KubeletEndpoint
   readonly wanted: WantedFleet
+  /** The taints of new nodes, beside those of their group. */
+  readonly types: Pick<NodeTypes, 'taints'>
   readonly log: (line: string) => void
 }
 
@@ -153,9 +156,10 @@ export class Fleet {
 
   /** Resolves with false if the name is taken. */
   async #create(planned: PlannedNode): Promise<boolean> {
-    const { client, owner, place } = this.#options
+    const { client, owner, place, types } = this.#options
+    const shape = { ...planned.shape, taints: types.taints(planned.shape.taints) }
     try {
-      await client.create(nodes, newNode(planned, owner, place, Date.now()))
+      await client.create(nodes, newNode({ ...planned, shape }, owner, place, Date.now()))
       return true
     } catch (error) {
       if (!isAlreadyExists(error)) throw error

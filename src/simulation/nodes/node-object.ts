@@ -1,8 +1,9 @@
 /** The Node object of a simulated node, as a kubelet registers and updates it. */
 import type { Node } from '../../client/kinds.ts'
 import { kubernetesVersion, release } from '../../lib/release.ts'
+import { nodeTypeLabel, simulatedNode } from '../../node/status/node-type.ts'
 import { fleetLabelValue, nodeLabel, ownerLabel } from '../names.ts'
-import { conditionsOf } from './conditions.ts'
+import { conditionsOf } from './failures.ts'
 import { defaultCapacity, defaultShape, type NodeShape, type PlannedNode } from './node-shape.ts'
 
 /** The features that a kubelet of 1.36 declares with its default configuration (KEP-5328). */
@@ -26,7 +27,7 @@ export interface KubeletEndpoint {
 
 /** The node to create. It is not ready until it has a network. */
 export function newNode({ name, shape }: PlannedNode, owner: string, place: KubeletEndpoint, now: number): Node {
-  const { labels, annotations, taints, architecture } = shape
+  const { labels, annotations, taints = [], architecture } = shape
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -39,12 +40,13 @@ export function newNode({ name, shape }: PlannedNode, owner: string, place: Kube
         'kubernetes.io/hostname': name,
         'kubernetes.io/os': 'linux',
         ...labels,
+        [nodeTypeLabel]: simulatedNode,
         [nodeLabel]: fleetLabelValue,
         [ownerLabel]: owner,
       },
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true', ...annotations },
     },
-    spec: taints ? { taints: taints.map((taint) => ({ ...taint })) } : {},
+    spec: taints.length > 0 ? { taints: taints.map((taint) => ({ ...taint })) } : {},
     status: { ...statusOf(name, shape, place), conditions: conditionsOf([], undefined, false, now) },
   }
 }

@@ -3,17 +3,18 @@
  * minutes, and leases every ten seconds. All nodes share one watch and one timer, and writes are spread over time.
  */
 import { Informer } from '../../client/informers/informer.ts'
-import { type Lease, leases, type Node, nodes } from '../../client/kinds.ts'
+import { leases, type Node, nodes } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { semanticallyEqual } from '../../machinery/equality.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import { changedConditions, eventOfCondition, type NodeCondition } from '../../node/status/conditions.ts'
+import { leaseMs, leaseNamespace, renewLease, statusMs } from '../../node/status/lease.ts'
 import type { KubeletEvents } from '../kubelet-events.ts'
-import { leaseNamespace, nodeLabel, ownerLabel } from '../names.ts'
+import { nodeLabel, ownerLabel } from '../names.ts'
 import { TaskQueue } from '../task-queue.ts'
 import { Alarms } from '../timing/alarms.ts'
-import { microTimestamp } from '../timing/timestamp.ts'
 import { NodeAgent } from './agent.ts'
-import { conditionsOf, eventOfCondition, type NodeCondition } from './conditions.ts'
+import { conditionsOf } from './failures.ts'
 import { completeStatus, type KubeletEndpoint, sharedFeatures } from './node-object.ts'
 import { ownRange } from './pod-addresses.ts'
 
@@ -39,17 +40,11 @@ export interface NodeRunnerOptions {
   readonly now?: () => number
 }
 
-/**
- * As a kubelet: a quarter of the lease duration. For a large fleet that would be most of the server's load, so it
- * renews at 25 s.
- */
-const leaseSeconds = 40
-const leaseMs = 10_000
+/** For a large fleet, a kubelet's interval would be most of the server's load. */
 const largeFleet = 1_000
 const largeFleetLeaseMs = 25_000
 /** Renewals are aligned to multiples of this, in ms: writes in one batch cost the server a fraction of single ones. */
 const leaseStepMs = 250
-const statusMs = 300_000
 /** A node without podCIDRs after this time gets a range from us. In ms. */
 const rangeMs = 1_000
 const retryMs = 2_000
@@ -207,7 +202,9 @@ export class NodeRunner {
     this.#alarms.set(key, Math.floor(next / leaseStepMs) * leaseStepMs)
     if (agent.failure === 'gone') return
     try {
-      await this.#writeLease(agent)
+      const { name, node } = agent
+      const uid = node.metadata.uid ?? ''
+      agent.lease = await renewLease(this.#options.client, { name, uid }, agent.lease, this.#now())
     } catch (error) {
       agent.lease = undefined
       if (!this.#stopping.signal.aborted && this.#agents.has(agent.name)) this.#alarms.set(key, this.#now() + retryMs)
@@ -215,30 +212,6 @@ export class NodeRunner {
       if (error.code !== 404 && error.code !== 409)
         this.#options.log(`cannot renew the lease of ${agent.name}: ${error.message}`)
     }
-  }
-
-  async #writeLease(agent: NodeAgent): Promise<void> {
-    const { client } = this.#options
-    const { name, node } = agent
-    const spec = { holderIdentity: name, leaseDurationSeconds: leaseSeconds, renewTime: microTimestamp(this.#now()) }
-    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: node.metadata.uid ?? '' }]
-    const lease: Lease = {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name, namespace: leaseNamespace, ownerReferences },
-      spec,
-    }
-    if (!agent.lease) {
-      const present = await client.find(leases, leaseNamespace, name)
-      if (present) agent.lease = { resourceVersion: present.metadata.resourceVersion }
-    }
-    const written = agent.lease
-      ? await client.update(leases, {
-          ...lease,
-          metadata: { ...lease.metadata, resourceVersion: agent.lease.resourceVersion },
-        })
-      : await client.create(leases, lease)
-    agent.lease = { resourceVersion: written.metadata.resourceVersion }
   }
 
   async #writeStatus(agent: NodeAgent): Promise<void> {
@@ -286,9 +259,6 @@ const ownConditionTypes = new Set(conditionsOf([], undefined, true, 0).map(({ ty
 const conditionsWithoutTimes = ({ status }: Node): object =>
   conditionTexts((status?.conditions ?? []).filter(({ type }) => ownConditionTypes.has(type)))
 
-const changedConditions = (before: readonly NodeCondition[], after: readonly NodeCondition[]): NodeCondition[] =>
-  after.filter(({ type, status }) => before.find((one) => one.type === type)?.status !== status)
-
 /** Stages may read any field. */
 function wholeNode(node: Node): Node {
   delete node.metadata.managedFields
@@ -298,13 +268,13 @@ function wholeNode(node: Node): Node {
 /** Reduces a node to the fields that are read: there may be thousands. */
 function transformNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const { name, uid, resourceVersion, labels, annotations, creationTimestamp } = metadata
-  const { podCIDR, podCIDRs } = spec ?? {}
+  const { podCIDR, podCIDRs, taints } = spec ?? {}
   const { conditions, capacity, allocatable, daemonEndpoints, nodeInfo, declaredFeatures } = status ?? {}
   return {
     apiVersion,
     kind,
     metadata: { name, uid, resourceVersion, labels, annotations, creationTimestamp },
-    spec: { podCIDR, podCIDRs },
+    spec: { podCIDR, podCIDRs, ...(taints && { taints }) },
     status: {
       conditions,
       capacity,

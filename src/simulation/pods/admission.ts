@@ -2,12 +2,12 @@
 import type { Pod } from '../../client/kinds.ts'
 import { own } from '../../lib/own.ts'
 import { isTolerated } from '../../machinery/selectors/toleration.ts'
+import { timestamp } from '../../machinery/values/timestamp.ts'
+import type { PodEvent, PodStatus } from '../../node/pods/pod-types.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
-import { pressureOf } from '../nodes/conditions.ts'
+import { pressureOf } from '../nodes/failures.ts'
 import { requestsOf } from '../nodes/node-resources.ts'
-import { timestamp } from '../timing/timestamp.ts'
 import { isCritical } from './eviction/ranking.ts'
-import type { PodEvent, PodStatus } from './lifecycle/pod-types.ts'
 
 export interface Rejection {
   readonly reason: string

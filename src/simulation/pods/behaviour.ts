@@ -4,9 +4,9 @@
 import type { Pod } from '../../client/kinds.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
+import type { ContainerKind } from '../../node/pods/pod-types.ts'
 import { annotationPrefix } from '../names.ts'
 import { hexOf } from '../nodes/node-object.ts'
-import type { ContainerKind } from './lifecycle/pod-types.ts'
 
 export interface Behaviour {
   /** The duration of the image pull, in ms; 0 if the image is present. */

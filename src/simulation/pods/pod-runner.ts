@@ -6,6 +6,8 @@ import { Informer } from '../../client/informers/informer.ts'
 import { type Pod, pods } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import { isTerminal, type PodEvent, type PodStatus } from '../../node/pods/pod-types.ts'
+import { statusPatch } from '../../node/pods/status-patch.ts'
 import type { KubeletEvents } from '../kubelet-events.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
 import { requestsOf } from '../nodes/node-resources.ts'
@@ -14,8 +16,7 @@ import { Alarms } from '../timing/alarms.ts'
 import { rejectedStatus, rejectionEvent, rejectionOf } from './admission.ts'
 import type { BehaviourDefaults } from './behaviour.ts'
 import { type Advance, advance, evictPod, type NodeContext } from './lifecycle/advance.ts'
-import { isTerminal, type PodEvent, type PodMemory, type PodStatus } from './lifecycle/pod-types.ts'
-import { statusPatch } from './status-patch.ts'
+import type { PodMemory } from './lifecycle/pod-memory.ts'
 import { podTransform } from './transform-pod.ts'
 
 /** Runs pods by stages instead of the default lifecycle. */
@@ -107,11 +108,6 @@ export class PodRunner {
 
   ofNode(name: string): Iterable<Pod> {
     return this.#informer.by(byNode, name)
-  }
-
-  /** The pods of a namespace, or all. */
-  all(namespace = ''): Iterable<Pod> {
-    return namespace ? this.#informer.in(namespace) : this.#informer.all()
   }
 
   /** Processes the pods of a node that was added, has recovered, or has addresses now. */
@@ -266,7 +262,7 @@ export class PodRunner {
       run.memory = memory
       return
     }
-    const patch = statusPatch(before, status)
+    const patch = statusPatch(before, status, 'all')
     if (!patch && !isGone && events.length === 0) {
       run.memory = memory
       return
@@ -309,7 +305,7 @@ export class PodRunner {
   }
 
   async #writeStatus(run: Run, status: PodStatus, events: readonly PodEvent[]): Promise<void> {
-    const patch = statusPatch(run.pod.status ?? {}, status)
+    const patch = statusPatch(run.pod.status ?? {}, status, 'all')
     if (patch) await this.#patch(run, patch)
     for (const event of events) this.#record(run.pod, event)
   }

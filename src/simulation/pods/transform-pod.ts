@@ -3,8 +3,8 @@
  * one workload once.
  */
 import type { Pod } from '../../client/kinds.ts'
+import type { Container, PodSpec, PodStatus } from '../../node/pods/pod-types.ts'
 import { annotationPrefix } from '../names.ts'
-import type { Container, PodSpec, PodStatus } from './lifecycle/pod-types.ts'
 
 /** `cacheFullPods` retains all fields for stages. */
 export function podTransform(cacheFullPods: boolean): (pod: Pod) => Pod {

@@ -1,7 +1,7 @@
 /** Functions for templates of stages that access the simulation, with kwok's names. */
 import type { Pod } from '../../client/kinds.ts'
 import type { NodeAgent } from '../nodes/agent.ts'
-import { conditionsOf } from '../nodes/conditions.ts'
+import { conditionsOf } from '../nodes/failures.ts'
 import { type Functions, plainFunctions } from './go-template/functions.ts'
 
 export function nodeFunctions(agent: NodeAgent, now: () => number): Functions {

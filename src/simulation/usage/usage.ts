@@ -3,10 +3,10 @@ import type { Pod } from '../../client/kinds.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { own } from '../../lib/own.ts'
 import { isQuantity, parseQuantity } from '../../machinery/values/quantity.ts'
+import type { Container } from '../../node/pods/pod-types.ts'
 import { annotationPrefix } from '../names.ts'
 import { hexOf } from '../nodes/node-object.ts'
 import type { BehaviourDefaults } from '../pods/behaviour.ts'
-import type { Container } from '../pods/lifecycle/pod-types.ts'
 
 export interface Usage {
   /** In nanocores. */

@@ -5,14 +5,14 @@
 import type { Pod } from '../../../client/kinds.ts'
 import { parseDurationMs } from '../../../lib/duration.ts'
 import { own } from '../../../lib/own.ts'
+import { isTerminal } from '../../../node/pods/pod-types.ts'
 import type { KubeletEvents } from '../../kubelet-events.ts'
 import { annotationPrefix } from '../../names.ts'
 import type { NodeAgent } from '../../nodes/agent.ts'
-import { type Pressure, pressureOf } from '../../nodes/conditions.ts'
+import { type Pressure, pressureOf } from '../../nodes/failures.ts'
 import { Alarms } from '../../timing/alarms.ts'
 import { runningContainers, storageBytes, usageOf } from '../../usage/usage.ts'
 import type { BehaviourDefaults } from '../behaviour.ts'
-import { isTerminal } from '../lifecycle/pod-types.ts'
 import { type Consumption, evictionMessage, isCritical, rank } from './ranking.ts'
 
 export interface EvictorOptions {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
-import { pressureOf } from '../../nodes/conditions.ts'
+import { pressureOf } from '../../nodes/failures.ts'
 import { binary, evictionMessage, isCritical, rank } from './ranking.ts'
 
 const mebi = 1024 * 1024

@@ -3,8 +3,8 @@ import { systemPriorityClasses } from '../../../api/scheduling/system-priority-c
 import { keyOf } from '../../../client/informers/object-store.ts'
 import type { Pod } from '../../../client/kinds.ts'
 import { canonicalQuantity, parseQuantity } from '../../../machinery/values/quantity.ts'
-import type { Pressure } from '../../nodes/conditions.ts'
-import type { Container } from '../lifecycle/pod-types.ts'
+import type { Container } from '../../../node/pods/pod-types.ts'
+import type { Pressure } from '../../nodes/failures.ts'
 
 /** The usage of the short resource by container, in bytes. Unmeasured containers are missing. */
 export type Consumption = ReadonlyMap<string, number>

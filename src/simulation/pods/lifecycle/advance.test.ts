@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../client/kinds.ts'
+import { type PodSpec, statusOf } from '../../../node/pods/pod-types.ts'
 import { advance, type NodeContext } from './advance.ts'
-import { type PodMemory, type PodSpec, statusOf } from './pod-types.ts'
+import type { PodMemory } from './pod-memory.ts'
 
-/** A pod and its clock. Each step computes what a kubelet would write. */
-function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> = {}, metadata: Pod['metadata'] = {}) {
-  let now = Date.parse('2026-01-01T00:00:00Z')
-  let memory: PodMemory = new Map()
-  const events: string[] = []
-  const problems: string[] = []
-  let pod: Pod = {
+function boundPod(spec: Partial<PodSpec>, annotations: Record<string, string>, metadata: Pod['metadata']): Pod {
+  return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
@@ -24,6 +20,15 @@ function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> =
     },
     spec: { nodeName: 'node-1', containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
   }
+}
+
+/** A pod and its clock. Each step computes what a kubelet would write. */
+function simulated(spec: Partial<PodSpec>, annotations: Record<string, string> = {}, metadata: Pod['metadata'] = {}) {
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  let memory: PodMemory = new Map()
+  const events: string[] = []
+  const problems: string[] = []
+  let pod = boundPod(spec, annotations, metadata)
   const surroundings = (): NodeContext => ({
     now,
     hostIP: '172.16.0.3',

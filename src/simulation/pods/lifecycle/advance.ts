@@ -3,21 +3,20 @@
  * the next change.
  */
 import type { Pod } from '../../../client/kinds.ts'
-import { timestamp } from '../../timing/timestamp.ts'
-import { type BehaviourDefaults, behaviourOf } from '../behaviour.ts'
-import { isComplete, podConditions } from './conditions.ts'
-import { type ContainerContext, killing, stepContainer, stopped } from './container.ts'
+import { timestamp } from '../../../machinery/values/timestamp.ts'
+import { isComplete, podConditions } from '../../../node/pods/conditions.ts'
 import {
   type Container,
-  type ContainerMemory,
   type ContainerStatus,
   isSidecar,
   isTerminal,
   type PodEvent,
-  type PodMemory,
   type PodStatus,
   statusOf,
-} from './pod-types.ts'
+} from '../../../node/pods/pod-types.ts'
+import { type BehaviourDefaults, behaviourOf } from '../behaviour.ts'
+import { type ContainerContext, killing, stepContainer, stopped } from './container.ts'
+import type { ContainerMemory, PodMemory } from './pod-memory.ts'
 
 export interface NodeContext {
   readonly now: number

@@ -3,18 +3,18 @@
  * function of its state and the time.
  */
 import type { Pod } from '../../../client/kinds.ts'
-import { hexOf } from '../../nodes/node-object.ts'
-import { timestamp } from '../../timing/timestamp.ts'
-import type { Behaviour } from '../behaviour.ts'
+import { timestamp } from '../../../machinery/values/timestamp.ts'
 import {
   type Container,
   type ContainerKind,
-  type ContainerMemory,
   type ContainerStatus,
   type PodEvent,
   statusOf,
   type Terminated,
-} from './pod-types.ts'
+} from '../../../node/pods/pod-types.ts'
+import { hexOf } from '../../nodes/node-object.ts'
+import type { Behaviour } from '../behaviour.ts'
+import type { ContainerMemory } from './pod-memory.ts'
 
 export interface ContainerContext {
   readonly pod: Pod

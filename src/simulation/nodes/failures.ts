@@ -1,9 +1,12 @@
-/** The conditions of a simulated node, with a kubelet's messages, healthy or failing. */
-import type { Node } from '../../client/kinds.ts'
+/** The conditions of a simulated node, healthy or failing. */
 import { parseQuantity } from '../../machinery/values/quantity.ts'
-import { timestamp } from '../timing/timestamp.ts'
-
-export type NodeCondition = NonNullable<NonNullable<Node['status']>['conditions']>[number]
+import {
+  conditionState,
+  healthyConditions,
+  type NodeCondition,
+  type NodeConditionState,
+  nodeConditions,
+} from '../../node/status/conditions.ts'
 
 /** Failures of a node. `gone` stops all updates, as a machine without power. */
 export const failures = ['not-ready', 'gone', 'disk-pressure', 'memory-pressure', 'pid-pressure'] as const
@@ -49,45 +52,29 @@ const pressures: Readonly<Record<string, Pressure>> = {
 export const pressureOf = (failure: Failure | undefined): Pressure | undefined =>
   failure === undefined ? undefined : pressures[failure]
 
-interface ConditionState {
-  readonly type: string
-  readonly status: 'True' | 'False'
-  readonly reason: string
-  readonly message: string
-}
-
-const state = (type: string, status: ConditionState['status'], reason: string, message: string): ConditionState => ({
-  type,
-  status,
-  reason,
-  message,
-})
-
-const healthy: readonly ConditionState[] = [
-  state('MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-  state('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-  state('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-  state('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
-]
-
-const failed: Readonly<Record<Exclude<Failure, 'gone'>, ConditionState>> = {
-  'not-ready': state(
+const failed: Readonly<Record<Exclude<Failure, 'gone'>, NodeConditionState>> = {
+  'not-ready': conditionState(
     'Ready',
     'False',
     'KubeletNotReady',
     'container runtime is down, PLEG is not healthy: pleg was last seen active 3m0s ago; threshold is 3m0s',
   ),
-  'disk-pressure': state('DiskPressure', 'True', 'KubeletHasDiskPressure', 'kubelet has disk pressure'),
-  'memory-pressure': state(
+  'disk-pressure': conditionState('DiskPressure', 'True', 'KubeletHasDiskPressure', 'kubelet has disk pressure'),
+  'memory-pressure': conditionState(
     'MemoryPressure',
     'True',
     'KubeletHasInsufficientMemory',
     'kubelet has insufficient memory available',
   ),
-  'pid-pressure': state('PIDPressure', 'True', 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available'),
+  'pid-pressure': conditionState(
+    'PIDPressure',
+    'True',
+    'KubeletHasInsufficientPID',
+    'kubelet has insufficient PID available',
+  ),
 }
 
-const withoutNetwork = state(
+const withoutNetwork = conditionState(
   'Ready',
   'False',
   'KubeletNotReady',
@@ -102,20 +89,9 @@ export function conditionsOf(
   hasNetwork: boolean,
   now: number,
 ): NodeCondition[] {
-  const time = timestamp(now)
   const failing = failure && failure !== 'gone' ? failed[failure] : undefined
-  return healthy.map((usual) => {
-    const current =
-      failing?.type === usual.type ? failing : usual.type === 'Ready' && !hasNetwork ? withoutNetwork : usual
-    const last = before.find(({ type }) => type === current.type)
-    return {
-      ...current,
-      lastHeartbeatTime: time,
-      lastTransitionTime: last?.status === current.status ? (last.lastTransitionTime ?? time) : time,
-    }
-  })
+  const current = healthyConditions.map((usual) =>
+    failing?.type === usual.type ? failing : usual.type === 'Ready' && !hasNetwork ? withoutNetwork : usual,
+  )
+  return nodeConditions(before, current, now)
 }
-
-/** The reason of the event that a kubelet records when a condition changes. */
-export const eventOfCondition = ({ type, status, reason = '' }: NodeCondition): string =>
-  type === 'Ready' ? (status === 'True' ? 'NodeReady' : 'NodeNotReady') : reason.replace(/^Kubelet/, 'Node')
