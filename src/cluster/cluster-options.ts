@@ -7,6 +7,7 @@ import type { PluginFactory } from '../scheduler/index.ts'
 import type { OpenOptions } from '../storage/log/index.ts'
 import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { KeyPair } from './pki/key-pair.ts'
+import type { RealNode } from './real-node/index.ts'
 import type { SimulatedNodes } from './simulation/index.ts'
 
 /** A store on the disk. */
@@ -46,10 +47,10 @@ export interface ClusterOptions {
   /** Flags of kube-controller-manager by name: `{ 'concurrent-deployment-syncs': '10' }`. */
   readonly controllerFlags?: Readonly<Record<string, string>>
   /**
-   * Number or options of simulated nodes. Their pods go through the phases without running anything. Default: none.
-   * Clusters with nodes have a default storage class.
+   * Number or options of simulated nodes, whose pods go through the phases without running anything; `{ real: true }`
+   * for a real node, which runs pods on this machine. Default: none. Clusters with nodes have a default storage class.
    */
-  readonly nodes?: number | SimulatedNodes
+  readonly nodes?: number | ClusterNodes
   /**
    * Runs controllers and simulated nodes on threads of their own, so that they do not delay requests, at the cost of
    * some memory: for long-lived clusters.
@@ -76,6 +77,15 @@ export interface ClusterOptions {
   readonly log?: Log
   /** As for `-v`: 0 is quiet, 2 logs the duration of each step of the start. */
   readonly verbosity?: number
+}
+
+/** Simulated nodes, a real node, or both. Without `count` there are no simulated nodes beside a real one. */
+export interface ClusterNodes extends SimulatedNodes {
+  /**
+   * True, or options, to make this machine a node, on containerd or another CRI runtime. Needs Linux, root and a
+   * cluster on disk.
+   */
+  readonly real?: boolean | RealNode
 }
 
 export interface ClusterSchedulerChoice {

@@ -13,6 +13,8 @@ export interface DataDirectory {
   readonly kubeconfig: string
   /** Directories of volumes; missing until the cluster uses them. */
   readonly volumes: string
+  /** The files of the real node's kubelet; missing in clusters without one. */
+  readonly node: string
 }
 
 /** Returns the paths of a data directory, without touching the disk. */
@@ -24,6 +26,7 @@ export function dataDirectoryPaths(directory: string): DataDirectory {
     pki: join(path, 'pki'),
     kubeconfig: join(path, 'kubeconfig'),
     volumes: join(path, 'volumes'),
+    node: join(path, 'node'),
   }
 }
 

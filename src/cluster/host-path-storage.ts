@@ -14,8 +14,8 @@ import type { Access } from '../kubeconfig/kubeconfig.ts'
 import { makeDirectory } from '../lib/files/make-directory.ts'
 import type { DataDirectory } from './data-directory.ts'
 
-const enabling = 'enable-hostpath-provisioner'
-const where = 'hostpath-provisioner-directory'
+const enableFlag = 'enable-hostpath-provisioner'
+const directoryFlag = 'hostpath-provisioner-directory'
 /** Containers may run as any user. */
 const passable = 0o755
 
@@ -30,11 +30,11 @@ export interface HostPathStorage {
 
 /** `data` is undefined for a cluster in memory, whose volumes are removed with it. */
 export function hostPathStorage(given: Readonly<Record<string, string>> = {}, data?: DataDirectory): HostPathStorage {
-  if (given[enabling] !== 'true') return { flags: given, begin: async () => {}, end: async () => {} }
-  const ownDirectory = data || given[where] ? undefined : mkdtempSync(join(tmpdir(), 't8s-volumes-'))
-  const directory = given[where] ?? data?.volumes ?? ownDirectory ?? ''
+  if (given[enableFlag] !== 'true') return { flags: given, begin: async () => {}, end: async () => {} }
+  const ownDirectory = data || given[directoryFlag] ? undefined : mkdtempSync(join(tmpdir(), 't8s-volumes-'))
+  const directory = given[directoryFlag] ?? data?.volumes ?? ownDirectory ?? ''
   return {
-    flags: { ...given, [where]: directory },
+    flags: { ...given, [directoryFlag]: directory },
     async begin(administrator) {
       // The directory is created after the class.
       if (!ownDirectory && existsSync(directory)) return

@@ -8,6 +8,8 @@ import type { ClusterParts } from './components/component.ts'
 import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory } from './data-directory.ts'
+import { checkStorage } from './real-node/index.ts'
+import type { CheckedNode } from './real-node/requirements.ts'
 import { checkScheduler } from './scheduler/index.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
@@ -27,6 +29,7 @@ const timingVerbosity = 2
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { log = () => {}, storage, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange: serviceRanges = defaultServiceRange } = options
+  const checkedNode = await checkedRealNode(options)
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
   const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
@@ -35,7 +38,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const lifetime = new Lifetime()
   try {
-    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged }
+    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged, checkedNode }
     return clusterOf(await startComponents<ClusterParts>(clusterComponents, given, lifetime, started), lifetime)
   } catch (error) {
     await lifetime.end()
@@ -43,14 +46,23 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
+/** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be one. */
+async function checkedRealNode({ nodes, storage, log = () => {} }: ClusterOptions): Promise<CheckedNode | undefined> {
+  const real = typeof nodes === 'object' ? nodes.real : undefined
+  if (!real) return undefined
+  checkStorage(storage === undefined || storage === 'memory')
+  const { checkRealNode } = await import('./real-node/requirements.ts')
+  return checkRealNode(real === true ? {} : real, log)
+}
+
 function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {
-  const { server, endpoint, pki, administrator, controllers, scheduler, simulated } = parts
+  const { server, endpoint, pki, administrator, controllers, scheduler, registered, simulated } = parts
   let stopped: Promise<void> | undefined
   return {
     url: endpoint.url,
     port: server.port,
     ...administrator,
-    synced: Promise.all([controllers.synced, scheduler?.synced, simulated]).then(() => {}),
+    synced: Promise.all([controllers.synced, scheduler?.synced, registered, simulated]).then(() => {}),
     user: (identity) => clusterUser(pki.authority, identity, endpoint),
     stop({ graceMs = defaultGraceMs } = {}) {
       stopped ??= lifetime.end(graceMs)

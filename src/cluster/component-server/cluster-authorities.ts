@@ -13,17 +13,17 @@ export interface ClusterAuthorities {
   stop(): Promise<void>
 }
 
-const place = { namespace: 'kube-system', name: 'extension-apiserver-authentication' } as const
+const configMap = { namespace: 'kube-system', name: 'extension-apiserver-authentication' } as const
 
 /** Watches the ConfigMap. The client must be bound to the role `extension-apiserver-authentication-reader`. */
 export function clusterAuthorities(client: RestClient, log: (line: string) => void): ClusterAuthorities {
   const informers = new SharedInformers(client, log)
   const informer = informers.of(configMaps, {
-    namespace: place.namespace,
-    fieldSelector: `metadata.name=${place.name}`,
+    namespace: configMap.namespace,
+    fieldSelector: `metadata.name=${configMap.name}`,
   })
   return {
-    clientCA: () => informer.get(place.namespace, place.name)?.data?.['client-ca-file'] ?? '',
+    clientCA: () => informer.get(configMap.namespace, configMap.name)?.data?.['client-ca-file'] ?? '',
     stop: () => informers.stop(),
   }
 }

@@ -5,7 +5,7 @@
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { type ClusterAuthorities, clusterAuthorities } from './cluster-authorities.ts'
-import { type DelegatedAccess, type DelegatedAccessOptions, delegatedAccess } from './delegated-access.ts'
+import { DelegatedAccess, type DelegatedAccessOptions } from './delegated-access.ts'
 import type { ComponentServer } from './index.ts'
 
 export interface ComponentAccessOptions extends Omit<DelegatedAccessOptions, 'authentication' | 'authorization'> {
@@ -40,7 +40,7 @@ export async function serveWithAccess(
   const reviewer = clientOf(authentication)
   const authorities: ClusterAuthorities | undefined =
     reviewer && followsCluster && !clientCA ? clusterAuthorities(reviewer, more.log) : undefined
-  const access = delegatedAccess({
+  const access = new DelegatedAccess({
     ...more,
     authentication: reviewer,
     authorization: clientOf(authorization),

@@ -31,12 +31,6 @@ export interface DelegatedAccessOptions {
   readonly log: (line: string) => void
 }
 
-export interface DelegatedAccess {
-  readonly clientCA?: Bundle
-  /** Rejects with a StatusError (401, 403) if the request is not allowed. */
-  admit(request: Request): Promise<void>
-}
-
 type TokenReview = Model<V1TokenReview>
 
 const tokenReviews = resource<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews', false)
@@ -44,43 +38,48 @@ const defaultOpenPaths: readonly string[] = ['/healthz', '/readyz', '/livez']
 const defaultCacheMs = 10_000
 const maxCachedAnswers = 1000
 
-export function delegatedAccess({
-  authentication,
-  authorization,
-  clientCA,
-  openPaths = defaultOpenPaths,
-  cacheMs: holdMs = {},
-  log,
-}: DelegatedAccessOptions): DelegatedAccess {
-  const byCertificate: Authenticator = clientCA ? clientCertificate(clientCA) : () => undefined
-  const users = new AnswerCache<UserInfo | 'invalid'>(maxCachedAnswers)
-  const verdicts = new AnswerCache<boolean>(maxCachedAnswers)
-  const isOpen = (path: string): boolean =>
-    openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open))
+export class DelegatedAccess {
+  readonly clientCA: Bundle | undefined
+  readonly #options: DelegatedAccessOptions
+  readonly #authenticateCertificate: Authenticator
+  readonly #users = new AnswerCache<UserInfo | 'invalid'>(maxCachedAnswers)
+  readonly #verdicts = new AnswerCache<boolean>(maxCachedAnswers)
 
-  return {
-    clientCA,
-    async admit(request) {
-      const user = await userOf(request)
-      if (isOpen(request.path) || user.groups.includes('system:masters') || (await isAllowed(user, request))) return
-      const attempt =
-        `User ${JSON.stringify(user.name)} cannot ${request.method.toLowerCase()} path ` +
-        `${JSON.stringify(request.path)}`
-      throw new StatusError(403, 'Forbidden', `forbidden: ${attempt}`, {})
-    },
+  constructor(options: DelegatedAccessOptions) {
+    const { clientCA } = options
+    this.clientCA = clientCA
+    this.#options = options
+    this.#authenticateCertificate = clientCA ? clientCertificate(clientCA) : () => undefined
   }
 
-  async function userOf(request: Request): Promise<UserInfo> {
-    const shown = await byCertificate(request)
-    if (typeof shown === 'string') throw unauthorized()
-    const token = shown ? undefined : bearerToken(request.header('authorization'))
-    const user = shown ?? (token && authentication ? await ownerOf(token, authentication) : anonymous)
+  /** Rejects with a StatusError (401, 403) if the request is not allowed. */
+  async admit(request: Request): Promise<void> {
+    const user = await this.#userOf(request)
+    if (this.#isOpen(request.path) || user.groups.includes('system:masters') || (await this.#isAllowed(user, request)))
+      return
+    const verb = request.method.toLowerCase()
+    const attempt = `User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(request.path)}`
+    throw new StatusError(403, 'Forbidden', `forbidden: ${attempt}`, {})
+  }
+
+  #isOpen(path: string): boolean {
+    const { openPaths = defaultOpenPaths } = this.#options
+    return openPaths.some((open) => (open.endsWith('*') ? path.startsWith(open.slice(0, -1)) : path === open))
+  }
+
+  async #userOf(request: Request): Promise<UserInfo> {
+    const { authentication } = this.#options
+    const certified = await this.#authenticateCertificate(request)
+    if (typeof certified === 'string') throw unauthorized()
+    const token = certified ? undefined : bearerToken(request.header('authorization'))
+    const user = certified ?? (token && authentication ? await this.#ownerOf(token, authentication) : anonymous)
     if (user === 'invalid') throw unauthorized()
     return user
   }
 
-  async function ownerOf(token: string, client: RestClient): Promise<UserInfo | 'invalid'> {
-    const known = users.get(token)
+  async #ownerOf(token: string, client: RestClient): Promise<UserInfo | 'invalid'> {
+    const { cacheMs, log } = this.#options
+    const known = this.#users.get(token)
     if (known) return known
     try {
       const { status } = await client.create(tokenReviews, {
@@ -91,7 +90,7 @@ export function delegatedAccess({
       })
       const { username = '', uid, groups = [], extra } = status?.user ?? {}
       const owner = status?.authenticated ? { name: username, uid, groups, extra } : 'invalid'
-      users.set(token, owner, holdMs.token ?? defaultCacheMs)
+      this.#users.set(token, owner, cacheMs?.token ?? defaultCacheMs)
       return owner
     } catch (error) {
       log(`the owner of a token is unknown: ${reasonOf(error)}`)
@@ -99,18 +98,19 @@ export function delegatedAccess({
     }
   }
 
-  async function isAllowed({ name, uid, groups, extra }: UserInfo, { path, method }: Request): Promise<boolean> {
+  async #isAllowed({ name, uid, groups, extra }: UserInfo, { path, method }: Request): Promise<boolean> {
+    const { authorization, cacheMs, log } = this.#options
     if (!authorization) return false
     const nonResourceAttributes = { path, verb: method.toLowerCase() }
     const spec = { user: name, uid, groups: [...groups], extra: extra && { ...copied(extra) }, nonResourceAttributes }
     const key = JSON.stringify(spec)
-    const known = verdicts.get(key)
+    const known = this.#verdicts.get(key)
     if (known !== undefined) return known
     try {
       const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec }
       const { status } = await authorization.create(subjectAccessReviews, review)
       const allowed = status?.allowed ?? false
-      verdicts.set(key, allowed, (allowed ? holdMs.allowed : holdMs.refused) ?? defaultCacheMs)
+      this.#verdicts.set(key, allowed, (allowed ? cacheMs?.allowed : cacheMs?.refused) ?? defaultCacheMs)
       return allowed
     } catch (error) {
       log(`cannot check whether ${name} may ${method} ${path}: ${reasonOf(error)}`)

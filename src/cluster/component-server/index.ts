@@ -73,8 +73,8 @@ export async function serveComponent({
   }
   const clientCA = access.clientCA === undefined ? undefined : { bundle: access.clientCA }
   try {
-    const { port: taken, close } = await listen({ bindAddress, port, tls, clientCA, handler: answer })
-    return { port: taken, stop: close }
+    const listener = await listen({ bindAddress, port, tls, clientCA, handler: answer })
+    return { port: listener.port, stop: (graceMs) => listener.close(graceMs) }
   } catch (error) {
     throw listenError(error, bindAddress, port, portFlag)
   }

@@ -73,6 +73,7 @@ function servingOptions(
       ...(simulation.user ? [simulation.user] : []),
     ],
     kubelets: { client: pki.kubeletClient, addressTypes: kubeletAddressTypes, ...flagged.kubelets },
+    resourceMetrics: flagged.resourceMetrics ?? true,
     bootstrapTokens: flagged.bootstrapTokens ?? true,
     runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
     serviceClusterIpRange: addresses.serviceRanges,

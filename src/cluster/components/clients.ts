@@ -55,13 +55,26 @@ export const administrator = component({
   },
 })
 
+export const realNode = component({
+  name: 'real node',
+  needs: ['realNode', 'endpoint', 'administrator', 'clients', 'pki'],
+  gives: ['registered'],
+  start({ realNode, endpoint, administrator, clients, pki }) {
+    if (!realNode) return { registered: Promise.resolve() }
+    clients.onEnd(() => realNode.stop())
+    return { registered: realNode.begin(endpoint, administrator.client, pki) }
+  },
+})
+
+/** Starts after the real node has taken its name, so that pods without a choice find it. */
 export const simulatedNodes = component({
   name: 'simulated nodes',
-  needs: ['simulation', 'endpoint', 'administrator', 'clients', 'pki'],
+  needs: ['simulation', 'realNode', 'registered', 'endpoint', 'administrator', 'clients', 'pki'],
   gives: ['simulated'],
-  start({ simulation, endpoint, administrator, clients, pki }) {
+  start({ simulation, realNode, registered, endpoint, administrator, clients, pki }) {
     clients.onEnd(() => simulation.stop())
     // In the background: a part is a value, not a promise to wait for.
-    return { simulated: simulation.begin(endpoint, administrator.client, pki) }
+    const begin = (): Promise<void> => simulation.begin(endpoint, administrator.client, pki)
+    return { simulated: realNode ? registered.then(begin) : begin() }
   },
 })

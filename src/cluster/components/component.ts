@@ -11,6 +11,8 @@ import type { ClusterUser } from '../credentials/cluster-users.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { HostPathStorage } from '../host-path-storage.ts'
 import type { ClusterPki } from '../pki/pki.ts'
+import type { ClusterRealNode } from '../real-node/index.ts'
+import type { CheckedNode } from '../real-node/requirements.ts'
 import type { ServingOptions } from '../serving-options/index.ts'
 import type { ClusterSimulation } from '../simulation/index.ts'
 import type { RunningComponent } from '../threads/component-thread.ts'
@@ -24,11 +26,14 @@ export interface ClusterParts {
   readonly data: DataDirectory | undefined
   /** The API server's options from flags. */
   readonly flagged: ServingOptions
+  /** The settings of the real node; undefined for a cluster without one. */
+  readonly checkedNode: CheckedNode | undefined
   readonly store: Store
   readonly pki: ClusterPki
   readonly plan: ControllerPlan
   readonly schedulerPlan: SchedulerPlan | undefined
   readonly simulation: ClusterSimulation
+  readonly realNode: ClusterRealNode | undefined
   readonly hostPaths: HostPathStorage
   /** The components that the API server reports on, filled in as they start (`kubectl get componentstatuses`). */
   readonly running: RunningClients
@@ -41,7 +46,8 @@ export interface ClusterParts {
   readonly controllers: StartedControllers
   readonly scheduler: RunningComponent | undefined
   readonly administrator: ClusterUser
-  /** Resolves when the simulated nodes exist or have failed. */
+  /** Resolve when the nodes of a type exist or have failed. */
+  readonly registered: Promise<void>
   readonly simulated: Promise<void>
 }
 

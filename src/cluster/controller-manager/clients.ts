@@ -26,11 +26,11 @@ export async function accessOf({ flags, cwd }: FlagContext, flag: string): Promi
 }
 
 /** Returns the cluster to manage. Rejects with an ExplainedError if no flag names one. */
-export async function managedCluster(place: FlagContext): Promise<ServerAccess> {
-  const master = place.flags.text('master')
+export async function managedCluster(context: FlagContext): Promise<ServerAccess> {
+  const master = context.flags.text('master')
   if (master && !URL.canParse(master))
     throw new ExplainedError(`--master ${master} is not a URL: write it like https://127.0.0.1:6443`)
-  const found = await accessOf(place, 'kubeconfig')
+  const found = await accessOf(context, 'kubeconfig')
   if (found) return { ...found, ...(master && { url: master }) }
   if (master) return { url: master }
   if (process.env.KUBERNETES_SERVICE_HOST) return inClusterAccess()
@@ -42,10 +42,10 @@ export function managedClients(access: ServerAccess, { flags }: FlagContext): Co
   const main = new Connection(server)
   const reader = new RestClient(main)
   const qps = flags.float('kube-api-qps')
-  const turns = (): TokenBucket | undefined =>
+  const newRateLimiter = (): TokenBucket | undefined =>
     qps && qps > 0 ? new TokenBucket({ qps, burst: flags.int('kube-api-burst') || usualBurst }) : undefined
   if (!flags.bool('use-service-account-credentials')) {
-    return { reader, of: () => new RestClient(main, { rateLimiter: turns() }), close: () => main.close() }
+    return { reader, of: () => new RestClient(main, { rateLimiter: newRateLimiter() }), close: () => main.close() }
   }
   // A client certificate takes precedence over a token, so the accounts' connection has none.
   const { url, ca, serverName, insecure, proxyUrl, userAgent, metrics } = server
@@ -60,8 +60,8 @@ export function managedClients(access: ServerAccess, { flags }: FlagContext): Co
     reader,
     of: ({ account }) =>
       account
-        ? new RestClient(ofAccounts, { credentials: credentialsOf(account), rateLimiter: turns() })
-        : new RestClient(main, { rateLimiter: turns() }),
+        ? new RestClient(ofAccounts, { credentials: credentialsOf(account), rateLimiter: newRateLimiter() })
+        : new RestClient(main, { rateLimiter: newRateLimiter() }),
     close() {
       ofAccounts.close()
       main.close()

@@ -12,18 +12,16 @@ import type { ServerAccess } from '../../client/connection/connection.ts'
 import { LeaderElector, type LeadershipEnd } from '../../client/election/leader-election.ts'
 import { leaderMetrics } from '../../client/election/leader-metrics.ts'
 import { EventRecorder } from '../../client/events/event-recorder.ts'
-import {
-  type ControllerSources,
-  managerAgent,
-  type RunningControllers,
-  runControllers,
-} from '../../controllers/index.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
+import { type ControllerSources, managerAgent, runControllers } from '../../controllers/index.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { readAuthorities } from '../credentials/identity-files.ts'
 import { readSigningKey } from '../credentials/service-account-keys.ts'
 import { type FlagContext, pathOf } from '../serving-options/flag-context.ts'
 import { managedClients, managedCluster } from './clients.ts'
 import { configurationOf, leaseOf } from './configuration.ts'
-import { chosenOf, controllerValues, electionTimes, idleLines } from './flags/index.ts'
+import { chosenOf, controllerValues, electionTimes, type FlagValues, idleLines } from './flags/index.ts'
+import { LeadingControllers } from './leading-controllers.ts'
 import { managerMetrics } from './metrics.ts'
 import { serveByFlags } from './serving.ts'
 import { signersOf } from './signers.ts'
@@ -44,71 +42,45 @@ export interface ControllerManager {
  * Starts the manager; resolves when it listens. Rejects with an ExplainedError for conflicting flags and unreadable
  * files.
  */
-export async function startControllerManager(place: FlagContext): Promise<ControllerManager> {
-  const { flags, log } = place
+export async function startControllerManager(context: FlagContext): Promise<ControllerManager> {
+  const { flags, log } = context
   for (const line of idleLines(flags)) log(line)
-  let running: RunningControllers | undefined
-  const { registry, requests } = managerMetrics(() => running?.names ?? [])
-  const access: ServerAccess = { ...(await managedCluster(place)), metrics: requests }
-  const sources: ControllerSources = {
-    rootCA: rootCAOf(place) ?? access.ca ?? '',
-    signer: signersOf(place),
-    signToken: tokenSigner(place),
-  }
+  const { registry, requests } = managerMetrics(() => controllers.running?.names ?? [])
+  const access: ServerAccess = { ...(await managedCluster(context)), metrics: requests }
+  const sources = sourcesOf(context, access)
   const features = new FeatureGates(featureSettings(flags.all('feature-gates')))
-  const clients = managedClients(access, place)
+  const clients = managedClients(access, context)
   const stopping = new AbortController()
-  const lease = leaseOf(flags)
-  let isLost = false
-
+  const controllers = new LeadingControllers({
+    start: () =>
+      runControllers({
+        chosen: chosenOf(flags),
+        flags: controllerValues(flags),
+        sources,
+        features,
+        clients,
+        registry,
+        log,
+      }),
+    clients,
+    stopping: stopping.signal,
+    log,
+  })
   // A connection of its own, so that the controllers' requests do not delay it.
-  const lead = managedClients(access, place)
-  const elector =
-    (flags.bool('leader-elect') ?? true)
-      ? new LeaderElector({
-          ...lease,
-          ...electionTimes(flags),
-          client: lead.reader,
-          identity: `${hostname()}_${randomUUID()}`,
-          events: new EventRecorder(lead.reader, managerAgent, log),
-          onNewLeader: (leader) => leader && log(`the controllers of this cluster are run by ${leader}`),
-          log,
-        })
-      : undefined
-  if (elector) leaderMetrics(registry, lease.name, () => elector.isLeader)
-  const leaderElection: HealthCheck = {
-    name: 'leaderElection',
-    check: () => (isLost ? `failed election to renew leadership on lease ${lease.name}` : undefined),
-  }
-  const server = await serveByFlags(place, {
-    running: () => running,
-    checks: [leaderElection],
+  const electionClients = managedClients(access, context)
+  const elector = leaderElector(context, electionClients.reader, registry)
+  const server = await serveByFlags(context, {
+    running: () => controllers.running,
+    checks: [electionCheck(controllers, flags)],
     metrics: () => registry.render(),
     configuration: configurationOf(flags),
   })
-
-  const work = async (signal: AbortSignal): Promise<void> => {
-    running = runControllers({
-      chosen: chosenOf(flags),
-      flags: controllerValues(flags),
-      sources,
-      features,
-      clients,
-      registry,
-      log,
-    })
-    void running.synced.then(() => signal.aborted || log('all controllers have synced'))
-    if (!signal.aborted) await new Promise((aborted) => signal.addEventListener('abort', aborted, { once: true }))
-    isLost = !stopping.signal.aborted
-    // Another manager may lead, so running work must not write any more.
-    if (isLost) clients.close()
-    await running.stop()
-  }
   const ended = (
-    elector ? elector.run(work, stopping.signal) : work(stopping.signal).then((): LeadershipEnd => 'stopped')
+    elector?.run((signal) => controllers.run(signal), stopping.signal) ??
+    controllers.run(stopping.signal).then((): LeadershipEnd => 'stopped')
   ).finally(() => {
     clients.close()
-    lead.close()
+    electionClients.close()
   })
   return {
     port: server?.port,
@@ -120,13 +92,45 @@ export async function startControllerManager(place: FlagContext): Promise<Contro
   }
 }
 
-function rootCAOf(place: FlagContext): string | undefined {
-  const file = pathOf(place, 'root-ca-file')
+const sourcesOf = (context: FlagContext, access: ServerAccess): ControllerSources => ({
+  rootCA: rootCAOf(context) ?? access.ca ?? '',
+  signer: signersOf(context),
+  signToken: tokenSigner(context),
+})
+
+/** Undefined without leader election. */
+function leaderElector(
+  { flags, log }: FlagContext,
+  client: RestClient,
+  registry: MetricsRegistry,
+): LeaderElector | undefined {
+  if (!(flags.bool('leader-elect') ?? true)) return undefined
+  const lease = leaseOf(flags)
+  const elector = new LeaderElector({
+    ...lease,
+    ...electionTimes(flags),
+    client,
+    identity: `${hostname()}_${randomUUID()}`,
+    events: new EventRecorder(client, managerAgent, log),
+    onNewLeader: (leader) => leader && log(`the controllers of this cluster are run by ${leader}`),
+    log,
+  })
+  leaderMetrics(registry, lease.name, () => elector.isLeader)
+  return elector
+}
+
+const electionCheck = (controllers: LeadingControllers, flags: FlagValues): HealthCheck => ({
+  name: 'leaderElection',
+  check: () => (controllers.isLost ? `failed election to renew leadership on lease ${leaseOf(flags).name}` : undefined),
+})
+
+function rootCAOf(context: FlagContext): string | undefined {
+  const file = pathOf(context, 'root-ca-file')
   return file === undefined ? undefined : readAuthorities(file, '--root-ca-file')
 }
 
-function tokenSigner(place: FlagContext): ControllerSources['signToken'] {
-  const file = pathOf(place, 'service-account-private-key-file')
+function tokenSigner(context: FlagContext): ControllerSources['signToken'] {
+  const file = pathOf(context, 'service-account-private-key-file')
   if (file === undefined) return undefined
   const key = readSigningKey(file, '--service-account-private-key-file')
   return async (claims) => signedToken(key, claims)

@@ -17,19 +17,19 @@ const usualPort = 10257
  * port that is not available.
  */
 export async function serveByFlags(
-  place: FlagContext,
+  context: FlagContext,
   parts: Pick<ManagerServerOptions, 'running' | 'checks' | 'metrics' | 'configuration'>,
 ): Promise<ComponentServer | undefined> {
-  const { flags, log } = place
+  const { flags, log } = context
   const port = flags.int('secure-port') ?? usualPort
   if (port === 0) return undefined
   const bindAddress = flags.text('bind-address') || '0.0.0.0'
   const [tls, authentication, authorization] = await Promise.all([
-    servingPair(place, bindAddress),
-    accessOf(place, 'authentication-kubeconfig'),
-    accessOf(place, 'authorization-kubeconfig'),
+    servingPair(context, bindAddress),
+    accessOf(context, 'authentication-kubeconfig'),
+    accessOf(context, 'authorization-kubeconfig'),
   ])
-  const clientCAFile = pathOf(place, 'client-ca-file')
+  const clientCAFile = pathOf(context, 'client-ca-file')
   const options: ComponentAccessOptions = {
     authentication,
     authorization,
@@ -58,10 +58,10 @@ export async function serveByFlags(
 }
 
 /** The key pair of the flags, or a generated one, as upstream does. */
-async function servingPair(place: FlagContext, bindAddress: string): Promise<KeyPair> {
+async function servingPair(context: FlagContext, bindAddress: string): Promise<KeyPair> {
   const { tls } = readIdentity({
-    tlsCertFile: pathOf(place, 'tls-cert-file'),
-    tlsPrivateKeyFile: pathOf(place, 'tls-private-key-file'),
+    tlsCertFile: pathOf(context, 'tls-cert-file'),
+    tlsPrivateKeyFile: pathOf(context, 'tls-private-key-file'),
   })
   return (
     tls ?? selfSignedPair(managerAgent, [...new Set(['localhost', '127.0.0.1', '::1', ...machineHosts(bindAddress)])])

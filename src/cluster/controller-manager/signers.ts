@@ -7,11 +7,11 @@ import { type FlagContext, pathOf } from '../serving-options/flag-context.ts'
 import { signerFlags } from './flags/index.ts'
 
 /** Reads them. Throws an ExplainedError for conflicting or unreadable files. */
-export function signersOf(place: FlagContext, now = new Date()) {
-  const general = authorityOf(place, 'cluster-signing', now)
+export function signersOf(context: FlagContext, now = new Date()) {
+  const general = authorityOf(context, 'cluster-signing', now)
   const named = new Map(
     Object.entries(signerFlags).flatMap(([signer, prefix]) => {
-      const authority = authorityOf(place, prefix, now)
+      const authority = authorityOf(context, prefix, now)
       return authority ? [[signer, authority] as const] : []
     }),
   )
@@ -24,8 +24,8 @@ export function signersOf(place: FlagContext, now = new Date()) {
   return general ? certificateSigner(general) : namedSigners(named)
 }
 
-function authorityOf(place: FlagContext, prefix: string, now: Date): KeyPair | undefined {
-  const [cert, key] = [pathOf(place, `${prefix}-cert-file`), pathOf(place, `${prefix}-key-file`)]
+function authorityOf(context: FlagContext, prefix: string, now: Date): KeyPair | undefined {
+  const [cert, key] = [pathOf(context, `${prefix}-cert-file`), pathOf(context, `${prefix}-key-file`)]
   if (!cert && !key) return undefined
   if (!cert || !key)
     throw new ExplainedError(`--${prefix}-cert-file and --${prefix}-key-file go together: give both or neither`)

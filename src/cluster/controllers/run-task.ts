@@ -37,19 +37,19 @@ export async function runTask(
       registry,
       log,
     })
-  return manager ? served(plan, server, manager, run, log) : run()
+  return manager ? runWithServer(plan, server, manager, run, log) : run()
 }
 
 const graceMs = 1_000
 
-async function served(
+async function runWithServer(
   plan: ControllerPlan,
   server: ServerEndpoint,
-  place: ManagerEndpoint,
+  endpoint: ManagerEndpoint,
   run: (registry: MetricsRegistry, metrics: RequestMetrics) => RunningControllers,
   log: (line: string) => void,
 ): Promise<StartedControllers> {
-  const [{ managerMetrics }, { serveManager }, { delegatedAccess }, { clusterAuthorities }] = await Promise.all([
+  const [{ managerMetrics }, { serveManager }, { DelegatedAccess }, { clusterAuthorities }] = await Promise.all([
     import('../controller-manager/metrics.ts'),
     import('../controller-manager/manager-server.ts'),
     import('../component-server/delegated-access.ts'),
@@ -65,9 +65,9 @@ async function served(
   const { registry, requests } = managerMetrics(() => names)
   let running: RunningControllers | undefined
   const listening = await serveManager({
-    ...place,
+    ...endpoint,
     portFlag: '--controller-manager-port',
-    access: delegatedAccess({ authentication: reader, authorization: reader, clientCA: authorities.clientCA, log }),
+    access: new DelegatedAccess({ authentication: reader, authorization: reader, clientCA: authorities.clientCA, log }),
     running: () => running,
     checks: [],
     metrics: () => registry.render(),
@@ -78,7 +78,7 @@ async function served(
   })
   running = run(registry, requests)
   const { synced, stop } = running
-  log(`controllers serve health and metrics on ${place.bindAddress}:${listening.port}`)
+  log(`controllers serve health and metrics on ${endpoint.bindAddress}:${listening.port}`)
   return {
     synced,
     async stop() {

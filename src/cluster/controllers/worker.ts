@@ -48,8 +48,8 @@ port.on('message', (order: ControllerCommand) => {
     post({ alive: true })
     return
   }
-  const asked = signing.get(order.signed)
+  const pending = signing.get(order.signed)
   signing.delete(order.signed)
-  if ('token' in order) asked?.resolve(order.token)
-  else asked?.reject(new Error(order.error))
+  if ('token' in order) pending?.resolve(order.token)
+  else pending?.reject(new Error(order.error))
 })

@@ -1,6 +1,6 @@
 /** Users with client certificates of the cluster's authority. Roles and bindings define their rights. */
 import { type Access, type Kubeconfig, kubeconfigFor, kubeconfigYaml } from '../../kubeconfig/kubeconfig.ts'
-import { issueCertificate } from '../pki/certificates.ts'
+import { issueCertificate } from '../../lib/x509/certificates.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 
 /** The name and groups in a client certificate. */

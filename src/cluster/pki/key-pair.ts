@@ -1,12 +1,9 @@
-/** A certificate with its private key, and a check that it can still be used. */
+/** A check that a certificate with its private key can still be used. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import type { KeyPair } from '../../lib/x509/key-pair.ts'
 
-/** Both in PEM form; `cert` may be a chain that begins with the certificate itself. */
-export interface KeyPair {
-  readonly cert: string
-  readonly key: string
-}
+export type { KeyPair } from '../../lib/x509/key-pair.ts'
 
 /** A certificate this close to its expiry is renewed at the next start. */
 const renewBeforeMs = 30 * 24 * 3600 * 1000

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
-import { type CertificateRequest, issueCertificate, makeAuthority } from './certificates.ts'
+import { type CertificateRequest, issueCertificate, makeAuthority } from '../../lib/x509/certificates.ts'
 import { isUsable, type KeyPair } from './key-pair.ts'
 import {
   type AuthorityPlan,
@@ -57,7 +57,7 @@ const kubeletClientRequest: CertificateRequest = {
   usage: 'client',
 }
 /** The address at which they listen, and the name of the metrics API, which they also serve. */
-const kubeletHosts = ['127.0.0.1', 'localhost', 'metrics-server.kube-system.svc']
+const kubeletHosts = ['127.0.0.1', 'localhost']
 const kubeletServerRequest: CertificateRequest = { commonName: 'kubelet', usage: 'server', hosts: kubeletHosts }
 /** Its owner may act as any user, so the authority of users must not sign it. */
 const frontProxyRequest: CertificateRequest = { commonName: 'front-proxy-client', usage: 'client' }
@@ -83,7 +83,7 @@ const serverRequest = (hosts: readonly string[]): CertificateRequest => ({
  */
 export async function filePki(directory: string, hosts: readonly string[], now = new Date()): Promise<ClusterPki> {
   explained(directory, () => makeDirectory(directory, 0o700))
-  const made: string[] = []
+  const createdNames: string[] = []
 
   async function ensurePair(
     name: string,
@@ -97,14 +97,14 @@ export async function filePki(directory: string, hosts: readonly string[], now =
       writeFileAtomically(join(directory, `${name}.key`), pair.key, 0o600)
       writeFileAtomically(join(directory, `${name}.crt`), pair.cert, 0o644)
     })
-    made.push(name)
+    createdNames.push(name)
     return pair
   }
 
   const warnings: string[] = []
   const ensureAuthority = async (plan: AuthorityPlan): Promise<KeyPair> => {
     const { pair, isNew } = await storedAuthority(directory, plan, now)
-    if (isNew) made.push(plan.name)
+    if (isNew) createdNames.push(plan.name)
     const warning = expiryWarning(directory, plan, pair, now)
     if (warning) warnings.push(warning)
     return pair
@@ -133,7 +133,7 @@ export async function filePki(directory: string, hosts: readonly string[], now =
     frontProxy: frontProxyOf(frontProxyAuthority, frontProxyClient),
     kubeletServer: once(() => ensureIssued('kubelet', authority, kubeletServerRequest)),
     // A copy, without later certificates.
-    created: [...made],
+    created: [...createdNames],
     warnings,
     serviceAccountKey: serviceAccountKey(directory),
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
-import { issueCertificate, makeAuthority } from './certificates.ts'
+import { issueCertificate, makeAuthority } from '../../lib/x509/certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /**

@@ -55,7 +55,7 @@ export async function signRequest(
     ...(extended.length > 0 ? [new ExtendedKeyUsageExtension(extended)] : []),
     new BasicConstraintsExtension(false, undefined, true),
     await AuthorityKeyIdentifierExtension.create(issuer),
-    ...(names ? [new SubjectAlternativeNameExtension(names.names)] : []),
+    ...(names ? [new SubjectAlternativeNameExtension(names.names.toJSON())] : []),
   ]
   const certificate = await X509CertificateGenerator.create({
     subject: request.subjectName,

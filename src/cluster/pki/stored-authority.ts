@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
-import { makeAuthority } from './certificates.ts'
+import { makeAuthority } from '../../lib/x509/certificates.ts'
 import type { KeyPair } from './key-pair.ts'
 
 /** An authority and the certificates that it signs. */

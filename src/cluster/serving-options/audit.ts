@@ -108,11 +108,11 @@ function batchErrors(flags: FlagValues, backend: Backend, mode: Mode): string[] 
 }
 
 /** Logs given flags that have no effect without a policy. */
-export function auditOptions(place: FlagContext): AuditOptions {
-  const { flags, log } = place
-  const policyFile = pathOf(place, 'audit-policy-file')
+export function auditOptions(context: FlagContext): AuditOptions {
+  const { flags, log } = context
+  const policyFile = pathOf(context, 'audit-policy-file')
   const path = flags.text('audit-log-path')
-  const configFile = pathOf(place, 'audit-webhook-config-file')
+  const configFile = pathOf(context, 'audit-webhook-config-file')
   if (!policyFile) {
     if (path) log('No audit policy file provided, no events will be recorded for log backend')
     if (configFile) log('No audit policy file provided, no events will be recorded for webhook backend')
@@ -122,7 +122,7 @@ export function auditOptions(place: FlagContext): AuditOptions {
     policyFile,
     ...(path && {
       log: {
-        path: path === '-' ? path : pathOf(place, 'audit-log-path')!,
+        path: path === '-' ? path : pathOf(context, 'audit-log-path')!,
         maxSize: flags.int('audit-log-maxsize'),
         maxAge: flags.int('audit-log-maxage'),
         maxBackups: flags.int('audit-log-maxbackup'),

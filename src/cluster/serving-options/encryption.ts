@@ -5,9 +5,9 @@ import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { type FlagContext, pathOf } from './flag-context.ts'
 
 /** Undefined if no flag requests it. Throws an ExplainedError for a file that is unreadable or invalid. */
-export function encryptionOptions(place: FlagContext): EncryptionOptions | undefined {
-  const file = pathOf(place, 'encryption-provider-config')
-  const reload = place.flags.bool('encryption-provider-config-automatic-reload')
+export function encryptionOptions(context: FlagContext): EncryptionOptions | undefined {
+  const file = pathOf(context, 'encryption-provider-config')
+  const reload = context.flags.bool('encryption-provider-config-automatic-reload')
   if (!file) {
     if (reload)
       throw new ExplainedError(

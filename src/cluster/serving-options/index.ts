@@ -27,27 +27,29 @@ export interface ServingOptions extends Omit<Partial<ApiServerOptions>, 'service
 }
 
 /** Contains only what flags set. Throws an ExplainedError for files that cannot be read. */
-export function servingOptions(place: FlagContext): ServingOptions {
-  const { flags } = place
-  const authorization = authorizationOptions(place)
-  const encryption = encryptionOptions(place)
+export function servingOptions(context: FlagContext): ServingOptions {
+  const { flags } = context
+  const authorization = authorizationOptions(context)
+  const encryption = encryptionOptions(context)
   const runtimeConfig = flags.map('runtime-config')
-  const kubelets = kubeletOptions(place)
+  const kubelets = kubeletOptions(context)
   const gates = flags.all('feature-gates')
   const requestTimeoutMs = flags.durationMs('request-timeout')
   const advertiseAddress = flags.text('advertise-address')
   const externalHostname = flags.text('external-hostname')
+  const resourceMetrics = flags.bool('resource-metrics')
   const serviceNodePortRange = flags.text('service-node-port-range')
   return {
-    ...authenticationOptions(place),
+    ...authenticationOptions(context),
     ...(authorization && { authorization }),
-    admission: admissionOptions(place),
+    admission: admissionOptions(context),
     ...(encryption && { encryption }),
     ...(kubelets && { kubelets }),
+    ...(resourceMetrics !== undefined && { resourceMetrics }),
     flowControl: flowControlOptions(flags),
-    audit: auditOptions(place),
-    ...servingProcess(place),
-    transport: transportOptions(place),
+    audit: auditOptions(context),
+    ...servingProcess(context),
+    transport: transportOptions(context),
     ...(runtimeConfig && { runtimeConfig: [...runtimeConfig].map(([key, value]) => `${key}=${value || 'true'}`) }),
     ...(gates.length > 0 && { features: new FeatureGates(featureSettings(gates)) }),
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),

@@ -24,8 +24,6 @@ export interface SimulatedNodes {
 export interface ClusterSimulation {
   /** The user of the simulation, which the server must accept. */
   readonly user: TokenUser | undefined
-  /** Flags of controllers that a cluster with nodes needs. */
-  readonly controllerFlags: Readonly<Record<string, string>>
   /** Starts in the background once the server runs. Resolves when the nodes exist or have failed; never rejects. */
   begin(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<void>
   stop(): Promise<void>
@@ -39,10 +37,6 @@ export interface ClusterSimulationOptions {
   readonly log: (line: string) => void
 }
 
-/** Enough for 32,768 nodes. */
-const clusterRange = '10.128.0.0/9'
-const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange, 'enable-hostpath-provisioner': 'true' }
-
 /** Loads nothing and has no user if no nodes are requested and there were none before. */
 export function clusterSimulation({
   nodes,
@@ -51,8 +45,7 @@ export function clusterSimulation({
   log,
 }: ClusterSimulationOptions): ClusterSimulation {
   const isWanted = nodes !== undefined && nodes.count !== 0
-  if (!isWanted && !hasPast)
-    return { user: undefined, controllerFlags: {}, begin: async () => {}, stop: async () => {} }
+  if (!isWanted && !hasPast) return { user: undefined, begin: async () => {}, stop: async () => {} }
   const token = randomBytes(32).toString('base64url')
   const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
   let begun: Promise<RunningSimulation | undefined> | undefined
@@ -76,7 +69,6 @@ export function clusterSimulation({
     const kubelet = {
       address: '127.0.0.1',
       tls: await pki.kubeletServer(),
-      ca: pki.authority.cert,
       clientCA: pki.authority.cert,
     }
     const options = {
@@ -92,7 +84,6 @@ export function clusterSimulation({
 
   return {
     user: { token, user: { name: simulationUser, groups: [] } },
-    controllerFlags: isWanted ? nodeFlags : {},
     begin(server, administrator, pki) {
       begun = start(server, administrator, pki)
       return begun.then((running) => running?.started).catch(failed)

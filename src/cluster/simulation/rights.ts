@@ -25,12 +25,11 @@ const rules: readonly V1PolicyRule[] = [
   rule('get list watch delete patch update', 'pods'),
   rule('create patch', 'events'),
   rule('get list create update', 'leases', 'coordination.k8s.io'),
-  rule('create', 'configmaps services'),
+  rule('create', 'configmaps'),
   rule('get list watch update', 'configmaps', '', [fleetConfigMapOf(upOwner).name]),
   rule('get', 'configmaps', '', ['extension-apiserver-authentication']),
-  rule('get update delete', 'services', '', ['metrics-server']),
-  rule('create', apiServices.plural, apiServices.group),
-  rule('get update delete', apiServices.plural, apiServices.group, ['v1beta1.metrics.k8s.io']),
+  rule('delete', 'services', '', ['metrics-server']),
+  rule('get delete', apiServices.plural, apiServices.group, ['v1beta1.metrics.k8s.io']),
   rule('create', 'subjectaccessreviews', 'authorization.k8s.io'),
 ]
 

@@ -77,27 +77,27 @@ export type FlaggedAuthentication = Omit<AuthenticationOptions, 'serviceAccount'
 }
 
 /** Contains only what flags set. Throws an ExplainedError for files that cannot be read. */
-export function authenticationOptions(place: FlagContext): FlaggedAuthentication {
-  const { flags, log } = place
-  const basicAuthFile = pathOf(place, 'basic-auth-file')
+export function authenticationOptions(context: FlagContext): FlaggedAuthentication {
+  const { flags, log } = context
+  const basicAuthFile = pathOf(context, 'basic-auth-file')
   if (basicAuthFile)
     log(
       '--basic-auth-file: Kubernetes dropped passwords in 1.19, as they are sent with each request; they are ' +
         'accepted here',
     )
-  const { tokens, passwords } = readIdentity({ tokenAuthFile: pathOf(place, 'token-auth-file'), basicAuthFile })
-  const authorities = authoritiesOf(place, 'requestheader-client-ca-file')
+  const { tokens, passwords } = readIdentity({ tokenAuthFile: pathOf(context, 'token-auth-file'), basicAuthFile })
+  const authorities = authoritiesOf(context, 'requestheader-client-ca-file')
   const { requestHeader, proxyClient } = readFrontProxy({
-    requestheaderClientCaFile: pathOf(place, 'requestheader-client-ca-file'),
+    requestheaderClientCaFile: pathOf(context, 'requestheader-client-ca-file'),
     requestheaderAllowedNames: flags.list('requestheader-allowed-names'),
     requestheaderUsernameHeaders: flags.list('requestheader-username-headers'),
     requestheaderUidHeaders: flags.list('requestheader-uid-headers'),
     requestheaderGroupHeaders: flags.list('requestheader-group-headers'),
     requestheaderExtraHeadersPrefix: flags.list('requestheader-extra-headers-prefix'),
-    proxyClientCertFile: pathOf(place, 'proxy-client-cert-file'),
-    proxyClientKeyFile: pathOf(place, 'proxy-client-key-file'),
+    proxyClientCertFile: pathOf(context, 'proxy-client-cert-file'),
+    proxyClientKeyFile: pathOf(context, 'proxy-client-key-file'),
   })
-  const clientCA = authoritiesOf(place, 'client-ca-file')
+  const clientCA = authoritiesOf(context, 'client-ca-file')
   if (
     clientCA &&
     authorities &&
@@ -109,8 +109,8 @@ export function authenticationOptions(place: FlagContext): FlaggedAuthentication
   const bootstrapTokens = flags.bool('enable-bootstrap-token-auth')
   // As upstream: with AlwaysAllow, anonymous requests are off.
   const anonymousAuth = flags.list('authorization-mode')?.includes('AlwaysAllow') ? false : flags.bool('anonymous-auth')
-  const jwt = jwtOptions(place)
-  const tokenWebhook = tokenWebhookOptions(place)
+  const jwt = jwtOptions(context)
+  const tokenWebhook = tokenWebhookOptions(context)
   return {
     ...(jwt && { jwt }),
     ...(tokenWebhook && { tokenWebhook }),
@@ -122,20 +122,22 @@ export function authenticationOptions(place: FlagContext): FlaggedAuthentication
     ...(apiAudiences?.length && { apiAudiences }),
     ...(bootstrapTokens !== undefined && { bootstrapTokens }),
     ...(anonymousAuth !== undefined && { anonymousAuth }),
-    serviceAccount: issuerOptions(place),
+    serviceAccount: issuerOptions(context),
   }
 }
 
 /** The authorities in the file of a flag, reloaded when it changes. */
-function authoritiesOf(place: FlagContext, flag: string): (() => string) | undefined {
-  const file = pathOf(place, flag)
-  return file ? fileValue({ paths: [file], read: () => readAuthorities(file, `--${flag}`), log: place.log }) : undefined
+function authoritiesOf(context: FlagContext, flag: string): (() => string) | undefined {
+  const file = pathOf(context, flag)
+  return file
+    ? fileValue({ paths: [file], read: () => readAuthorities(file, `--${flag}`), log: context.log })
+    : undefined
 }
 
 /** The issuer of service account tokens, as far as flags define it. */
-function issuerOptions(place: FlagContext): Partial<ServiceAccountIssuer> {
-  const { flags, cwd, log } = place
-  const file = pathOf(place, 'service-account-signing-key-file')
+function issuerOptions(context: FlagContext): Partial<ServiceAccountIssuer> {
+  const { flags, cwd, log } = context
+  const file = pathOf(context, 'service-account-signing-key-file')
   const key = file ? readSigningKey(file) : undefined
   const paths = flags.list('service-account-key-file')?.map((name) => resolve(cwd, name))
   if (paths?.length && !key) {

@@ -56,15 +56,15 @@ export function authorizationErrors(flags: FlagValues): string[] {
 }
 
 /** Undefined if no flag is set. Throws an ExplainedError for a policy file that cannot be read. */
-export function authorizationOptions(place: FlagContext): AuthorizationOptions | undefined {
-  const { flags } = place
-  const configurationFile = pathOf(place, 'authorization-config')
-  const policyFile = pathOf(place, 'authorization-policy-file')
-  const policies = policyFile ? { policies: readPolicies(policyFile, place) } : {}
+export function authorizationOptions(context: FlagContext): AuthorizationOptions | undefined {
+  const { flags } = context
+  const configurationFile = pathOf(context, 'authorization-config')
+  const policyFile = pathOf(context, 'authorization-policy-file')
+  const policies = policyFile ? { policies: readPolicies(policyFile, context) } : {}
   if (configurationFile) return { configurationFile, ...policies }
   const given = flags.list('authorization-mode')?.filter(isMode) ?? []
   if (given.length === 0) return undefined
-  const kubeconfigFile = pathOf(place, 'authorization-webhook-config-file')
+  const kubeconfigFile = pathOf(context, 'authorization-webhook-config-file')
   return {
     modes: given,
     ...policies,

@@ -20,16 +20,16 @@ export function jwtErrors(flags: FlagValues): string[] {
 }
 
 /** Undefined if no flag names an issuer. Throws an ExplainedError for a file that cannot be read. */
-export function jwtOptions(place: FlagContext): JwtOptions | undefined {
-  const { flags } = place
-  const file = pathOf(place, 'authentication-config')
+export function jwtOptions(context: FlagContext): JwtOptions | undefined {
+  const { flags } = context
+  const file = pathOf(context, 'authentication-config')
   if (file) return { file, anonymousFlag: flags.bool('anonymous-auth') !== undefined }
   const url = flags.text('oidc-issuer-url')
   const audience = flags.text('oidc-client-id')
   if (!url || !audience) return undefined
   const claim = flags.text('oidc-username-claim') ?? 'sub'
   const groupsClaim = flags.text('oidc-groups-claim')
-  const caFile = pathOf(place, 'oidc-ca-file')
+  const caFile = pathOf(context, 'oidc-ca-file')
   const algorithms = flags.list('oidc-signing-algs') ?? []
   return {
     algorithms: algorithms.length > 0 ? algorithms : ['RS256'],
@@ -74,9 +74,9 @@ export function tokenWebhookErrors(flags: FlagValues): string[] {
 }
 
 /** Undefined if no flag names a webhook. */
-export function tokenWebhookOptions(place: FlagContext): TokenWebhookOptions | undefined {
-  const { flags, log } = place
-  const kubeconfigFile = pathOf(place, 'authentication-token-webhook-config-file')
+export function tokenWebhookOptions(context: FlagContext): TokenWebhookOptions | undefined {
+  const { flags, log } = context
+  const kubeconfigFile = pathOf(context, 'authentication-token-webhook-config-file')
   if (!kubeconfigFile) return undefined
   const cacheMs = flags.durationMs('authentication-token-webhook-cache-ttl') ?? usualCacheMs
   if (cacheMs > 0 && cacheMs < overallCacheMs) {

@@ -26,9 +26,9 @@ export function admissionErrors(flags: FlagValues): string[] {
 }
 
 /** Throws an ExplainedError for a configuration file that cannot be read. */
-export function admissionOptions(place: FlagContext): AdmissionOptions {
-  const { flags } = place
-  const configurationFile = pathOf(place, 'admission-control-config-file')
+export function admissionOptions(context: FlagContext): AdmissionOptions {
+  const { flags } = context
+  const configurationFile = pathOf(context, 'admission-control-config-file')
   const all = flags.list('admission-control')
   return {
     ...(configurationFile && { configuration: readAdmissionConfiguration(configurationFile) }),

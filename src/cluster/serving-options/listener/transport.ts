@@ -1,17 +1,9 @@
 /** The TLS flags: versions, cipher suites, certificates by host name. */
-import { getCiphers } from 'node:tls'
 import type { NamedPair, TransportOptions } from '../../../apiserver/http/secure/transport.ts'
 import { type FlagValues, namedCertKey } from '../../../apiserver/serving-flags/index.ts'
 import { followKeyPair } from '../../credentials/identity-files.ts'
 import { absolute, type FlagContext } from '../flag-context.ts'
-
-/** TLS 1.0 and 1.1 are deprecated (RFC 8996). */
-const minVersions: Readonly<Record<string, TransportOptions['minVersion']>> = {
-  VersionTLS10: 'TLSv1.2',
-  VersionTLS11: 'TLSv1.2',
-  VersionTLS12: 'TLSv1.2',
-  VersionTLS13: 'TLSv1.3',
-}
+import { isKnownSuite, minVersions, openSslName } from './tls-names.ts'
 
 /** Returns upstream's errors for invalid values; empty if there are none. */
 export function transportErrors(flags: FlagValues): string[] {
@@ -21,7 +13,7 @@ export function transportErrors(flags: FlagValues): string[] {
       ? [`unknown tls version ${JSON.stringify(version)}`]
       : []),
     ...(flags.list('tls-cipher-suites') ?? []).flatMap((suite) =>
-      isKnown(suite) ? [] : [`Cipher suite ${suite} not supported or doesn't exist`],
+      isKnownSuite(suite) ? [] : [`Cipher suite ${suite} not supported or doesn't exist`],
     ),
   ]
 }
@@ -41,21 +33,4 @@ export function transportOptions({ flags, cwd, log }: FlagContext): TransportOpt
       return { names, pair: followKeyPair(absolute(cwd, certFile) ?? '', absolute(cwd, keyFile) ?? '', both, log) }
     }),
   }
-}
-
-const isKnown = (suite: string): boolean =>
-  /^TLS_/.test(suite) && getCiphers().includes(openSslName(suite).toLowerCase())
-
-/**
- * Converts `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` to ECDHE-RSA-AES128-GCM-SHA256. Suites of TLS 1.3 have the same
- * names (RFC 8446, B.4).
- */
-function openSslName(suite: string): string {
-  const [, exchange = '', cipher = ''] = /^TLS_(?:RSA_|(\w+?)_)WITH_(\w+)$/.exec(suite) ?? []
-  if (cipher === '') return suite
-  const short = cipher
-    .replace(/^AES_(\d+)_(CBC_)?/, 'AES$1-')
-    .replace(/-GCM_/, '-GCM-')
-    .replace(/^CHACHA20_POLY1305(_SHA256)?$/, 'CHACHA20-POLY1305')
-  return [exchange.replace('_', '-'), short].filter(Boolean).join('-')
 }

@@ -4,13 +4,13 @@ import type { ConfigSet } from './config-set.ts'
 import { nearestName } from './nearest-name.ts'
 
 /** The argument of `use -`. */
-const back = '-'
+const previousName = '-'
 
 /** Makes a context the current one; `-` is the previous one. Returns its name. */
 export function useContext(config: ConfigSet, name: string): string {
-  if (name === back && !config.previousContext)
+  if (name === previousName && !config.previousContext)
     throw new ExplainedError('there is no previous context: switch with t8s config use NAME first')
-  const chosen = name === back && !config.has('context', back) ? config.previousContext! : name
+  const chosen = name === previousName && !config.has('context', previousName) ? config.previousContext! : name
   requireContext(config, chosen)
   if (config.currentContext !== chosen) config.currentContext = chosen
   return chosen

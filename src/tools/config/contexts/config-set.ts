@@ -27,8 +27,8 @@ export class ConfigSet {
 
   /** As kubectl: writes a name to the target; undefined clears it in the file that has it. */
   set currentContext(name: string | undefined) {
-    const where = name ? this.#target : this.#documents.find(({ document }) => document.currentContext)
-    if (where) where.document.currentContext = name
+    const owner = name ? this.#target : this.#documents.find(({ document }) => document.currentContext)
+    if (owner) owner.document.currentContext = name
   }
 
   /** The distinct names of all entries of a kind. */

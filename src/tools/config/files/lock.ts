@@ -87,8 +87,8 @@ async function released(lock: string, ms: number, interrupted: AbortSignal): Pro
 }
 
 function heldLock(lock: string, file: string): ExplainedError {
-  const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-  const seconds = Math.max(0, Math.round((Date.now() - made) / 1000))
+  const createdMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+  const seconds = Math.max(0, Math.round((Date.now() - createdMs) / 1000))
   return new ExplainedError(
     `${file} is locked by another program (${lock} is ` +
       `${seconds < 120 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`} old): nothing was changed; ` +

@@ -47,7 +47,7 @@ export async function inputSource(input: NodeJS.ReadStream): Promise<ConfigSourc
 /** A file on another machine. Rejects with an ExplainedError. */
 export async function sshSource(address: string, options: SshOptions): Promise<ConfigSource> {
   const [{ parseSshAddress }, { remoteFiles }] = await Promise.all([
-    import('./ssh/ssh-address.ts'),
+    import('./ssh/settings/ssh-address.ts'),
     import('./ssh/remote-file.ts'),
   ])
   const remote = parseSshAddress(address)

@@ -1,6 +1,6 @@
 /**
  * The protocol between launchers and the shared process: named pipes in a directory of the user, since a shell can open
- * those without other programs. `launcher-script.ts` is the other side and must agree with this file.
+ * those without other programs. `launcher.sh` is the other side and must agree with this file.
  *
  *     requests    a launcher writes to this pipe after it has written a request
  *     server      pid of the shared process, and its descriptor of `requests`
@@ -24,7 +24,7 @@ export interface LauncherRequest {
   readonly down: number
 }
 
-export const bellPath = (directory: string): string => join(directory, 'requests')
+export const requestsPath = (directory: string): string => join(directory, 'requests')
 export const startingPath = (directory: string): string => join(directory, 'starting')
 export const serverPath = (directory: string): string => join(directory, 'server')
 

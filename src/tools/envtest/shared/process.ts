@@ -7,7 +7,7 @@ import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { acquire } from '../../../storage/log/owner.ts'
 import { StoreOpenError } from '../../../storage/store.ts'
 import { StoreTable } from '../store-table.ts'
-import { bellPath, serverPath, startingPath, takeRequests } from './files.ts'
+import { requestsPath, serverPath, startingPath, takeRequests } from './files.ts'
 import { serveLauncher } from './session.ts'
 
 export interface SharedProcessOptions {
@@ -22,16 +22,16 @@ export interface SharedProcessOptions {
 export async function runSharedProcess({ directory, idleMs, log }: SharedProcessOptions): Promise<void> {
   const owner = own(directory)
   if (!owner) {
-    ring(directory)
+    notifyServing(directory)
     return
   }
-  const bell = openBell(directory)
+  const requests = openRequests(directory)
   const stores = new StoreTable()
-  const { promise: over, resolve: finish } = Promise.withResolvers<void>()
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
   let running = 0
   let idle: NodeJS.Timeout | undefined
 
-  const publish = (): void => writeFileAtomically(serverPath(directory), `${process.pid} ${bell}\n`, 0o600)
+  const publish = (): void => writeFileAtomically(serverPath(directory), `${process.pid} ${requests}\n`, 0o600)
   const serveRequests = (): void => {
     for (const request of takeRequests(directory)) {
       running++
@@ -60,13 +60,13 @@ export async function runSharedProcess({ directory, idleMs, log }: SharedProcess
   // Signals of the terminal are for the launchers.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 
-  new Socket({ fd: bell, readable: true, writable: false }).on('data', serveRequests)
+  new Socket({ fd: requests, readable: true, writable: false }).on('data', serveRequests)
   publish()
   // New launchers now find this process; requests of waiting launchers are in the directory.
   rmSync(startingPath(directory), { force: true })
   startIdleTimer()
   serveRequests()
-  await over
+  await finished
   owner.release()
 }
 
@@ -80,18 +80,18 @@ function own(directory: string): ReturnType<typeof acquire> | undefined {
   }
 }
 
-function openBell(directory: string): number {
+function openRequests(directory: string): number {
   // Launchers create it, since Node cannot create named pipes. Also opened for writing, so that it does not end when
   // the last launcher closes it.
-  return openSync(bellPath(directory), constants.O_RDWR | constants.O_NONBLOCK)
+  return openSync(requestsPath(directory), constants.O_RDWR | constants.O_NONBLOCK)
 }
 
 /** Notifies the serving process; one that is starting reads the requests when it is ready. */
-function ring(directory: string): void {
+function notifyServing(directory: string): void {
   try {
-    const bell = openSync(bellPath(directory), constants.O_WRONLY | constants.O_NONBLOCK)
-    writeSync(bell, '\n')
-    closeSync(bell)
+    const requests = openSync(requestsPath(directory), constants.O_WRONLY | constants.O_NONBLOCK)
+    writeSync(requests, '\n')
+    closeSync(requests)
   } catch (error) {
     if (errorCode(error) !== 'ENXIO' && errorCode(error) !== 'ENOENT') throw error
   }

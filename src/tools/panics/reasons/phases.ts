@@ -15,15 +15,15 @@ export function phasesOf(crash: Crash, goroutine: Goroutine | undefined): readon
   if (kind !== 'panic' || panics.length === 0) return []
   const where = goroutine?.id === undefined ? 'the goroutine' : `goroutine ${goroutine.id}`
   return [
-    { name: 'panic', text: begun(crash, where) },
-    { name: 'defers', text: deferred(panics.length, goroutine?.frames ?? []) },
-    { name: 'recover', text: recovered(crash) },
-    { name: 'output', text: printed(panics.length, signal !== undefined, goroutines.length + dropped) },
-    { name: 'exit', text: exit(crash) },
+    { name: 'panic', text: panicText(crash, where) },
+    { name: 'defers', text: deferText(panics.length, goroutine?.frames ?? []) },
+    { name: 'recover', text: recoverText(crash) },
+    { name: 'output', text: outputText(panics.length, signal !== undefined, goroutines.length + dropped) },
+    { name: 'exit', text: exitText(crash) },
   ]
 }
 
-function begun({ panics: [first, ...others] }: Crash, where: string): string {
+function panicText({ panics: [first, ...others] }: Crash, where: string): string {
   const by = /^runtime error: /.test(first!.text)
     ? 'The runtime called panic, as it does for every runtime error'
     : 'The program called panic'
@@ -37,32 +37,32 @@ const panicking = /^(panic|runtime\.gopanic)$/
  * Deferred functions run on top of the function that panicked: one that panicked itself is directly above the older
  * panic.
  */
-function deferred(panics: number, frames: readonly Frame[]): string {
+function deferText(panics: number, frames: readonly Frame[]): string {
   const isPanic = (frame: Frame | undefined): boolean => frame !== undefined && panicking.test(frame.function.full)
   const running = frames.flatMap((frame, at) =>
     isPanic(frames[at + 1]) && !isPanic(frame) ? [frame.function.full] : [],
   )
-  const again = panics > 1 && running.length > 0 ? ` During this, ${running.join(' and ')} panicked.` : ''
-  return `Its deferred functions ran, newest first, on top of the stack of the panic.${again}`
+  const panickedDefers = panics > 1 && running.length > 0 ? ` During this, ${running.join(' and ')} panicked.` : ''
+  return `Its deferred functions ran, newest first, on top of the stack of the panic.${panickedDefers}`
 }
 
-function recovered({ panics }: Crash): string {
-  const taken = panics.filter((panic) => panic.recovered).length
-  if (taken === 0)
+function recoverText({ panics }: Crash): string {
+  const count = panics.filter((panic) => panic.recovered).length
+  if (count === 0)
     return (
       'None of them recovered: recover() has an effect only if a deferred function of this goroutine calls it ' +
       'directly, during the panic; in a nested function, or in another goroutine, it returns nil.'
     )
   const which =
-    taken === panics.length
+    count === panics.length
       ? 'each panic'
-      : taken === 1
+      : count === 1
         ? 'one panic, marked [recovered]'
-        : `${taken} panics, marked [recovered]`
+        : `${count} panics, marked [recovered]`
   return `recover() stopped ${which}, but a later failure ended the program.`
 }
 
-function printed(panics: number, hasSignal: boolean, goroutines: number): string {
+function outputText(panics: number, hasSignal: boolean, goroutines: number): string {
   const parts = [
     panics > 1 ? 'the panics, oldest first' : 'the panic',
     ...(hasSignal ? ['the signal'] : []),
@@ -73,7 +73,7 @@ function printed(panics: number, hasSignal: boolean, goroutines: number): string
   return `The runtime printed to stderr: ${parts.join(', ')}, ${others}`
 }
 
-function exit({ exitStatus }: Crash): string {
+function exitText({ exitStatus }: Crash): string {
   const code = exitStatus ?? 2
   return (
     `The process ended with exit code ${code}${code === 2 ? '' : ', although Go itself uses 2'}. No other ` +

@@ -78,65 +78,79 @@ export function nilOffset({ name, address, code }: SignalFacts): number | undefi
 }
 
 /** Explains a signal that ended the program without a panic or fatal error. */
-export function signalReason(signal: SignalFacts): Reason {
-  const { name, duringCgo, code } = signal
-  const offset = nilOffset(signal)
-  const where = duringCgo ? 'C code, called by Go,' : 'code that Go does not control'
-  switch (name) {
-    case 'SIGQUIT':
-      return {
-        kind: 'goroutines on request',
-        explanation:
-          `The program received SIGQUIT${code === 0 ? ' (kill -QUIT, or Ctrl-\\)' : ''}, printed its ` +
-          'goroutines and ended. It did not fail by itself.',
-        advice:
-          'Look at the goroutines that wait longest; a supervisor may have sent the signal after a timeout (a ' +
-          'liveness probe, go test -timeout).',
-      }
-    case 'SIGABRT':
-      return {
-        kind: 'abort',
-        explanation:
-          (code !== undefined && code <= 0 ? 'abort() was called, or SIGABRT was sent' : 'The program was aborted') +
-          (duringCgo ? ', while C code ran: a failed assertion, or corrupt memory detected by C.' : '.'),
-        advice: 'Look at what the program printed before it: C libraries print why they abort.',
-      }
-    case 'SIGSEGV':
-    case 'SIGBUS':
-      return {
-        kind: duringCgo ? 'crash in C code' : 'bad address',
-        explanation:
-          `${duringCgo ? where : 'The program'} accessed memory that it must not` +
-          (offset === undefined
-            ? '.'
-            : `: a nil pointer, ${offset === 0 ? 'at its start' : `${offset} bytes after it`}.`),
-        advice: duringCgo
-          ? 'Check what was passed to C in the frame above runtime.cgocall, and how long C may use it.'
-          : 'Look at unsafe, cgo and mapped files; run it with -race.',
-      }
-    case 'SIGSYS':
-      return {
-        kind: 'forbidden system call',
-        explanation: 'The kernel ended the program for a forbidden system call.',
-        advice: "Look at the container's seccomp profile.",
-      }
-    case 'SIGILL':
-      return {
-        kind: 'illegal instruction',
-        explanation: 'The processor does not know an instruction of the program.',
-        advice: 'Check what it was built for (GOAMD64, GOARM, C libraries with -march) and the machine it runs on.',
-      }
-    case 'SIGTRAP':
-      return {
-        kind: 'breakpoint',
-        explanation: 'The program reached a breakpoint of its own or of a debugger.',
-        advice: 'Look for runtime.Breakpoint, and for __builtin_trap in C code.',
-      }
-    default:
-      return {
-        kind: 'signal',
-        explanation: `The program ended by ${signalName(signal)}.`,
-        advice: 'Find out what sent it.',
-      }
+export const signalReason = (signal: SignalFacts): Reason =>
+  reasons.get(signal.name)?.(signal) ?? {
+    kind: 'signal',
+    explanation: `The program ended by ${signalName(signal)}.`,
+    advice: 'Find out what sent it.',
   }
+
+const reasons: ReadonlyMap<string, (signal: SignalFacts) => Reason> = new Map([
+  ['SIGQUIT', quitReason],
+  ['SIGABRT', abortReason],
+  ['SIGSEGV', addressReason],
+  ['SIGBUS', addressReason],
+  [
+    'SIGSYS',
+    () => ({
+      kind: 'forbidden system call',
+      explanation: 'The kernel ended the program for a forbidden system call.',
+      advice: "Look at the container's seccomp profile.",
+    }),
+  ],
+  [
+    'SIGILL',
+    () => ({
+      kind: 'illegal instruction',
+      explanation: 'The processor does not know an instruction of the program.',
+      advice: 'Check what it was built for (GOAMD64, GOARM, C libraries with -march) and the machine it runs on.',
+    }),
+  ],
+  [
+    'SIGTRAP',
+    () => ({
+      kind: 'breakpoint',
+      explanation: 'The program reached a breakpoint of its own or of a debugger.',
+      advice: 'Look for runtime.Breakpoint, and for __builtin_trap in C code.',
+    }),
+  ],
+])
+
+function quitReason({ code }: SignalFacts): Reason {
+  return {
+    kind: 'goroutines on request',
+    explanation:
+      `The program received SIGQUIT${code === 0 ? ' (kill -QUIT, or Ctrl-\\)' : ''}, printed its ` +
+      'goroutines and ended. It did not fail by itself.',
+    advice:
+      'Look at the goroutines that wait longest; a supervisor may have sent the signal after a timeout (a ' +
+      'liveness probe, go test -timeout).',
+  }
+}
+
+function abortReason({ code, duringCgo }: SignalFacts): Reason {
+  return {
+    kind: 'abort',
+    explanation:
+      (code !== undefined && code <= 0 ? 'abort() was called, or SIGABRT was sent' : 'The program was aborted') +
+      (duringCgo ? ', while C code ran: a failed assertion, or corrupt memory detected by C.' : '.'),
+    advice: 'Look at what the program printed before it: C libraries print why they abort.',
+  }
+}
+
+function addressReason(signal: SignalFacts): Reason {
+  const offset = nilOffset(signal)
+  const place = offset === 0 ? 'at its start' : `${offset} bytes after it`
+  const pointer = offset === undefined ? '.' : `: a nil pointer, ${place}.`
+  return signal.duringCgo
+    ? {
+        kind: 'crash in C code',
+        explanation: `C code, called by Go, accessed memory that it must not${pointer}`,
+        advice: 'Check what was passed to C in the frame above runtime.cgocall, and how long C may use it.',
+      }
+    : {
+        kind: 'bad address',
+        explanation: `The program accessed memory that it must not${pointer}`,
+        advice: 'Look at unsafe, cgo and mapped files; run it with -race.',
+      }
 }

@@ -14,7 +14,7 @@ import {
   linesFor,
   parseKnownHosts,
 } from './known-hosts.ts'
-import type { SshSettings } from './ssh-settings.ts'
+import type { SshSettings } from './settings/ssh-settings.ts'
 
 export interface HostKeys {
   /** Types of keys that known_hosts has for the host. */

@@ -5,7 +5,7 @@ import ssh2 from 'ssh2'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 import { agentWithKey } from './agent-key.ts'
 import type { Asker } from './asker.ts'
-import type { SshSettings } from './ssh-settings.ts'
+import type { SshSettings } from './settings/ssh-settings.ts'
 
 export interface LogInOptions {
   readonly settings: SshSettings

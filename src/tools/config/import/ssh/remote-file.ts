@@ -2,7 +2,7 @@
 import type { Client, SFTPWrapper } from 'ssh2'
 import { ExplainedError, reasonOf } from '../../../../lib/explained-error.ts'
 import { connect, type SshOptions } from './connect.ts'
-import type { SshAddress } from './ssh-address.ts'
+import type { SshAddress } from './settings/ssh-address.ts'
 
 export interface RemoteFiles {
   /** The host name of the machine. */

@@ -1,5 +1,5 @@
 /** Addresses of files on other machines, such as `ssh://user@host:port/path`. */
-import { ExplainedError } from '../../../../lib/explained-error.ts'
+import { ExplainedError } from '../../../../../lib/explained-error.ts'
 
 /** A machine in a URL or ProxyJump. Missing fields come from ~/.ssh/config. */
 export interface SshHost {

@@ -1,0 +1,23 @@
+/** The messages between the serving thread and the thread of the real node. */
+import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
+import type { KeyPair } from '../pki/key-pair.ts'
+import type { ComponentReport } from '../threads/component-thread.ts'
+
+/** Everything that a thread needs to run the kubelet, as plain data. */
+export interface RealNodeTask {
+  readonly name: string
+  readonly ips: readonly string[]
+  readonly configuration: KubeletConfiguration
+  /** The folders of the kubelet and of the logs of pods. */
+  readonly root: string
+  readonly podLogs: string
+  /** The API server, and the kubelet's client certificate. */
+  readonly server: { readonly url: string; readonly ca: string; readonly cert: string; readonly key: string }
+  /** The certificate of the kubelet's own server. */
+  readonly serving: KeyPair
+  /** The authority of the kubelet's clients, in PEM. */
+  readonly clientCA: string
+}
+
+/** From the thread. */
+export type Report = ComponentReport | { readonly failed: string }
