@@ -14,5 +14,5 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 // Only for the bundle: with .ts sources, type stripping takes most of the time.
 if (!import.meta.filename.endsWith('.ts')) enableCompileCache(join(import.meta.dirname, 'compile-cache'))
 const [, , command, ...args] = process.argv
-if (command === 'envtest') await (await import('./commands/envtest.ts')).envtest(args)
+if (command === 'envtest') await (await import('./commands/serving/envtest.ts')).envtest(args)
 else await (await import('./main.ts')).main(process.argv)

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { makeDirectory } from '../../lib/files/make-directory.ts'
+import { shellWord } from '../../lib/shell-word.ts'
 
 export function envtestAssetsCommand(): Command {
   return new Command('envtest-assets')
@@ -15,7 +16,7 @@ export function envtestAssetsCommand(): Command {
 
 async function writeAssets(given: string): Promise<void> {
   const directory = resolve(given)
-  const [{ launcherScript, shellWord }, { etcdHelp }, { apiServerHelp }] = await Promise.all([
+  const [{ launcherScript }, { etcdHelp }, { apiServerHelp }] = await Promise.all([
     import('../../tools/envtest/launcher-script.ts'),
     import('../../tools/envtest/etcd/flags.ts'),
     import('../../apiserver/serving-flags/index.ts'),

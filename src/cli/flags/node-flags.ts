@@ -7,7 +7,6 @@ import { isQuantity } from '../../machinery/values/quantity.ts'
 
 export interface NodeFlags {
   readonly nodes?: number
-  readonly nodeType?: string
   readonly nodeCpu?: string
   readonly nodeMemory?: string
   readonly nodePods?: string
@@ -33,11 +32,8 @@ export function nodeCount(text: string): number {
 export const nodeFlags = (): readonly Option[] => [
   new Option(
     '--nodes <NUMBER>',
-    'number of simulated nodes; 0 for none (default: as in the last run, else 1)',
+    'number of simulated nodes; 0 for none (default: as in the last run, else 1; 0 beside a real node)',
   ).argParser(nodeCount),
-  new Option('--node-type <TYPE>', 'type of the nodes: simulated nodes run no containers')
-    .choices(['simulated'])
-    .default('simulated'),
   new Option('--node-cpu <QUANTITY>', 'CPUs of a node (default: 4)').argParser(quantity),
   new Option('--node-memory <QUANTITY>', 'memory of a node (default: 16Gi)').argParser(quantity),
   new Option('--node-pods <NUMBER>', 'maximum number of pods on a node (default: 110)').argParser(quantity),

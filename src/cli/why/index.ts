@@ -65,13 +65,18 @@ export function whyCommand(): Command {
   const why = new Command('why').description(
     'explain permissions, deletions, stuck namespaces, and where pods can be scheduled',
   )
-  why
-    .command('can-i')
+  const commands = [canICommand(), objectCommand('kept'), objectCommand('deleted'), namespaceCommand(), podCommand()]
+  for (const command of commands) why.addCommand(command)
+  return why
+}
+
+const canICommand = (): Command =>
+  new Command('can-i')
     .argument('<USER>', 'a user, or a service account as system:serviceaccount:NAMESPACE:NAME')
     .argument('<VERB>', 'get, list, watch, create, update, patch, delete, …')
     .argument('<RESOURCE>', 'a resource as in kubectl (pods, deploy, deployments.apps, pods/log), or a path (/metrics)')
     .description('explain why a user is allowed to do something, or what is missing')
-    .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
+    .addOption(namespaceOption())
     .addOption(new Option('-A, --all-namespaces', 'in all namespaces').conflicts('namespace'))
     .addOption(new Option('--as-group <GROUP>', 'a group of the user; repeatable').argParser(repeated))
     .addOption(new Option('--subresource <NAME>', 'log, exec, scale, status, …'))
@@ -82,35 +87,36 @@ export function whyCommand(): Command {
     .action(async (user: string, verb: string, resource: string, flags: WhyFlags) => {
       process.exitCode = (await canI(user, verb, resource, flags)) ? 0 : 1
     })
-  for (const expected of ['kept', 'deleted'] as const) {
-    why
-      .command(expected)
-      .argument('<KIND>', 'a kind as in kubectl (configmap, deploy, crews.example.com)')
-      .argument('<NAME>', 'its name')
-      .description(`explain why an object is ${expected}: its owners, dependents and finalizers; exits with 0 if it is`)
-      .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
-      .addOption(kubeconfigOption())
-      .addOption(contextOption())
-      .action(async (kind: string, name: string, flags: ObjectFlags) => {
-        const isKept = await object(kind, name, flags)
-        process.exitCode = isKept === (expected === 'kept') ? 0 : 1
-      })
-  }
-  why
-    .command('namespace')
+
+const objectCommand = (expected: 'kept' | 'deleted'): Command =>
+  new Command(expected)
+    .argument('<KIND>', 'a kind as in kubectl (configmap, deploy, crews.example.com)')
+    .argument('<NAME>', 'its name')
+    .description(`explain why an object is ${expected}: its owners, dependents and finalizers; exits with 0 if it is`)
+    .addOption(namespaceOption())
+    .addOption(kubeconfigOption())
+    .addOption(contextOption())
+    .action(async (kind: string, name: string, flags: ObjectFlags) => {
+      const isKept = await object(kind, name, flags)
+      process.exitCode = isKept === (expected === 'kept') ? 0 : 1
+    })
+
+const namespaceCommand = (): Command =>
+  new Command('namespace')
     .argument('<NAME>', 'its name')
     .description('explain what blocks the deletion of a namespace, and what to do')
     .addOption(new Option('--fix', 'apply the safe steps, after a prompt'))
     .addOption(kubeconfigOption())
     .addOption(contextOption())
     .action((name: string, flags: NamespaceFlags) => namespace(name, flags))
-  why
-    .command('pod')
+
+const podCommand = (): Command =>
+  new Command('pod')
     .argument('<NAME>', 'its name')
     .description(
       'explain for each node whether a pod can be scheduled there: what rejects it, what would help, and the scores',
     )
-    .addOption(new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)'))
+    .addOption(namespaceOption())
     .addOption(new Option('-o, --output <FORMAT>', 'all details, machine-readable').choices(['json']))
     .addOption(
       new Option('--config <FILE>', "the scheduler's KubeSchedulerConfiguration (default: upstream's profile)"),
@@ -121,17 +127,17 @@ export function whyCommand(): Command {
     .action(async (name: string, flags: PodFlags) => {
       process.exitCode = (await pod(name, flags)) ? 0 : 1
     })
-  return why
-}
 
+const namespaceOption = (): Option =>
+  new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)')
 const kubeconfigOption = (): Option =>
   new Option('--kubeconfig <FILE>', `the administrator's kubeconfig (default: ${clusterOrder})`)
 const contextOption = (): Option => new Option('--context <NAME>', 'a context of it (default: the current one)')
 
-/** Calls `ask` with the server and the namespace of a context. */
+/** Calls `use` with the server and the namespace of a context. */
 async function withServer<T>(
   flags: ContextFlags,
-  ask: (server: WhyServer, namespace: string) => Promise<T>,
+  use: (server: WhyServer, namespace: string) => Promise<T>,
 ): Promise<T> {
   const [{ kubeconfigFiles, readContext }, { WhyServer }] = await Promise.all([
     import('../../kubeconfig/read-context.ts'),
@@ -141,7 +147,7 @@ async function withServer<T>(
   const connection = await readContext(kubeconfigFiles(environment, flags.kubeconfig), flags.context)
   const server = new WhyServer(connection)
   try {
-    return await ask(server, connection.namespace)
+    return await use(server, connection.namespace)
   } finally {
     server.close()
   }
@@ -226,17 +232,17 @@ async function* confirmed(all: readonly string[], question: (one: string) => str
 const print = (lines: readonly string[]): void => void process.stdout.write(`${lines.join('\n')}\n`)
 
 async function canI(user: string, verb: string, resource: string, flags: WhyFlags): Promise<boolean> {
-  const [{ question, userOf }, { explain }, { answerText }] = await Promise.all([
+  const [{ parseQuestion, userOf }, { explain }, { answerText }] = await Promise.all([
     import('./question.ts'),
     import('../../apiserver/authorization/rbac/explain.ts'),
     import('./text.ts'),
   ])
   return withServer(flags, async (server, defaultNamespace) => {
-    const { asked, notes } = await question(server, defaultNamespace, { verb, resource, ...flags })
+    const { question, notes } = await parseQuestion(server, defaultNamespace, { verb, resource, ...flags })
     const subject = userOf(user, flags.asGroup ?? [])
-    const [roles, verdict] = await Promise.all([server.roles(), server.verdict(subject.name, subject.groups, asked)])
+    const [roles, verdict] = await Promise.all([server.roles(), server.verdict(subject.name, subject.groups, question)])
     process.stdout.write(
-      answerText({ user: subject, asked, verdict, explanation: explain(roles, subject, asked), notes }),
+      answerText({ user: subject, question, verdict, explanation: explain(roles, subject, question), notes }),
     )
     return verdict.allowed
   })

@@ -13,8 +13,8 @@ export interface Words {
   readonly name?: string
 }
 
-export interface Asking {
-  readonly asked: Question
+export interface ParsedQuestion {
+  readonly question: Question
   /** Notes about the command line. */
   readonly notes: readonly string[]
 }
@@ -22,14 +22,18 @@ export interface Asking {
 const noResource = { group: '', resource: '', subresource: '', name: '', namespace: '' }
 
 /** Throws an ExplainedError for contradicting arguments. */
-export async function question(server: WhyServer, defaultNamespace: string, words: Words): Promise<Asking> {
+export async function parseQuestion(
+  server: WhyServer,
+  defaultNamespace: string,
+  words: Words,
+): Promise<ParsedQuestion> {
   const { verb, resource: text, allNamespaces, subresource: given, name = '' } = words
   if (text.startsWith('/')) {
     if (given || name || words.namespace || allNamespaces)
       throw new ExplainedError(
         `${text} is a path: it has no namespace, name or subresource; omit -n, -A, --name and --subresource`,
       )
-    return { asked: { ...noResource, isResourceRequest: false, path: text, verb }, notes: [] }
+    return { question: { ...noResource, isResourceRequest: false, path: text, verb }, notes: [] }
   }
   const [word = '', ...rest] = text.split('/')
   const subresource = given ?? rest.join('/')
@@ -45,7 +49,7 @@ export async function question(server: WhyServer, defaultNamespace: string, word
   if (!namespaced && words.namespace) notes.push(`${known!.name} are cluster-scoped: the namespace is ignored`)
   const [plain = '', ...group] = word.split('.')
   return {
-    asked: {
+    question: {
       isResourceRequest: true,
       path: '',
       verb,

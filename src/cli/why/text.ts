@@ -6,7 +6,7 @@ import type { Verdict } from './server.ts'
 
 export interface Answer {
   readonly user: UserInfo
-  readonly asked: Question
+  readonly question: Question
   /** The server's decision. */
   readonly verdict: Verdict
   /** The explanation by RBAC rules. */
@@ -14,10 +14,10 @@ export interface Answer {
   readonly notes: readonly string[]
 }
 
-export function answerText({ user, asked, verdict, explanation, notes }: Answer): string {
+export function answerText({ user, question, verdict, explanation, notes }: Answer): string {
   const { allowed, misses } = explanation
   const lines = [
-    `${verdict.allowed ? 'yes' : 'no'}: ${user.name} ${verdict.allowed ? 'may' : 'may not'} ${askedText(asked)}`,
+    `${verdict.allowed ? 'yes' : 'no'}: ${user.name} ${verdict.allowed ? 'may' : 'may not'} ${questionText(question)}`,
   ]
   for (const note of notes) lines.push(`note: ${note}`)
   if (allowed.length > 0) {
@@ -35,13 +35,22 @@ export function answerText({ user, asked, verdict, explanation, notes }: Answer)
   } else if (misses.length === 0) lines.push('', 'No role allows it.')
   else {
     lines.push('', 'The nearest rules:')
-    for (const miss of misses) lines.push(...missText(miss, asked, user))
+    for (const miss of misses) lines.push(...missText(miss, question, user))
   }
   if (verdict.evaluationError) lines.push('', `The server could not evaluate everything: ${verdict.evaluationError}`)
   return `${lines.join('\n')}\n`
 }
 
-function askedText({ isResourceRequest, path, verb, group, resource, subresource, name, namespace }: Question): string {
+function questionText({
+  isResourceRequest,
+  path,
+  verb,
+  group,
+  resource,
+  subresource,
+  name,
+  namespace,
+}: Question): string {
   if (!isResourceRequest) return `${verb} the path ${path}`
   const object =
     `${resource}${subresource ? `/${subresource}` : ''}${group ? ` of ${group}` : ''}` +
@@ -66,7 +75,7 @@ function missText(
 ): string[] {
   switch (miss.why) {
     case 'rule': {
-      const asked: Record<(typeof miss.parts)[number], string> = {
+      const required: Record<(typeof miss.parts)[number], string> = {
         verb: `the verb ${verb}`,
         'API group': `the API group ${JSON.stringify(group)}`,
         resource: `the resource ${resource}${subresource ? `/${subresource}` : ''}`,
@@ -76,7 +85,7 @@ function missText(
       return [
         `  ${miss.binding}`,
         `    has: ${ruleText(miss.rule)}`,
-        `    lacks: ${miss.parts.map((part) => asked[part]).join(', ')}`,
+        `    lacks: ${miss.parts.map((part) => required[part]).join(', ')}`,
       ]
     }
     case 'elsewhere':

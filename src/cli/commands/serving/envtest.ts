@@ -2,9 +2,9 @@
  * `t8s envtest PROGRAM …`, which the launchers of `t8s envtest-assets` call. It is internal, has no help, and skips the
  * command-line parser, which would cost a suite 25 ms.
  */
-import { parseDurationMs } from '../../lib/duration.ts'
-import { inForeground } from '../running/foreground.ts'
-import { helpOrFlags } from '../running/help-or-flags.ts'
+import { parseDurationMs } from '../../../lib/duration.ts'
+import { inForeground } from '../../running/foreground.ts'
+import { helpOrFlags } from '../../running/help-or-flags.ts'
 
 const defaultIdle = '30s'
 /** Short, since suites wait for the end of each program. In ms. */
@@ -23,7 +23,7 @@ async function kubeApiServer(args: readonly string[]): Promise<void> {
   await inForeground('kube-apiserver', graceMs, async (log) => {
     const flags = await helpOrFlags(args, 'kube-apiserver')
     if (flags === 'answered') process.exit()
-    const { runApiServer, defaultServers } = await import('../../tools/envtest/program.ts')
+    const { runApiServer, defaultServers } = await import('../../../tools/envtest/program.ts')
     return runApiServer(flags, flags.list('etcd-servers') ?? defaultServers, { cwd: process.cwd(), log })
   })
 }
@@ -31,19 +31,19 @@ async function kubeApiServer(args: readonly string[]): Promise<void> {
 async function etcd(args: readonly string[]): Promise<void> {
   await inForeground('etcd', graceMs, async (log) => {
     if (args.includes('--version')) {
-      const { release } = await import('../../lib/release.ts')
+      const { release } = await import('../../../lib/release.ts')
       process.stdout.write(`etcd Version: 3.6.0+t8s.${release}\n`)
       process.exit()
     }
-    const { runEtcd } = await import('../../tools/envtest/program.ts')
+    const { runEtcd } = await import('../../../tools/envtest/program.ts')
     return runEtcd(args, { cwd: process.cwd(), log })
   })
 }
 
 async function shared(directory: string, version: string | undefined): Promise<void> {
   const [{ runSharedProcess }, { protocol }] = await Promise.all([
-    import('../../tools/envtest/shared/process.ts'),
-    import('../../tools/envtest/launcher-script.ts'),
+    import('../../../tools/envtest/shared/process.ts'),
+    import('../../../tools/envtest/launcher-script.ts'),
   ])
   if (version !== protocol) {
     process.stderr.write(

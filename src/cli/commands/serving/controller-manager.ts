@@ -1,10 +1,10 @@
 /** `t8s controller-manager`: only the controllers, with the flags of kube-controller-manager. */
 import { Command } from 'commander'
-import { ExplainedError } from '../../lib/explained-error.ts'
-import { standardLog } from '../../lib/log/log.ts'
-import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
-import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import { stopSignal } from '../running/stop-signal.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
+import { standardLog } from '../../../lib/log/log.ts'
+import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import { stopSignal } from '../../running/stop-signal.ts'
 import { passThrough } from './apiserver.ts'
 
 /** Time for active reconciles at shutdown, in ms. */
@@ -21,7 +21,7 @@ export function controllerManagerCommand(): Command {
 async function controllerManager(args: readonly string[]): Promise<void> {
   const stopping = stopSignal()
   const { logFormatOf, managerFlags, managerHelp, startControllerManager } = await import(
-    '../../cluster/controller-manager/index.ts'
+    '../../../cluster/controller-manager/index.ts'
   )
   // As upstream, --help is answered before flags are parsed, so that wrong flags do not matter.
   if (args.includes('--help') || args.includes('-h')) {
@@ -31,8 +31,8 @@ async function controllerManager(args: readonly string[]): Promise<void> {
   const flags = managerFlags(args)
   if (flags.text('version') !== undefined && flags.text('version') !== 'false') {
     const [{ versionInfo }, { release }] = await Promise.all([
-      import('../../apiserver/version/version.ts'),
-      import('../../lib/release.ts'),
+      import('../../../apiserver/version/version.ts'),
+      import('../../../lib/release.ts'),
     ])
     process.stdout.write(`Kubernetes ${versionInfo(release).gitVersion}\n`)
     process.exit()

@@ -1,12 +1,12 @@
 /** `t8s simulated-nodes`: only simulated nodes, for any API server. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
-import { tuneAfterStart } from '../../lib/process/tune-after-start.ts'
-import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import { type ContextFlags, contextFlags } from '../flags/context-flags.ts'
-import * as flags from '../flags/flags.ts'
-import { type NodeFlags, nodeFlags, simulatedNodes } from '../flags/node-flags.ts'
-import { stopSignal } from '../running/stop-signal.ts'
+import { clusterEnvironment } from '../../../kubeconfig/find-cluster.ts'
+import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import { type ContextFlags, contextFlags } from '../../flags/context-flags.ts'
+import * as flags from '../../flags/flags.ts'
+import { type NodeFlags, nodeFlags, simulatedNodes } from '../../flags/node-flags.ts'
+import { stopSignal } from '../../running/stop-signal.ts'
 
 interface SimulatedNodesFlags extends NodeFlags, ContextFlags {
   readonly owner: string
@@ -69,21 +69,20 @@ async function simulate(given: SimulatedNodesFlags): Promise<void> {
   const print = (line: string): void => void process.stdout.write(`${line}\n`)
   const [{ loadAccess }, { runSimulation }, { issueCertificate, makeAuthority }, { readAuthorities }] =
     await Promise.all([
-      import('../../client/index.ts'),
-      import('../../simulation/index.ts'),
-      import('../../cluster/pki/certificates.ts'),
-      import('../../cluster/credentials/identity-files.ts'),
+      import('../../../client/index.ts'),
+      import('../../../simulation/index.ts'),
+      import('../../../lib/x509/certificates.ts'),
+      import('../../../cluster/credentials/identity-files.ts'),
     ])
   const nodes = await simulatedNodes(given)
   const access = await loadAccess({ ...given, environment: await clusterEnvironment(given) })
   const authority = await makeAuthority('simulated-nodes', new Date())
-  const hosts = [...new Set([given.kubeletAddress, '127.0.0.1', 'localhost', 'metrics-server.kube-system.svc'])]
+  const hosts = [...new Set([given.kubeletAddress, '127.0.0.1', 'localhost'])]
   const tls = await issueCertificate(authority, { commonName: 'kubelet', usage: 'server', hosts }, new Date())
   const kubelet = {
     address: given.kubeletAddress,
     port: given.kubeletPort,
     tls,
-    ca: authority.cert,
     ...(given.clientCaFile && { clientCA: readAuthorities(given.clientCaFile, '--client-ca-file') }),
   }
   const running = runSimulation(

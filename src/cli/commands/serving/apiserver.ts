@@ -1,8 +1,8 @@
 /** `t8s apiserver`: only the API server, with the flags of kube-apiserver. */
 import { Command } from 'commander'
-import { defaultDataDirectory } from '../flags/flags.ts'
-import { inForeground } from '../running/foreground.ts'
-import { helpOrFlags } from '../running/help-or-flags.ts'
+import { defaultDataDirectory } from '../../flags/flags.ts'
+import { inForeground } from '../../running/foreground.ts'
+import { helpOrFlags } from '../../running/help-or-flags.ts'
 
 /** Time for active requests at shutdown, in ms. */
 const graceMs = 5000
@@ -21,34 +21,34 @@ export const passThrough = (command: Command): Command =>
 
 async function apiserver(args: readonly string[]): Promise<void> {
   await inForeground('kube-apiserver', graceMs, async () => {
-    const flagged = await helpOrFlags(args)
-    if (flagged === 'answered') process.exit()
+    const flags = await helpOrFlags(args)
+    if (flags === 'answered') process.exit()
     const [{ idleFlagLines, logFormatOf }, { standardLog }] = await Promise.all([
-      import('../../apiserver/serving-flags/index.ts'),
-      import('../../lib/log/log.ts'),
+      import('../../../apiserver/serving-flags/index.ts'),
+      import('../../../lib/log/log.ts'),
     ])
-    const log = standardLog(logFormatOf(flagged))
-    const servers = flagged.list('etcd-servers')
-    const surroundings = { cwd: process.cwd(), log }
+    const log = standardLog(logFormatOf(flags))
+    const servers = flags.list('etcd-servers')
+    const context = { cwd: process.cwd(), log }
     if (servers?.length) {
-      const { runApiServer } = await import('../../tools/envtest/program.ts')
-      return { ...(await runApiServer(flagged, servers, surroundings)), log }
+      const { runApiServer } = await import('../../../tools/envtest/program.ts')
+      return { ...(await runApiServer(flags, servers, context)), log }
     }
-    const [{ startStandaloneApiServer: startLoneServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
-      import('../../cluster/standalone-api-server/index.ts'),
-      import('../../cluster/data-directory.ts'),
-      import('../../storage/log/index.ts'),
+    const [{ startStandaloneApiServer }, { dataDirectory }, { openLogStore }] = await Promise.all([
+      import('../../../cluster/standalone-api-server/index.ts'),
+      import('../../../cluster/data-directory.ts'),
+      import('../../../storage/log/index.ts'),
     ])
-    for (const line of idleFlagLines(flagged)) log(line)
-    const data = dataDirectory(flagged.text('data-dir') ?? defaultDataDirectory)
+    for (const line of idleFlagLines(flags)) log(line)
+    const data = dataDirectory(flags.text('data-dir') ?? defaultDataDirectory)
     const store = await openLogStore({
       directory: data.store,
-      acceptDataLoss: flagged.bool('accept-data-loss'),
+      acceptDataLoss: flags.bool('accept-data-loss'),
       notice: log,
     })
     try {
-      const server = await startLoneServer({
-        flags: flagged,
+      const server = await startStandaloneApiServer({
+        flags,
         cwd: process.cwd(),
         store,
         directory: data.path,

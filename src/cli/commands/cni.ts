@@ -1,0 +1,63 @@
+/** `t8s cni`: the pod network as a CNI plug-in, for containerd, CRI-O and other runtimes. */
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Command } from 'commander'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
+import { shellWord } from '../../lib/shell-word.ts'
+
+const examples = `
+A runtime runs this command with CNI_COMMAND and the other variables of the CNI specification 1.1, and the
+configuration on standard input. It needs root; masquerade and host ports need nft.
+
+Examples:
+  sudo t8s cni install                  installs the plug-in as /opt/cni/bin/t8s
+  sudo t8s cni install --bin-dir /usr/lib/cni
+
+A configuration for /etc/cni/net.d/10-pods.conflist:
+  {
+    "cniVersion": "1.0.0",
+    "name": "pods",
+    "plugins": [{
+      "type": "t8s", "bridge": "cni0", "ipMasq": true, "hairpinMode": true,
+      "capabilities": { "portMappings": true },
+      "ipam": { "ranges": [[{ "subnet": "10.88.0.0/16" }]], "routes": [{ "dst": "0.0.0.0/0" }] }
+    }]
+  }`
+
+export function cniCommand(): Command {
+  const command = new Command('cni')
+    .description('connect pods to a bridge: a CNI plug-in')
+    .addHelpText('after', examples)
+    .action(() => run(command))
+  command
+    .command('install')
+    .description('install the plug-in for container runtimes')
+    .option('--bin-dir <DIRECTORY>', "the directory of the runtime's plug-ins", '/opt/cni/bin')
+    .action(({ binDir }: { readonly binDir: string }) => install(binDir))
+  return command
+}
+
+async function run(command: Command): Promise<void> {
+  if (process.env.CNI_COMMAND === undefined) return command.help()
+  const [{ runPlugin }, { systemCalls }] = await Promise.all([
+    import('../../network/cni/plugin/run-plugin.ts'),
+    import('../../lib/linux/system-calls.ts'),
+  ])
+  const { exitCode, output } = await runPlugin(systemCalls, process.env, await text(process.stdin))
+  if (output) process.stdout.write(`${JSON.stringify(output)}\n`)
+  process.exitCode = exitCode
+}
+
+async function install(directory: string): Promise<void> {
+  const file = join(resolve(directory), 't8s')
+  const program = [process.execPath, process.argv[1]!].map(shellWord).join(' ')
+  try {
+    await mkdir(directory, { recursive: true })
+    await writeFile(file, `#!/bin/sh\nexec ${program} cni\n`)
+    await chmod(file, 0o755)
+  } catch (error) {
+    throw new ExplainedError(`${file} cannot be written: ${reasonOf(error)}; use sudo, or another --bin-dir`)
+  }
+  process.stdout.write(`installed ${file}\n`)
+}

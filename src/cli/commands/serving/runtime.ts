@@ -1,0 +1,58 @@
+/** `t8s runtime`: a container runtime for kubelets, in place of containerd. */
+import { Command } from 'commander'
+import { standardLog } from '../../../lib/log/log.ts'
+import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import { stopSignal } from '../../running/stop-signal.ts'
+
+interface RuntimeFlags {
+  readonly listen: string
+  readonly root: string
+  readonly state: string
+  readonly images?: string
+  readonly ociRuntime?: string
+  readonly cniConfDir: string
+  readonly cniBinDir: string
+  readonly streamingPort: string
+}
+
+const examples = `
+Examples:
+  sudo t8s runtime
+  sudo t8s kubelet --kubeconfig kubeconfig --container-runtime-endpoint unix:///run/typernetes/runtime.sock
+  sudo crictl --runtime-endpoint unix:///run/typernetes/runtime.sock ps
+  sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --oci-runtime runc`
+
+export function runtimeCommand(): Command {
+  return new Command('runtime')
+    .description('run containers for a kubelet, in place of containerd')
+    .option('--listen <endpoint>', 'the socket of the CRI server', 'unix:///run/typernetes/runtime.sock')
+    .option('--root <folder>', 'records and images, which survive a reboot', '/var/lib/typernetes/runtime')
+    .option('--state <folder>', 'files of running containers', '/run/typernetes/runtime')
+    .option('--images <folder>', 'the image store (default: images in --root)')
+    .option('--oci-runtime <program>', 'runs the containers (default: crun, else runc)')
+    .option('--cni-conf-dir <folder>', 'configurations of the pod network', '/etc/cni/net.d')
+    .option('--cni-bin-dir <folders>', 'plug-ins of the pod network', '/opt/cni/bin:/usr/lib/cni')
+    .option('--streaming-port <port>', 'the port for exec, attach and port-forward on 127.0.0.1; 0: a free one', '0')
+    .addHelpText('after', examples)
+    .action(runRuntime)
+}
+
+async function runRuntime(flags: RuntimeFlags): Promise<void> {
+  const stopping = stopSignal()
+  const log = standardLog('text')
+  const { startStandaloneRuntime } = await import('../../../runtime/standalone-runtime.ts')
+  const runtime = await startStandaloneRuntime({
+    endpoint: flags.listen,
+    root: flags.root,
+    state: flags.state,
+    imageFolder: flags.images,
+    ociRuntime: flags.ociRuntime,
+    cniConfigFolder: flags.cniConfDir,
+    cniPluginFolders: flags.cniBinDir.split(':'),
+    streamPort: Number(flags.streamingPort),
+    log,
+  })
+  surviveErrors(log)
+  await stopping.requested
+  await runtime.stop()
+}

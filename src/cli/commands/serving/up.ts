@@ -1,0 +1,113 @@
+/** `t8s up`: runs a cluster in the foreground until a signal stops it. */
+import { flushCompileCache } from 'node:module'
+import { Command } from 'commander'
+import type { ClusterOptions } from '../../../cluster/cluster-options.ts'
+import { type LogFormat, standardLog } from '../../../lib/log/log.ts'
+import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
+import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import {
+  addApiServerOptions,
+  addControllerOptions,
+  givenApiServerFlags,
+  givenControllerFlags,
+} from '../../flags/component-options.ts'
+import { simulatedNodes } from '../../flags/node-flags.ts'
+import { realNode } from '../../flags/real-node-flags.ts'
+import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
+import { stopSignal } from '../../running/stop-signal.ts'
+
+/** The given flags of other programs. */
+type ComponentFlags = Required<Pick<ClusterOptions, 'apiServerFlags' | 'controllerFlags'>>
+
+export function upCommand(): Command {
+  const command = new Command('up')
+    .description('start a cluster and run it until Ctrl-C')
+    .addHelpText(
+      'after',
+      '\nFlags of kube-apiserver also work: --audit-log-path=audit.log, ' +
+        '--enable-admission-plugins=AlwaysPullImages, …\n(t8s apiserver --help lists them)\nSo do those of ' +
+        'controllers: --concurrent-deployment-syncs=10, --node-monitor-grace-period=20s, … (t8s controller-manager ' +
+        '--help)',
+    )
+    .action((flags: UpFlags, command: Command) =>
+      up(flags, { apiServerFlags: givenApiServerFlags(command), controllerFlags: givenControllerFlags(command) }),
+    )
+  for (const flag of upFlags()) command.addOption(flag)
+  addControllerOptions(command)
+  addApiServerOptions(command)
+  return command
+}
+
+async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
+  const stopping = stopSignal()
+  const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
+    await Promise.all([
+      import('../../../cluster/start-cluster.ts'),
+      import('../../../cluster/credentials/identity-files.ts'),
+      import('../../../cluster/credentials/front-proxy-files.ts'),
+      import('../../../cluster/data-directory.ts'),
+      import('./cluster-access.ts'),
+    ])
+  const data = dataDirectoryPaths(flags.dataDir)
+  const real = realNode(flags)
+  const nodes = { ...(await simulatedNodes(flags)), real }
+  const format = await givenLogFormat(components.apiServerFlags)
+  const errorLog = standardLog(format)
+  const cluster = await startCluster({
+    ...optionsOf(flags, components),
+    ...readIdentity(flags, print),
+    ...readFrontProxy(flags),
+    storage: { directory: data.path, acceptDataLoss: flags.acceptDataLoss, notice: errorLog },
+    nodes,
+    scheduler: needsScheduler(flags, real ? undefined : nodes.count) && {
+      configurationFile: flags.schedulerConfig,
+      onThread: true,
+    },
+    log: format ? standardLog(format) : print,
+  })
+  try {
+    await writeAccess(flags, cluster, data, print)
+    surviveErrors(errorLog)
+    flushCompileCache()
+    void cluster.synced.then(tuneAfterStart)
+    print(`stopping after ${await stopping.requested}: active requests may finish; a second signal stops immediately`)
+  } finally {
+    await cluster.stop()
+  }
+  print('stopped')
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** The options that are values of flags, or constant. */
+const optionsOf = (flags: UpFlags, { apiServerFlags, controllerFlags }: ComponentFlags): ClusterOptions => ({
+  bindAddress: flags.bindAddress,
+  port: flags.securePort,
+  runtimeConfig: flags.runtimeConfig,
+  serviceClusterIpRange: flags.serviceClusterIpRange,
+  controllers: flags.controllers.split(',').filter(Boolean),
+  controllerFlags: {
+    ...controllerFlags,
+    ...(flags.enableHostpathProvisioner && { 'enable-hostpath-provisioner': 'true' }),
+  },
+  controllerManagerPort: flags.controllerManagerPort,
+  controllersThread: true,
+  compaction: { intervalMs: flags.compactionInterval, retainMs: flags.compactionRetention },
+  apiServerFlags,
+  warmUp: true,
+  verbosity: flags.v,
+})
+
+/** `nodes` is undefined for a number of nodes that the store has. */
+const needsScheduler = ({ scheduler, schedulerConfig }: UpFlags, nodes: number | undefined): boolean =>
+  scheduler ?? (schedulerConfig !== undefined || nodes !== 0)
+
+/** The log format; undefined for plain lines on standard output. */
+async function givenLogFormat(apiServerFlags: readonly string[]): Promise<LogFormat | undefined> {
+  if (!apiServerFlags.some((flag) => flag.startsWith('--logging-format='))) return undefined
+  const [{ parseApiServerFlags: parsedFlags }, { logFormatOf }] = await Promise.all([
+    import('../../../cluster/cluster-flags.ts'),
+    import('../../../apiserver/serving-flags/index.ts'),
+  ])
+  return logFormatOf(await parsedFlags(apiServerFlags))
+}

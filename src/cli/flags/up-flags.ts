@@ -1,0 +1,121 @@
+/** The flags of `t8s up`. Those of kube-apiserver and controllers, which it also has, are in `component-options.ts`. */
+import { Option } from 'commander'
+import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
+import * as flags from './flags.ts'
+import { frontProxyFlags } from './front-proxy-flags.ts'
+import { type NodeFlags, nodeFlags } from './node-flags.ts'
+import { type RealNodeFlags, realNodeFlags } from './real-node-flags.ts'
+
+export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags {
+  readonly dataDir: string
+  readonly acceptDataLoss?: boolean
+  readonly kubeconfig?: string
+  readonly mergeKubeconfig?: boolean
+  readonly bindAddress: string
+  readonly securePort: number
+  readonly tokenAuthFile?: string
+  readonly clientCaFile?: string
+  readonly tlsCertFile?: string
+  readonly tlsPrivateKeyFile?: string
+  readonly runtimeConfig?: readonly string[]
+  readonly serviceClusterIpRange?: string
+  readonly controllers: string
+  readonly controllerManagerPort?: number
+  readonly enableHostpathProvisioner?: boolean
+  readonly scheduler?: boolean
+  readonly schedulerConfig?: string
+  readonly compactionInterval?: number
+  readonly compactionRetention?: number
+  readonly v: number
+}
+
+/** All flags, in the order of the help. */
+export const upFlags = (): readonly Option[] => [
+  ...fileFlags(),
+  ...servingFlags(),
+  ...controllerFlags(),
+  ...schedulerFlags(),
+  new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(
+    flags.serviceRanges,
+  ),
+  ...compactionFlags(),
+  new Option('-v, --v <LEVEL>', 'log verbosity: 0 is quiet, 4 shows the stacks of errors')
+    .default(0)
+    .argParser(flags.verbosity),
+  ...nodeFlags(),
+  ...realNodeFlags(),
+  ...frontProxyFlags(),
+]
+
+/** The data directory, and the kubeconfigs that are written. */
+const fileFlags = (): readonly Option[] => [
+  new Option('--data-dir <DIR>', 'the directory for data, certificates and kubeconfig').default(
+    flags.defaultDataDirectory,
+  ),
+  new Option(
+    '--accept-data-loss',
+    'start although acknowledged changes are missing at the end of the damaged store; unreadable data is ' +
+      'kept in files',
+  ),
+  new Option(
+    '--kubeconfig <FILE>',
+    "where to write the administrator's kubeconfig (default: kubeconfig in the data directory)",
+  ),
+  new Option(
+    '--merge-kubeconfig',
+    'also add the context t8s to $KUBECONFIG or ~/.kube/config, where kubectl would write it; t8s-2 if t8s ' +
+      'belongs to another cluster there',
+  ),
+]
+
+const servingFlags = (): readonly Option[] => [
+  new Option('--bind-address <IP>', 'the address to listen on; 0.0.0.0 for all')
+    .default('127.0.0.1')
+    .argParser(flags.bindAddress),
+  new Option('--secure-port <PORT>', 'the port to listen on; 0 for any free one').default(6443).argParser(flags.port),
+  new Option('--token-auth-file <FILE>', 'bearer tokens to accept: lines of token,user,uid,"group1,group2"'),
+  new Option(
+    '--client-ca-file <FILE>',
+    "accept client certificates of these authorities (PEM) in addition to the cluster's own",
+  ),
+  new Option('--tls-cert-file <FILE>', 'serve with this certificate (PEM, with its chain) instead of a generated one'),
+  new Option('--tls-private-key-file <FILE>', 'the key of --tls-cert-file (PEM)'),
+  new Option(
+    '--runtime-config <KEY=BOOL>',
+    'enable or disable APIs, such as api/beta=true; repeatable or comma-separated',
+  ).argParser(flags.runtimeConfig),
+]
+
+const controllerFlags = (): readonly Option[] => [
+  new Option(
+    '--controllers <NAMES>',
+    "controllers to run: '*' for all, 'name', '-name', comma-separated; '' for none",
+  ).default('*,bootstrap-signer-controller,token-cleaner-controller', '*'),
+  new Option(
+    '--controller-manager-port <PORT>',
+    'serve health and metrics of the controllers, as kube-controller-manager does (10257)',
+  ).argParser(flags.port),
+  new Option(
+    '--enable-hostpath-provisioner',
+    'create a default storage class whose volumes are directories in the data directory',
+  ),
+]
+
+const schedulerFlags = (): readonly Option[] => [
+  new Option('--scheduler', 'run the scheduler although the cluster has no nodes of its own'),
+  new Option('--no-scheduler', 'run no scheduler, for use with your own'),
+  new Option(
+    '--scheduler-config <FILE>',
+    'a KubeSchedulerConfiguration for the scheduler: profiles, plugins, extenders',
+  ),
+]
+
+const compactionFlags = (): readonly Option[] => [
+  new Option(
+    '--compaction-interval <DURATION>',
+    'interval of compactions, which delete old revisions (default: 5m)',
+  ).argParser(flags.positiveDurationMs),
+  new Option('--compaction-retention <DURATION>', 'minimum age of revisions that are deleted (default: 5m)').argParser(
+    flags.durationMs,
+  ),
+]
