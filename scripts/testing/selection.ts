@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { importsOf } from '../check-layers.ts'
+import { importsOf } from '../checks/layers.ts'
 
 /**
  * Returns the tests of paths: a test itself, the test beside a source file, or all tests below a folder. Throws an

@@ -13,7 +13,7 @@ export const root = dirname(dirname(import.meta.dirname))
 const node = process.execPath
 const bin = (name: string): string => join(root, 'node_modules/.bin', name)
 const script = (name: string): string => join(root, 'scripts', name)
-const reporter = ['--test-reporter', script('test-reporter.ts'), '--test-reporter-destination', 'stdout']
+const reporter = ['--test-reporter', script('testing/reporter.ts'), '--test-reporter-destination', 'stdout']
 
 /** They read the same files and write none. */
 export const staticChecks: readonly Step[] = [
@@ -27,9 +27,10 @@ export const staticChecks: readonly Step[] = [
     name: 'promises',
     command: [bin('oxlint'), '--type-aware', '--deny-warnings', 'src', 'test', 'scripts', 'examples'],
   },
-  { name: 'layers', command: [node, script('check-layers.ts')] },
-  { name: 'words', command: [node, script('check-words.ts')] },
-  { name: 'commits', command: [node, script('check-commits.ts')] },
+  { name: 'layers', command: [node, script('checks/layers.ts')] },
+  { name: 'words', command: [node, script('checks/words.ts')] },
+  { name: 'limits', command: [node, script('checks/limits.ts')] },
+  { name: 'commits', command: [node, script('checks/commits.ts')] },
   { name: 'dead code', command: [bin('knip'), '--no-progress', '--no-config-hints'] },
   // Exports of the product that only tests use; `@internal` marks exceptions.
   { name: 'code only for tests', command: [bin('knip'), '--production', '--no-progress', '--no-config-hints'] },

@@ -90,7 +90,7 @@ function storiesOf({ program, module }: ParseResult): ReadonlySet<Node> {
 }
 
 function main(): void {
-  const root = join(import.meta.dirname, '..')
+  const root = join(import.meta.dirname, '../..')
   const unused = new Set(exceptions)
   const faults = globSync('{src,test,scripts,bench,examples}/**/*.{ts,mts}', { cwd: root })
     .sort()
@@ -102,7 +102,7 @@ function main(): void {
         return []
       }),
     )
-  const list = 'scripts/check-limits.ts'
+  const list = 'scripts/checks/limits.ts'
   for (const { file, limit } of unused) faults.push(`${list}: ${file} needs no exception for ${limit}: remove it`)
   if (exceptions.length > maxExceptions) faults.push(`${list}: has more than ${maxExceptions} exceptions`)
   for (const fault of faults) console.log(fault)

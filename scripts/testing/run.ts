@@ -4,16 +4,8 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { changedFiles, testsAffectedBy, testsOf } from './testing/selection.ts'
-import {
-  integrationFiles,
-  integrationTests,
-  root,
-  type Step,
-  staticChecks,
-  unitFiles,
-  unitTests,
-} from './testing/steps.ts'
+import { changedFiles, testsAffectedBy, testsOf } from './selection.ts'
+import { integrationFiles, integrationTests, root, type Step, staticChecks, unitFiles, unitTests } from './steps.ts'
 
 const stepNames = [...staticChecks.map(({ name }) => name), 'unit', 'integration'].join(', ')
 const help = `npm test [-- STEP… | PATH… | --changed]

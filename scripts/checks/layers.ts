@@ -5,7 +5,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { isTestCode } from './testing/test-code.ts'
+import { isTestCode } from '../testing/test-code.ts'
 
 /** From the top: a layer may import itself and those after it. */
 export const layers = [
@@ -19,6 +19,7 @@ export const layers = [
   'runtime',
   'network',
   'simulation',
+  'node',
   'client',
   'kubeconfig',
   'api',
@@ -49,6 +50,7 @@ export const apiserverFolders = [
   // Request handling.
   'chain',
   'endpoints',
+  'resource-metrics',
   'flow-control',
   'non-resource',
   'admission',
@@ -114,7 +116,7 @@ function folderAbove(file: string, target: string): string | undefined {
   if (!file.startsWith('apiserver/') || isTestCode(file)) return undefined
   const [own, other] = [file, target].map((path) => path.split('/')[1]!)
   const [ownPlace, otherPlace] = [own, other].map((folder) => (apiserverFolders as readonly string[]).indexOf(folder!))
-  if (ownPlace! < 0) return `apiserver/${own} has no place in the order of folders (scripts/check-layers.ts)`
+  if (ownPlace! < 0) return `apiserver/${own} has no place in the order of folders (scripts/checks/layers.ts)`
   return otherPlace! < ownPlace! ? `apiserver/${own} may not import apiserver/${other}` : undefined
 }
 
@@ -123,7 +125,7 @@ const layerOf = (file: string): number =>
   file.includes('/') ? layers.indexOf(file.split('/')[0] as (typeof layers)[number]) : -1
 
 function main(): void {
-  const root = join(import.meta.dirname, '../src')
+  const root = join(import.meta.dirname, '../../src')
   const violations = globSync('**/*.ts', { cwd: root })
     .sort()
     .flatMap((file) => checkFile(file, readFileSync(join(root, file), 'utf8')))

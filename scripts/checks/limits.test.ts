@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { excessesOf } from './check-limits.ts'
+import { excessesOf } from './limits.ts'
 
 const messages = (text: string): string[] =>
   excessesOf('a.ts', text).map(({ limit, line, message }) => `${limit} ${line}: ${message}`)

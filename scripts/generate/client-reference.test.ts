@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { documentedOf, reference } from './client-reference.ts'
 
-const index = join(dirname(import.meta.dirname), 'src/client/index.ts')
+const index = join(import.meta.dirname, '../../src/client/index.ts')
 
 test('functions and classes of the client have a doc comment with an example', () => {
   const undocumented = documentedOf(index).filter(

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const packages = join(root, 'node_modules')
 const output = join(root, '.build/protobuf')
 const stampFile = join(output, 'stamp')

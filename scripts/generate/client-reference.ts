@@ -14,7 +14,7 @@ export interface Documented {
   readonly declaration: string
 }
 
-const root = dirname(import.meta.dirname)
+const root = join(import.meta.dirname, '../..')
 
 /** Returns the exports of an index, sorted by name; without the kinds, which `export *` exports. */
 export function documentedOf(index: string): Documented[] {

@@ -52,10 +52,10 @@ function isContinued(text: string, index: number): boolean {
 }
 
 function main(): void {
-  const root = join(import.meta.dirname, '..')
+  const root = join(import.meta.dirname, '../..')
   const files = globSync(['{src,test,scripts,bench,examples}/**/*.ts', '*.md', 'docs/**/*.md'], { cwd: root }).sort()
   // These two name the words.
-  for (const file of files.filter((path) => !['docs/words.md', 'scripts/check-words.test.ts'].includes(path)))
+  for (const file of files.filter((path) => !['docs/words.md', 'scripts/checks/words.test.ts'].includes(path)))
     for (const fault of wordFaults(file, readFileSync(join(root, file), 'utf8'))) {
       console.log(`${file}:${fault}`)
       process.exitCode = 1

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { wordFaults } from './check-words.ts'
+import { wordFaults } from './words.ts'
 
 test('words of comments and titles are checked, code and strings are not', () => {
   assert.deepEqual(wordFaults('a.ts', "const told = 'tell'\n"), [])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkFile, importsOf } from './check-layers.ts'
+import { checkFile, importsOf } from './layers.ts'
 
 test('imports down the layers and within one are allowed', () => {
   assert.deepEqual(

@@ -1,7 +1,7 @@
 /**
  * Checks the subjects of commits: `area: imperative sentence`, at most 72 characters. Without an argument it checks the
  * commits that the upstream branch does not have or, without an upstream branch, the last 50;
- * `scripts/check-commits.ts main..HEAD` checks a range. Prints each fault; exits with 1 if there is any.
+ * `scripts/checks/commits.ts main..HEAD` checks a range. Prints each fault; exits with 1 if there is any.
  */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ export function commitFaults(folder: string, range?: string): string[] | undefin
 }
 
 function main([range]: readonly string[]): void {
-  const faults = commitFaults(join(import.meta.dirname, '..'), range)
+  const faults = commitFaults(join(import.meta.dirname, '../..'), range)
   if (!faults) {
     console.log('skipped: this folder has no git history')
     // A clone of CI has all of it.

@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import facts from '../src/api/schema/facts.json' with { type: 'json' }
-import protobufNumbers from '../src/api/schema/protobuf-numbers.json' with { type: 'json' }
+import facts from '../../src/api/schema/facts.json' with { type: 'json' }
+import protobufNumbers from '../../src/api/schema/protobuf-numbers.json' with { type: 'json' }
 
-const root = join(import.meta.dirname, '..')
+const root = join(import.meta.dirname, '../..')
 const client = join(root, 'node_modules/@kubernetes/client-node')
 const models = join(client, 'dist/gen/models')
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { commitFaults, subjectFault } from './check-commits.ts'
+import { commitFaults, subjectFault } from './commits.ts'
 
 test('a subject is an area and an imperative sentence', () => {
   for (const subject of [
