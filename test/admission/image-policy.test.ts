@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:https'
+import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { temporaryFolder } from '../up/t8s-process.ts'
 import { admissionCluster } from './pods/pod-plugins-cluster.ts'
 import { constraints, enforce } from './policies/policy.ts'
@@ -16,18 +16,10 @@ interface Review {
 }
 
 /** A webhook that rejects the image `bad`, fails for `broken`, and fails once with a temporary error for `tired`. */
-async function imageWebhook(t: TestContext, more: object) {
-  const now = new Date()
-  const authority = await makeAuthority('webhook-ca', now)
-  const serving = await issueCertificate(
-    authority,
-    { commonName: 'images', usage: 'server', hosts: ['127.0.0.1'] },
-    now,
-  )
-  const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
+async function startWebhook(t: TestContext, serving: { cert: string; key: string }, clientAuthority: string) {
   const seen: string[] = []
   const server = createServer(
-    { ...serving, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
+    { ...serving, ca: clientAuthority, requestCert: true, rejectUnauthorized: true },
     async (request, response) => {
       const review = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Review
       const images = review.spec.containers.map(({ image }) => image).join()
@@ -44,35 +36,46 @@ async function imageWebhook(t: TestContext, more: object) {
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close().closeAllConnections())
+  return { server, seen }
+}
+
+/** Returns a kubeconfig for the webhook. Certificates and keys are the paths of their files. */
+const kubeconfig = (server: Server, authority: string, cert: string, key: string) => ({
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [
+    {
+      name: 'w',
+      cluster: {
+        server: `https://127.0.0.1:${(server.address() as AddressInfo).port}/policy`,
+        'certificate-authority': authority,
+      },
+    },
+  ],
+  users: [{ name: 'u', user: { 'client-certificate': cert, 'client-key': key } }],
+  contexts: [{ name: 'c', context: { cluster: 'w', user: 'u' } }],
+  'current-context': 'c',
+})
+
+/** Starts a webhook and a cluster whose admission calls it. */
+async function imageWebhook(t: TestContext, more: object) {
+  const now = new Date()
+  const authority = await makeAuthority('webhook-ca', now)
+  const serving = await issueCertificate(
+    authority,
+    { commonName: 'images', usage: 'server', hosts: ['127.0.0.1'] },
+    now,
+  )
+  const client = await issueCertificate(authority, { commonName: 'api-server', usage: 'client' }, now)
+  const { server, seen } = await startWebhook(t, serving, authority.cert)
+
   const folder = temporaryFolder(t)
   const write = (name: string, content: string): string => {
     writeFileSync(join(folder, name), content)
     return join(folder, name)
   }
-  const kubeConfigFile = write(
-    'kubeconfig',
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [
-        {
-          name: 'w',
-          cluster: {
-            server: `https://127.0.0.1:${(server.address() as AddressInfo).port}/policy`,
-            'certificate-authority': write('ca', authority.cert),
-          },
-        },
-      ],
-      users: [
-        {
-          name: 'u',
-          user: { 'client-certificate': write('cert', client.cert), 'client-key': write('key', client.key) },
-        },
-      ],
-      contexts: [{ name: 'c', context: { cluster: 'w', user: 'u' } }],
-      'current-context': 'c',
-    }),
-  )
+  const config = kubeconfig(server, write('ca', authority.cert), write('cert', client.cert), write('key', client.key))
+  const kubeConfigFile = write('kubeconfig', JSON.stringify(config))
   const configuration = { imagePolicy: { kubeConfigFile, retryBackoff: 5, ...more } }
   const plugins = [{ name: 'ImagePolicyWebhook', configuration }]
   const file = write(

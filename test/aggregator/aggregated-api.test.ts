@@ -16,7 +16,7 @@ const apple = (name: string): object => ({
   spec: { colour: 'red' },
 })
 
-/** The status and text of an answer, whatever it is. */
+/** Returns the status and the text of an answer, also of an error. */
 async function ask(
   { client }: TestCluster,
   path: string,
@@ -114,7 +114,7 @@ test('a watch of an aggregated API sends each event when it happens, and ends wi
   events!.destroy()
 })
 
-test('a server that stops ends the watches of aggregated APIs at once', async (t) => {
+test('a server that stops ends the watches of aggregated APIs immediately', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
@@ -129,7 +129,7 @@ test('a server that stops ends the watches of aggregated APIs at once', async (t
   await stopped
 })
 
-test('bodies stream both ways: what is sent first is answered before the rest is sent', async (t) => {
+test('bodies stream both ways: the answer to the first part precedes the rest of the request', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
@@ -142,7 +142,7 @@ test('bodies stream both ways: what is sent first is answered before the rest is
   assert.equal(Buffer.concat(await response!.toArray()).toString(), 'second')
 })
 
-test('an answer that never ends is cut off when the time of its request is over', async (t) => {
+test('an endless answer ends with the timeout of its request', async (t) => {
   const cluster = await testCluster(t, { apiServerFlags: ['--request-timeout=1s'] })
   await registered(t, cluster)
   const { ca, cert, key, url } = cluster.client
@@ -154,7 +154,7 @@ test('an answer that never ends is cut off when the time of its request is over'
   await assert.rejects(response!.toArray(), { message: 'aborted' })
 })
 
-test('a large body goes through whole', async (t) => {
+test('a large body is proxied completely', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   const body = 'apple'.repeat(1_000_000)
@@ -189,7 +189,7 @@ test('an upgraded connection carries bytes both ways; a refused upgrade has the 
   assert.equal(Buffer.concat(await refused!.toArray()).toString(), 'no!')
 })
 
-test('upgrades that nobody takes are answered as if they were none', async (t) => {
+test('an upgrade of a path without upgrades is answered like a plain request', async (t) => {
   const cluster = await testCluster(t)
   const { status, text } = await ask(cluster, '/api/v1/namespaces/default', {
     headers: { connection: 'Upgrade', upgrade: 'websocket' },
@@ -213,7 +213,7 @@ test('without its server a group version answers 503 in plain text; other groups
   assert.equal((await ask(cluster, '/apis')).status, 200)
 })
 
-test('without its APIService a group is a missing page again', async (t) => {
+test('a group whose APIService is deleted is 404', async (t) => {
   const cluster = await testCluster(t)
   await registered(t, cluster)
   await cluster.call('DELETE', apiServicePath)

@@ -50,31 +50,31 @@ export class Apples {
     }
     const stored = { ...apple, metadata }
     this.#apples.set(key, stored)
-    this.#tell({ type: before ? 'MODIFIED' : 'ADDED', revision: this.revision, namespace, apple: stored })
+    this.#publish({ type: before ? 'MODIFIED' : 'ADDED', revision: this.revision, namespace, apple: stored })
     return stored
   }
 
   delete(namespace: string, name: string): Apple {
     const apple = this.#apples.get(`${namespace}/${name}`)!
     this.#apples.delete(`${namespace}/${name}`)
-    this.#tell({ type: 'DELETED', revision: ++this.revision, namespace, apple })
+    this.#publish({ type: 'DELETED', revision: ++this.revision, namespace, apple })
     return apple
   }
 
-  /** Events after a revision, and those to come. The returned function ends that. */
+  /** Notifies the listener of events after a revision, past and future. The returned function stops the watch. */
   watch(namespace: string | undefined, since: number, listener: Listener): () => void {
-    const tell = (event: Event): void => {
+    const notify = (event: Event): void => {
       if (event.revision > since && (namespace === undefined || event.namespace === namespace))
         listener(event.type, event.apple)
     }
-    this.#events.forEach(tell)
-    this.#watches.add(tell)
-    return () => this.#watches.delete(tell)
+    this.#events.forEach(notify)
+    this.#watches.add(notify)
+    return () => this.#watches.delete(notify)
   }
 
-  #tell(event: Event): void {
+  #publish(event: Event): void {
     this.#events.push(event)
-    for (const watch of this.#watches) watch(event)
+    for (const notify of this.#watches) notify(event)
   }
 }
 

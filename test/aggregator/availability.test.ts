@@ -71,7 +71,7 @@ test('an APIService reports step by step what is missing: the Service, its port,
   assert.equal((await cluster.call('GET', '/apis/orchard.example.com/v1/apples')).kind, 'AppleList')
 })
 
-test('Endpoints lead to the server where nobody makes EndpointSlices of them', {
+test('requests reach the server by Endpoints if no controller mirrors them to EndpointSlices', {
   skip: !address && 'this machine has no address that endpoints may have',
 }, async (t) => {
   const cluster = await testCluster(t)

@@ -56,6 +56,6 @@ test('client-node creates, lists and watches objects of an aggregated API', asyn
   await objects.createNamespacedCustomObject({ ...place, body: apple('boskoop') })
   assert.equal((await objects.listNamespacedCustomObject(place)).items.length, 1)
   await objects.deleteNamespacedCustomObject({ ...place, name: 'boskoop' })
-  await waitFor('the watch has told both', () => seen.length === 2)
+  await waitFor('the watch has delivered both', () => seen.length === 2)
   assert.deepEqual(seen, ['ADDED boskoop', 'DELETED boskoop'])
 })

@@ -68,11 +68,11 @@ for (const aggregatedDiscovery of [true, false]) {
   )
 }
 
-test('what a server that has gone served stays known, as stale', async (t) => {
+test('resources of a server that has stopped are still listed, as stale', async (t) => {
   const cluster = await testCluster(t)
   const extension = await registered(t, cluster)
   await extension.stop()
-  // Any change of the Service makes the aggregator look.
+  // Any change of the Service makes the aggregator check it.
   await cluster.call(
     'PATCH',
     '/api/v1/namespaces/default/services/orchard',
@@ -125,7 +125,7 @@ test(
   },
 )
 
-test('a server that comes back is found again, with new discovery', async (t) => {
+test('a restarted server is fresh again, with its new discovery', async (t) => {
   const cluster = await testCluster(t)
   const first = await extensionServer(t, cluster, { aggregatedDiscovery: false })
   await cluster.call('POST', '/api/v1/namespaces/default/services', externalNameService)

@@ -1,12 +1,12 @@
 /**
- * A server of an aggregated API, for tests: the group orchard.example.com with Apples, in memory. It is a process of
- * its own, knows the front proxy and its headers from the ConfigMap alone, and shares no code with the server that it
- * stands behind.
+ * A server of an aggregated API, for tests: the group orchard.example.com with Apples, in memory. It runs in a separate
+ * process, reads the front proxy's CA and headers from the ConfigMap, and shares no code with the API server.
  */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { type Apple, Apples, appleList } from './apples.ts'
 import { aggregated, groupDocument, legacy, openapiV2, openapiV3, v3Index } from './orchard-documents.ts'
@@ -62,31 +62,93 @@ const failure = (code: number, reason: string, message: string): object => ({
   code,
 })
 
+const notFound = (name: string): object => failure(404, 'NotFound', `apples.orchard.example.com "${name}" not found`)
+
 const listPath = /^\/apis\/orchard\.example\.com\/v1(?:\/namespaces\/([^/]+))?\/apples$/
 const itemPath = /^\/apis\/orchard\.example\.com\/v1\/namespaces\/([^/]+)\/apples\/([^/]+)(?:\/([^/]+))?$/
 
-async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionOptions): Promise<Server> {
-  const proxy = await frontProxy(cluster)
-  const apples = new Apples()
+/** The collection or the apple of a path. */
+interface Target {
+  readonly isCollection: boolean
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+  readonly subresource: string | undefined
+}
 
-  const mayAsk = (message: IncomingMessage): boolean => {
-    const socket = message.socket as TLSSocket
-    const { subject } = socket.getPeerCertificate()
-    return socket.authorized && proxy.names.includes(String(subject?.CN)) && message.headers[proxy.user] !== undefined
+function targetOf(pathname: string): Target {
+  const list = listPath.exec(pathname)
+  const [, namespace, name, subresource] = list ?? itemPath.exec(pathname) ?? []
+  return { isCollection: list !== null, namespace, name, subresource }
+}
+
+/** The API of apples. Only the front proxy may use it, on behalf of users. */
+class Orchard {
+  readonly #proxy: FrontProxy
+  readonly #aggregatedDiscovery: boolean
+  readonly #apples = new Apples()
+
+  constructor(proxy: FrontProxy, aggregatedDiscovery: boolean) {
+    this.#proxy = proxy
+    this.#aggregatedDiscovery = aggregatedDiscovery
+  }
+
+  async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(message.url ?? '/', 'https://orchard')
+    if (!this.#isFromFrontProxy(message))
+      return answer(response, 401, failure(401, 'Unauthorized', 'not from the front proxy'))
+    if (this.#answerDocument(message, response, pathname)) return
+    const target = targetOf(pathname)
+    if (message.method === 'GET' && searchParams.get('watch'))
+      return this.#watch(response, target.namespace, Number(searchParams.get('resourceVersion') ?? 0))
+    if (target.subresource === 'echo') {
+      // Answers as it reads: neither side waits for the other's end.
+      response.writeHead(200, { 'content-type': 'application/octet-stream' })
+      message.pipe(response)
+      return
+    }
+    if (target.subresource === 'who') return answer(response, 200, this.#userOf(message))
+    const body = Buffer.concat(await message.toArray()).toString()
+    if (target.isCollection) this.#answerCollection(message.method, response, target, body)
+    else this.#answerApple(message.method, response, target, body)
+  }
+
+  /** Accepts an upgrade, and echoes what the client sends. */
+  upgrade(message: IncomingMessage, socket: Duplex): void {
+    socket.on('error', () => socket.destroy())
+    if (!this.#isFromFrontProxy(message)) socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n')
+    else if (message.url?.endsWith('/refuse'))
+      socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!')
+    else {
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${message.headers.upgrade}\r\nX-User: ` +
+          `${message.headers[this.#proxy.user]}\r\n\r\n`,
+      )
+      socket.pipe(socket)
+    }
+  }
+
+  #isFromFrontProxy({ socket, headers }: IncomingMessage): boolean {
+    const tls = socket as TLSSocket
+    const { subject } = tls.getPeerCertificate()
+    return tls.authorized && this.#proxy.names.includes(String(subject?.CN)) && headers[this.#proxy.user] !== undefined
   }
 
   /** Returns the user according to the front proxy, and all headers of the request. */
-  const userOf = (message: IncomingMessage): object => ({
-    user: message.headers[proxy.user],
-    uid: message.headers[proxy.uid],
-    groups: message.headersDistinct[proxy.group],
-    extra: Object.fromEntries(Object.entries(message.headersDistinct).filter(([name]) => name.startsWith(proxy.extra))),
-    headers: message.headers,
-  })
+  #userOf({ headers, headersDistinct }: IncomingMessage): object {
+    const { user, uid, group, extra } = this.#proxy
+    return {
+      user: headers[user],
+      uid: headers[uid],
+      groups: headersDistinct[group],
+      extra: Object.fromEntries(Object.entries(headersDistinct).filter(([name]) => name.startsWith(extra))),
+      headers,
+    }
+  }
 
-  function documents(message: IncomingMessage, response: ServerResponse, path: string): boolean {
+  /** Answers requests for discovery and OpenAPI. Returns false for other paths. */
+  #answerDocument(message: IncomingMessage, response: ServerResponse, path: string): boolean {
     if (path === '/apis') {
-      if (!aggregatedDiscovery) answer(response, 406, failure(406, 'NotAcceptable', 'only the older form'))
+      if (!this.#aggregatedDiscovery) answer(response, 406, failure(406, 'NotAcceptable', 'only the older form'))
       else if (message.headers['if-none-match'] === '"orchard"') response.writeHead(304).end()
       else
         answer(response, 200, aggregated, {
@@ -102,64 +164,47 @@ async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionO
     return true
   }
 
-  function watch(response: ServerResponse, namespace: string | undefined, since: number): void {
+  #watch(response: ServerResponse, namespace: string | undefined, since: number): void {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.flushHeaders()
-    const forget = apples.watch(namespace, since, (type, object) =>
+    const stop = this.#apples.watch(namespace, since, (type, object) =>
       response.write(`${JSON.stringify({ type, object })}\n`),
     )
-    response.on('close', forget)
+    response.on('close', stop)
   }
 
+  #answerCollection(method: string | undefined, response: ServerResponse, { namespace }: Target, body: string): void {
+    if (method === 'GET') answer(response, 200, appleList(this.#apples.list(namespace), this.#apples.revision))
+    else if (method === 'POST') answer(response, 201, this.#apples.put(namespace!, JSON.parse(body) as Apple))
+    else answer(response, 404, notFound(''))
+  }
+
+  #answerApple(
+    method: string | undefined,
+    response: ServerResponse,
+    { namespace = '', name = '' }: Target,
+    body: string,
+  ): void {
+    const found = this.#apples.get(namespace, name)
+    if (!found) answer(response, 404, notFound(name))
+    else if (method === 'GET') answer(response, 200, found)
+    else if (method === 'DELETE') answer(response, 200, this.#apples.delete(namespace, name))
+    else if (method === 'PUT') answer(response, 200, this.#apples.put(namespace, JSON.parse(body) as Apple))
+    else if (method === 'PATCH') {
+      const patch = JSON.parse(body) as Partial<Apple>
+      answer(response, 200, this.#apples.put(namespace, { ...found, ...patch, metadata: found.metadata }))
+    } else answer(response, 405, failure(405, 'MethodNotAllowed', 'no such verb'))
+  }
+}
+
+async function serve({ cluster, serving, aggregatedDiscovery, port }: ExtensionOptions): Promise<Server> {
+  const proxy = await frontProxy(cluster)
+  const orchard = new Orchard(proxy, aggregatedDiscovery)
   const server = createServer(
     { ...serving, ca: proxy.ca, requestCert: true, rejectUnauthorized: false },
-    async (message, response) => {
-      const { pathname, searchParams } = new URL(message.url ?? '/', 'https://orchard')
-      if (!mayAsk(message)) return answer(response, 401, failure(401, 'Unauthorized', 'not from the front proxy'))
-      if (documents(message, response, pathname)) return
-      const list = listPath.exec(pathname)
-      const item = itemPath.exec(pathname)
-      const [, namespace, name = '', subresource] = item ?? list ?? []
-      if (message.method === 'GET' && searchParams.get('watch'))
-        return watch(response, namespace, Number(searchParams.get('resourceVersion') ?? 0))
-      if (subresource === 'echo') {
-        // Answers as it reads: neither side waits for the other's end.
-        response.writeHead(200, { 'content-type': 'application/octet-stream' })
-        message.pipe(response)
-        return
-      }
-      if (subresource === 'who') return answer(response, 200, userOf(message))
-      const body = Buffer.concat(await message.toArray()).toString()
-      if (list && message.method === 'GET')
-        return answer(response, 200, appleList(apples.list(namespace), apples.revision))
-      if (list && message.method === 'POST')
-        return answer(response, 201, apples.put(namespace!, JSON.parse(body) as Apple))
-      const found = item && apples.get(namespace!, name)
-      if (!found)
-        return answer(response, 404, failure(404, 'NotFound', `apples.orchard.example.com "${name}" not found`))
-      if (message.method === 'GET') return answer(response, 200, found)
-      if (message.method === 'DELETE') return answer(response, 200, apples.delete(namespace!, name))
-      if (message.method === 'PUT') return answer(response, 200, apples.put(namespace!, JSON.parse(body) as Apple))
-      if (message.method === 'PATCH')
-        return answer(
-          response,
-          200,
-          apples.put(namespace!, { ...found, ...(JSON.parse(body) as Partial<Apple>), metadata: found.metadata }),
-        )
-      answer(response, 405, failure(405, 'MethodNotAllowed', 'no such verb'))
-    },
+    (message, response) => orchard.handle(message, response),
   )
-  server.on('upgrade', (message, socket) => {
-    socket.on('error', () => socket.destroy())
-    if (!mayAsk(message)) return socket.end('HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n')
-    if (message.url?.endsWith('/refuse'))
-      return socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno!')
-    socket.write(
-      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${message.headers.upgrade}\r\nX-User: ` +
-        `${message.headers[proxy.user]}\r\n\r\n`,
-    )
-    socket.pipe(socket)
-  })
+  server.on('upgrade', (message, socket) => orchard.upgrade(message, socket))
   server.listen(port, '0.0.0.0')
   await once(server, 'listening')
   return server

@@ -1,8 +1,8 @@
-/** An extension server in a process of its own, with the Service, the endpoints and the APIService that lead to it. */
+/** An extension server in a separate process, and its Service, endpoints and APIService. */
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 import type { TestCluster } from '../support/test-cluster.ts'
@@ -14,7 +14,7 @@ export const service = { namespace: 'default', name: 'orchard' }
 export const apiServiceName = 'v1.orchard.example.com'
 export const apiServicePath = `/apis/apiregistration.k8s.io/v1/apiservices/${apiServiceName}`
 
-/** An address of this machine that endpoints may have: loopback addresses are refused. */
+/** An address of this machine that endpoints may have. Loopback addresses are rejected. */
 export const machineAddress = (): string | undefined =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -26,7 +26,7 @@ export interface Extension {
   stop(): Promise<void>
 }
 
-/** Starts the process; it ends with the test at the latest. */
+/** Starts the process. It ends with the test at the latest. */
 export async function extensionServer(
   t: Lifetime,
   cluster: TestCluster,
@@ -52,7 +52,7 @@ const serviceObject = (spec: object): object => ({
   spec,
 })
 
-/** A Service that is another name for this machine: reached at the port of the APIService itself. */
+/** A Service that is an alias of this machine: requests are sent to the port of the APIService. */
 export const externalNameService = serviceObject({ type: 'ExternalName', externalName: 'localhost' })
 
 export const clusterIpService = serviceObject({ ports: [{ name: 'https', port: 443 }] })
@@ -67,7 +67,7 @@ export const endpointSlice = (ip: string, port: number, name = 'https'): object 
   ports: [{ name, port }],
 })
 
-/** The APIService; its Service is expected at `port`. */
+/** The APIService; `port` is the port of its Service. */
 export const apiService = ({
   authority,
   port = 443,
@@ -98,7 +98,7 @@ interface Condition {
   readonly message: string
 }
 
-/** The condition Available of the APIService, once it has a reason. */
+/** Resolves with the condition Available of the APIService when it has the reason. */
 export function becomes(cluster: TestCluster, reason: string): Promise<Condition> {
   return waitFor(`the APIService has the reason ${reason}`, async () => {
     const { status } = (await cluster.call('GET', apiServicePath)) as {
@@ -110,7 +110,7 @@ export function becomes(cluster: TestCluster, reason: string): Promise<Condition
   })
 }
 
-/** An extension server that is registered and available. */
+/** Starts an extension server. Resolves when it is registered and available. */
 export async function registered(
   t: Lifetime,
   cluster: TestCluster,

@@ -212,7 +212,7 @@ test('a continue token of a compacted revision is 410, and the response has a ne
   await createAll(client, podsPath, 0, 100, podOf)
   const first = json(await client.request('GET', `${podsPath}?limit=10`))
   await each(0, 5, 1, (i) => client.request('DELETE', `${podsPath}/${nameOf(i + 50)}?gracePeriodSeconds=0`))
-  await one.store.compact(one.store.revision)
+  await one.store.compact(await one.store.currentRevision())
   const fresh = http2Client(t, await serve(t, one.store))
   const refused = await fresh.request(
     'GET',

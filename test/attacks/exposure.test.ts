@@ -66,7 +66,7 @@ test('files are readable by their owner only, whatever the umask, and logs conta
       assert.ok(!text.includes(secret), `${secret} is logged in\n${text.slice(0, 2000)}`)
     }
   }
-  // Controllers' credentials are only in memory, so checkModes for anything like a bearer token.
+  // Controllers' credentials are only in memory, so no file may have anything like a bearer token.
   const { port } = new URL(cluster.url)
   assert.ok(
     lines.every((line) => !/[Bb]earer [\w-]{10}/.test(line)),

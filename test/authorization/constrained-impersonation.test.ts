@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts'
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const pods = '/api/v1/namespaces/default/pods'
 
-test('an impersonator may do as another user only what it has permission for', async (t) => {
+test('an impersonator may do as another user only actions that it has permission for', async (t) => {
   const { folder } = opensslFolder(t)
   writeFileSync(
     join(folder, 'policy.yaml'),

@@ -1,4 +1,4 @@
-/** The official JavaScript client against a cluster: what programs in this language do all day. */
+/** The official JavaScript client against a cluster: the usual operations of programs. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -24,14 +24,14 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
   let config: KubeConfig
   let core: CoreV1Api
 
-  // Within `before`, the runner's own hooks would end with it.
+  // In `before`, the runner's hooks would end with it.
   const cleanUps: (() => unknown)[] = []
   after(async () => {
     for (const cleanUp of cleanUps.reverse()) await cleanUp()
   })
 
   before(async () => {
-    // Old revisions are forgotten at once, so that watches from them expire.
+    // Old revisions are compacted immediately, so that watches from them expire.
     cluster = await testCluster(
       { after: (cleanUp) => cleanUps.push(cleanUp) },
       { ...bareServer, compaction: { intervalMs: 10, retainMs: 0 } },
@@ -41,7 +41,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     core = config.makeApiClient(CoreV1Api)
   })
 
-  /** A namespace of the test's own. */
+  /** Creates a namespace for one test. */
   const namespaceOf = async (name: string): Promise<string> =>
     (await core.createNamespace({ body: { metadata: { name } } })).metadata?.name ?? ''
 
@@ -57,7 +57,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
 
   const path = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
-  /** The informer's events as they come. */
+  /** Records the informer's events. */
   const recorded = (informer: ListWatch<V1ConfigMap>): string[] => {
     const events: string[] = []
     for (const verb of ['add', 'update', 'delete'] as const)
@@ -66,7 +66,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     return events
   }
 
-  test('a kubeconfig from a string or a file leads to the server', async () => {
+  test('a kubeconfig from a string or a file connects to the server', async () => {
     const other = new KubeConfig()
     other.loadFromString(cluster.kubeconfigYaml)
     assert.equal(other.getCurrentCluster()?.server, cluster.url)
@@ -98,7 +98,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     assert.deepEqual((await core.listNamespacedConfigMap({ namespace })).items, [])
   })
 
-  test('errors carry the code and the Status', async () => {
+  test('errors have the code and the Status', async () => {
     const refused = async (action: Promise<unknown>, code: number, reason: string, message: RegExp): Promise<void> => {
       await assert.rejects(action, (error) => {
         assert.ok(error instanceof ApiException)
@@ -154,7 +154,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     )
   })
 
-  test('patches of all four types are taken', async () => {
+  test('patches of all four types are accepted', async () => {
     const namespace = await namespaceOf('patches')
     const apps = config.makeApiClient(AppsV1Api)
     const container = (name: string, image: string) => ({ name, image })
@@ -197,7 +197,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
   })
 
   test('lists come in pages', async (t) => {
-    // Of a server that remembers: pages are of one revision.
+    // A server that retains history: all pages have one revision.
     const lasting = new KubeConfig()
     lasting.loadFromFile((await testCluster(t, bareServer)).kubeconfigFile)
     const core = lasting.makeApiClient(CoreV1Api)
@@ -243,7 +243,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     )
   })
 
-  test('a watch from a forgotten revision ends with 410', async () => {
+  test('a watch from a compacted revision ends with 410', async () => {
     const namespace = await namespaceOf('expired')
     const watchFromStart = async (): Promise<{ phase: string; code: number }> => {
       const { promise, resolve, reject } = Promise.withResolvers<{ phase: string; code: number }>()
@@ -258,7 +258,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     assert.deepEqual(await waitFor('revision 1 is forgotten', watchFromStart), { phase: 'ERROR', code: 410 })
   })
 
-  test('an informer keeps its cache in step', async (t) => {
+  test('an informer keeps its cache up to date', async (t) => {
     const namespace = await namespaceOf('informer')
     await makeConfigMaps(namespace, 'a')
     const informer = makeInformer<V1ConfigMap>(config, path(namespace), () =>
@@ -278,7 +278,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     )
   })
 
-  test('an informer goes on where it was after the server cuts its watch', async (t) => {
+  test('an informer resumes after the server ends its watch', async (t) => {
     const namespace = await namespaceOf('cut')
     const watch = new CountingWatch(config)
     const list = t.mock.fn(() => core.listNamespacedConfigMap({ namespace }))
@@ -297,11 +297,11 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     await makeConfigMaps(namespace, 'a')
     await waitFor('the watch is opened again', () => watch.opened >= 2)
     await makeConfigMaps(namespace, 'b')
-    await waitFor('the new watch tells changes', () => events.includes('add b'))
+    await waitFor('the new watch delivers changes', () => events.includes('add b'))
     assert.deepEqual(events, ['add a', 'add b'])
   })
 
-  test('an informer lists again after 410', async (t) => {
+  test('an informer lists once more after 410', async (t) => {
     const namespace = await namespaceOf('relist')
     await makeConfigMaps(namespace, 'a', 'b')
     const watch = new CountingWatch(config)
@@ -319,7 +319,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
     t.after(() => informer.stop())
     await informer.start()
     assert.equal(list.mock.callCount(), 1)
-    // The next list has the changes that happen while no watch runs.
+    // The next list has the changes that are made while no watch runs.
     watch.from = '1'
     await waitFor('the server has refused the old revision', () => watch.expired > 0)
     watch.from = undefined
@@ -352,7 +352,7 @@ describe('@kubernetes/client-node', { concurrency: true }, () => {
   })
 })
 
-/** A watch that counts how often it was opened and, for as long as `from` is set, asks for that revision. */
+/** A watch that counts how often it was opened and, while `from` is set, starts from that revision. */
 class CountingWatch extends Watch {
   opened = 0
   expired = 0

@@ -1,4 +1,4 @@
-/** Bodies in Kubernetes' protobuf: what kubectl ≥ 1.32 sends is stored as the same manifest in JSON is. */
+/** Bodies in Kubernetes' protobuf: objects from kubectl ≥ 1.32 are stored like the same manifests in JSON. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -10,7 +10,7 @@ import { type Answer, apiControllers, type TestCluster, testCluster } from '../s
 
 const mediaType = 'application/vnd.kubernetes.protobuf'
 
-/** Namespaced kinds: command line of `kubectl create`, and the path of its objects within a namespace. */
+/** Namespaced kinds: arguments of `kubectl create`, and the path of the object in a namespace. */
 const namespaced: Readonly<Record<string, string>> = {
   'configmap made --from-literal=a=1 --from-literal=empty=': 'api/v1/namespaces/NS/configmaps',
   'secret generic made --from-literal=password=hunter2 --type=example.com/x': 'api/v1/namespaces/NS/secrets',
@@ -45,7 +45,7 @@ const clusterScoped: Readonly<Record<string, string>> = {
     'apis/scheduling.k8s.io/v1/priorityclasses',
 }
 
-/** A pod that has something of nearly everything that protobuf writes differently. */
+/** A pod with nearly all forms of fields that protobuf encodes differently. */
 const pod = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -134,7 +134,7 @@ function content({ metadata, status: _, ...rest }: Answer, ...more: string[]): u
 }
 
 const runProtobuf = async (k: Kubectl, line: string): Promise<string> => {
-  // Options come before `--`, what comes after it is for the container.
+  // Options are before `--`; the words after it are the command of the container.
   const [options = '', command] = line.split(' -- ')
   const result = await k.run(`${options} -v=8${command === undefined ? '' : ` -- ${command}`}`)
   assert.equal(result.code, 0, `${line}\n${result.stderr}`)
@@ -146,7 +146,7 @@ const schedule = (line: string): string => line.replace('*/5_*_*_*_*', "'*/5 * *
 const insert = (line: string, options: string): string =>
   line.includes(' -- ') ? line.replace(' -- ', ` ${options} -- `) : `${line} ${options}`
 
-/** A POST (or other) of protobuf; status and parsed body of the answer. */
+/** Sends protobuf, by default with POST. Resolves with the status and the parsed body. */
 async function post(
   { client }: TestCluster,
   path: string,
@@ -248,7 +248,7 @@ describe('protobuf from kubectl', { concurrency: true }, () => {
 })
 
 describe('a body in protobuf', () => {
-  test('that is none, broken or of another kind is refused', async (t) => {
+  test('is rejected if it is not protobuf, broken or of another kind', async (t) => {
     const cluster = await testCluster(t, { controllers: apiControllers })
     const message = async (body: Buffer): Promise<string> => {
       const { status, body: answer } = await post(cluster, '/api/v1/namespaces/default/configmaps', body)
@@ -279,7 +279,7 @@ describe('a body in protobuf', () => {
     assert.deepEqual(body.data, { a: '1' })
   })
 
-  test('holds the options of a DELETE', async (t) => {
+  test('may have the options of a DELETE', async (t) => {
     const cluster = await testCluster(t, { controllers: apiControllers })
     await cluster.call('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'kept' } })
     const path = '/api/v1/namespaces/default/configmaps/kept'

@@ -1,6 +1,4 @@
-/**
- * The official Python client against a cluster. The checks stand in `python/`; here they are run by Debian's Python.
- */
+/** The official Python client against a cluster. Debian's Python runs the checks in `python/`. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

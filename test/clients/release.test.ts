@@ -1,6 +1,6 @@
 /**
- * The requests of a package manager's client, Helm's, as its own tests show them: server-side apply
- * or three-way patches, going over from one to the other, and releases kept in Secrets.
+ * The requests of a package manager, as Helm's own tests show them: server-side apply or three-way patches, changes
+ * from one to the other, and releases in Secrets.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -35,7 +35,7 @@ const release = (version: number, status: string): object => ({
 const start = (t: { after(end: () => unknown): void }): Promise<TestCluster> =>
   testCluster(t, { controllers: apiControllers })
 
-/** The containers that an answered Deployment has: `name=image` and the names of their variables. */
+/** Returns the containers of a Deployment: `name=image` and the names of their variables. */
 function containersOf({ spec }: Answer): string[] {
   const { containers } = (
     spec as { template: { spec: { containers: { name: string; image: string; env?: { name: string }[] }[] } } }
@@ -80,7 +80,7 @@ describe('a chart is installed, upgraded and removed', () => {
     assert.equal(gone.status, 'Success')
   })
 
-  test('with three-way patches, before it goes over to server-side apply', async (t) => {
+  test('with three-way patches, then with server-side apply', async (t) => {
     const cluster = await start(t)
     const address = `${deployments}/web?fieldManager=helm&fieldValidation=Strict`
     await cluster.call(
@@ -137,7 +137,7 @@ test('releases are Secrets, found by their labels', async (t) => {
   const first = `${secrets}/sh.helm.release.v1.web.v1`
   await cluster.call('POST', secrets, release(1, 'pending-install'))
   await assert.rejects(cluster.call('POST', secrets, release(1, 'pending-install')), /: 409 .*AlreadyExists/)
-  // An update names no version: the last one wins.
+  // An update has no resourceVersion: the last one wins.
   await cluster.call('PUT', first, release(1, 'deployed'))
   await cluster.call('POST', secrets, release(2, 'pending-upgrade'))
   const found = async (selector: string): Promise<string[]> => {

@@ -1,4 +1,4 @@
-/** Services as kubectl makes them: each gets an address of its own, and node ports. */
+/** Services created by kubectl: each gets a unique address, and node ports. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
@@ -22,7 +22,7 @@ const nodePortService = (name: string): object => ({
 })
 
 describe('Services', { concurrency: true }, () => {
-  test('fifty made at once get fifty addresses and fifty node ports', async (t) => {
+  test('fifty concurrent ones get fifty addresses and fifty node ports', async (t) => {
     const cluster = await testCluster(t)
     const made = (await Promise.all(
       Array.from({ length: 50 }, (_, i) => cluster.call('POST', services, nodePortService(`s-${i}`))),
@@ -32,7 +32,7 @@ describe('Services', { concurrency: true }, () => {
     for (const { spec } of made) assert.match(spec.clusterIP, /^10\.0\.0\.\d+$/)
   })
 
-  test('the Service kubernetes is there from the start', async (t) => {
+  test('the Service kubernetes exists from the start', async (t) => {
     const cluster = await testCluster(t)
     const { spec } = (await cluster.call('GET', `${services}/kubernetes`)) as unknown as Service
     assert.equal(spec.clusterIP, '10.0.0.1')
@@ -42,7 +42,7 @@ describe('Services', { concurrency: true }, () => {
     )
   })
 
-  test('what was given is known after a restart', async (t) => {
+  test('allocated addresses and ports are known after a restart', async (t) => {
     const first = await testCluster(t)
     const storage = { directory: `${first.folder}/data` }
     const before = await testCluster(t, { storage })
@@ -70,7 +70,7 @@ describe('Services', { concurrency: true }, () => {
   })
 
   for (const program of installedKubectls()) {
-    test(`kubectl ${program.version} makes, exposes, changes and lists them`, async (t) => {
+    test(`kubectl ${program.version} creates, exposes, changes and lists them`, async (t) => {
       const cluster = await testCluster(t)
       const k = new Kubectl(program, cluster.kubeconfigFile, cluster.folder, 'default')
       await k.ok('create service clusterip web --tcp=80:8080', 'service/web created\n')

@@ -142,6 +142,24 @@ x-team: {owner: "me", since: 0644}
 `
 }
 
+/** A kubeconfig as kubeadm writes it. */
+export const kubeadmKubeconfig = (host: string): string => `apiVersion: v1
+kind: Config
+clusters:
+- cluster:
+    server: https://${host}:6443 # of ${host}
+    extensions: [{name: e, extension: {by: ${host}}}]
+  name: kubernetes
+contexts:
+- context: {cluster: kubernetes, user: kubernetes-admin}
+  name: kubernetes-admin@kubernetes
+current-context: kubernetes-admin@kubernetes
+preferences: {}
+users:
+- name: kubernetes-admin
+  user: {token: of-${host}, x-more: kept}
+`
+
 /** The value for `skip` of tests that need programs. */
 export function without(...programs: readonly string[]): string | false {
   const folders = `${process.env.PATH ?? ''}:/usr/sbin`.split(':')

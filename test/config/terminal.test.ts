@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Home, kubeconfigOf, launcher, without } from './home.ts'
-import { newKey, sshServer, userWithPassword, withoutSshd } from './ssh-server.ts'
+import { newKey, sshServer, userWithPassword, withoutSshd } from './ssh/server.ts'
 import { testTerminal, withoutTmux } from './tmux.ts'
 
 const skip = withoutTmux
@@ -109,8 +109,8 @@ test('SSH prompts for host keys, and for passwords and passphrases without showi
   await terminal.shows(/Password of[^\n]*\nPassword of/)
   terminal.types('right horse')
   terminal.presses('Enter')
-  const asked = await terminal.shows(/Its server is https:\/\/localhost:6443, which is a loopback address/)
-  assert.doesNotMatch(asked, /horse|wrong one/)
+  const screen = await terminal.shows(/Its server is https:\/\/localhost:6443, which is a loopback address/)
+  assert.doesNotMatch(screen, /horse|wrong one/)
   terminal.types('n')
   terminal.presses('Enter')
   await terminal.shows(/"a" was added from/)

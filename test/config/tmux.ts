@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { type Home, without } from './home.ts'
+import { without } from './home.ts'
+
+/** The folder and the environment of the shell. */
+export interface TerminalHome {
+  readonly folder: string
+  readonly environment: NodeJS.ProcessEnv
+}
 
 export interface TestTerminal {
   /** The screen without empty lines at the end; wrapped lines are joined. */
@@ -16,6 +22,8 @@ export interface TestTerminal {
   types(text: string): void
   /** Presses keys, with tmux's names: `Enter`, `Down`, `Escape`, `C-c`. */
   presses(...keys: readonly string[]): void
+  /** Changes the size of the terminal. */
+  resizes(columns: number, rows: number): void
   /** Runs a command and resolves with the screen when the shell is ready again. */
   runs(command: string): Promise<string>
 }
@@ -27,7 +35,7 @@ export const withoutTmux: string | false =
 const prompt = 'ready$'
 
 /** A shell in a home on a terminal of 120 columns and 30 lines; ends with the test. */
-export async function testTerminal(t: Lifetime, home: Home): Promise<TestTerminal> {
+export async function testTerminal(t: Lifetime, home: TerminalHome): Promise<TestTerminal> {
   // The home may be deleted before the terminal ends.
   const folder = mkdtempSync(join(tmpdir(), 't8s-tmux-'))
   const tmux = (...args: readonly string[]): string =>
@@ -60,6 +68,7 @@ export async function testTerminal(t: Lifetime, home: Home): Promise<TestTermina
     shows,
     types,
     presses,
+    resizes: (columns, rows) => void tmux('resize-window', '-x', `${columns}`, '-y', `${rows}`),
     async runs(command) {
       tmux('send-keys', '-R')
       tmux('clear-history')

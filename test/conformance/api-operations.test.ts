@@ -1,6 +1,6 @@
 /**
- * APIs outside of `test/e2e/apimachinery` of which the conformance suite asks that they support all operations: of
- * networks, nodes, storage and devices.
+ * Tests of the conformance suite named "should support … API operations" outside of `test/e2e/apimachinery`: networks,
+ * nodes, storage and devices.
  */
 import { test } from 'node:test'
 import { type ApiUnderTest, supportsOperations } from './support/api-operations.ts'

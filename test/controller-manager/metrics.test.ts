@@ -35,7 +35,7 @@ const v1 = 'v1'
 /**
  * A cluster whose controllers serve metrics; `metric` reads the value of a series by its name and labels.
  */
-async function tellingCluster(t: Lifetime) {
+async function meteredCluster(t: Lifetime) {
   const lines: string[] = []
   const cluster = await testCluster(t, {
     controllerManagerPort: 0,
@@ -90,7 +90,7 @@ const ends = (
 ) => client.patch(pods, namespace, name, { status: { phase, ...status } }, 'merge', 'status')
 
 test('Jobs and their pods are counted once by result', async (t) => {
-  const { client, metric, becomes } = await tellingCluster(t)
+  const { client, metric, becomes } = await meteredCluster(t)
   const create = (name: string, spec: object) =>
     client.create(jobs, {
       ...batch,
@@ -141,7 +141,7 @@ test('Jobs and their pods are counted once by result', async (t) => {
 })
 
 test('metrics of slices, nodes, evictions, sets, volumes and requests', async (t) => {
-  const { client, page, metric, becomes } = await tellingCluster(t)
+  const { client, page, metric, becomes } = await meteredCluster(t)
   const node = (name: string, taints: { key: string; effect: string }[]) =>
     client.create(nodes, {
       apiVersion: v1,

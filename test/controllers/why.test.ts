@@ -23,7 +23,7 @@ async function why(words: string, input = '') {
 }
 
 test('t8s why kept prints the owners of an object, t8s why deleted what blocks its deletion', async () => {
-  const { create, delete: remove, when, patch, gone } = ownedObjects(cluster())
+  const { create, delete: remove, when, patch, deletionOf } = ownedObjects(cluster())
   const owner = await create('configmaps', 'ConfigMap', 'owner')
   await create('secrets', 'Secret', 'mine', { owners: [referenceTo(owner)], finalizers: hold })
   assert.deepEqual(await why('kept secret mine'), {
@@ -42,7 +42,7 @@ test('t8s why kept prints the owners of an object, t8s why deleted what blocks i
   )
   assert.match((await why('deleted secrets mine')).stdout, /the finalizer example\.com\/hold blocks its deletion/)
   await patch('secrets', 'mine', { finalizers: null })
-  await gone('configmaps', 'owner')
+  await deletionOf('configmaps', 'owner')
   assert.deepEqual(await why('deleted cm owner'), {
     code: 0,
     stdout: 'there is no ConfigMap default/owner: it was deleted or never existed\n',

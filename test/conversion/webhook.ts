@@ -1,6 +1,6 @@
 /** A conversion webhook in a child process, and CustomResourceDefinitions that use it. */
 import { join } from 'node:path'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { askedProcess } from '../support/asked-process.ts'
 import type { Lifetime, ReachableCluster } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'

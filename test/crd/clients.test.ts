@@ -29,22 +29,22 @@ test('an informer goes on when the definition of what it follows changes', async
   const list = async (): Promise<KubernetesListObject<KubernetesObject>> =>
     api.listNamespacedCustomObject({ group: 'example.com', version: 'v1', namespace: 'default', plural: 'gadgets' })
   const informer = makeInformer(config, gadgetsPath, list)
-  const told: string[] = []
+  const events: string[] = []
   for (const verb of ['add', 'update', 'delete'] as const)
-    informer.on(verb, ({ metadata }) => told.push(`${verb} ${metadata?.name}`))
-  informer.on('error', (error) => told.push(`error ${error}`))
+    informer.on(verb, ({ metadata }) => events.push(`${verb} ${metadata?.name}`))
+  informer.on('error', (error) => events.push(`error ${error}`))
   await cluster.call('POST', gadgetsPath, gadgetOf('a'))
   await informer.start()
   t.after(() => informer.stop())
-  await waitFor('a is told', () => told.includes('add a'))
+  await waitFor('the event of a', () => events.includes('add a'))
   const column = { name: 'N', type: 'integer', jsonPath: '.spec.n' }
   const change = [{ op: 'add', path: '/spec/versions/0/additionalPrinterColumns', value: [column] }]
   await cluster.call('PATCH', `${definitionsPath}/gadgets.example.com`, change, 'application/json-patch+json')
   await waitFor('b can be created', () => cluster.call('POST', gadgetsPath, gadgetOf('b')))
   await cluster.call('PATCH', `${gadgetsPath}/a`, { spec: { n: 5 } }, 'application/merge-patch+json')
   await cluster.call('DELETE', `${gadgetsPath}/b`)
-  await waitFor('all is told', () => told.length >= 4)
-  assert.deepEqual(told.toSorted(), ['add a', 'add b', 'delete b', 'update a'])
+  await waitFor('all events', () => events.length >= 4)
+  assert.deepEqual(events.toSorted(), ['add a', 'add b', 'delete b', 'update a'])
 })
 
 const python = '/usr/bin/python3'

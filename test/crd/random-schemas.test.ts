@@ -50,18 +50,20 @@ test(`any schema with any object is answered properly (FUZZ_SEED=${seed})`, { ti
     type = 'application/json',
     accept = 'application/json',
   ) => {
-    const late = AbortSignal.timeout(patienceMs)
-    const told = `FUZZ_SEED=${seed}: ${method} ${path} ${JSON.stringify(body)}`
+    const timeout = AbortSignal.timeout(patienceMs)
+    const description = `FUZZ_SEED=${seed}: ${method} ${path} ${JSON.stringify(body)}`
     const answer = await Promise.race([
       client.request(method, path, { body, headers: { 'content-type': type, accept } }),
-      new Promise<never>((_, reject) => late.addEventListener('abort', () => reject(new Error(`no answer: ${told}`)))),
+      new Promise<never>((_, reject) =>
+        timeout.addEventListener('abort', () => reject(new Error(`no answer: ${description}`))),
+      ),
     ])
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
     // An apply that violates the schema is 500 in kube-apiserver, too.
     const known =
       type.includes('apply') &&
       /failed to create typed patch object|Internal error|failed to update object/.test(answer.bytes.toString())
-    assert.ok(answer.status < 500 || known, `${told} → ${answer.status} ${answer.bytes}`)
+    assert.ok(answer.status < 500 || known, `${description} → ${answer.status} ${answer.bytes}`)
     return answer
   }
   let defined = 0
@@ -136,13 +138,13 @@ test(`conversion there and back changes nothing that both schemas know (FUZZ_SEE
   for (let i = 0; i < 40; i++) {
     const spec = { same: { a: randomValue(r, randomSchema(r, 2)) }, n: r.below(100), first: 'x', second: 'y' }
     const from = r.pick(['v1', 'v1beta1'])
-    const there = from === 'v1' ? 'v1beta1' : 'v1'
+    const other = from === 'v1' ? 'v1beta1' : 'v1'
     const created = await client.request('POST', path(from), {
       body: { apiVersion: `${group}/${from}`, kind: 'Kpairs', metadata: { name: `p${i}` }, spec },
     })
     assert.equal(created.status, 201, created.bytes.toString())
-    const shown = await client.request('GET', `${path(there)}/p${i}`)
-    const written = await client.request('PUT', `${path(there)}/p${i}`, { body: shown.bytes })
+    const shown = await client.request('GET', `${path(other)}/p${i}`)
+    const written = await client.request('PUT', `${path(other)}/p${i}`, { body: shown.bytes })
     assert.equal(written.status, 200, written.bytes.toString())
     const back = await client.request('GET', `${path(from)}/p${i}`)
     assert.deepEqual(known(shown), known(created))

@@ -7,8 +7,8 @@ import { get as httpsGet } from 'node:https'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
 import { kubeconfigFor, kubeconfigYaml } from '../../src/kubeconfig/kubeconfig.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import type { Lifetime, Reach } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 
@@ -58,12 +58,12 @@ export function assets(t: Lifetime, given: Readonly<Record<string, string>> = {}
 
 /** Returns the pid of the shared process, or undefined if there is none. */
 export function sharedPid(binaries: Assets): number | undefined {
-  const file = meetingFile(binaries, 'server')
+  const file = runtimeFile(binaries, 'server')
   return file === undefined ? undefined : Number.parseInt(readFileSync(file, 'utf8'), 10)
 }
 
 /** Returns the path of a file in the runtime directory, or undefined if it does not exist. */
-export function meetingFile({ env }: Pick<Assets, 'env'>, name: string): string | undefined {
+export function runtimeFile({ env }: Pick<Assets, 'env'>, name: string): string | undefined {
   const base = env.T8S_ENVTEST_RUNTIME_DIR!
   const build = existsSync(base) ? readdirSync(base)[0] : undefined
   const file = build === undefined ? undefined : join(base, build, name)
@@ -131,43 +131,24 @@ export async function startControlPlane(
 ): Promise<ControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), 'k8s_test_framework_'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const { authority, serving, admin, signer } = await certificates
-  const file = (name: string, text: string): string => {
-    writeFileSync(join(folder, name), text, { mode: 0o640 })
-    return join(folder, name)
-  }
-  file('apiserver.crt', serving.cert)
-  file('apiserver.key', serving.key)
+  const { authority, admin } = await certificates
+  await writeCertificates(folder)
   const dataDir = options.dataDir ?? join(folder, 'etcd')
   mkdirSync(dataDir, { recursive: true })
   const [etcdPort, port] = [await freePort(), await freePort()]
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const url = `https://127.0.0.1:${port}`
-  const everyMs = options.everyMs ?? 10
+  const { everyMs = 10 } = options
 
   const started = performance.now()
   const etcd = run(t, binaries, 'etcd', [
-    `--advertise-client-urls=${etcdUrl}`,
-    `--data-dir=${dataDir}`,
-    `--listen-client-urls=${etcdUrl}`,
-    '--listen-peer-urls=http://localhost:0',
+    ...etcdFlags(etcdUrl, dataDir),
     ...(options.etcdFlags ?? ['--unsafe-no-fsync=true']),
   ])
   await healthy(etcd, () => answers(`${etcdUrl}/health`), everyMs)
   const etcdMs = performance.now() - started
   const apiServer = run(t, binaries, 'kube-apiserver', [
-    '--allow-privileged=true',
-    '--authorization-mode=RBAC',
-    '--bind-address=127.0.0.1',
-    `--cert-dir=${folder}`,
-    `--client-ca-file=${file('client-cert-auth-ca.crt', authority.cert)}`,
-    '--disable-admission-plugins=ServiceAccount',
-    `--etcd-servers=${etcdUrl}`,
-    `--secure-port=${port}`,
-    `--service-account-issuer=${url}/`,
-    `--service-account-key-file=${file('sa-signer.crt', signer.cert)}`,
-    `--service-account-signing-key-file=${file('sa-signer.key', signer.key)}`,
-    '--service-cluster-ip-range=10.0.0.0/24',
+    ...apiServerFlags(folder, etcdUrl, port),
     ...(options.apiServerFlags ?? []),
   ])
   await healthy(apiServer, () => answers(`${url}/healthz`), everyMs)
@@ -190,6 +171,43 @@ export async function startControlPlane(
     },
   }
 }
+
+/** Writes the files that `apiServerFlags` names, and the serving certificate. */
+async function writeCertificates(folder: string): Promise<void> {
+  const { authority, serving, signer } = await certificates
+  const texts = {
+    'apiserver.crt': serving.cert,
+    'apiserver.key': serving.key,
+    'client-cert-auth-ca.crt': authority.cert,
+    'sa-signer.crt': signer.cert,
+    'sa-signer.key': signer.key,
+  }
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(folder, name), text, { mode: 0o640 })
+}
+
+/** envtest's own flags. */
+const etcdFlags = (url: string, dataDir: string): readonly string[] => [
+  `--advertise-client-urls=${url}`,
+  `--data-dir=${dataDir}`,
+  `--listen-client-urls=${url}`,
+  '--listen-peer-urls=http://localhost:0',
+]
+
+/** envtest's own flags. */
+const apiServerFlags = (folder: string, etcdUrl: string, port: number): readonly string[] => [
+  '--allow-privileged=true',
+  '--authorization-mode=RBAC',
+  '--bind-address=127.0.0.1',
+  `--cert-dir=${folder}`,
+  `--client-ca-file=${join(folder, 'client-cert-auth-ca.crt')}`,
+  '--disable-admission-plugins=ServiceAccount',
+  `--etcd-servers=${etcdUrl}`,
+  `--secure-port=${port}`,
+  `--service-account-issuer=https://127.0.0.1:${port}/`,
+  `--service-account-key-file=${join(folder, 'sa-signer.crt')}`,
+  `--service-account-signing-key-file=${join(folder, 'sa-signer.key')}`,
+  '--service-cluster-ip-range=10.0.0.0/24',
+]
 
 /** Sends SIGTERM and waits for the end. */
 export function terminate({ process: child, exited }: Program): Promise<Exit> {

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { protocol } from '../../src/tools/envtest/launcher-script.ts'
 import { reachable } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -20,8 +20,8 @@ import {
   type ControlPlane,
   freePort,
   isAlive,
-  meetingFile,
   run,
+  runtimeFile,
   sharedPid,
   startControlPlane,
   terminate,
@@ -182,27 +182,27 @@ test('the shared process also ends after its directory was removed', async (t) =
 test('a launcher that is terminated before the shared process starts ends and removes its files', async (t) => {
   const binaries = assets(t)
   const build = readFileSync(join(repository, '.build/build-id'), 'utf8').trim()
-  const meeting = join(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, `${build}-${protocol}`)
-  mkdirSync(meeting, { recursive: true })
+  const directory = join(binaries.env.T8S_ENVTEST_RUNTIME_DIR!, `${build}-${protocol}`)
+  mkdirSync(directory, { recursive: true })
   // As if this process were a launcher that is starting the shared process.
-  writeFileSync(join(meeting, 'starting'), `${process.pid}\n`)
+  writeFileSync(join(directory, 'starting'), `${process.pid}\n`)
   const etcd = run(t, binaries, 'etcd', [])
-  await waitFor('its request', () => readdirSync(meeting).some((name) => name.endsWith('.args')))
+  await waitFor('its request', () => readdirSync(directory).some((name) => name.endsWith('.args')))
   assert.deepEqual(await terminate(etcd), { code: 143, signal: null })
-  assert.deepEqual([etcd.output(), readdirSync(meeting)], ['', ['starting']])
+  assert.deepEqual([etcd.output(), readdirSync(directory)], ['', ['starting']])
 })
 
 test('requests of dead launchers are removed', async (t) => {
   const binaries = assets(t)
   const first = await startControlPlane(t, binaries)
   const base = binaries.env.T8S_ENVTEST_RUNTIME_DIR!
-  const meeting = join(base, readdirSync(base)[0]!)
-  const left = ['up', 'down'].map((name) => join(meeting, `999999.${name}`))
+  const directory = join(base, readdirSync(base)[0]!)
+  const left = ['up', 'down'].map((name) => join(directory, `999999.${name}`))
   execFileSync('mkfifo', left)
-  writeFileSync(join(meeting, '999999.args'), ['etcd', '/', '--data-dir=/nowhere', 'end', ''].join('\0'))
+  writeFileSync(join(directory, '999999.args'), ['etcd', '/', '--data-dir=/nowhere', 'end', ''].join('\0'))
   const second = await startControlPlane(t, binaries)
   assert.deepEqual(
-    readdirSync(meeting).filter((name) => name.startsWith('999999')),
+    readdirSync(directory).filter((name) => name.startsWith('999999')),
     [],
   )
   await Promise.all([first.stop(), second.stop()])
@@ -282,7 +282,7 @@ test('invalid flags are rejected with the messages of the upstream programs', as
 test('launchers of another version fail with a remedy', async (t) => {
   const binaries = assets(t)
   const file = join(binaries.directory, 'etcd')
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/(envtest shared "\$meeting") \d+/, '$1 0'))
+  writeFileSync(file, readFileSync(file, 'utf8').replace(`protocol=${protocol}`, 'protocol=0'))
   const started = run(t, binaries, 'etcd', [])
   assert.deepEqual(await started.exited, { code: 1, signal: null })
   assert.match(
@@ -353,7 +353,7 @@ test('a launcher that is terminated before it gets a response ends together with
   const url = `http://127.0.0.1:${await freePort()}`
   const etcd = run(t, binaries, 'etcd', [`--data-dir=${folder}`, `--listen-client-urls=${url}`, '--unsafe-no-fsync'])
   // The shared process has started, but does not serve yet.
-  await waitFor('the log of the shared process', () => meetingFile(binaries, 'log'), { everyMs: 1 })
+  await waitFor('the log of the shared process', () => runtimeFile(binaries, 'log'), { everyMs: 1 })
   etcd.process.kill('SIGSTOP')
   await waitFor('health', () => answers(`${url}/health`))
   const ended = terminate(etcd)

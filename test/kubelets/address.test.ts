@@ -6,7 +6,7 @@ import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { testCluster } from '../support/test-cluster.ts'
 import { lonely, startWorker } from './worker.ts'
 
-test('logs, exec and port-forward of a node whose host name resolves nowhere', async (t) => {
+test('logs, exec and port-forward work on a node whose host name does not resolve', async (t) => {
   const cluster = await testCluster(t, lonely)
   const worker = await startWorker(t, cluster, (response) => void response.end('written on worker-1\n'))
   for (const program of installedKubectls()) {
@@ -33,7 +33,7 @@ test('logs, exec and port-forward of a node whose host name resolves nowhere', a
   assert.deepEqual([...new Set(worker.asked.map(({ by }) => by))], ['kube-apiserver-kubelet-client'])
 })
 
-test('--kubelet-preferred-address-types has the last word', async (t) => {
+test('--kubelet-preferred-address-types overrides the order of addresses', async (t) => {
   const cluster = await testCluster(t, {
     ...lonely,
     apiServerFlags: [...(lonely.apiServerFlags ?? []), '--kubelet-preferred-address-types=Hostname,InternalIP'],

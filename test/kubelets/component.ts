@@ -47,7 +47,7 @@ export function keyAndRequest(
   return { key, request: made.toString('base64') }
 }
 
-/** A request with these credentials and no others. A watch is left at its first byte. */
+/** Sends a request with these credentials only. A watch is cancelled at its first byte. */
 export async function call(
   { client }: TestCluster,
   { token, key, cert }: Credentials,

@@ -20,7 +20,7 @@ const listAndWatch = (path: string): string[] => {
   return [`GET ${path}`, `GET ${path}${more}watch=true&allowWatchBookmarks=true`]
 }
 
-/** The statuses of requests that are sent one after another. */
+/** Sends requests in sequence and returns their statuses. */
 async function statuses(
   cluster: TestCluster,
   who: Credentials,
@@ -35,7 +35,7 @@ async function statuses(
   return lines
 }
 
-/** All of the requests are answered with a status below 400. */
+/** Checks that all requests are answered with a status below 400. */
 async function allowed(
   t: TestContext,
   name: string,
@@ -49,7 +49,7 @@ async function allowed(
   })
 }
 
-/** All of the requests are forbidden. */
+/** Checks that all requests are forbidden. */
 async function forbidden(
   t: TestContext,
   name: string,
@@ -107,7 +107,7 @@ const pod = (name: string, nodeName: string, secret: string) => ({
   },
 })
 
-/** Another node, pods on both, and what they mount. */
+/** Creates another node, pods on both, and the objects that they mount. */
 async function workloads(cluster: TestCluster): Promise<void> {
   await cluster.call('POST', '/api/v1/nodes', { metadata: { name: 'n2' } })
   for (const name of ['mine', 'theirs']) await cluster.call('POST', `${core}/secrets`, { metadata: { name } })
@@ -158,7 +158,7 @@ const ready = {
   },
 }
 
-test('a kubelet gets its certificate by a bootstrap token, and does what kubelets do', async (t) => {
+test('a kubelet gets its certificate with a bootstrap token, and may send the requests of kubelets', async (t) => {
   const cluster = await testCluster(t, {
     controllers: apiControllers,
     apiServerFlags: ['--enable-bootstrap-token-auth'],
@@ -255,7 +255,7 @@ test('a kubelet gets its certificate by a bootstrap token, and does what kubelet
     `DELETE ${core}/pods/web?gracePeriodSeconds=0`,
     `DELETE ${slices}?fieldSelector=spec.nodeName%3Dn1`,
   ])
-  await forbidden(t, 'what is of others stays theirs', cluster, kubelet, [
+  await forbidden(t, 'objects of others are protected', cluster, kubelet, [
     'GET /api/v1/nodes',
     'GET /api/v1/nodes/n2',
     'GET /api/v1/pods',
@@ -283,7 +283,7 @@ async function ownerNode(cluster: TestCluster): Promise<object> {
   return { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: metadata.uid, controller: true }
 }
 
-test('kube-proxy does what it does with a certificate of system:kube-proxy', async (t) => {
+test('kube-proxy may send its requests with a certificate of system:kube-proxy', async (t) => {
   const cluster = await testCluster(t, { controllers: apiControllers })
   await cluster.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } })
   const { key, request } = keyAndRequest(cluster, '/CN=system:kube-proxy')

@@ -27,7 +27,7 @@ const open = ({ url }: TestCluster, query: string, ...protocols: string[]): WebS
   return socket
 }
 
-/** All messages until the server closes: text as it is, bytes as a Buffer. */
+/** Resolves with all messages when the server closes: text as a string, bytes as a Buffer. */
 async function messagesOf(socket: WebSocket): Promise<(string | Buffer)[]> {
   const messages: (string | Buffer)[] = []
   socket.addEventListener('message', ({ data }) =>
@@ -38,7 +38,7 @@ async function messagesOf(socket: WebSocket): Promise<(string | Buffer)[]> {
   return messages
 }
 
-test('bytes, or text in base64, after an empty message', async (t) => {
+test('a log is sent as bytes, or as text in base64, after an empty message', async (t) => {
   const cluster = await clusterWith(t, (response) => void response.end('caf\u00e9\n'))
   const binary = open(cluster, '', 'binary.k8s.io')
   const bytes = await messagesOf(binary)
@@ -51,7 +51,7 @@ test('bytes, or text in base64, after an empty message', async (t) => {
   assert.equal(texts.map((text) => Buffer.from(text as string, 'base64').toString()).join(''), 'caf\u00e9\n')
 })
 
-test('lines come while the log is followed, and a client that leaves ends it at the kubelet', async (t) => {
+test('a followed log is sent line by line, and ends at the kubelet when the client disconnects', async (t) => {
   const { promise: asked, resolve: answer } = Promise.withResolvers<ServerResponse>()
   const cluster = await clusterWith(t, answer)
   const socket = open(cluster, '?follow=true', 'binary.k8s.io')
@@ -67,7 +67,7 @@ test('lines come while the log is followed, and a client that leaves ends it at 
   await left
 })
 
-test('a log that its reader does not take is held up at the kubelet', async (t) => {
+test('a log that its client does not read pauses at the kubelet', async (t) => {
   const most = 64 * 1024 * 1024
   const chunk = Buffer.alloc(64 * 1024, 'x')
   let written = 0
@@ -105,7 +105,7 @@ test('a log that its reader does not take is held up at the kubelet', async (t) 
   assert.ok(read > most, `${read}`)
 })
 
-test('what is no handshake is refused, and a pod without a log answers as to everybody', async (t) => {
+test('a request that is no handshake is rejected, and the error of a pod without a log is the usual one', async (t) => {
   const cluster = await clusterWith(
     t,
     (response) => void response.writeHead(400).end('container "c" in pod "web" is waiting to start: ContainerCreating'),
@@ -127,7 +127,7 @@ test('what is no handshake is refused, and a pod without a log answers as to eve
   assert.match(await answer({}), /^400 \{.*is waiting to start/s)
 })
 
-test('a handshake with an unknown sub-protocol or a bad key is refused', async (t) => {
+test('a handshake with an unknown sub-protocol or a bad key is rejected', async (t) => {
   const cluster = await clusterWith(t, (response) => void response.end('x'))
   const good = {
     connection: 'Upgrade',

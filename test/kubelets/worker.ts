@@ -10,8 +10,9 @@ import type { TLSSocket } from 'node:tls'
 import { type Node, nodes, type Pod, pods } from '../../src/client/kinds.ts'
 import { selfSignedPair } from '../../src/cluster/pki/self-signed.ts'
 import type { ClusterOptions } from '../../src/cluster/start-cluster.ts'
-import { servePortForward } from '../../src/simulation/kubelet/pod-streams.ts'
-import { acceptCommand } from '../../src/simulation/kubelet/streams/remote-command.ts'
+import type { ContainerStreams } from '../../src/node/streaming/container-streams.ts'
+import { serveStream } from '../../src/node/streaming/serve-stream.ts'
+import { simulatedStreams } from '../../src/simulation/kubelet/pod-streams.ts'
 import { clientFor } from '../support/client-for.ts'
 import type { Lifetime } from '../support/reachable-cluster.ts'
 import type { TestCluster } from '../support/test-cluster.ts'
@@ -50,11 +51,23 @@ export const lonely: ClusterOptions = {
   tokens: [{ token: 'secret', user: { name: 'browser', groups: ['system:masters'] } }],
 }
 
+const runPods = simulatedStreams(() => ({ current: () => web, onChange: () => () => {} }))
+
+/** Commands print themselves. */
+const echoingStreams: ContainerStreams = {
+  ...runPods,
+  async exec(_container, words, { stdout }) {
+    stdout?.write(`${words.join(' ')}\n`)
+    return 0
+  },
+}
+
 /** Registers the node and a pod on it. `writeLog` answers requests for the pod's log. */
 export async function startWorker(
   t: Lifetime,
   cluster: TestCluster,
   writeLog: (response: ServerResponse) => void,
+  streams: ContainerStreams = echoingStreams,
 ): Promise<Worker> {
   const asked: { line: string; by: string | undefined }[] = []
   const server = createServer({
@@ -73,18 +86,10 @@ export async function startWorker(
   server.on('upgrade', async (request, socket, head) => {
     note(request)
     socket.on('error', () => socket.destroy())
-    const url = new URL(request.url ?? '/', 'https://kubelet')
-    if (url.pathname.startsWith('/portForward/')) {
-      servePortForward(request, socket, head, web)
-      return
-    }
-    const command = await acceptCommand(request, socket, head, {
-      stdin: false,
-      stdout: true,
-      stderr: url.searchParams.get('error') === '1',
-    })
-    command?.stdout(`${url.searchParams.getAll('command').join(' ')}\n`)
-    command?.exit(0)
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://kubelet')
+    const [kind = ''] = pathname.slice(1).split('/')
+    const container = { namespace: 'default', name: 'web', uid: '', container: 'c' }
+    await serveStream({ request, socket, head }, kind, container, searchParams, streams)
   })
   server.listen(0, address)
   await once(server, 'listening')

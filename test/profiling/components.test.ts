@@ -1,4 +1,4 @@
-/** Profiles and log lines of the components that are no API server, run alone as their users run them. */
+/** Profiles and log lines of components other than the API server, each run alone. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { repository, temporaryFolder } from '../up/t8s-process.ts'
 
 interface Component {
   readonly output: () => string
-  /** With the administrator's certificate. */
+  /** Sends a GET with the administrator's certificate. */
   get(path: string): Promise<{ readonly status: number; readonly bytes: Buffer }>
 }
 
@@ -62,13 +62,13 @@ async function component(
     )) as [IncomingMessage]
     return { status: response.statusCode ?? 0, bytes: Buffer.concat(await response.toArray()) }
   }
-  // It learns from the cluster which certificates are good.
+  // It reads the CA of client certificates from the cluster.
   await waitFor('the administrator is let in', async () => (await get('/metrics')).status === 200)
   return { output: () => output, get }
 }
 
 for (const command of ['controller-manager', 'scheduler']) {
-  test(`go tool pprof reads a profile of t8s ${command}, which logs as klog does`, async (t) => {
+  test(`go tool pprof reads a profile of t8s ${command}, which logs like klog`, async (t) => {
     const cluster = await testCluster(t, { controllers: false })
     const running = await component(t, command, cluster, '--logging-format=text')
     for (const line of running.output().trim().split('\n'))

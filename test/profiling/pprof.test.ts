@@ -1,4 +1,4 @@
-/** `/debug/pprof/` as `go tool pprof` uses it, and for whom. */
+/** `/debug/pprof/` as `go tool pprof` uses it, and its access control. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -57,7 +57,7 @@ async function server(t: TestContext, ...flags: string[]): Promise<Server> {
   }
 }
 
-/** The output of `go tool pprof` for a profile. */
+/** Returns the output of `go tool pprof` for a profile. */
 function pprof({ folder }: Server, { bytes }: Answer, ...flags: string[]): string {
   const file = join(folder, `profile-${Math.random()}.pb.gz`)
   writeFileSync(file, bytes)
@@ -75,7 +75,7 @@ test('go tool pprof reads profiles of the CPU and of memory', async (t) => {
   void profile.then(() => {
     isOver = true
   })
-  // Something to see.
+  // Work for the profile.
   while (!isOver) await running.get('/openapi/v2')
   const cpu = await profile
   assert.equal(cpu.status, 200)
@@ -97,7 +97,7 @@ test('go tool pprof reads profiles of the CPU and of memory', async (t) => {
   assert.match(pprof(running, heap, '-top'), /^Type: inuse_space$/m)
 })
 
-test('paths, parameters and refusals are those of net/http/pprof', async (t) => {
+test('paths, parameters and errors are those of net/http/pprof', async (t) => {
   const running = await server(t)
   const index = await running.get('/debug/pprof/')
   assert.match(`${index.headers['content-type']}`, /^text\/html/)
@@ -121,7 +121,7 @@ test('paths, parameters and refusals are those of net/http/pprof', async (t) => 
   assert.equal(refused?.bytes.toString(), 'Could not enable CPU profiling: cpu profiling already in use\n')
 })
 
-test('a client that leaves ends its profile', async (t) => {
+test('a client that disconnects ends its profile', async (t) => {
   const running = await server(t)
   const left = new AbortController()
   // It is refused while a probe below, whose connection was ready first, takes its own profile.
@@ -140,7 +140,7 @@ test('a client that leaves ends its profile', async (t) => {
   )
 })
 
-test('profiles are for those whom the authorizer lets in, and --profiling=false has none', async (t) => {
+test('profiles need permission, and --profiling=false has none', async (t) => {
   const running = await server(t, '--profiling=false')
   assert.equal((await running.get('/debug/pprof/')).status, 404)
   assert.equal((await running.get('/debug/pprof/profile?seconds=1')).status, 404)

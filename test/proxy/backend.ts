@@ -1,13 +1,13 @@
 /**
- * The backend of pods and Services in tests: a small HTTP server on this machine's address, and the objects that refer
- * to it.
+ * The backend of pods and Services in tests: a small HTTP server on an address of this machine, and the objects that
+ * refer to it.
  */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecure } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import type { Lifetime, TestCluster } from '../support/test-cluster.ts'
 
 /** An address that pods may have: not a loopback address. */
@@ -17,7 +17,7 @@ export const podAddress = Object.values(networkInterfaces())
 
 export const needsAddress = { skip: !podAddress && 'this machine has no address that pods may have' } as const
 
-/** Listens until the test is over; returns the server and its port. */
+/** Starts a server that stops after the test. Returns it and its port. */
 export async function backend(
   t: Lifetime,
   listener: RequestListener,
@@ -38,7 +38,7 @@ async function certificate() {
   return issueCertificate(await makeAuthority('nobody', now), { commonName: 'pod', usage: 'server' }, now)
 }
 
-/** A pod with the address and the container port. */
+/** Creates a pod with the address and the container port. */
 export async function pod(
   cluster: TestCluster,
   name: string,
@@ -61,7 +61,7 @@ export async function pod(
   )
 }
 
-/** A Service with the port 80, called `http`, whose endpoint is the pod. */
+/** Creates a Service with the port 80, named `http`, whose endpoint is the pod. */
 export async function serviceOf(
   cluster: TestCluster,
   name: string,

@@ -10,7 +10,7 @@ test('commands of console blocks have their here-document and their output', () 
   ])
 })
 
-test('an output matches with other ages, columns and left out parts', () => {
+test('an output matches despite other ages, column widths and omitted parts', () => {
   assert.ok(matches(['NAME   AGE', 'web    2s'], ['NAME    AGE', 'web     13s', '']))
   assert.ok(matches(['saved to …/backup'], ['saved to /tmp/backup']))
   assert.ok(matches(['…', 'last'], ['first', 'second', 'last']))

@@ -45,7 +45,7 @@ export function matches(documented: readonly string[], output: readonly string[]
   return matches(rest, others)
 }
 
-/** Without empty lines: tables and paragraphs may be apart by more or fewer. */
+/** Drops empty lines, since the space between tables and paragraphs may differ. */
 const trimmed = (lines: readonly string[]): string[] => lines.filter((line) => line.trim() !== '')
 
 function lineMatches(documented: string, line: string): boolean {

@@ -12,7 +12,7 @@ const cloned = ['t8s', 'package.json', 'package-lock.json', 'tsconfig.json', 'sc
 /** A build on a busy machine takes a minute. */
 const limitMs = 240_000
 
-/** A bash that runs one command after the other. Background processes belong to it, and end with it. */
+/** A bash that runs commands in sequence. Background processes are its children, and end with it. */
 class Shell {
   readonly #bash: ChildProcess
   #output = ''
@@ -33,7 +33,7 @@ class Shell {
     this.#bash.stdin!.write('set -m\n')
   }
 
-  /** Returns the lines that a command prints; of one in the background, those up to `last`. */
+  /** Returns the lines of a command's output; for a background command, those up to `last`. */
   async run(command: string, last?: string): Promise<string[]> {
     this.#output = ''
     const mark = `done-${Math.random()}`
@@ -47,7 +47,7 @@ class Shell {
   }
 }
 
-test('the commands of README.md print what it shows', { timeout: 580_000 }, async (t) => {
+test('the commands of README.md print the documented output', { timeout: 580_000 }, async (t) => {
   const clone = join(temporaryFolder(t), 'clone')
   mkdirSync(clone)
   for (const name of cloned)

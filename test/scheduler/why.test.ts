@@ -1,4 +1,4 @@
-/** `t8s why pod` against a running cluster, about nodes and pods that kubectl has made. */
+/** `t8s why pod` against a running cluster, for nodes and pods that kubectl created. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,13 +14,13 @@ import { repository } from '../up/t8s-process.ts'
 import { scheduledPods } from './scheduled-pods.ts'
 
 const started = testCluster({ after }, { controllers: apiControllers })
-/** A kubectl of the default namespace. */
+/** kubectl in the default namespace. */
 const user = started.then(async ({ kubeconfigFile, folder }) => {
   await accountOf('default')
   return new Kubectl(installedKubectls()[0]!, kubeconfigFile, folder)
 })
 
-/** Pods cannot be created without it. */
+/** Waits for the service account without which pods cannot be created. */
 const accountOf = (namespace: string) =>
   waitFor('the account', async () =>
     (await started).call('GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`),
@@ -81,7 +81,7 @@ test('t8s why pod shows for each node the rejections, remedies or scores', async
   )
   assert.match(waits.stdout, /TaintToleration: node\(s\) had untolerated taint\(s\)|NodeUnschedulable/)
 
-  // The advice helps.
+  // The pod fits after the advised change.
   await kubectl.ok('uncordon away')
   const fits = await why('web -n default')
   assert.equal(fits.code, 0)

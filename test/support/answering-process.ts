@@ -1,4 +1,4 @@
-/** The other side of `askedProcess`: a program that answers each message of the test that has started it. */
+/** The child process of `askedProcess`: answers each message of the test that started it. */
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 

@@ -1,5 +1,6 @@
 /** HTTP/1.1 and HTTP/2 clients for tests, on Node's own modules, for single requests and streams of lines. */
-import { type ClientHttp2Session, connect, constants } from 'node:http2'
+import type { IncomingMessage } from 'node:http'
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import { Agent, request as httpsRequest } from 'node:https'
 import type { TestContext } from 'node:test'
 import { authority, type TestServer, token } from './api-server.ts'
@@ -102,7 +103,7 @@ export function http2Client(
   session.on('connect', () => session.setLocalWindowSize(1024 * 1024 * 1024))
   session.on('error', () => {})
   t.after(() => session.destroy())
-  const open = (method: string, path: string, call: Call) => {
+  const open = (method: string, path: string, call: Call): ClientHttp2Stream => {
     const { headers, payload } = prepareCall(call, credentials)
     const stream = session.request(
       { ':method': method, ':path': path, ...headers },
@@ -113,50 +114,55 @@ export function http2Client(
   }
   return {
     session,
-    request: (method, path, call = {}) =>
-      new Promise((resolve, reject) => {
-        const stream = open(method, path, call)
-        const chunks: Buffer[] = []
-        let headers: Answer['headers'] = {}
-        stream.on('response', (received) => {
-          headers = received as Answer['headers']
-        })
-        stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-        stream.on('error', reject)
-        stream.on('close', () => {
-          if (headers[':status'] === undefined || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
-            return reject(new Error(`the stream was reset with ${stream.rstCode}`))
-          resolve({ status: Number(headers[':status']), headers, bytes: Buffer.concat(chunks) })
-        })
-      }),
-    lines(path, line) {
-      const stream = open('GET', path, {})
-      const status = new Promise<number>((resolve, reject) =>
-        stream.on('response', (headers) => resolve(Number(headers[':status']))).on('error', reject),
-      )
-      stream.on('data', lineReader(line))
-      const ended = new Promise<void>((resolve, reject) => {
-        let hasEnded = false
-        stream.on('end', () => {
-          hasEnded = true
-        })
-        stream.on('error', reject)
-        stream.on('close', () =>
-          hasEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
-            ? resolve()
-            : reject(new Error(`the stream was reset with ${stream.rstCode}`)),
-        )
-      })
-      for (const promise of [status, ended]) promise.catch(() => {})
-      return {
-        status,
-        ended,
-        cancel: () => stream.close(constants.NGHTTP2_CANCEL),
-        pause: () => stream.pause(),
-        resume: () => stream.resume(),
-      }
-    },
+    request: (method, path, call = {}) => answerOf(open(method, path, call)),
+    lines: (path, line) => linesOf(open('GET', path, {}), line),
     close: () => session.destroy(),
+  }
+}
+
+/** Resolves with the whole answer when the stream is closed. */
+function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let headers: Answer['headers'] = {}
+    stream.on('response', (received) => {
+      headers = received as Answer['headers']
+    })
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('error', reject)
+    stream.on('close', () => {
+      if (headers[':status'] === undefined || stream.rstCode !== constants.NGHTTP2_NO_ERROR)
+        return reject(new Error(`the stream was reset with ${stream.rstCode}`))
+      resolve({ status: Number(headers[':status']), headers, bytes: Buffer.concat(chunks) })
+    })
+  })
+}
+
+/** Calls `line` for each line of the answer. */
+function linesOf(stream: ClientHttp2Stream, line: (text: string) => void): Stream {
+  const status = new Promise<number>((resolve, reject) =>
+    stream.on('response', (headers) => resolve(Number(headers[':status']))).on('error', reject),
+  )
+  stream.on('data', lineReader(line))
+  const ended = new Promise<void>((resolve, reject) => {
+    let hasEnded = false
+    stream.on('end', () => {
+      hasEnded = true
+    })
+    stream.on('error', reject)
+    stream.on('close', () =>
+      hasEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR
+        ? resolve()
+        : reject(new Error(`the stream was reset with ${stream.rstCode}`)),
+    )
+  })
+  for (const promise of [status, ended]) promise.catch(() => {})
+  return {
+    status,
+    ended,
+    cancel: () => stream.close(constants.NGHTTP2_CANCEL),
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
   }
 }
 
@@ -192,7 +198,7 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
       }),
     lines(path, line) {
       const request = open('GET', path, {})
-      const response = new Promise<import('node:http').IncomingMessage>((resolve, reject) =>
+      const response = new Promise<IncomingMessage>((resolve, reject) =>
         request.on('response', resolve).on('error', reject),
       )
       const status = response.then(({ statusCode }) => statusCode ?? 0)
@@ -205,8 +211,7 @@ export function http1Client(t: TestContext, server: TestServer, credentials: Cre
           }),
       )
       for (const promise of [status, ended]) promise.catch(() => {})
-      const whenResponded = (act: (message: import('node:http').IncomingMessage) => unknown) => () =>
-        void response.then(act, () => {})
+      const whenResponded = (act: (message: IncomingMessage) => unknown) => () => void response.then(act, () => {})
       return {
         status,
         ended,

@@ -1,16 +1,16 @@
-/** A process that a test starts and asks: each message that it is sent is answered with one. */
+/** A child process of a test that answers each message with one message. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Lifetime } from './reachable-cluster.ts'
 
 export interface AskedProcess {
-  /** Rejects when the process has ended. */
+  /** Sends a message and resolves with the answer. Rejects if the process ends. */
   ask<T>(message: object): Promise<T>
-  /** Ends it at once; resolves when it is gone. */
+  /** Kills the process. Resolves when it has ended. */
   stop(): Promise<void>
 }
 
-/** Starts `file`; it ends with the test at the latest. */
+/** Starts `file`. It ends with the test at the latest. */
 export function askedProcess(t: Lifetime, file: string): AskedProcess {
   const child = fork(file, { execArgv: [] })
   const exited = once(child, 'exit')

@@ -1,7 +1,7 @@
-/** A server without controllers: nothing is in it but what a test puts there. */
+/** A server without controllers: it has only the objects that a test creates. */
 import type { ClusterOptions } from '../../src/cluster/start-cluster.ts'
 
-/** Its flags, for `t8s up`. */
+/** The same as flags of `t8s up`. */
 export const bareFlags: readonly string[] = [
   '--controllers=',
   '--nodes=0',

@@ -1,4 +1,4 @@
-/** A client of a test's cluster, as its administrator; its connection ends with the test. */
+/** A client of a test's cluster with the rights of its administrator. Its connection ends with the test. */
 import { Connection } from '../../src/client/connection/connection.ts'
 import { RestClient } from '../../src/client/rest/rest-client.ts'
 import type { Lifetime, Reach } from './reachable-cluster.ts'

@@ -1,6 +1,6 @@
 /**
- * Clusters in memory in a process of their own, for tests that start many programs: a fork copies the page tables of
- * its process, which takes 15 ms when clusters live in it and 1 ms when they do not.
+ * Clusters in memory in a child process, for tests that start many programs: a fork copies the page tables of the
+ * process, which takes 15 ms with clusters in it and 1 ms without.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

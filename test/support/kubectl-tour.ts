@@ -1,17 +1,17 @@
-/** Tours: stops that every kubectl of this machine makes, each version against a cluster of its own. */
+/** Tours: sequences of stops, run with every installed kubectl. Each version has a cluster of its own. */
 import { after, before, describe, test } from 'node:test'
 import type { Stops } from '../clients/kubectl/stop.ts'
 import { type ClusterProcess, clusterProcess } from './cluster-process.ts'
 import { installedKubectls, Kubectl } from './kubectl.ts'
 import { reachable } from './reachable-cluster.ts'
 
-/** One of several test files that share the versions among them. */
+/** One of several test files, each of which runs some of the versions. */
 export interface TourPart {
   readonly index: number
   readonly of: number
 }
 
-/** Declares the tests of a tour: one a version, each stop in a namespace of its own. */
+/** Declares the tests of a tour: one per version. Each stop has a namespace of its own. */
 export function kubectlTour(name: string, stops: Stops, part: TourPart = { index: 0, of: 1 }): void {
   const programs = installedKubectls().filter((_, position) => position % part.of === part.index)
   if (programs.length === 0) return

@@ -6,15 +6,15 @@ import { delimiter, dirname, join } from 'node:path'
 
 export interface KubectlProgram {
   readonly path: string
-  /** `1.32`'s second number. */
+  /** The minor version: 32 of `1.32`. */
   readonly minor: number
-  /** As it calls itself: `v1.32.4-dispatcher`. */
+  /** Its own output: `v1.32.4-dispatcher`. */
   readonly version: string
 }
 
 /**
- * kubectl on PATH and, where that is a link into a folder with more of them, its siblings (`kubectl.1.27`), one of each
- * minor version: Google's kubectl only passes on to one of its siblings. Throws if there is none.
+ * Returns kubectl on PATH and, if it is a link into a folder with others (`kubectl.1.27`), those too: one of each minor
+ * version. Google's kubectl only starts one of the others. Throws if there is none.
  */
 export function installedKubectls(): readonly KubectlProgram[] {
   const onPath = (process.env.PATH ?? '')
@@ -28,6 +28,20 @@ export function installedKubectls(): readonly KubectlProgram[] {
   return found
     .filter(({ minor }, index) => found.findIndex((other) => other.minor === minor) === index)
     .sort((a, b) => a.minor - b.minor)
+}
+
+/**
+ * Returns the installed kubectls and those in the folder that the environment variable `T8S_KUBECTLS` names, one of
+ * each minor version, for tests that depend on the version of kubectl more than others.
+ */
+export function manyKubectls(): readonly KubectlProgram[] {
+  const folder = process.env.T8S_KUBECTLS
+  const installed = installedKubectls()
+  if (!folder) return installed
+  const more = readdirSync(folder)
+    .map((name) => programAt(join(folder, name)))
+    .filter(({ minor }) => installed.every((one) => one.minor !== minor))
+  return [...installed, ...more].sort((a, b) => a.minor - b.minor)
 }
 
 function programAt(path: string): KubectlProgram {
@@ -52,27 +66,27 @@ export interface KubectlInput {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The expected output: a string for all of it, a pattern for a part. */
+/** The expected output: a string is compared with all of it, a pattern matches a part. */
 export type Expected = string | RegExp
 
 /**
- * kubectl with a kubeconfig and a namespace. Command lines are strings: words are separated by spaces, `'…'` holds
- * spaces together.
+ * kubectl with a kubeconfig and a namespace. Command lines are strings whose words are separated by spaces; `'…'`
+ * quotes spaces.
  */
 export class Kubectl {
   readonly program: KubectlProgram
   readonly namespace: string
   readonly #environment: NodeJS.ProcessEnv
 
-  /** `home` is a folder for its discovery cache. */
+  /** `home` is the folder of its discovery cache. */
   constructor(program: KubectlProgram, kubeconfigFile: string, home: string, namespace = 'default') {
     this.program = program
     this.namespace = namespace
-    // It lives too briefly to collect garbage: that would take a fifth of its time.
+    // Garbage collection would take a fifth of the time of such a short process.
     this.#environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfigFile, GOGC: 'off' }
   }
 
-  /** Starts it and leaves it running. */
+  /** Starts a command. */
   spawn(line: string, { env }: KubectlInput = {}): ChildProcess {
     return spawn(this.program.path, ['--namespace', this.namespace, ...words(line)], {
       env: { ...this.#environment, ...env },
@@ -80,7 +94,7 @@ export class Kubectl {
     })
   }
 
-  /** Runs it to its end; never rejects for what it says. */
+  /** Runs a command to its end. Resolves also if it fails. */
   run(line: string, options: KubectlInput = {}): Promise<KubectlResult> {
     const child = this.spawn(line, options)
     child.stdin?.end(options.input ?? '')
@@ -88,10 +102,10 @@ export class Kubectl {
   }
 
   /**
-   * Starts it and resolves when it watches; `waiting` resolves when it has ended well and printed what was expected.
+   * Starts a command and resolves when it watches. `waiting` resolves when it has succeeded with the expected output.
    */
   async watching(line: string): Promise<{ readonly waiting: (expected: Expected) => Promise<void> }> {
-    // Its log shows when the watch has begun.
+    // The log shows when the watch has begun.
     const child = this.spawn(`${line} -v 6`)
     const end = ended(child)
     await new Promise<void>((resolve, reject) => {
@@ -111,7 +125,7 @@ export class Kubectl {
     }
   }
 
-  /** Runs it, checks that it succeeds and, if given, what it prints; resolves with that. */
+  /** Runs a command that must succeed, and checks its output if `expected` is given. Resolves with the output. */
   async ok(line: string, expected?: Expected, options?: KubectlInput): Promise<string> {
     const result = await this.run(line, options)
     if (result.code !== 0) assert.fail(this.#story(line, result))
@@ -119,7 +133,7 @@ export class Kubectl {
     return result.stdout
   }
 
-  /** Runs it, checks that it fails and what it says on stderr. */
+  /** Runs a command that must fail, and checks its stderr. */
   async fails(line: string, expected: Expected, options?: KubectlInput): Promise<KubectlResult> {
     const result = await this.run(line, options)
     if (result.code === 0) assert.fail(`${this.#story(line, result)}\nwas expected to fail`)
@@ -143,7 +157,7 @@ export class Kubectl {
   }
 }
 
-/** The words of a command line. */
+/** Returns the words of a command line. */
 const words = (line: string): string[] =>
   (line.match(/(?:[^\s']+|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
 

@@ -11,20 +11,20 @@ import type { Cluster } from '../../src/cluster/start-cluster.ts'
 export type Reach = Pick<Cluster, 'url' | 'client' | 'kubeconfigYaml'>
 
 export interface ReachableCluster extends Reach {
-  /** Where the kubeconfig lies, for clients that are other processes. */
+  /** The path of the kubeconfig, for clients in other processes. */
   readonly kubeconfigFile: string
-  /** Room for files of the test. */
+  /** A folder for files of the test. Deleted after it. */
   readonly folder: string
   /**
-   * A request of the administrator with an object or a text; the answer's body, parsed. Rejects if the status is 400 or
-   * above.
+   * Sends a request as the administrator, with an object or a text. Resolves with the parsed body. Rejects if the
+   * status is 400 or above.
    */
   call(method: string, path: string, body?: object | string, contentType?: string): Promise<Answer>
   /** Resolves with the body of the response to a GET. Rejects if the status is 400 or above. */
   text(path: string): Promise<string>
 }
 
-/** A member of an answer is looked at by name; tests know what they asked for. */
+/** A parsed body. Tests read its members by name. */
 export interface Answer {
   readonly kind?: string
   readonly metadata: {
@@ -36,12 +36,12 @@ export interface Answer {
   readonly [field: string]: unknown
 }
 
-/** A test, or whatever else calls back when it is over. */
+/** A test, or anything else that calls functions at its end. */
 export interface Lifetime {
   after(cleanUp: () => unknown): void
 }
 
-/** Writes a cluster's kubeconfig into a folder that is gone after the test. */
+/** Writes a cluster's kubeconfig into a folder that is deleted after the test. */
 export function reachable<T extends Reach>(t: Lifetime, cluster: T): T & ReachableCluster {
   const folder = mkdtempSync(join(tmpdir(), 'typernetes-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

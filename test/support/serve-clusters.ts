@@ -1,5 +1,6 @@
 /**
- * The process that `cluster-process.ts` starts: serves as many clusters as its argument says until its parent lets go.
+ * The child process of `cluster-process.ts`: serves the number of clusters in its argument until its parent
+ * disconnects.
  */
 import { startCluster } from '../../src/cluster/start-cluster.ts'
 import { bareServer } from './bare-server.ts'

@@ -2,15 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** How long the condition may take, in ms; 60,000 by default. */
+  /** Maximum time until the condition is true, in ms. Default: 60,000. */
   readonly deadlineMs?: number
   /** The time between two checks, in ms. Default: 20. */
   readonly everyMs?: number
 }
 
 /**
- * Resolves with the first value of `probe` that is neither undefined nor false. Rejects, naming `what`, when the
- * deadline has passed; what `probe` threw last is the cause.
+ * Resolves with the first value of `probe` that is neither undefined nor false. Rejects after the deadline with `what`
+ * in the message; the cause is the last error of `probe`.
  */
 export async function waitFor<T>(
   what: string,

@@ -25,7 +25,7 @@ function print(line: string): void {
   }
 }
 
-print(`ready ${store.revision}`)
+print(`ready ${await store.currentRevision()}`)
 
 store.watch(prefixRange('/'), Number(after), {
   events: (events) => {
@@ -71,7 +71,7 @@ async function write(pair: number): Promise<never> {
 async function compact(): Promise<never> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 10))
-    const revision = store.revision - 300
+    const revision = (await store.currentRevision()) - 300
     if (revision <= store.compactedRevision) continue
     await store.compact(revision)
     print(`compacted ${revision}`)

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { stop, t8s, temporaryFolder, up } from './t8s-process.ts'
 
 /** Returns the user of a request through the proxy `edge` to `t8s up` with these flags. */

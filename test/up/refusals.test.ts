@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { issueCertificate, makeAuthority } from '../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { t8s, temporaryFolder, up } from './t8s-process.ts'
 
 /** Runs `t8s up` in a separate folder and checks its error. */

@@ -78,7 +78,7 @@ test('after a restore revisions since the snapshot are Expired, and new ones far
     '--raw',
     `${configMaps}?watch=true&resourceVersion=${revisionOf(again.kubeconfig, 'before')}&timeoutSeconds=1`,
   )
-  assert.match(stdout, /^{"type":"ADDED".*"name":"new"/)
+  assert.match(stdout, /^{"type":"ADDED".*"name":"new"/m)
   await stop(again)
 })
 

@@ -150,7 +150,7 @@ test('--kubeconfig sets the file, --merge-kubeconfig adds a context to an existi
 
 test('a custom certificate and additional client authorities are used', { skip: withoutKubectl }, async (t) => {
   const folder = temporaryFolder(t)
-  const { makeAuthority, issueCertificate } = await import('../../src/cluster/pki/certificates.ts')
+  const { makeAuthority, issueCertificate } = await import('../../src/lib/x509/certificates.ts')
   const now = new Date()
   const authority = await makeAuthority('mine', now)
   const server = await issueCertificate(authority, { commonName: 'server', usage: 'server', hosts: ['127.0.0.1'] }, now)

@@ -289,7 +289,7 @@ test('invalid expressions, policies and bindings are rejected when written', asy
 test('the status of a policy has type warnings for the kinds that it names', async (t) => {
   const cluster = await testCluster(t)
   const statusOf = async (name: string) => {
-    const found = await waitFor('the policy was looked at', async () => {
+    const found = await waitFor('the policy was checked', async () => {
       const { status, metadata } = await cluster.call('GET', `${group}/validatingadmissionpolicies/${name}`)
       const known = status as { observedGeneration?: number; typeChecking?: object } | undefined
       return known?.observedGeneration === metadata.generation && known

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebhookClient } from '../../../src/apiserver/outgoing/webhooks/index.ts'
-import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../../src/lib/x509/certificates.ts'
 
 test('an aborted call is neither retried nor an unhandled rejection', async (t) => {
   const now = new Date()

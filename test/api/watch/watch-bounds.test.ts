@@ -58,7 +58,7 @@ for (const protocol of protocols) {
     })
     const server = await serve(t, counting)
     const client = clientOf(t, protocol, server)
-    const from = store.revision
+    const from = await store.currentRevision()
     const total = 20_000
     for (let i = 0; i < total; i++) await write(store, i % 100, 5_000)
     const watching = paused(client, `resourceVersion=${from}`)
@@ -92,7 +92,7 @@ test('a watch that catches up during writes misses no event', async (t) => {
   const store = memoryStore()
   const server = await serve(t, store)
   const client = http2Client(t, server)
-  const from = store.revision
+  const from = await store.currentRevision()
   for (let i = 0; i < 5000; i++) await write(store, i % 100, 2_000)
   const versions: number[] = []
   const stream = client.lines(`${configMapsPath}?watch=true&resourceVersion=${from}`, (line) =>

@@ -51,7 +51,7 @@ const revisionNow = async (client: Client, path = configMapsPath): Promise<numbe
 /** Returns all changes of ConfigMaps after a revision, from the history of the store. */
 async function storedChanges(store: Store, after: number): Promise<string[]> {
   const changes: string[] = []
-  const { revision } = store
+  const revision = await store.currentRevision()
   await new Promise<void>((resolve, reject) => {
     const watch = store.watch(prefixRange('/registry/configmaps/'), after, {
       events: (events) => {
@@ -102,7 +102,7 @@ for (const storage of ['memory', 'log'] as const) {
     const clients = protocols.map((protocol) => clientOf(t, protocol, server))
     const watches: { from: number; watching: WatchStream }[] = []
     for (let i = 0; i < 20; i++) {
-      const now = server.store.revision
+      const now = await server.store.currentRevision()
       // A third are old, a third recent, the others random.
       const from =
         i === 0
@@ -297,7 +297,7 @@ for (const protocol of protocols) {
     const from = await revisionNow(client)
     await createAll(client, configMapsPath, 0, 20, configMapOf)
     // A starting server writes its own endpoints.
-    const compacted = one.store.revision - 5
+    const compacted = (await one.store.currentRevision()) - 5
     await one.store.compact(compacted)
     const fresh = clientOf(t, protocol, await serve(t, one.store))
     const watching = watch(fresh, `resourceVersion=${from}`)
@@ -357,7 +357,7 @@ for (const protocol of protocols) {
   })
 }
 
-test('1,050 watches cancelled at once do not end the HTTP/2 connection', async (t) => {
+test('1,050 watches cancelled together do not end the HTTP/2 connection', async (t) => {
   const server = await startTestServer(t)
   const client = http2Client(t, server)
   await createAll(client, configMapsPath, 0, 1, configMapOf)

@@ -82,7 +82,8 @@ const signingRequest = (name: string, text: string): HeavyCase =>
     spec: { request: Buffer.from(text).toString('base64'), signerName: 'example.com/s', usages: ['client auth'] },
   })
 
-export const heavyCases = (): readonly HeavyCase[] => [
+/** Pods with many containers, mounts or constraints. */
+const newPods = (): HeavyCase[] => [
   post('700,000 empty containers', pods, { spec: { containers: items(700_000, () => ({})) } }),
   post('99,000 empty containers', pods, { spec: { containers: items(99_000, () => ({})) } }),
   post('49,000 named containers', pods, { spec: { containers: items(49_000, named) } }),
@@ -114,6 +115,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
       ],
     },
   }),
+]
+
+/** Patches of the victim's lists, whose items are found by their keys. */
+const listPatches = (): HeavyCase[] => [
   patch('a strategic merge of 33,000 containers', pods, 'strategic', { spec: { containers: items(33_000, named) } }),
   patch('33,000 containers deleted by a strategic merge', pods, 'strategic', {
     spec: { containers: items(33_000, (i) => ({ ...named(i), $patch: 'delete' })) },
@@ -129,6 +134,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
   }),
   patch('a merge of 33,000 containers', pods, 'merge', { spec: { containers: items(33_000, named) } }),
   patch('33,000 containers applied', pods, 'apply', { ...pod, spec: { containers: items(33_000, named) } }),
+]
+
+/** Writes of the ConfigMap with 49,000 keys. */
+const writesOfManyKeys = (): HeavyCase[] => [
   patch('a label for an object of 49,000 keys', configMaps, 'merge', { metadata: { labels: { a: 'b' } } }, 'large'),
   patch(
     '49,000 keys applied over as many',
@@ -144,6 +153,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
     contentType: json,
     body: JSON.stringify({ metadata: { name: 'large' }, ...manyKeys('b') }),
   },
+]
+
+/** JSON patches whose operations each copy or shift a large value. */
+const jsonPatches = (): HeavyCase[] => [
   patch('10,000 insertions at the front', pods, 'json', [
     { op: 'add', path: '/metadata/finalizers', value: items(60_000, (i) => `a/b${i}`) },
     ...items(9999, () => ({ op: 'add', path: '/metadata/finalizers/0', value: 'a/b' })),
@@ -159,6 +172,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
   patch('a million steps of a pointer', configMaps, 'json', [
     { op: 'add', path: `/data${'/a'.repeat(1_000_000)}`, value: '' },
   ]),
+]
+
+/** Managed fields that must be sorted. */
+const managedFields = (): HeavyCase[] => [
   withManagedFields(
     'managed fields in another order',
     members(49_000, (i) => [`k:{"name":"n${(i * 7919) % 100_003}"}`, {}]),
@@ -167,6 +184,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
     'managed values in another order',
     members(49_000, (i) => [`v:[1,"${(i * 7919) % 100_003}"]`, {}]),
   ),
+]
+
+/** ConfigMaps with much metadata or many invalid fields. */
+const newConfigMaps = (): HeavyCase[] => [
   post('99,000 finalizers', configMaps, { metadata: { name: 'heavy', finalizers: items(90_000, (i) => `a/b${i}`) } }),
   post('owners that all control', configMaps, {
     metadata: {
@@ -192,6 +213,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
     `{"data":{${items(99_000, (i) => `"k${i % 49_000}":""`).join()}}}`,
   ),
   post('lists in lists', configMaps, `{"data":${'['.repeat(99_000)}${']'.repeat(99_000)}}`),
+]
+
+/** Objects with a long text or list to validate. */
+const otherKinds = (): HeavyCase[] => [
   post('a quantity of digits', '/api/v1/namespaces/default/resourcequotas', {
     spec: { hard: { pods: `${'1'.repeat(3_000_000)}!` } },
   }),
@@ -210,6 +235,10 @@ export const heavyCases = (): readonly HeavyCase[] => [
   }),
   signingRequest('unterminated PEM blocks', '-----BEGIN A-----'.repeat(130_000)),
   signingRequest('unterminated PEM blocks of many types', items(100_000, (i) => `-----BEGIN ${i}-----`).join('')),
+]
+
+/** Long YAML. */
+const yamlTexts = (): HeavyCase[] => [
   post('documents of YAML', configMaps, '---\n'.repeat(700_000), 'application/yaml'),
   post('a flow of YAML', configMaps, `data: [${'1,'.repeat(1_400_000)}]`, 'application/yaml'),
   post(
@@ -218,4 +247,15 @@ export const heavyCases = (): readonly HeavyCase[] => [
     `a: &a [${'x,'.repeat(999)}x]\n${items(100_000, (i) => `b${i}: *a`).join('\n')}`,
     'application/yaml',
   ),
+]
+
+export const heavyCases = (): readonly HeavyCase[] => [
+  ...newPods(),
+  ...listPatches(),
+  ...writesOfManyKeys(),
+  ...jsonPatches(),
+  ...managedFields(),
+  ...newConfigMaps(),
+  ...otherKinds(),
+  ...yamlTexts(),
 ]

@@ -1,5 +1,5 @@
 /** A server in a child process, with a measurement of how long each request blocks its event loop. */
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { join } from 'node:path'
@@ -21,41 +21,61 @@ export interface Measured extends BlockedTime {
   readonly start: string
 }
 
-export interface MeasuredServer {
-  send(request: HeavyRequest): Promise<Measured>
-  /** Also sends light requests meanwhile; lightMs is the longest latency of these. */
-  sendBeside(request: HeavyRequest): Promise<Measured & { readonly lightMs: number }>
-}
-
 type Answer = Pick<Measured, 'status' | 'bytes' | 'start'>
 
 const timeoutMs = 180_000
 const startBytes = 1000
 
-export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
-  const child = fork(join(import.meta.dirname, 'heavy-server.ts'), {
-    execArgv: [],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  let session: ClientHttp2Session | undefined
-  const connection = (): ClientHttp2Session => {
-    if (session && !session.closed && !session.destroyed) return session
-    session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
-    session.on('error', () => {})
-    return session
-  }
-  t.after(() => session?.destroy())
+export class MeasuredServer {
+  readonly #child: ChildProcess
+  readonly #port: number
+  #session: ClientHttp2Session | undefined
 
-  const takeBlockedTime = async (): Promise<BlockedTime> => {
-    const answered = once(child, 'message') as Promise<[{ worst: BlockedTime }]>
-    child.send({})
+  constructor(child: ChildProcess, port: number) {
+    this.#child = child
+    this.#port = port
+  }
+
+  async send(request: HeavyRequest): Promise<Measured> {
+    await this.#takeBlockedTime()
+    const answer = await this.#exchange(request)
+    return { ...answer, ...(await this.#takeBlockedTime()) }
+  }
+
+  /** Also sends light requests meanwhile; lightMs is the longest latency of these. */
+  async sendBeside(request: HeavyRequest): Promise<Measured & { readonly lightMs: number }> {
+    let done = false
+    let lightMs = 0
+    const sendLightRequests = async (): Promise<void> => {
+      while (!done) {
+        const start = performance.now()
+        await this.#exchange({ method: 'GET', path: '/readyz' })
+        lightMs = Math.max(lightMs, performance.now() - start)
+      }
+    }
+    const lightRequests = sendLightRequests()
+    const measured = await this.send(request).finally(() => {
+      done = true
+    })
+    await lightRequests
+    return { ...measured, lightMs }
+  }
+
+  stop(): void {
+    this.#session?.destroy()
+    this.#child.kill('SIGKILL')
+  }
+
+  /** Returns the blocked time since the last call. */
+  async #takeBlockedTime(): Promise<BlockedTime> {
+    const answered = once(this.#child, 'message') as Promise<[{ worst: BlockedTime }]>
+    this.#child.send({})
     return (await answered)[0].worst
   }
-  const exchange = async ({ method, path, contentType, body }: HeavyRequest): Promise<Answer> => {
+
+  #exchange({ method, path, contentType, body }: HeavyRequest): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
-    const stream = connection().request(
+    const stream = this.#connection().request(
       {
         ':method': method,
         ':path': path,
@@ -78,28 +98,25 @@ export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
     if (body !== undefined) stream.end(body)
     return promise
   }
-  const send = async (request: HeavyRequest): Promise<Measured> => {
-    await takeBlockedTime()
-    const answer = await exchange(request)
-    return { ...answer, ...(await takeBlockedTime()) }
+
+  /** Returns the current connection, or a new one if that is closed. */
+  #connection(): ClientHttp2Session {
+    if (this.#session && !this.#session.closed && !this.#session.destroyed) return this.#session
+    this.#session = connect(`https://127.0.0.1:${this.#port}`, { rejectUnauthorized: false })
+    this.#session.on('error', () => {})
+    return this.#session
   }
-  return {
-    send,
-    async sendBeside(request) {
-      let done = false
-      let lightMs = 0
-      const light = async (): Promise<void> => {
-        while (!done) {
-          const start = performance.now()
-          await exchange({ method: 'GET', path: '/readyz' })
-          lightMs = Math.max(lightMs, performance.now() - start)
-        }
-      }
-      const lightRequests = light()
-      const measured = await send(request)
-      done = true
-      await lightRequests
-      return { ...measured, lightMs }
-    },
-  }
+}
+
+/** Starts the server. It ends with the test. */
+export async function measuredServer(t: Lifetime): Promise<MeasuredServer> {
+  const child = fork(join(import.meta.dirname, 'heavy-server.ts'), {
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  const server = new MeasuredServer(child, port)
+  t.after(() => server.stop())
+  return server
 }

@@ -5,7 +5,7 @@ import test from 'node:test'
 import { clientCertificate } from '../../../src/apiserver/authentication/client-certificate.ts'
 import { defaultHeaders, requestHeader } from '../../../src/apiserver/authentication/request-header.ts'
 import type { Request } from '../../../src/apiserver/http/exchange.ts'
-import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../../src/lib/x509/certificates.ts'
 import { opensslFolder } from './openssl.ts'
 
 const authority = await makeAuthority('ours', new Date())

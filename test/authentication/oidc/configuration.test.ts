@@ -174,7 +174,7 @@ test('a changed file is reloaded, and an invalid one is logged and ignored', asy
   await logs(/^failed to load authentication config: .*(yaml|YAML|flow)/s)
   assert.equal((await as(provider.token({ sub: 'joe' }))).user?.username, 'b:joe')
   write(configuration({}))
-  await waitFor('nobody is believed any more', async () => (await as(provider.token())).status === 401)
+  await waitFor('tokens are rejected', async () => (await as(provider.token())).status === 401)
   const metrics = await metricsOf(cluster)
   const count = (status: string) =>
     new RegExp(
@@ -224,7 +224,7 @@ test('unreachable issuers are retried while the file names them', async (t) => {
   const verdict = await authentication.authenticate(provider.token(), [])
   assert.equal(verdict && 'user' in verdict && verdict.user.name, 'jane')
   rmSync(file)
-  await waitFor('the log tells that the file is gone', () =>
+  await waitFor('the log line about the missing file', () =>
     logged.includes('failed to read authentication config file: no such file or directory'),
   )
   assert.ok(await authentication.authenticate(provider.token({ sub: 'still' }), []), 'what was read last counts')

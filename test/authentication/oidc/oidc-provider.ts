@@ -1,10 +1,10 @@
 /** An OpenID provider over HTTPS on localhost: it issues tokens, rotates its keys, and fails on request. */
 import { constants, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../../src/lib/x509/certificates.ts'
 import type { Lifetime } from '../../support/reachable-cluster.ts'
 
 export type Manner =
@@ -52,24 +52,78 @@ export function signed({ id, algorithm, privateKey }: SigningKey, claims: object
   return `${text}.${signature.toString('base64url')}`
 }
 
-export interface Provider {
+export const audience = 'my-client'
+export const discoveryPath = '/.well-known/openid-configuration'
+
+interface AskedPath {
+  readonly path: string
+  readonly authorization?: string
+}
+
+export class Provider {
   readonly issuer: string
   /** The CA of its certificate, PEM. */
   readonly ca: string
   /** The keys of its key set. */
-  keys: SigningKey[]
+  keys: SigningKey[] = [signingKey()]
+  readonly #manners = new Map<string, Manner>()
+  readonly #documents = new Map<string, string>()
+  #asked: AskedPath[] = []
+
+  constructor(issuer: string, ca: string) {
+    this.issuer = issuer
+    this.ca = ca
+  }
+
   /** Sets its behaviour, at one path or all. */
-  behave(manner: Manner, path?: string): void
+  behave(manner: Manner, path = ''): void {
+    this.#manners.set(path, manner)
+  }
+
   /** Serves a document, such as a distributed claim. */
-  serve(path: string, text: string): void
+  serve(path: string, text: string): void {
+    this.#documents.set(path, text)
+  }
+
   /** Returns a token signed with its first key, with the default claims and these. */
-  token(claims?: object, key?: SigningKey): string
+  token(claims: object = {}, key: SigningKey = this.keys[0]!): string {
+    const seconds = Math.floor(Date.now() / 1000)
+    return signed(key, { iss: this.issuer, aud: audience, sub: 'jane', iat: seconds, exp: seconds + 600, ...claims })
+  }
+
   /** Returns the requested paths since the last call. */
-  asked(): readonly { readonly path: string; readonly authorization?: string }[]
+  asked(): readonly AskedPath[] {
+    const asked = this.#asked
+    this.#asked = []
+    return asked
+  }
+
+  handle({ url = '', headers: { authorization } }: IncomingMessage, response: ServerResponse): void {
+    this.#asked.push({ path: url, ...(authorization && { authorization }) })
+    const manner = this.#manners.get(url) ?? this.#manners.get('') ?? 'well'
+    if (misbehaved(manner, url, response)) return
+    response.setHeader('content-type', 'application/json')
+    if (url === discoveryPath || url === '/elsewhere/configuration')
+      response.end(
+        JSON.stringify({
+          issuer: manner === 'another issuer' ? 'https://somebody.example.com' : this.issuer,
+          jwks_uri: `${this.issuer}/keys`,
+          id_token_signing_alg_values_supported: ['RS256'],
+        }),
+      )
+    else if (url === '/keys') response.end(JSON.stringify({ keys: this.keys.map(webKey) }))
+    else if (this.#documents.has(url)) response.end(this.#documents.get(url))
+    else response.writeHead(404).end()
+  }
 }
 
-export const audience = 'my-client'
-export const discoveryPath = '/.well-known/openid-configuration'
+/** Returns the public key as a JSON Web Key (RFC 7517). */
+const webKey = ({ id, algorithm, publicKey }: SigningKey): object => ({
+  ...publicKey.export({ format: 'jwk' }),
+  kid: id,
+  alg: algorithm,
+  use: 'sig',
+})
 
 /** Starts the provider on a port. Default: any free one. It ends with the test. */
 export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
@@ -80,64 +134,16 @@ export async function openIdProvider(t: Lifetime, port = 0): Promise<Provider> {
     { commonName: 'openid', usage: 'server', hosts: ['127.0.0.1', 'localhost'] },
     now,
   )
-  const manners = new Map<string, Manner>()
-  const documents = new Map<string, string>()
-  let asked: { path: string; authorization?: string }[] = []
-  const server = createServer(serving, ({ url = '', headers }, response) => {
-    const { authorization } = headers
-    asked.push({ path: url, ...(authorization && { authorization }) })
-    const manner = manners.get(url) ?? manners.get('') ?? 'well'
-    if (misbehaved(manner, url, response)) return
-    response.setHeader('content-type', 'application/json')
-    if (url === discoveryPath || url === '/elsewhere/configuration') {
-      const issuer = manner === 'another issuer' ? 'https://somebody.example.com' : provider.issuer
-      response.end(
-        JSON.stringify({
-          issuer,
-          jwks_uri: `${provider.issuer}/keys`,
-          id_token_signing_alg_values_supported: ['RS256'],
-        }),
-      )
-    } else if (url === '/keys') {
-      const keys = provider.keys.map(({ id, algorithm, publicKey }) => ({
-        ...publicKey.export({ format: 'jwk' }),
-        kid: id,
-        alg: algorithm,
-        use: 'sig',
-      }))
-      response.end(JSON.stringify({ keys }))
-    } else if (documents.has(url)) response.end(documents.get(url))
-    else response.writeHead(404).end()
-  })
+  const server = createServer(serving)
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
     server.closeAllConnections()
     server.close()
   })
-  const provider: Provider = {
-    issuer: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ca: authority.cert,
-    keys: [signingKey()],
-    behave: (manner, path = '') => void manners.set(path, manner),
-    serve: (path, text) => void documents.set(path, text),
-    token(claims = {}, key = provider.keys[0]!) {
-      const seconds = Math.floor(Date.now() / 1000)
-      return signed(key, {
-        iss: provider.issuer,
-        aud: audience,
-        sub: 'jane',
-        iat: seconds,
-        exp: seconds + 600,
-        ...claims,
-      })
-    },
-    asked() {
-      const paths = asked
-      asked = []
-      return paths
-    },
-  }
+  const issuer = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const provider = new Provider(issuer, authority.cert)
+  server.on('request', (request, response) => provider.handle(request, response))
   return provider
 }
 

@@ -165,7 +165,7 @@ test('an unreachable provider is retried after the start, and other users are se
   const token = signed(signingKey(), { iss: issuer, aud: audience, sub: 'jane', exp: Date.now() })
   assert.equal((await as(token)).status, 401)
   assert.match(logged.join('\n'), /oidc: authenticator not initialized/)
-  await waitFor('the log tells', () =>
+  await waitFor('the log line', () =>
     /initializing plugin: Get "https:\/\/127.0.0.1:\d+\/.well-known\/openid-configuration": dial tcp 127/.test(
       logged.join('\n'),
     ),

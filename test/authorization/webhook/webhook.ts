@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../../src/lib/x509/certificates.ts'
 import { askedProcess } from '../../support/asked-process.ts'
 import type { Lifetime } from '../../support/reachable-cluster.ts'
 import type { Manner, Seen } from './webhook-process.ts'

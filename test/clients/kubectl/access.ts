@@ -15,7 +15,7 @@ export const accessStops: Stops = {
       assert.match(await k.ok('auth whoami'), /^ATTRIBUTE +VALUE\nUsername +[\s\S]*system:masters/)
   },
 
-  'requests are made in the name of others': async (k) => {
+  'requests impersonate other users': async (k) => {
     if (k.program.minor >= 28)
       assert.match(
         await k.ok('auth whoami --as=jane --as-group=readers'),
@@ -30,7 +30,7 @@ rules: [{ apiGroups: [""], resources: [pods], verbs: [get] }]
     await k.ok('get role reader -o jsonpath={.rules[0].resources}', '["pods"]')
   },
 
-  'top says that there are no metrics': async (k) => {
+  'top reports that metrics are missing': async (k) => {
     await k.fails('top nodes', /Metrics API not available/)
   },
 }

@@ -1,4 +1,4 @@
-/** Declaring what should be: apply on the client and on the server, diff, replace, edit. */
+/** Declarative changes: apply by the client and by the server, diff, replace, edit. */
 import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const editor = (folder: string, name: string, sed: string): { env: Record<string
 }
 
 export const applyStops: Stops = {
-  'apply creates, leaves alone and changes': async (k) => {
+  'apply creates, leaves unchanged and changes': async (k) => {
     const service = (port: number) => `apiVersion: v1
 kind: Service
 metadata: { name: web }
@@ -38,7 +38,7 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('get service web -o jsonpath={.spec.ports[*].port}', '81')
   },
 
-  'apply removes what left the file and keeps what others set': async (k) => {
+  'apply removes fields that left the file and retains those of others': async (k) => {
     await k.ok('apply -f -', 'configmap/settings created\n', { input: configMap('settings', { a: '1', b: '2' }) })
     await k.ok(`patch cm settings --type=merge -p '{"data":{"theirs":"yes"}}'`, 'configmap/settings patched\n')
     await k.ok('apply -f -', 'configmap/settings configured\n', { input: configMap('settings', { a: '1' }) })
@@ -54,7 +54,7 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('apply set-last-applied -f -', /configured\n$/, { input: configMap('plain', { a: 'd' }) })
   },
 
-  'apply prunes what a selection no longer has': async (k) => {
+  'apply prunes objects that a selection no longer has': async (k) => {
     const labelled = (name: string) => configMap(name, { a: '1' }, { part: 'shop' })
     await k.ok('apply -f -', undefined, { input: `${labelled('kept')}---\n${labelled('gone')}` })
     const allowed = k.program.minor >= 26 ? '--prune-allowlist' : '--prune-whitelist'
@@ -98,7 +98,7 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     })
   },
 
-  'objects move from client-side to server-side apply': async (k) => {
+  'objects migrate from client-side to server-side apply': async (k) => {
     await k.ok('apply -f -', 'deployment.apps/web created\n', { input: deployment('web', 2) })
     await k.ok('apply --server-side -f -', 'deployment.apps/web serverside-applied\n', { input: deployment('web', 3) })
     await k.ok('get deployment web -o jsonpath={.spec.replicas}', '3')
@@ -114,7 +114,7 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     }
   },
 
-  'replace puts an object in place of the old': async (k, cluster) => {
+  'replace replaces an object': async (k, cluster) => {
     await k.fails('replace -f -', /configmaps "settings" not found\n$/, { input: configMap('settings', { a: '1' }) })
     await make(k, cluster, configMap('settings', { a: '1', b: '2' }))
     await k.ok('replace -f -', 'configmap/settings replaced\n', { input: configMap('settings', { c: '3' }) })
@@ -140,7 +140,7 @@ spec: { selector: { app: web }, ports: [{ port: ${port} }] }
     await k.ok('get pod web -o jsonpath={.spec.containers[0].resources.requests.cpu}', '200m')
   },
 
-  'edit sends what the editor leaves': async (k, cluster) => {
+  'edit sends the content of the editor': async (k, cluster) => {
     await k.ok('create configmap settings --from-literal=colour=blue')
     await k.ok(
       'edit cm settings',

@@ -21,7 +21,7 @@ export const changeStops: Stops = {
     await k.ok('label --local -f - x=y -o name', 'configmap/local\n', { input: configMap('local', {}) })
   },
 
-  'patch takes three types': async (k, cluster) => {
+  'patch accepts three types': async (k, cluster) => {
     await make(k, cluster, deployment('web'))
     await k.ok(
       `patch deployment web -p '{"spec":{"template":{"spec":{"containers":[{"name":"side","image":"side:1"}]}}}}'`,
@@ -123,7 +123,7 @@ export const changeStops: Stops = {
     )
   },
 
-  'rollout annotates, pauses, and tells the status that is there': async (k, cluster) => {
+  'rollout annotates, pauses, and shows the status': async (k, cluster) => {
     await make(k, cluster, deployment('web'))
     await k.ok('rollout pause deployment/web', 'deployment.apps/web paused\n')
     await k.ok('rollout resume deployment/web', 'deployment.apps/web resumed\n')
@@ -151,7 +151,7 @@ export const changeStops: Stops = {
     await k.ok('rollout history deployment/web', /^deployment\.apps\/web/)
   },
 
-  'a pod takes labels but no new command': async (k, cluster) => {
+  'labels of a pod can change, its command cannot': async (k, cluster) => {
     await make(k, cluster, pod('web'))
     await k.ok('label pod web extra=1', 'pod/web labeled\n')
     await k.ok('set image pod/web main=registry.example/app:7', 'pod/web image updated\n')

@@ -1,4 +1,4 @@
-/** Making objects: from files, from stdin, and with the generators of `kubectl create`, `run` and `expose`. */
+/** Creating objects: from files, from stdin, and with the generators of `kubectl create`, `run` and `expose`. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ export const createStops: Stops = {
     )
   },
 
-  'create makes core objects by flags': async (k, { folder }) => {
+  'create creates core objects from flags': async (k, { folder }) => {
     await k.ok(
       'create configmap settings --from-literal=colour=blue --from-literal=size=9',
       'configmap/settings created\n',
@@ -51,7 +51,7 @@ export const createStops: Stops = {
     )
   },
 
-  'create makes workloads by flags': async (k) => {
+  'create creates workloads from flags': async (k) => {
     await k.ok('create deployment web --image=registry.example/app:1', 'deployment.apps/web created\n')
     await k.ok(
       'get deployment web -o jsonpath={.spec.replicas},{.spec.strategy.type},{.spec.template.spec.containers[*].name}',
@@ -68,7 +68,7 @@ export const createStops: Stops = {
       'create priorityclass high --value=10 --dry-run=server',
       /^priorityclass\.scheduling\.k8s\.io\/high created \(server dry run\)\n$/,
     )
-    // 1.20 knows the beta versions of these only, which 1.36 no longer serves.
+    // 1.20 knows only the beta versions of these, which 1.36 no longer serves.
     if (k.program.minor >= 21) {
       await k.ok(
         `create cronjob nightly --image=registry.example/app:1 --schedule='0 3 * * *'`,
@@ -85,7 +85,7 @@ export const createStops: Stops = {
     await k.ok('get ingress front --no-headers', /^front +<none> +shop\.example +80 +\d+s\n$/)
   },
 
-  'create makes roles and bindings by flags': async (k) => {
+  'create creates roles and bindings from flags': async (k) => {
     const name = `reader-${k.namespace}`
     await k.ok(
       'create role reader --verb=get,list --resource=pods,deployments.apps',
@@ -110,7 +110,7 @@ export const createStops: Stops = {
     await k.ok('get rolebinding readers -o wide --no-headers', /^readers +Role\/reader +\d+s +jane +default\/robot\n$/)
   },
 
-  'create refuses what is wrong': async (k) => {
+  'create rejects invalid objects': async (k) => {
     await k.ok('create configmap settings', 'configmap/settings created\n')
     await k.fails('create configmap settings', /configmaps "settings" already exists\n$/)
     await k.fails('create -f - -n nowhere', /namespaces "nowhere" not found\n$/, { input: configMap('x', {}) })
@@ -157,12 +157,12 @@ export const createStops: Stops = {
     await k.ok('get configmaps,deployments -o name', '')
   },
 
-  'generateName makes names': async (k) => {
+  'generateName generates names': async (k) => {
     const input = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { generateName: run- }\n'
     assert.match(await k.ok('create -f - -o name', undefined, { input }), /^configmap\/run-[a-z0-9]{5}\n$/)
   },
 
-  'a raw post makes an object': async (k) => {
+  'a raw post creates an object': async (k) => {
     const path = apiPath(k, 'v1', 'configmaps')
     assert.equal(
       JSON.parse(

@@ -1,4 +1,4 @@
-/** Deleting, and waiting for things to come and go. */
+/** Deleting objects, and waiting for creations and deletions. */
 import assert from 'node:assert/strict'
 import { configMap, deployment, node, pod } from './manifests.ts'
 import { apiPath, make, type Stops } from './stop.ts'
@@ -21,7 +21,7 @@ export const deleteStops: Stops = {
     assert.equal(JSON.parse(await k.ok(`delete --raw ${apiPath(k, 'v1', 'configmaps/raw')}`)).status, 'Success')
   },
 
-  'delete passes on what shall become of dependents': async (k, cluster) => {
+  'delete sends the propagation policy for dependents': async (k, cluster) => {
     for (const [name, cascade] of [
       ['web', 'background'],
       ['web2', 'orphan'],
@@ -31,7 +31,7 @@ export const deleteStops: Stops = {
       await k.ok(`delete deployment ${name} --cascade=${cascade} --wait=false`, `deployment.apps "${name}" deleted\n`)
     }
     await k.ok('get deployment web --ignore-not-found -o name', '')
-    // Without a garbage collector the finalizers stay.
+    // Without a garbage collector the finalizers remain.
     await k.ok(
       'get deployment web2 web3 -o jsonpath={.items[*].metadata.finalizers}',
       '["orphan"] ["foregroundDeletion"]',

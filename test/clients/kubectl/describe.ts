@@ -1,9 +1,9 @@
-/** `kubectl describe`, which reads objects, their events and what refers to them. */
+/** `kubectl describe`, which reads objects, their events, and objects that refer to them. */
 import assert from 'node:assert/strict'
 import { configMap, deployment, node, pod } from './manifests.ts'
 import { apiPath, make, type Stops } from './stop.ts'
 
-/** Describes something and checks that lines of these forms come in this order. Runs of spaces count as one. */
+/** Checks that the output has lines of these forms in this order. Several spaces count as one. */
 const lines = (text: string, ...expected: readonly string[]): void => {
   const squeezed = text.replaceAll(/[ \t]+/g, ' ')
   let from = 0
@@ -84,7 +84,7 @@ export const describeStops: Stops = {
     lines(await k.ok('describe hpa web'), 'Reference: Deployment/web\n', 'Max replicas: 3\n')
   },
 
-  'describe shows configuration, services and the rest': async (k, cluster) => {
+  'describe shows configuration, Services and other kinds': async (k, cluster) => {
     await make(k, cluster, configMap('settings', { colour: 'blue' }))
     lines(
       await k.ok('describe configmap settings'),
@@ -170,7 +170,7 @@ export const describeStops: Stops = {
         spec: { nodeName: name, containers: [{ name: 'c', image: 'i' }] },
       }),
     })
-    // No kubelet confirms the end of a pod, so it is given no time.
+    // No kubelet confirms the end of a pod, so its grace period is 0.
     await k.ok(`drain ${name} --ignore-daemonsets --force --grace-period=0`, /^pod\/stray evicted$/m)
     await k.ok(`delete node ${name}`, `node "${name}" deleted\n`)
   },

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { Stops } from './stop.ts'
 
 export const discoveryStops: Stops = {
-  'api-versions lists what is served': async (k) => {
+  'api-versions lists the served versions': async (k) => {
     const versions = (await k.ok('api-versions')).trim().split('\n')
     for (const version of [
       'apps/v1',
@@ -48,7 +48,7 @@ export const discoveryStops: Stops = {
     )
   },
 
-  'version tells the server version': async (k) => {
+  'version shows the server version': async (k) => {
     const { serverVersion } = (await k.json('version')) as { serverVersion: Record<string, string> }
     assert.equal(serverVersion.major, '1')
     assert.equal(serverVersion.minor, '36')
@@ -75,7 +75,7 @@ export const discoveryStops: Stops = {
     await k.ok('get cs etcd-0 -o name', 'componentstatus/etcd-0\n')
   },
 
-  'an unknown resource is refused': async (k) => {
+  'an unknown resource is rejected': async (k) => {
     await k.fails('get nonsense', `error: the server doesn't have a resource type "nonsense"\n`)
     await k.fails('create -f -', /no matches for kind "Nonsense" in version "example\.com\/v1"/, {
       input: '{"apiVersion":"example.com/v1","kind":"Nonsense","metadata":{"name":"x"}}',

@@ -1,4 +1,4 @@
-/** Reading: every output form, selection, sorting, paging, watching. */
+/** Reading objects: every output format, selection, sorting, paging, watching. */
 import assert from 'node:assert/strict'
 import type { Kubectl } from '../../support/kubectl.ts'
 import { waitFor } from '../../support/wait-for.ts'
@@ -7,7 +7,7 @@ import { make, type Stops } from './stop.ts'
 
 const items = (...documents: readonly string[]) => ({ input: documents.join('---\n') })
 
-/** Three config maps whose order by name, size and colour differs. */
+/** Creates three config maps, whose orders by name, size and colour differ. */
 const makeThree = (k: Kubectl) =>
   k.ok(
     'create -f -',
@@ -50,7 +50,7 @@ export const getStops: Stops = {
     assert.match(await k.ok('get pods -A --no-headers'), new RegExp(`^${k.namespace} +web +0/1 +Pending`, 'm'))
   },
 
-  'get prints objects in every form': async (k) => {
+  'get prints objects in every format': async (k) => {
     await makeThree(k)
     assert.match(
       await k.ok('get cm a -o yaml'),
@@ -114,7 +114,7 @@ export const getStops: Stops = {
       watching.stdout?.on('data', (text) => (output.watching += text))
       rows.stdout?.on('data', (text) => (output.rows += text))
       await waitFor(
-        'the watches show what is there',
+        'the watches show the existing objects',
         () => output.watching.includes('first:1') && output.rows.includes('first'),
       )
       const path = `/api/v1/namespaces/${k.namespace}/configmaps`

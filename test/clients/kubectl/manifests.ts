@@ -35,7 +35,7 @@ spec:
         image: ${image}
 `
 
-/** Data and labels stand in flow style, which is JSON. */
+/** Data and labels are in flow style, which is JSON. */
 export const configMap = (
   name: string,
   data: Readonly<Record<string, string>>,

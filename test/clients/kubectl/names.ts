@@ -1,4 +1,4 @@
-/** Names that every object of JavaScript has, as kubectl sends and prints them. */
+/** Property names of Object.prototype, as kubectl sends and prints them. */
 import { configMap } from './manifests.ts'
 import type { Stops } from './stop.ts'
 

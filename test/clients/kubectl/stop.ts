@@ -4,14 +4,14 @@ import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 
 export type Stop = (k: Kubectl, cluster: ReachableCluster) => Promise<void>
 
-/** Stops by what they show. */
+/** Stops by the behaviour that they test. */
 export type Stops = Readonly<Record<string, Stop>>
 
 /** The path of a namespaced object or collection. */
 export const apiPath = (k: Kubectl, groupVersion: string, rest: string): string =>
   `/${groupVersion.includes('/') ? 'apis' : 'api'}/${groupVersion}/namespaces/${k.namespace}/${rest}`
 
-/** Makes what a stop begins with, past kubectl: that is quicker. */
+/** Creates the initial objects of a stop, without kubectl: that is faster. */
 export async function make(k: Kubectl, cluster: ReachableCluster, ...manifests: readonly string[]): Promise<void> {
   for (const manifest of manifests) {
     const [, groupVersion = '', kind = ''] = /^apiVersion: (.*)\nkind: (.*)\n/.exec(manifest) ?? []

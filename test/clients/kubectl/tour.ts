@@ -1,6 +1,6 @@
 /**
- * A tour of kubectl's commands. Several test files share the versions of this machine, so that each ends well within
- * the time limit of a file.
+ * A tour of kubectl's commands. Each of several test files runs some of the installed versions, so that it ends well
+ * within the time limit of a file.
  */
 import { kubectlTour } from '../../support/kubectl-tour.ts'
 import { accessStops } from './access.ts'
@@ -28,5 +28,5 @@ const stops: Stops = {
 
 const files = 3
 
-/** Declares the tests of one of those files, of which `index` is the place from 0 on. */
+/** Declares the tests of one of those files; `index` counts from 0. */
 export const tourPart = (index: number): void => kubectlTour('kubectl', stops, { index, of: files })

@@ -1,6 +1,6 @@
 /**
- * Tests of the conformance suite for aggregated APIs (`test/e2e/apimachinery/aggregator.go`), with an extension server
- * of ours.
+ * Tests of the conformance suite for aggregated APIs (`test/e2e/apimachinery/aggregator.go`), with the extension server
+ * of `test/aggregator`.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ test('Aggregator Should be able to support the 1.17 Sample API Server using the 
   await cluster.call('DELETE', `${apples}/rest-apple`)
   assert.equal(await count(), 0)
 
-  // Discovery leads dynamic clients there.
+  // Dynamic clients find it by discovery.
   const { groups } = (await cluster.call('GET', '/apis')) as unknown as {
     groups: { name: string; preferredVersion: { groupVersion: string } }[]
   }

@@ -1,4 +1,4 @@
-/** The APIs of `test/e2e/apimachinery` of which the conformance suite asks that they support all operations. */
+/** Tests of the conformance suite named "should support … API operations" in `test/e2e/apimachinery`. */
 import { test } from 'node:test'
 import { type ApiUnderTest, supportsOperations } from '../support/api-operations.ts'
 import { conformanceClients } from '../support/clients.ts'

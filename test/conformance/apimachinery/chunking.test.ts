@@ -5,7 +5,7 @@ import { ApiException, type V1PodTemplateList } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'
 import { conformanceClients, pod } from '../support/clients.ts'
 
-// Upstream's suite waits minutes until history is compacted.
+// Compacts immediately: upstream's suite waits minutes for it.
 const clients = conformanceClients({ controllers: [], compaction: { intervalMs: 200, retainMs: 0 } })
 const total = 400
 const namespace = 'default'
@@ -13,28 +13,28 @@ const nameOf = (n: number): string => `template-${String(n).padStart(4, '0')}`
 const list = (limit: number, _continue?: string) =>
   clients().core.listNamespacedPodTemplate({ namespace, limit, _continue })
 
-/** A client opens a connection for each request under way. */
-const atOnce = 20
+/** A client opens a connection for each concurrent request. */
+const maxConcurrent = 20
 
-async function inTurns(numbers: readonly number[], make: (n: number) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < numbers.length; from += atOnce)
-    await Promise.all(numbers.slice(from, from + atOnce).map(make))
+async function inBatches(numbers: readonly number[], make: (n: number) => Promise<unknown>): Promise<void> {
+  for (let from = 0; from < numbers.length; from += maxConcurrent)
+    await Promise.all(numbers.slice(from, from + maxConcurrent).map(make))
 }
 
 let made: Promise<unknown> | undefined
-/** Makes what is listed, once. */
+/** Creates the listed objects, once. */
 function templates(): Promise<unknown> {
   const template = { metadata: {}, spec: pod('p').spec }
   const make = (n: number) =>
     clients().core.createNamespacedPodTemplate({ namespace, body: { metadata: { name: nameOf(n) }, template } })
-  made ??= inTurns(
+  made ??= inBatches(
     Array.from({ length: total }, (_, n) => n),
     make,
   )
   return made
 }
 
-/** Checks that a chunk begins after the first `found`; says how many are found with it. */
+/** Checks that a chunk begins after the first `found` objects. Returns `found` plus those of the chunk. */
 function chunk({ items, metadata }: V1PodTemplateList, limit: number, found: number): number {
   assert.ok(items.length <= limit)
   assert.deepEqual(
@@ -46,7 +46,7 @@ function chunk({ items, metadata }: V1PodTemplateList, limit: number, found: num
   return now
 }
 
-/** Reads all chunks that follow one; they are of its revision. */
+/** Reads all chunks after the first one, which must have its revision. */
 async function rest(first: V1PodTemplateList, limit: number, found: number): Promise<void> {
   let last = first
   while (last.metadata?._continue) {
@@ -76,7 +76,7 @@ test(
     const found = chunk(first, limit, 0)
     let written = 0
     const token = await waitFor('the token to expire', async () => {
-      // Other writes of the cluster.
+      // Other writes, so that the old revision is compacted.
       await clients().core.createNamespacedConfigMap({
         namespace,
         body: { metadata: { name: `written-${written++}` } },

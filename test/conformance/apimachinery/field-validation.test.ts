@@ -41,7 +41,7 @@ test('FieldValidation should detect unknown and duplicate fields of a typed obje
   await refused(call('POST', `${deployments}${strictly}`, body), / 400 /, words)
   const { kubeconfigFile, folder } = clients().cluster
   const kubectl = new Kubectl(installedKubectls().at(-1)!, kubeconfigFile, folder)
-  // Before 1.25 it knew no such value, and looked for itself.
+  // Before 1.25 kubectl had no such value, and validated itself.
   if (kubectl.program.minor < 25) return
   const result = await kubectl.run('create --validate=warn -f -', { input: deployment('warned', '', '"foo":"bar",') })
   assert.equal(result.code, 0)
@@ -89,7 +89,7 @@ test(
     )
     const atRoot = foo(group, 'applied', '{"cronSpec":"* * * * *"},"unknownField":"unknown"')
     await refused(applied(group, 'applied', atRoot), /\.unknownField: field not declared in schema/)
-    // Where nobody is strict, it is dropped.
+    // Without strict validation, it is dropped.
     const made = await clients().cluster.call('POST', `${path(group)}?fieldValidation=Ignore`, foo(group, 'made', spec))
     assert.deepEqual(made.spec, { cronSpec: '* * * * *' })
   },

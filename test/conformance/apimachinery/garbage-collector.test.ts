@@ -14,7 +14,7 @@ const template = { metadata: { labels }, spec: pod('p').spec }
 const hold = ['example.com/hold']
 const many = 10
 
-/** A namespace, and what the tests do in it. */
+/** Creates a namespace, with functions for the steps of the tests in it. */
 async function garden(name: string) {
   const { core, config, namespace: make } = clients()
   const namespace = await make(name)
@@ -37,7 +37,7 @@ async function garden(name: string) {
       const spec = { replicas, selector: { app }, template: { metadata: { labels: { app } }, spec: template.spec } }
       return core.createNamespacedReplicationController({ namespace, body: { metadata: { name }, spec } })
     },
-    /** The Deployment, when its ReplicaSet and all its pods are there. */
+    /** Creates a Deployment. Resolves when all its pods exist. */
     async deployment(replicas: number): Promise<V1Deployment> {
       const deployment = await apps.createNamespacedDeployment({
         namespace,
@@ -143,7 +143,7 @@ describe('garbage collector', { concurrency: 4 }, () => {
     await untilPods('go', (all) => all.length === 0)
   })
 
-  // With two spaces, as it is upstream.
+  // The two spaces are upstream's.
   test('Garbage Collector, delete deployment,  propagation policy background', async () => {
     const { apps, namespace, deployment, sets, untilPods } = await garden('deployment-background')
     await deployment(2)

@@ -1,4 +1,4 @@
-/** The built-in group versions that the conformance suite looks for in discovery, with a resource of each. */
+/** The built-in group versions that the conformance suite expects in discovery, with a resource of each. */
 export const resourceOfEachGroup = [
   ['v1', 'namespaces'],
   ['admissionregistration.k8s.io/v1', 'validatingwebhookconfigurations'],

@@ -8,7 +8,7 @@ import { conformanceClients, merging, pod } from '../support/clients.ts'
 const clients = conformanceClients({})
 const finalizer = 'e2e.example.com/fakeFinalizer'
 
-/** Resolves when the namespace has gone and has been made again. */
+/** Deletes the namespace and, when it no longer exists, creates it once more. */
 async function made(name: string): Promise<void> {
   const { core, namespace: make } = clients()
   await core.deleteNamespace({ name })

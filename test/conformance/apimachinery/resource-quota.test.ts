@@ -11,7 +11,7 @@ const clients = conformanceClients()
 const makeQuota = (namespace: string, name: string, hard: Record<string, string>, more: object = {}) =>
   clients().core.createNamespacedResourceQuota({ namespace, body: { metadata: { name }, spec: { hard, ...more } } })
 
-/** The quota that most of upstream's tests make. */
+/** The quota that most of upstream's tests create. */
 const everything: Readonly<Record<string, string>> = {
   pods: '5',
   services: '10',
@@ -40,10 +40,10 @@ const used = (namespace: string, name: string, expected: Record<string, string>)
 
 const template = { metadata: { labels: { app: 'a' } }, spec: pod('p').spec }
 
-/** A counted object, the resource of a quota of which it uses one, and the limit of that resource. */
+/** A counted object, the quota resource that it uses once, and the limit of that resource. */
 const lives: readonly [string, string, KubernetesObject & Record<string, unknown>, string, hard?: string][] = [
   ['a secret', 'secret', { apiVersion: 'v1', kind: 'Secret', data: { 'data-1': 'dmFsdWUtMQ==' } }, 'secrets', '1'],
-  // Every namespace has the config map of the root authority.
+  // Every namespace has the ConfigMap with the root CA.
   ['a configMap', 'config', { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'b' } }, 'configmaps', '2'],
   [
     'a replication controller',
@@ -163,7 +163,7 @@ test('ResourceQuota should create a ResourceQuota and capture the life of a cust
   await core.deleteNamespacedResourceQuota({ namespace, name: 'test-quota' })
 })
 
-/** A pod that asks for resources. */
+/** A pod with requests and limits. */
 const asking = (name: string, requests: object, limits: object = {}, more: object = {}) =>
   pod(name, { containers: [{ name: 'c', image: 'i', resources: { requests, limits } }], ...more })
 

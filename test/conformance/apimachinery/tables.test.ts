@@ -1,5 +1,5 @@
 /**
- * Tests of upstream's suite for Tables and of the time that requests may take
+ * Tests of upstream's suite for Tables and for timeouts of requests
  * (`test/e2e/apimachinery/{table_conversion,request_timeout}.go`).
  */
 import assert from 'node:assert/strict'

@@ -9,7 +9,7 @@ const clients = conformanceClients({ controllers: [], apiServerFlags: ['--disabl
 const namespace = 'default'
 
 interface Followed {
-  /** `ADDED name=mutation` and the like, as they came. */
+  /** The received events, such as `ADDED name=mutation`. */
   readonly events: string[]
   readonly versions: string[]
   stop(): void

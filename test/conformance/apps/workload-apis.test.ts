@@ -1,6 +1,6 @@
 /**
  * Tests of the conformance suite for the APIs of workloads (`test/e2e/apps/{cronjob,disruption,replica_set,rc}.go`)
- * that needs nobody to run anything.
+ * that need no running pods.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,9 +13,7 @@ const template = { metadata: { labels: { app: 'a' } }, spec: pod('p').spec }
 const names = (items: readonly { metadata?: { name?: string } }[]): (string | undefined)[] =>
   items.map(({ metadata }) => metadata?.name)
 
-/**
- * Resolves with the first event of an object for which `is` holds, of those that come while `act` is done and after.
- */
+/** Resolves with the first event for which `is` returns true, of those during and after `act`. */
 async function event(
   { config }: Clients,
   path: string,
@@ -74,16 +72,16 @@ test('CronJob should support CronJob API operations', async () => {
   })
   assert.deepEqual(replaced.metadata?.annotations, { updated: 'true' })
   const status = { lastScheduleTime: '2026-01-01T00:00:00Z' }
-  const told = await api.patchNamespacedCronJobStatus(
+  const withStatus = await api.patchNamespacedCronJobStatus(
     { namespace, name: 'one', body: { metadata: { annotations: { status: 'patched' } }, status } },
     merging,
   )
-  assert.equal(told.status?.lastScheduleTime?.toISOString(), '2026-01-01T00:00:00.000Z')
-  assert.equal(told.metadata?.annotations?.status, 'patched')
+  assert.equal(withStatus.status?.lastScheduleTime?.toISOString(), '2026-01-01T00:00:00.000Z')
+  assert.equal(withStatus.metadata?.annotations?.status, 'patched')
   const next = await api.replaceNamespacedCronJobStatus({
     namespace,
     name: 'one',
-    body: { ...told, status: { lastScheduleTime: new Date('2026-01-02T00:00:00Z') } },
+    body: { ...withStatus, status: { lastScheduleTime: new Date('2026-01-02T00:00:00Z') } },
   })
   assert.equal(next.status?.lastScheduleTime?.toISOString(), '2026-01-02T00:00:00.000Z')
   assert.equal(
@@ -242,11 +240,11 @@ test('ReplicationController should test the lifecycle of a ReplicationController
     merging,
   )
   assert.equal(patched.metadata?.labels?.['test-rc'], 'patched')
-  const told = await core.patchNamespacedReplicationControllerStatus(
+  const withStatus = await core.patchNamespacedReplicationControllerStatus(
     { namespace, name: 'rc-test', body: { status: { replicas: 1, readyReplicas: 0 } } },
     merging,
   )
-  assert.equal(told.status?.replicas, 1)
+  assert.equal(withStatus.status?.replicas, 1)
   assert.equal(
     (await core.readNamespacedReplicationControllerStatus({ namespace, name: 'rc-test' })).status?.replicas,
     1,

@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for accounts, certificates and reviews (`test/e2e/auth`) that needs no container. */
+/** Tests of the conformance suite for accounts, certificates and reviews (`test/e2e/auth`) that need no container. */
 import assert from 'node:assert/strict'
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ test('ServiceAccounts should run through the lifecycle of a ServiceAccount', asy
     body: { metadata: { name, labels: { static: 'true' } } },
   })
   assert.equal((await core.readNamespacedServiceAccount({ namespace, name })).metadata?.uid, metadata?.uid)
-  // A watch without a version begins with what is there.
+  // A watch without a resourceVersion begins with the existing objects.
   const events: string[] = []
   const watching = await new Watch(config).watch(
     `/api/v1/namespaces/${namespace}/serviceaccounts`,
@@ -335,7 +335,7 @@ test('SubjectReview should support SubjectReview API operations', async () => {
   assert.equal(await allowed(), true)
 })
 
-/** How a read of the administrator in another's name ends. */
+/** Returns the status of a read that the administrator makes as another user. */
 async function statusAs(
   { user, uid, groups }: { user: string; uid: string; groups: string[] },
   path: string,

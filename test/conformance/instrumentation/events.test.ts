@@ -13,7 +13,7 @@ const cluster = testCluster({ after }, { controllers: ['serviceaccount-controlle
 const constant = 'labelSelector=testevent-constant%3Dtrue'
 const series = { count: 100, lastObservedTime: '2017-09-19T13:49:16.000000Z' }
 
-/** As a client of its own compares them. */
+/** Returns the object without its resourceVersion and managedFields. */
 const withoutVersion = ({
   metadata: { resourceVersion: _, managedFields: __, ...metadata },
   ...rest

@@ -33,7 +33,7 @@ async function answering(t: Parameters<typeof backend>[0]): Promise<{ cluster: T
   return { cluster, port }
 }
 
-/** A Service whose port has no name, so that it need not be said. */
+/** Creates a Service whose port has no name, so that a path may omit it. */
 async function unnamed(cluster: TestCluster, name: string, port: number): Promise<void> {
   await cluster.call('POST', `${base}/services`, {
     apiVersion: 'v1',

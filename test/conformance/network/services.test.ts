@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for Services (`test/e2e/network/service.go`) as far as no packets have to flow. */
+/** Tests of the conformance suite for Services (`test/e2e/network/service.go`) that need no network traffic. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { EndpointSlice, Endpoints, Service } from '../../../src/client/kinds.ts'
@@ -44,7 +44,7 @@ test('Services should complete a service status lifecycle', async () => {
       ({ object }) => object.metadata.annotations?.patchedstatus === 'true',
     )
     assert.deepEqual(patched.status?.loadBalancer, { ingress: [{ ip: '203.0.113.1', ipMode: 'VIP' }] })
-    // No time of transition: Go's zero is null on the wire.
+    // Without a lastTransitionTime: Go's zero time is null on the wire.
     const condition = {
       type: 'StatusUpdate',
       status: 'True',
@@ -153,7 +153,7 @@ for (const [index, [what, before, wanted, holds]] of changes.entries())
     const api = await requests(`service-type-${index}`)
     const created = await api.post<Service>(`${api.core}/services`, service('changed', before))
     assert.equal(Boolean(created.spec?.clusterIP), !what.startsWith('ExternalName'))
-    // The suite leaves what the old type had in the object, and takes out what the new one must not have.
+    // The suite retains fields of the old type in the object, and removes those that the new type must not have.
     const updated = await api.update<Service>(`${api.core}/services/changed`, (it) => ({
       ...it,
       spec: { ...it.spec, ...wanted },

@@ -1,4 +1,4 @@
-/** The annotation that says what deleting a pod costs is checked when a pod is patched, too. */
+/** The annotation with the deletion cost of a pod is validated in patches too. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testCluster } from '../../support/test-cluster.ts'

@@ -1,6 +1,6 @@
 /**
- * Tests of the conformance suite for containers that come to their end
- * (`test/e2e/common/node/{init_container,kubelet}.go`): their ends are simulated, by annotations.
+ * Tests of the conformance suite for containers that terminate (`test/e2e/common/node/{init_container,kubelet}.go`),
+ * simulated by annotations.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -13,7 +13,7 @@ const cluster = testCluster({ after }, { nodes: 1 })
 
 interface Outcome {
   readonly api: Requests
-  /** Resolves with the pod when something holds for it. */
+  /** Resolves with the pod when `is` returns true for it. */
   readonly when: (what: string, is: (pod: Pod) => boolean) => Promise<Pod>
 }
 
@@ -49,6 +49,19 @@ async function made(
 }
 
 const initialized = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === 'Initialized')
+
+test('InitContainer should invoke init containers on a RestartAlways pod', async () => {
+  const { when } = await made('init-always', 'Always', {})
+  const pod = await when('running', ({ status }) => status?.phase === 'Running')
+  assert.equal(initialized(pod)?.status, 'True')
+  assert.deepEqual(
+    pod.status?.initContainerStatuses?.map(({ ready, state }) => [ready, state?.terminated?.exitCode]),
+    [
+      [true, 0],
+      [true, 0],
+    ],
+  )
+})
 
 test('InitContainer should invoke init containers on a RestartNever pod', async () => {
   const { when } = await made('init-never', 'Never', { 'run-for.run1': '10ms' })

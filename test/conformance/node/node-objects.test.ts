@@ -1,5 +1,5 @@
 /**
- * Tests of the conformance suite for the small objects that pods are given
+ * Tests of the conformance suite for objects that pods use
  * (`test/e2e/common/node/{configmap,secrets,lease,podtemplates}.go`, `common/storage`, `node/node_lifecycle.go`).
  */
 import assert from 'node:assert/strict'
@@ -64,7 +64,7 @@ test('ConfigMap should update ConfigMap successfully', async () => {
   const api = await requests('config-map-update')
   const path = `${api.core}/configmaps`
   await api.post(path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } })
-  // Without a version, over whatever is there.
+  // Without a resourceVersion it overwrites the current object.
   await api.put(`${path}/a`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { data: 'value' } })
   assert.deepEqual((await api.get<ConfigMap>(`${path}/a`)).data, { data: 'value' })
 })

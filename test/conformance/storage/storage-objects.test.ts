@@ -1,5 +1,5 @@
 /**
- * Tests of the conformance suite for storage's objects: `csi_inline.go`, `csi_node.go`, `persistent_volumes.go`,
+ * Tests of the conformance suite for objects of storage: `csi_inline.go`, `csi_node.go`, `persistent_volumes.go`,
  * `storageclass.go`, `volume_attachment.go` and `volumeattributesclass.go` of `test/e2e/storage`.
  */
 import assert from 'node:assert/strict'
@@ -78,7 +78,7 @@ test('CSIInlineVolumes should run through the lifecycle of a CSIDriver', async (
   await api.gone(at)
 })
 
-/** Puts further labels on an object. */
+/** Adds labels to an object. */
 async function labelled<T extends KubeObject>(api: Requests, path: string, labels: Record<string, string>): Promise<T> {
   const updated = await api.update<T>(path, (object) => ({
     ...object,
@@ -146,7 +146,7 @@ for (const [title, kind, plural, name, rest, patchType] of [
 const attachment = (name: string) => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'VolumeAttachment',
-  // A uid of one's own is not taken.
+  // A client's uid is ignored.
   metadata: { name, uid: name, creationTimestamp: null },
   spec: { attacher: 'e2e-test.storage.k8s.io', nodeName: 'node-1', source: { persistentVolumeName: `pv-${name}` } },
   status: { attached: false },
@@ -192,7 +192,7 @@ test('VolumeAttachment Conformance should apply changes to a volumeattachment st
 const csi = { driver: 'e2e-driver', volumeHandle: 'e2e-conformance' }
 const volumes = '/api/v1/persistentvolumes'
 
-/** A volume and a claim for it, of a class that nobody provisions. */
+/** Creates a volume and a claim for it, of a class without a provisioner. */
 async function volumeAndClaim(api: Requests, name: string): Promise<void> {
   await api.post(volumes, {
     apiVersion: 'v1',
@@ -278,10 +278,10 @@ test('PersistentVolumes CSI Conformance should apply changes to a pv/pvc status'
     patched.status?.conditions?.map(({ type, reason }) => [type, reason]),
     [['StatusPatched', 'E2E patchedStatus']],
   )
-  const told = await api.patch<PersistentVolume>(`${at.volume}/status`, {
+  const withStatus = await api.patch<PersistentVolume>(`${at.volume}/status`, {
     status: { message: 'StatusPatched', reason: 'E2E patchStatus' },
   })
-  assert.deepEqual([told.status?.message, told.status?.reason], ['StatusPatched', 'E2E patchStatus'])
+  assert.deepEqual([withStatus.status?.message, withStatus.status?.reason], ['StatusPatched', 'E2E patchStatus'])
   const updated = await api.update<PersistentVolumeClaim>(
     at.claim,
     (it) => ({

@@ -1,4 +1,4 @@
-/** The official JavaScript client against one cluster for all tests of a file, which keep apart by namespaces. */
+/** The official JavaScript client against one cluster for all tests of a file, each in a namespace of its own. */
 import { CoreV1Api, KubeConfig, KubernetesObjectApi, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
 import type { ClusterOptions } from '../../../src/cluster/start-cluster.ts'
 import { sharedCluster } from '../../controllers/shared-cluster.ts'
@@ -11,14 +11,14 @@ export interface Clients {
   readonly core: CoreV1Api
   /** For objects of any kind. */
   readonly objects: KubernetesObjectApi
-  /** A new namespace in which pods may be made; its name. */
+  /** Creates a namespace and returns its name. Resolves when pods can be created in it. */
   namespace(name: string): Promise<string>
 }
 
-/** Merges what is given into the object. */
+/** Sends a merge patch. */
 export const merging = setHeaderOptions('Content-Type', PatchStrategy.MergePatch)
 
-/** To be called at the top of a file; what it gives, in its tests. */
+/** Called at the top of a file. The returned function is called in its tests. */
 export function conformanceClients(options: ClusterOptions = { controllers: apiControllers }): () => Clients {
   const cluster = sharedCluster(options)
   let clients: Clients | undefined

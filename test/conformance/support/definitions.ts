@@ -1,4 +1,4 @@
-/** Definitions of custom resources as the conformance suite makes them: each in a group of its own. */
+/** Definitions of custom resources as in the conformance suite: each in a group of its own. */
 import { CustomObjectsApi, type V1CustomResourceDefinition } from '@kubernetes/client-node'
 import { waitFor } from '../../support/wait-for.ts'
 import type { Clients } from './clients.ts'
@@ -8,7 +8,7 @@ export type Schema = Readonly<Record<string, unknown>>
 export interface DefinitionOptions {
   readonly group: string
   readonly kind?: string
-  /** Schemas by the names of versions, of which the first is stored. */
+  /** Schemas by version. The first version is the stored one. */
   readonly versions?: Readonly<Record<string, Schema>>
   readonly more?: object
 }
@@ -41,13 +41,13 @@ export function definitionOf({
   }
 }
 
-/** Makes a definition; resolves when all of its versions are served. */
+/** Creates a definition. Resolves when all its versions are served. */
 export async function define(
   { config, cluster }: Clients,
   options: DefinitionOptions,
 ): Promise<V1CustomResourceDefinition> {
   const definition = definitionOf(options)
-  // The client drops members of schemas that have other names in it (`default`, `x-kubernetes-…`).
+  // The client drops members of schemas that its model names differently (`default`, `x-kubernetes-…`).
   await cluster.call('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
   const { group, names, versions } = definition.spec
   const custom = config.makeApiClient(CustomObjectsApi)

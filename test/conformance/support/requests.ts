@@ -1,9 +1,12 @@
-/** A namespace of a conformance test, the requests that the suite makes there, and what its watches see. */
+/** Requests and watches of a conformance test in its namespace. */
 import assert from 'node:assert/strict'
 import { KubeConfig, Watch } from '@kubernetes/client-node'
 import type { KubeObject } from '../../../src/machinery/object.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
+
+/** Upstream's, for pods of nodes that run them. In ms. */
+export const deadlineMs = 300_000
 
 const patchTypes = {
   merge: 'application/merge-patch+json',
@@ -20,7 +23,7 @@ export interface Seen<T> {
 export class Watched<T> {
   readonly events: Seen<T>[] = []
   readonly #stop: () => void
-  #looked = 0
+  #nextIndex = 0
 
   private constructor(stop: () => void) {
     this.#stop = stop
@@ -34,7 +37,10 @@ export class Watched<T> {
     const config = new KubeConfig()
     config.loadFromString(kubeconfigYaml)
     const watched = new Watched<T>(() => controller.abort())
-    const controller = await new Watch(config).watch(
+    const watch = new Watch(config)
+    // By default, it ends after half a minute without an event.
+    Reflect.set(watch, 'requestTimeoutMs', deadlineMs)
+    const controller = await watch.watch(
       path,
       query,
       (type: string, object: T) => watched.events.push({ type, object }),
@@ -43,14 +49,15 @@ export class Watched<T> {
     return watched
   }
 
-  /** The next event for which `is` holds, behind those that were asked for before. */
+  /** Resolves with the next event for which `is` returns true, after the event of the last call. */
   next(what: string, is: (seen: Seen<T>) => boolean): Promise<T> {
-    return waitFor(what, () => {
-      const at = this.events.findIndex((seen, index) => index >= this.#looked && is(seen))
+    const probe = () => {
+      const at = this.events.findIndex((seen, index) => index >= this.#nextIndex && is(seen))
       if (at < 0) return false
-      this.#looked = at + 1
+      this.#nextIndex = at + 1
       return this.events[at]?.object
-    })
+    }
+    return waitFor(what, probe, { deadlineMs })
   }
 
   stop(): void {
@@ -70,7 +77,7 @@ export class Requests {
     this.core = `/api/v1/namespaces/${namespace}`
   }
 
-  /** In a new namespace, when pods may be made there. */
+  /** Creates the namespace. Resolves when pods can be created in it. */
   static async in(cluster: ReachableCluster, namespace: string): Promise<Requests> {
     const requests = new Requests(cluster, namespace)
     await requests.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
@@ -111,7 +118,7 @@ export class Requests {
     })) as unknown as T
   }
 
-  /** Reads, changes and writes again until nobody has written in between. */
+  /** Reads, changes and writes an object. Retries conflicts. */
   async update<T extends KubeObject>(path: string, change: (object: T) => object, at = path): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       const object = change(await this.get<T>(path))
@@ -127,18 +134,18 @@ export class Requests {
     return Watched.at(this.cluster, path, query)
   }
 
-  /** Resolves when it is not found any more. */
+  /** Resolves when a GET is 404. */
   async gone(path: string): Promise<void> {
-    await waitFor(`${path} to go`, () =>
+    const probe = () =>
       this.get(path).then(
         () => false,
         (error) => / 404 /.test(String(error)),
-      ),
-    )
+      )
+    await waitFor(`${path} to go`, probe, { deadlineMs })
   }
 }
 
-/** Checks that a request is refused with a code, and resolves with its message. */
+/** Checks that a request is rejected with a code. Resolves with the message. */
 export async function refused(code: number, request: Promise<unknown>): Promise<string> {
   const error = await request.then(
     () => assert.fail(`was to be refused with ${code}`),

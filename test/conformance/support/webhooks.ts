@@ -1,6 +1,4 @@
-/**
- * Admission webhooks that listen on the loopback interface, beside a cluster that asks them, for all tests of a file.
- */
+/** Admission webhooks on the loopback interface, and a cluster that calls them, for all tests of a file. */
 import { after, before } from 'node:test'
 import { AdmissionregistrationV1Api } from '@kubernetes/client-node'
 import { admissionWebhooks, type Webhooks } from '../../admission/webhooks/webhook.ts'
@@ -8,12 +6,12 @@ import { type Clients, conformanceClients } from './clients.ts'
 
 export interface WebhookClients {
   readonly clients: () => Clients
-  /** For the configurations of webhooks. */
+  /** Writes webhook configurations. */
   readonly api: () => AdmissionregistrationV1Api
   readonly webhooks: () => Webhooks
 }
 
-/** To be called at the top of a file; what it gives, in its tests. */
+/** Called at the top of a file. The returned functions are called in its tests. */
 export function webhookClients(): WebhookClients {
   const clients = conformanceClients({
     controllers: [],
@@ -30,13 +28,13 @@ export function webhookClients(): WebhookClients {
   return { clients, api: () => clients().config.makeApiClient(AdmissionregistrationV1Api), webhooks: () => webhooks }
 }
 
-/** The answer that refuses. */
+/** The answer of a webhook that denies a request. */
 export const denied = (message: string) => ({
   response: { allowed: false, status: { message, code: 403, reason: 'Forbidden' } },
 })
 
-/** The answer that gives a ConfigMap another key. */
+/** The answer of a webhook that adds a key to a ConfigMap. */
 export const adding = (key: string) => ({ patch: [{ op: 'add', path: `/data/${key}`, value: 'yes' }] })
 
-/** Metadata of what the webhook at a path is asked about. */
+/** Metadata of objects that the webhook at a path matches. */
 export const label = (path: string) => ({ labels: { hook: path.slice(1) } })

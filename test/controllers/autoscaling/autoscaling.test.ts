@@ -125,7 +125,7 @@ const settles = (cluster: TestCluster, name: string, replicas: number): Promise<
 
 test('CPU above the target scales up, CPU below it scales down', async (t) => {
   const cluster = await quickCluster(t)
-  const { measured, asked } = await metricsServer(t, cluster)
+  const { measured, requests } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
   measured.pods = ['web-0', 'web-1'].map((name) => ({ name, containers: { c: { cpu: '90m' } } }))
   const target = { type: 'Utilization', averageUtilization: 60 }
@@ -139,7 +139,7 @@ test('CPU above the target scales up, CPU below it scales down', async (t) => {
   await waitFor('the event', async () =>
     (await eventsOf(cluster, 'web')).includes(`SuccessfulRescale: New size: 3; reason: ${name} above target`),
   )
-  assert.match(asked[0] ?? '', /labelSelector=app=web$/)
+  assert.match(requests[0] ?? '', /labelSelector=app=web$/)
   const status = await waitFor('the status', async () => {
     const found = await statusOf(cluster, 'web')
     return found.currentReplicas === 3 && found
@@ -166,7 +166,7 @@ test('CPU above the target scales up, CPU below it scales down', async (t) => {
 
 test('container, pod, object and external metrics: the largest proposal counts', async (t) => {
   const cluster = await quickCluster(t)
-  const { measured, asked } = await metricsServer(t, cluster)
+  const { measured, requests } = await metricsServer(t, cluster)
   await deployment(cluster, 'web', 2)
   measured.pods = ['web-0', 'web-1'].map((name) => ({
     name,
@@ -226,7 +226,9 @@ test('container, pod, object and external metrics: the largest proposal counts',
     { type: 'External', external: { metric: { name: 'queue', selector }, current: { averageValue: '45' } } },
   ])
   assert.ok(
-    asked.some((path) => path.includes('/external.metrics.k8s.io/') && path.endsWith('queue?labelSelector=name=jobs')),
+    requests.some(
+      (path) => path.includes('/external.metrics.k8s.io/') && path.endsWith('queue?labelSelector=name=jobs'),
+    ),
   )
 })
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { issueCertificate, makeAuthority } from '../../../src/cluster/pki/certificates.ts'
+import { issueCertificate, makeAuthority } from '../../../src/lib/x509/certificates.ts'
 import type { Lifetime, TestCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 
@@ -26,15 +26,15 @@ const version = 'v1beta1'
 const service = { namespace: 'default', name: 'metrics' }
 
 /**
- * Starts and registers the server; resolves when all three APIs are available. `asked`: paths and queries of all
+ * Starts and registers the server; resolves when all three APIs are available. `requests`: paths and queries of all
  * requests for metrics.
  */
 export async function metricsServer(
   t: Lifetime,
   cluster: TestCluster,
-): Promise<{ readonly measured: Measured; readonly asked: string[] }> {
+): Promise<{ readonly measured: Measured; readonly requests: string[] }> {
   const measured: Measured = { pods: [], custom: {}, external: {} }
-  const asked: string[] = []
+  const requests: string[] = []
   const authority = await makeAuthority('metrics-ca', new Date())
   const serving = await issueCertificate(
     authority,
@@ -44,7 +44,7 @@ export async function metricsServer(
   const server = createServer(serving, (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'https://metrics')
     const answer = answerTo(pathname, measured)
-    if (pathname.includes('/namespaces/')) asked.push(decodeURIComponent((request.url ?? '').replaceAll('+', ' ')))
+    if (pathname.includes('/namespaces/')) requests.push(decodeURIComponent((request.url ?? '').replaceAll('+', ' ')))
     response
       .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
       .end(JSON.stringify(answer ?? { kind: 'Status', message: 'no such metric' }))
@@ -80,7 +80,7 @@ export async function metricsServer(
       return status?.conditions?.some((condition) => condition.type === 'Available' && condition.status === 'True')
     })
   }
-  return { measured, asked }
+  return { measured, requests }
 }
 
 function answerTo(path: string, { pods, custom, external }: Measured): object | undefined {

@@ -14,12 +14,13 @@ import {
 } from '../../../src/client/kinds.ts'
 import { endpointsController } from '../../../src/controllers/endpoints/legacy/endpoints-controller.ts'
 import { sliceController } from '../../../src/controllers/endpoints/slices/slice-controller.ts'
+import type { KubeObject } from '../../../src/machinery/object.ts'
 import type { Random } from '../../fuzz/random.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { Witness } from '../restarts/witness.ts'
 import { PlayedNamespace } from '../sets/played-namespace.ts'
-import { inEndpoints, inSlices, offerOf, wantedInEndpoints, wantedInSlices } from './shown.ts'
+import { expectedInEndpoints, expectedInSlices, inEndpoints, inSlices, offerOf } from './listed-endpoints.ts'
 
 export interface Play {
   readonly cluster: ReachableCluster
@@ -39,136 +40,202 @@ export const endpointControllers = (): readonly Controller[] => [
 const podNames = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 const serviceNames = ['web', 'api']
 
-const serviceOf = (slice: EndpointSlice): string | undefined => slice.metadata.labels?.['kubernetes.io/service-name']
-
-export async function playEndpoints(
-  t: TestContext,
-  { cluster, namespace, random, rounds, disturb }: Play,
-): Promise<void> {
-  const ns = await PlayedNamespace.in(cluster, namespace)
-  const node = `${namespace}-n`
-  await ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
-  await waitFor('the account of pods', () => ns.isThere(`${ns.core}/serviceaccounts/default`))
-  const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`
-  /** Addresses that this round does not change, by Service. */
-  let lasting: ReadonlyMap<string, readonly string[]> = new Map()
-  const witness = await Witness.of(cluster.client, endpointSlices, namespace, (name, changed, before) => {
-    const now = new Map(before)
-    if (changed) now.set(name, changed)
-    else now.delete(name)
-    for (const [service, addresses] of lasting) {
-      const shown = new Set(
-        [...now.values()]
-          .filter((slice) => serviceOf(slice) === service)
-          .flatMap(({ endpoints }) => (endpoints ?? []).flatMap((endpoint) => endpoint.addresses)),
-      )
-      for (const address of addresses)
-        assert.ok(shown.has(address), `${address} of ${service} was not shown for a while, when ${name} changed`)
-    }
-  })
+export async function playEndpoints(t: TestContext, play: Play): Promise<void> {
+  const { cluster, namespace, random, rounds } = play
+  const model = await EndpointsModel.in(play)
+  const witness = await Witness.of(cluster.client, endpointSlices, namespace, (name, slice, before) =>
+    model.checkChange(name, slice, before),
+  )
   t.after(() => witness.stop().catch(() => {}))
-  let addresses = 0
-  const newAddress = (): string => `10.1.${addresses >> 8}.${addresses++ & 255}`
-  const labels = (): object => ({ app: random.pick(serviceNames), tier: random.pick(['x', 'y']) })
-  const spec = () => ({
-    selector: { app: random.pick(serviceNames), ...(random.chance(0.3) && { tier: 'x' }) },
-    ports: [{ name: 'http', port: 80, targetPort: random.pick([8080, 9090, 'main']) }],
-    publishNotReadyAddresses: random.chance(0.2),
-  })
-  const tell = (pod: string, status: object): Promise<unknown> => ns.patch(`${ns.core}/pods/${pod}/status`, { status })
-  const ready = (isReady: boolean): object => ({ conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] })
-  const addressed = (): object => {
-    const ip = newAddress()
-    return { podIP: ip, podIPs: [{ ip }] }
-  }
-
-  const changePod = async (name: string): Promise<void> => {
-    const path = `${ns.core}/pods/${name}`
-    if (!(await ns.isThere(path))) {
-      const containers = [{ name: 'c', image: 'i', ports: [{ name: 'main', containerPort: 7000 + random.below(2) }] }]
-      await ns.post(`${ns.core}/pods`, {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { name, labels: labels() },
-        spec: { nodeName: node, containers },
-      })
-      if (random.chance(0.8)) await tell(name, { phase: 'Running', ...addressed(), ...ready(random.chance(0.7)) })
-      return
-    }
-    await random.one<Promise<unknown>>(
-      () => tell(name, ready(random.chance(0.5))),
-      () => tell(name, { phase: 'Running', ...addressed(), ...ready(true) }),
-      () => tell(name, { phase: random.pick(['Succeeded', 'Failed']), ...ready(false) }),
-      () => ns.patch(path, { metadata: { labels: labels() } }),
-      () => ns.delete(path),
-      () => ns.delete(`${path}?gracePeriodSeconds=0`),
-    )
-  }
-  const changeService = async (name: string): Promise<void> => {
-    const path = `${ns.core}/services/${name}`
-    const create = (): Promise<unknown> =>
-      ns.post(`${ns.core}/services`, { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: spec() })
-    if (!(await ns.isThere(path))) await create()
-    else if (random.chance(0.6)) {
-      const wanted = spec()
-      await ns.patch(path, { spec: { ...wanted, selector: { tier: null, ...wanted.selector } } })
-    } else {
-      await ns.delete(path)
-      if (random.chance(0.7)) await create()
-    }
-  }
-
-  const settled = (): Promise<unknown> =>
-    waitFor(
-      'slices and Endpoints to show what is there',
-      async () => {
-        if (random.chance(0.05)) await disturb()
-        const pods = await ns.list<Pod>(`${ns.core}/pods`)
-        const present = new Map(
-          (await ns.list<Service>(`${ns.core}/services`)).map((service) => [service.metadata.name ?? '', service]),
-        )
-        const allSlices = await ns.list<EndpointSlice>(slices)
-        const allEndpoints = new Map(
-          (await ns.list<Endpoints>(`${ns.core}/endpoints`)).map((endpoints) => [
-            endpoints.metadata.name ?? '',
-            endpoints,
-          ]),
-        )
-        for (const name of serviceNames) {
-          const service = present.get(name)
-          const shown = allEndpoints.get(name)
-          assert.equal(shown !== undefined, service !== undefined, `Endpoints of ${name}`)
-          if (!service || !shown) continue
-          assert.deepEqual(
-            inSlices(allSlices.filter((slice) => serviceOf(slice) === name)),
-            wantedInSlices(pods, service),
-          )
-          assert.deepEqual(inEndpoints(shown), wantedInEndpoints(pods, service))
-        }
-        return true
-      },
-      { deadlineMs: 60_000 },
-    )
-
-  await settled()
+  await model.settled()
   for (let round = 0; round < rounds; round++) {
+    // Late events belong to the previous round.
     await witness.caughtUp()
-    const touched = new Set([...random.some(4, () => random.pick(podNames)), random.pick(podNames)])
-    const touchedService = random.chance(0.4) ? random.pick(serviceNames) : undefined
-    const pods = (await ns.list<Pod>(`${ns.core}/pods`)).filter(({ metadata }) => !touched.has(metadata.name ?? ''))
-    const untouched = (await ns.list<Service>(`${ns.core}/services`)).filter(
-      ({ metadata }) => metadata.name !== touchedService,
-    )
-    lasting = new Map(
-      untouched.map((service) => [service.metadata.name ?? '', pods.flatMap((pod) => offerOf(pod, service)?.ip ?? [])]),
-    )
-    const acts = [...touched].map((name) => () => changePod(name))
-    if (touchedService) acts.splice(random.below(acts.length + 1), 0, () => changeService(touchedService))
-    for (const act of acts) {
-      await act()
-      if (random.chance(0.1)) await disturb()
-    }
-    await settled()
+    const pods = new Set([...random.some(4, () => random.pick(podNames)), random.pick(podNames)])
+    const service = random.chance(0.4) ? random.pick(serviceNames) : undefined
+    await model.changeAll(pods, service)
+    await model.settled()
   }
   await witness.stop()
 }
+
+/** A namespace with two Services and some pods on one node. */
+class EndpointsModel {
+  readonly #namespace: PlayedNamespace
+  readonly #node: string
+  readonly #slices: string
+  readonly #random: Random
+  readonly #disturb: () => Promise<unknown>
+  #addresses = 0
+  /** Addresses that this round does not change, by Service. */
+  #unchanged: ReadonlyMap<string, readonly string[]> = new Map()
+
+  private constructor(namespace: PlayedNamespace, { random, disturb }: Play) {
+    this.#namespace = namespace
+    this.#node = `${namespace.name}-n`
+    this.#slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace.name}/endpointslices`
+    this.#random = random
+    this.#disturb = disturb
+  }
+
+  /** Creates the namespace and the node. */
+  static async in(play: Play): Promise<EndpointsModel> {
+    const namespace = await PlayedNamespace.in(play.cluster, play.namespace)
+    const model = new EndpointsModel(namespace, play)
+    await namespace.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: model.#node } })
+    await waitFor('the account of pods', () => namespace.exists(`${namespace.core}/serviceaccounts/default`))
+    return model
+  }
+
+  /** Fails if a change of a slice removes an address that this round does not change. */
+  checkChange(name: string, slice: EndpointSlice | undefined, before: ReadonlyMap<string, EndpointSlice>): void {
+    const slices = new Map(before)
+    if (slice) slices.set(name, slice)
+    else slices.delete(name)
+    for (const [service, addresses] of this.#unchanged) {
+      const listed = new Set([...slices.values()].filter((slice) => serviceOf(slice) === service).flatMap(addressesIn))
+      for (const address of addresses)
+        assert.ok(listed.has(address), `${address} of ${service} was not listed for a while, when ${name} changed`)
+    }
+  }
+
+  /** Changes these pods and the Service in random order. */
+  async changeAll(pods: ReadonlySet<string>, service: string | undefined): Promise<void> {
+    this.#unchanged = await this.#addressesExcept(pods, service)
+    const changes = [...pods].map((name) => () => this.#changePod(name))
+    if (service) changes.splice(this.#random.below(changes.length + 1), 0, () => this.#changeService(service))
+    for (const change of changes) {
+      await change()
+      if (this.#random.chance(0.1)) await this.#disturb()
+    }
+  }
+
+  /** Waits until slices and Endpoints match the pods. */
+  async settled(): Promise<void> {
+    const probe = async (): Promise<true> => {
+      if (this.#random.chance(0.05)) await this.#disturb()
+      await this.#checkListed()
+      return true
+    }
+    await waitFor('slices and Endpoints to list the pods', probe, { deadlineMs: 60_000 })
+  }
+
+  async #checkListed(): Promise<void> {
+    const pods = await this.#pods()
+    const services = byName(await this.#services())
+    const slices = await this.#namespace.list<EndpointSlice>(this.#slices)
+    const endpoints = byName(await this.#namespace.list<Endpoints>(`${this.#namespace.core}/endpoints`))
+    for (const name of serviceNames) {
+      const service = services.get(name)
+      const listed = endpoints.get(name)
+      assert.equal(listed !== undefined, service !== undefined, `Endpoints of ${name}`)
+      if (!service || !listed) continue
+      const ofService = slices.filter((slice) => serviceOf(slice) === name)
+      assert.deepEqual(inSlices(ofService), expectedInSlices(pods, service))
+      assert.deepEqual(inEndpoints(listed), expectedInEndpoints(pods, service))
+    }
+  }
+
+  /** The addresses of Services without these pods and this Service. */
+  async #addressesExcept(
+    pods: ReadonlySet<string>,
+    service: string | undefined,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const otherPods = (await this.#pods()).filter(({ metadata }) => !pods.has(metadata.name ?? ''))
+    const otherServices = (await this.#services()).filter(({ metadata }) => metadata.name !== service)
+    return new Map(
+      otherServices.map((other) => [
+        other.metadata.name ?? '',
+        otherPods.flatMap((pod) => offerOf(pod, other)?.ip ?? []),
+      ]),
+    )
+  }
+
+  #pods(): Promise<readonly Pod[]> {
+    return this.#namespace.list<Pod>(`${this.#namespace.core}/pods`)
+  }
+
+  #services(): Promise<readonly Service[]> {
+    return this.#namespace.list<Service>(`${this.#namespace.core}/services`)
+  }
+
+  /** Creates a pod; changes or deletes an existing one. */
+  async #changePod(name: string): Promise<void> {
+    const namespace = this.#namespace
+    const random = this.#random
+    const path = `${namespace.core}/pods/${name}`
+    if (!(await namespace.exists(path))) return this.#createPod(name)
+    await random.one<Promise<unknown>>(
+      () => this.#writeStatus(name, readiness(random.chance(0.5))),
+      () => this.#writeStatus(name, { phase: 'Running', ...this.#newAddress(), ...readiness(true) }),
+      () => this.#writeStatus(name, { phase: random.pick(['Succeeded', 'Failed']), ...readiness(false) }),
+      () => namespace.patch(path, { metadata: { labels: this.#labels() } }),
+      () => namespace.delete(path),
+      () => namespace.delete(`${path}?gracePeriodSeconds=0`),
+    )
+  }
+
+  async #createPod(name: string): Promise<void> {
+    const random = this.#random
+    const port = { name: 'main', containerPort: 7000 + random.below(2) }
+    await this.#namespace.post(`${this.#namespace.core}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, labels: this.#labels() },
+      spec: { nodeName: this.#node, containers: [{ name: 'c', image: 'i', ports: [port] }] },
+    })
+    if (random.chance(0.8))
+      await this.#writeStatus(name, { phase: 'Running', ...this.#newAddress(), ...readiness(random.chance(0.7)) })
+  }
+
+  /** Creates a Service; changes, deletes or replaces an existing one. */
+  async #changeService(name: string): Promise<void> {
+    const path = `${this.#namespace.core}/services/${name}`
+    if (!(await this.#namespace.exists(path))) await this.#createService(name)
+    else if (this.#random.chance(0.6)) {
+      const spec = this.#serviceSpec()
+      await this.#namespace.patch(path, { spec: { ...spec, selector: { tier: null, ...spec.selector } } })
+    } else {
+      await this.#namespace.delete(path)
+      if (this.#random.chance(0.7)) await this.#createService(name)
+    }
+  }
+
+  async #createService(name: string): Promise<void> {
+    const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: this.#serviceSpec() }
+    await this.#namespace.post(`${this.#namespace.core}/services`, service)
+  }
+
+  #serviceSpec() {
+    const random = this.#random
+    return {
+      selector: { app: random.pick(serviceNames), ...(random.chance(0.3) && { tier: 'x' }) },
+      ports: [{ name: 'http', port: 80, targetPort: random.pick([8080, 9090, 'main']) }],
+      publishNotReadyAddresses: random.chance(0.2),
+    }
+  }
+
+  #labels(): object {
+    return { app: this.#random.pick(serviceNames), tier: this.#random.pick(['x', 'y']) }
+  }
+
+  #newAddress(): object {
+    const ip = `10.1.${this.#addresses >> 8}.${this.#addresses++ & 255}`
+    return { podIP: ip, podIPs: [{ ip }] }
+  }
+
+  #writeStatus(pod: string, status: object): Promise<unknown> {
+    return this.#namespace.patch(`${this.#namespace.core}/pods/${pod}/status`, { status })
+  }
+}
+
+const readiness = (isReady: boolean): object => ({
+  conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }],
+})
+
+const serviceOf = (slice: EndpointSlice): string | undefined => slice.metadata.labels?.['kubernetes.io/service-name']
+
+const addressesIn = ({ endpoints }: EndpointSlice): string[] => (endpoints ?? []).flatMap(({ addresses }) => addresses)
+
+const byName = <T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(objects.map((object) => [object.metadata.name ?? '', object]))

@@ -22,19 +22,19 @@ async function objects() {
 }
 
 test('a cycle of owners in foreground deletion is deleted', async () => {
-  const { create, delete: remove, gone, patch } = await objects()
+  const { create, delete: remove, deletionOf, patch } = await objects()
   const a = await create('configmaps', 'ConfigMap', 'a')
   const b = await create('configmaps', 'ConfigMap', 'b', { owners: [referenceTo(a)] })
   await patch('configmaps', 'a', { ownerReferences: [referenceTo(b)] })
   await Promise.all(['a', 'b'].map((name) => remove('configmaps', name, 'Foreground')))
-  for (const name of ['a', 'b']) await gone('configmaps', name)
+  for (const name of ['a', 'b']) await deletionOf('configmaps', name)
 })
 
 test('an owner in another namespace does not count: its dependent is deleted with an event', async () => {
   const owner = await (await objects()).create('configmaps', 'ConfigMap', 'owner')
-  const { namespace, create, gone } = await objects()
+  const { namespace, create, deletionOf } = await objects()
   await create('configmaps', 'ConfigMap', 'd', { owners: [referenceTo(owner)] })
-  await gone('configmaps', 'd')
+  await deletionOf('configmaps', 'd')
   const event = await waitFor('the event', async () => {
     const { items } = (await cluster().call('GET', `/api/v1/namespaces/${namespace}/events`)) as unknown as {
       items: { reason: string; type: string; message: string }[]
@@ -50,7 +50,7 @@ test('an owner in another namespace does not count: its dependent is deleted wit
 })
 
 test('objects of custom kinds are collected as soon as their kind is served', async () => {
-  const { create, delete: remove, gone } = await objects()
+  const { create, delete: remove, deletionOf } = await objects()
   const parked = await create('configmaps', 'ConfigMap', 'parked', {
     owners: [{ apiVersion: 'example.com/v1', kind: 'Crew', name: 'none', uid: '1' }],
   })
@@ -70,22 +70,22 @@ test('objects of custom kinds are collected as soon as their kind is served', as
   const crewOfIts = await create('example.com/v1/crews', 'Crew', 'mate', { owners: [referenceTo(crew)] })
   await create('configmaps', 'ConfigMap', 'log', { owners: [referenceTo(crewOfIts)] })
   // The kind of its owner was unknown, so it was deferred.
-  await gone('configmaps', parked.metadata.name)
+  await deletionOf('configmaps', parked.metadata.name)
   await remove('example.com/v1/crews', 'crew', 'Foreground')
-  await gone('example.com/v1/crews', 'crew')
-  await gone('example.com/v1/crews', 'mate')
-  await gone('configmaps', 'log')
+  await deletionOf('example.com/v1/crews', 'crew')
+  await deletionOf('example.com/v1/crews', 'mate')
+  await deletionOf('configmaps', 'log')
   // Deleting the definition deletes its objects and their dependents.
   const last = await create('example.com/v1/crews', 'Crew', 'last')
   await create('configmaps', 'ConfigMap', 'last-log', { owners: [referenceTo(last)] })
   await cluster().call('DELETE', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/crews.example.com')
-  await gone('configmaps', 'last-log')
+  await deletionOf('configmaps', 'last-log')
 })
 
 describe('kubectl delete --cascade', { concurrency: 3 }, () => {
   for (const program of installedKubectls()) {
     test(program.version, async () => {
-      const { namespace, create, gone, get, when, patch } = await objects()
+      const { namespace, create, deletionOf, get, when, patch } = await objects()
       const kubectl = new Kubectl(program, cluster().kubeconfigFile, cluster().folder, namespace)
       for (const cascade of ['background', 'foreground', 'orphan']) {
         const owner = await create('configmaps', 'ConfigMap', cascade)
@@ -95,7 +95,7 @@ describe('kubectl delete --cascade', { concurrency: 3 }, () => {
         })
       }
       await kubectl.ok('delete configmap background --cascade=background')
-      await gone('configmaps', 'background-d')
+      await deletionOf('configmaps', 'background-d')
 
       await kubectl.ok('delete configmap foreground --cascade=foreground --wait=false')
       await when('configmaps', 'foreground-d', 'be deleted', ({ metadata }) => metadata.deletionTimestamp !== undefined)

@@ -66,7 +66,7 @@ export function ownedObjects(cluster: TestCluster, namespace = 'default') {
       ),
     patch: (plural: string, name: string, metadata: object) =>
       cluster.call('PATCH', at(plural, name), { metadata }, merge),
-    gone: (plural: string, name: string) =>
+    deletionOf: (plural: string, name: string) =>
       waitFor(`${plural} ${name} to be deleted`, async () => !(await get(plural, name))),
     /** Resolves with the object when `is` returns true for it. */
     when: (plural: string, name: string, what: string, is: (object: Owned) => boolean) =>

@@ -78,11 +78,11 @@ export class BatchWorld {
   }
 
   /** Waits until the status of a Job has these members. */
-  status(job: string, wanted: Record<string, unknown>): Promise<Job> {
-    return waitFor(`${job} to have ${JSON.stringify(wanted)}`, async () => {
+  status(job: string, expected: Record<string, unknown>): Promise<Job> {
+    return waitFor(`${job} to have ${JSON.stringify(expected)}`, async () => {
       const found = await this.job(job)
       const status: Record<string, unknown> = { ...found.status }
-      return Object.entries(wanted).every(([field, value]) => (status[field] ?? 0) === value) && found
+      return Object.entries(expected).every(([field, value]) => (status[field] ?? 0) === value) && found
     })
   }
 

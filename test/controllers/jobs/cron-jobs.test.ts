@@ -38,16 +38,16 @@ async function withClock(
   const clock = new Clock(world)
   const connection = new Connection(world.cluster.client)
   const client = new RestClient(connection)
-  const told: string[] = []
-  const informers = new SharedInformers(client, (line) => told.push(line))
+  const logged: string[] = []
+  const informers = new SharedInformers(client, (line) => logged.push(line))
   const running = runController(
     cronJobController(2, creationSkew(), () => clock.now),
     { informers, client },
-    (line) => told.push(line),
+    (line) => logged.push(line),
   )
   try {
     await work(world, clock)
-    assert.deepEqual(told, [])
+    assert.deepEqual(logged, [])
   } finally {
     const stopped = Promise.all([running.stop(), informers.stop()])
     connection.close()

@@ -35,7 +35,7 @@ const get = async (name: string): Promise<Namespace | undefined> => {
     throw error
   }
 }
-const gone = (name: string) => waitFor(`the namespace ${name} to be deleted`, async () => !(await get(name)))
+const deletionOf = (name: string) => waitFor(`the namespace ${name} to be deleted`, async () => !(await get(name)))
 const conditionOf = (namespace: Namespace | undefined, type: string) =>
   namespace?.status.conditions?.find((condition) => condition.type === type)
 const account = (name: string) =>
@@ -58,7 +58,7 @@ test('pods are deleted first: other kinds remain while one has a finalizer', asy
   )
   assert.ok(await find('configmaps', 'c'))
   await patch('pods', 'held', { finalizers: null })
-  await gone('ordered')
+  await deletionOf('ordered')
 })
 
 test('a pod on a node gets its grace period', async () => {
@@ -74,7 +74,7 @@ test('a pod on a node gets its grace period', async () => {
   assert.equal(conditionOf(waiting, 'NamespaceDeletionContentFailure')?.status, 'False')
   // As its node would do.
   await cluster().call('DELETE', `${at('pods', 'p')}?gracePeriodSeconds=0`)
-  await gone('graceful')
+  await deletionOf('graceful')
 })
 
 test('objects that cannot be deleted are reported until they can', async () => {
@@ -120,7 +120,7 @@ test('objects that cannot be deleted are reported until they can', async () => {
     /^Failed to delete all resource types, 1 remaining: .*it stays/,
   )
   await cluster().call('DELETE', `${policies}/validatingadmissionpolicybindings/nothing-goes`)
-  await gone('refused')
+  await deletionOf('refused')
 })
 
 test('a namespace with its own finalizers is emptied and remains', async () => {
@@ -135,7 +135,7 @@ test('a namespace with its own finalizers is emptied and remains', async () => {
     ['False', 'False', 'False', 'False', 'False'],
   )
   await cluster().call('PATCH', `${root}/own`, { metadata: { finalizers: null } }, merge)
-  await gone('own')
+  await deletionOf('own')
 })
 
 describe('kubectl delete namespace', { concurrency: 3 }, () => {

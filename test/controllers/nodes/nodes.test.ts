@@ -11,7 +11,7 @@ const core = '/api/v1/namespaces/default'
 const get = async <T>(cluster: TestCluster, path: string): Promise<T> =>
   (await cluster.call('GET', path)) as unknown as T
 
-const gone = (cluster: TestCluster, path: string): Promise<boolean> =>
+const isDeleted = (cluster: TestCluster, path: string): Promise<boolean> =>
   cluster.call('GET', path).then(
     () => false,
     (error) => String(error).includes(' 404 '),
@@ -213,7 +213,7 @@ test('pods that no kubelet will terminate are removed', async (t) => {
   )
   await beat(cluster, 'n', 'False')
   await cluster.call('DELETE', `${core}/pods/lost`)
-  await waitFor('the pod to go', () => gone(cluster, `${core}/pods/lost`))
+  await waitFor('the pod to be deleted', () => isDeleted(cluster, `${core}/pods/lost`))
 })
 
 test('nodes get address ranges with --allocate-node-cidrs', async (t) => {

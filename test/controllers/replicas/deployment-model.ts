@@ -33,85 +33,112 @@ export const replicaControllers = (): readonly Controller[] => [
   podSetController(replicaSetKind, 5),
 ]
 
-export async function playDeployment(
-  t: TestContext,
-  { cluster, namespace, strategy, random, rounds, disturb }: Play,
-): Promise<void> {
-  const all = await Workloads.in(cluster, namespace)
+export async function playDeployment(t: TestContext, play: Play): Promise<void> {
+  const { cluster, namespace, strategy, random, rounds, disturb } = play
+  const workloads = await Workloads.in(cluster, namespace)
   const isRecreated = 'type' in strategy && strategy.type === 'Recreate'
   const judge = await Judge.of(cluster.client, namespace, { isRecreated })
   t.after(() => judge.stop().catch(() => {}))
-  const isOpen = (pod: Pod): boolean => pod.status?.phase === 'Pending' && !pod.metadata.deletionTimestamp
-  const onePod = async (which: (pod: Pod) => boolean, act: (name: string) => Promise<unknown>): Promise<void> => {
-    const candidates = (await all.pods('web')).filter(which)
-    // It may have been deleted meanwhile.
-    if (candidates.length > 0)
-      await act(random.pick(candidates).metadata.name ?? '').catch((error) =>
-        assert.match(String(error), isNotFoundOrConflict),
-      )
-  }
-  /** Widens the limits for the next change before controllers act on it. */
-  const resize = async (replicas: number): Promise<void> => {
-    const deployment = await all.deployment('web')
-    // With proportional scaling, available sets may shrink while others are unavailable.
-    judge.fewest = 0
-    judge.widen(limitsOfPods({ ...deployment, spec: { ...deployment.spec!, replicas } }))
-    await all.change('web', { replicas })
-  }
-  const settled = async (): Promise<Deployment> => {
-    await all.change('web', { paused: false })
-    return all.playKubelet('web', 'the Deployment to settle', async () => {
-      const deployment = await all.deployment('web')
-      if (!isRolledOut(deployment)) return
-      // The status may be older than the last deletions or readiness changes.
-      const active = (await all.pods('web')).filter(
-        ({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed',
-      )
-      const sets = (await all.sets('web')).filter(({ spec }) => spec?.replicas !== 0)
-      return active.length === deployment.spec?.replicas && active.every(isReady) && sets.length === 1 && deployment
-    })
-  }
-
-  let tag = 0
-  const rollout = [
-    () => all.image('web', ++tag),
-    () => all.image('web', random.below(tag + 1)),
-    () => all.change('web', { paused: random.chance(0.5) }),
-    disturb,
-    ...Array.from({ length: 6 }, () => () => onePod(isOpen, (name) => all.tell(name, 'Running', true))),
-  ]
-  const scaling = [...rollout, () => resize(1 + random.below(9))]
-  const disruption = [
-    ...rollout,
-    () =>
-      onePod(
-        () => true,
-        (name) => all.delete(`${all.core}/pods/${name}`),
-      ),
-    () =>
-      onePod(
-        () => true,
-        (name) => all.tell(name, 'Failed', false),
-      ),
-    () =>
-      // A failed pod remains failed.
-      onePod(
-        ({ status }) => status?.phase !== 'Failed',
-        (name) => all.tell(name, 'Running', false),
-      ),
-  ]
-
+  const model = new DeploymentModel(workloads, judge, random, disturb)
   judge.most = 20
-  await all.deploy('web', { replicas: 5, strategy, revisionHistoryLimit: 3 })
+  await workloads.deploy('web', { replicas: 5, strategy, revisionHistoryLimit: 3 })
   for (let round = 0; round < rounds; round++) {
-    const deployment = await settled()
-    const limits = limitsOfPods(deployment)
-    const actions = [rollout, scaling, disruption][round % 3] ?? rollout
-    await judge.limit(actions === disruption ? { ...limits, fewest: 0 } : limits)
-    for (let at = 0; at < operations; at++) await (round + at === 0 ? disturb : random.pick(actions))()
+    const limits = limitsOfPods(await model.settled())
+    const kind = (['rollout', 'scaling', 'disruption'] as const)[round % 3] ?? 'rollout'
+    await judge.limit(kind === 'disruption' ? { ...limits, fewest: 0 } : limits)
+    const actions = model.actions(kind)
+    for (let index = 0; index < operations; index++) await (round + index === 0 ? disturb : random.pick(actions))()
   }
-  const last = await settled()
+  const last = await model.settled()
   assert.equal(progressOf(last).reason, 'NewReplicaSetAvailable')
   await judge.stop()
   assert.deepEqual(judge.violations, [])
 }
+
+type Action = () => Promise<unknown>
+
+/** The Deployment `web`. */
+class DeploymentModel {
+  readonly #workloads: Workloads
+  readonly #judge: Judge
+  readonly #random: Random
+  readonly #disturb: Action
+  /** The newest image. */
+  #tag = 0
+
+  constructor(workloads: Workloads, judge: Judge, random: Random, disturb: Action) {
+    this.#workloads = workloads
+    this.#judge = judge
+    this.#random = random
+    this.#disturb = disturb
+  }
+
+  /** The possible actions of a round. */
+  actions(kind: 'rollout' | 'scaling' | 'disruption'): readonly Action[] {
+    if (kind === 'scaling') return [...this.#rollout(), () => this.#resize(1 + this.#random.below(9))]
+    return kind === 'disruption' ? [...this.#rollout(), ...this.#disruption()] : this.#rollout()
+  }
+
+  /** Resolves with the Deployment once it is rolled out. */
+  async settled(): Promise<Deployment> {
+    const workloads = this.#workloads
+    await workloads.change('web', { paused: false })
+    return workloads.playKubelet('web', 'the Deployment to settle', async () => {
+      const deployment = await workloads.deployment('web')
+      if (!isRolledOut(deployment)) return
+      // The status may be older than the last deletions or readiness changes.
+      const active = (await workloads.pods('web')).filter(
+        ({ metadata, status }) => !metadata.deletionTimestamp && status?.phase !== 'Failed',
+      )
+      const sets = (await workloads.sets('web')).filter(({ spec }) => spec?.replicas !== 0)
+      return active.length === deployment.spec?.replicas && active.every(isReady) && sets.length === 1 && deployment
+    })
+  }
+
+  #rollout(): Action[] {
+    const workloads = this.#workloads
+    const random = this.#random
+    const startPod = (): Promise<void> =>
+      this.#onePod(isPending, (name) => workloads.writeStatus(name, 'Running', true))
+    return [
+      () => workloads.image('web', ++this.#tag),
+      () => workloads.image('web', random.below(this.#tag + 1)),
+      () => workloads.change('web', { paused: random.chance(0.5) }),
+      this.#disturb,
+      ...Array.from({ length: 6 }, () => startPod),
+    ]
+  }
+
+  #disruption(): Action[] {
+    const workloads = this.#workloads
+    const isAny = (): boolean => true
+    // A failed pod remains failed.
+    const hasNotFailed = ({ status }: Pod): boolean => status?.phase !== 'Failed'
+    return [
+      () => this.#onePod(isAny, (name) => workloads.delete(`${workloads.core}/pods/${name}`)),
+      () => this.#onePod(isAny, (name) => workloads.writeStatus(name, 'Failed', false)),
+      () => this.#onePod(hasNotFailed, (name) => workloads.writeStatus(name, 'Running', false)),
+    ]
+  }
+
+  /** Acts on a random pod that matches, if any. */
+  async #onePod(matches: (pod: Pod) => boolean, act: (name: string) => Promise<unknown>): Promise<void> {
+    const candidates = (await this.#workloads.pods('web')).filter(matches)
+    if (candidates.length === 0) return
+    // The pod may have been deleted meanwhile.
+    await act(this.#random.pick(candidates).metadata.name ?? '').catch((error) =>
+      assert.match(String(error), isNotFoundOrConflict),
+    )
+  }
+
+  /** Widens the limits for the next change before controllers act on it. */
+  async #resize(replicas: number): Promise<void> {
+    const deployment = await this.#workloads.deployment('web')
+    // With proportional scaling, available sets may shrink while others are unavailable.
+    this.#judge.fewest = 0
+    this.#judge.widen(limitsOfPods({ ...deployment, spec: { ...deployment.spec!, replicas } }))
+    await this.#workloads.change('web', { replicas })
+  }
+}
+
+const isPending = (pod: Pod): boolean => pod.status?.phase === 'Pending' && !pod.metadata.deletionTimestamp

@@ -39,7 +39,7 @@ test('RecreateDeployment should delete old pods and create new ones', async () =
   await all.deploy('web', { replicas: 2, strategy: { type: 'Recreate' } })
   await all.rolledOut('web')
   const letGo = await replaceHeld(all, 2)
-  await waitFor('the end to be told', async () => {
+  await waitFor('the end to be in the status', async () => {
     const { status } = await all.deployment('web')
     return !status?.replicas && status?.terminatingReplicas === 1
   })
@@ -149,12 +149,12 @@ test('Deployment should validate Deployment Status endpoints', async () => {
   await all.deploy('web', { replicas: 1 })
   const deployment = await all.rolledOut('web')
   const path = `${all.apps}/deployments/web/status`
-  const told = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
-  await all.patch(path, { status: { conditions: [...(deployment.status?.conditions ?? []), told] } })
+  const condition = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
+  await all.patch(path, { status: { conditions: [...(deployment.status?.conditions ?? []), condition] } })
   // Conditions of others are retained.
   await all.image('web', 2)
   const { status } = await all.rolledOut('web')
-  assert.equal(status?.conditions?.find(({ type }) => type === 'StatusUpdate')?.message, told.message)
+  assert.equal(status?.conditions?.find(({ type }) => type === 'StatusUpdate')?.message, condition.message)
 })
 
 test('a name collision with another ReplicaSet changes the name', async () => {

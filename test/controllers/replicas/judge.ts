@@ -70,9 +70,10 @@ export class Judge {
   }
 
   #judgeSets(at: string, sets: readonly ReplicaSet[]): void {
-    const asked = sets.reduce((total, { spec }) => total + (spec?.replicas ?? 1), 0)
+    const desired = sets.reduce((total, { spec }) => total + (spec?.replicas ?? 1), 0)
     const sizes = sets.map(({ metadata, spec }) => `${metadata.name}: ${spec?.replicas}`).join(', ')
-    if (asked > this.most) this.violations.push(`${at}: ${asked} pods are asked for, more than ${this.most} (${sizes})`)
+    if (desired > this.most)
+      this.violations.push(`${at}: ${desired} pods are desired, more than ${this.most} (${sizes})`)
   }
 
   #judgePods(at: string, all: readonly Pod[]): void {

@@ -136,7 +136,7 @@ for (const { name: kind, path, make, get } of kinds) {
       const pods = namesOf(await all.pods('web'))
       return pods.length === 2 && pods
     })
-    await all.tell(first ?? '', 'Failed', false)
+    await all.writeStatus(first ?? '', 'Failed', false)
     await all.delete(`${all.core}/pods/${second}`)
     const pods = await waitFor('new ones', async () => {
       const pods = namesOf(await all.pods('web'))

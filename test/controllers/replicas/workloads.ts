@@ -136,7 +136,7 @@ export class Workloads {
   }
 
   /** Writes the status of a pod like a kubelet. */
-  async tell(pod: string, phase: string, isReady: boolean): Promise<void> {
+  async writeStatus(pod: string, phase: string, isReady: boolean): Promise<void> {
     const status = {
       phase,
       conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: new Date().toISOString() }],
@@ -151,7 +151,7 @@ export class Workloads {
     const play = async (): Promise<T | undefined | false> => {
       for (const { metadata, status } of await this.pods(app))
         if (!metadata.deletionTimestamp && !isReady({ status }) && status?.phase !== 'Failed')
-          await this.tell(metadata.name ?? '', 'Running', true).catch(ignoreNotFound)
+          await this.writeStatus(metadata.name ?? '', 'Running', true).catch(ignoreNotFound)
       return await done()
     }
     return await waitFor(what, play, { deadlineMs: 60_000 })

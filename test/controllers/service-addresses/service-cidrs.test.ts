@@ -56,10 +56,10 @@ test('a range becomes ready, waits for its addresses, and is deleted when anothe
     'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR',
   ])
   await cluster.call('POST', path, range('same', '10.200.0.0/24'))
-  const gone = async (): Promise<boolean> =>
+  const isDeleted = async (): Promise<boolean> =>
     get('more').then(
       () => false,
       (error: Error) => error.message.includes(' 404 '),
     )
-  await waitFor('it to go', gone, { deadlineMs: 30_000 })
+  await waitFor('it to be deleted', isDeleted, { deadlineMs: 30_000 })
 })

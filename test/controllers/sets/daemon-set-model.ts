@@ -29,102 +29,131 @@ const isServing = (pod: Pod): boolean =>
 const imageOf = (pod: Pod): string | undefined => pod.spec?.containers[0]?.image
 
 /** The desired state. It changes only when it was reached. */
-interface Wish {
+interface DesiredState {
   image: string
   /** Names of eligible nodes. */
   readonly nodes: Set<string>
-  /** Pods that the test broke. */
-  readonly broken: Set<string>
+  /** Uids of pods that the test deleted. */
+  readonly deleted: Set<string>
 }
 
-export async function playDaemonSet(
-  t: TestContext,
-  { cluster, namespace, rollingUpdate, random, rounds, disturb }: Play,
-): Promise<void> {
-  const ns = await PlayedNamespace.in(cluster, namespace)
-  const wish: Wish = { image: 'web:1', nodes: new Set(), broken: new Set() }
-  const nodes = ['a', 'b', 'c', 'd'].map((node) => `${ns.name}-${node}`)
-  const label = async (node: string, isFor: boolean): Promise<void> => {
-    if (isFor) wish.nodes.add(node)
-    else wish.nodes.delete(node)
-    await ns.patch(`/api/v1/nodes/${node}`, { metadata: { labels: { of: isFor ? ns.name : null } } })
-  }
-  for (const node of nodes) {
-    await ns.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
-    await ns.patch(`/api/v1/nodes/${node}`, { spec: { taints: null } })
-    await label(node, true)
-  }
-  const witness = await Witness.of(cluster.client, pods, ns.name, (name, pod, before) => {
-    const old = before.get(name)
-    const wasTaken = old && !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
-    // An update deletes few available pods on eligible nodes at a time.
-    if (
-      !wasTaken ||
-      !isServing(old) ||
-      wish.broken.has(old.metadata.uid ?? '') ||
-      !wish.nodes.has(targetNode(old) ?? '')
-    )
-      return
-    const served = new Set([...before.values()].filter((other) => other !== old && isServing(other)).map(targetNode))
-    const missing = [...wish.nodes].filter((node) => !served.has(node))
-    assert.ok(
-      missing.length <= rollingUpdate.maxUnavailable,
-      `${name} was taken, so that ${missing.length} nodes have none`,
-    )
-  })
+export async function playDaemonSet(t: TestContext, play: Play): Promise<void> {
+  const { cluster, rollingUpdate, rounds } = play
+  const namespace = await PlayedNamespace.in(cluster, play.namespace)
+  const model = new DaemonSetModel(namespace, play)
+  await model.createNodes()
+  const witness = await Witness.of(cluster.client, pods, namespace.name, (name, pod, before) =>
+    model.checkChange(name, pod, before),
+  )
   t.after(() => witness.stop().catch(() => {}))
-  const path = `${ns.apps}/daemonsets/web`
-  await ns.post(`${ns.apps}/daemonsets`, {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name: 'web' },
-    spec: {
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate },
-      selector: { matchLabels: { app: 'web' } },
-      template: {
-        metadata: { labels: { app: 'web' } },
-        spec: { nodeSelector: { of: ns.name }, containers: [{ name: 'c', image: 'web:1' }] },
-      },
-    },
-  })
-
-  const settled = (): Promise<unknown> =>
-    waitFor(
-      `the pods of ${wish.image} on ${[...wish.nodes]}`,
-      async () => {
-        await ns.play('web')
-        if (random.chance(0.1)) await disturb()
-        return isAsWished(await ns.pods('web'), wish, await ns.get<DaemonSet>(path))
-      },
-      { deadlineMs: 60_000 },
-    )
-  await settled()
+  await namespace.post(`${namespace.apps}/daemonsets`, daemonSetOf(namespace.name, rollingUpdate))
+  await model.settled()
   for (let round = 0; round < rounds; round++) {
     // Late events belong to the previous desired state.
     await witness.caughtUp()
-    await random.one(
-      async () => {
-        wish.image = `web:${random.below(3)}`
-        await ns.image('daemonsets', 'web', wish.image)
-      },
-      async () => {
-        const node = random.pick(nodes)
-        await label(node, !wish.nodes.has(node))
-      },
-      async () => {
-        const pods = await ns.pods('web')
-        if (pods.length === 0) return
-        const { metadata } = random.pick(pods)
-        wish.broken.add(metadata.uid ?? '')
-        await ns.delete(`${ns.core}/pods/${metadata.name}`)
-      },
-    )
-    await settled()
+    await model.change()
+    await model.settled()
   }
   await witness.stop()
 }
 
-function isAsWished(pods: readonly Pod[], { image, nodes }: Wish, { metadata, status }: DaemonSet): boolean {
+/** The DaemonSet `web` and its nodes. */
+class DaemonSetModel {
+  readonly #namespace: PlayedNamespace
+  readonly #play: Play
+  readonly #nodes: readonly string[]
+  readonly #desired: DesiredState = { image: 'web:1', nodes: new Set(), deleted: new Set() }
+
+  constructor(namespace: PlayedNamespace, play: Play) {
+    this.#namespace = namespace
+    this.#play = play
+    this.#nodes = ['a', 'b', 'c', 'd'].map((node) => `${namespace.name}-${node}`)
+  }
+
+  async createNodes(): Promise<void> {
+    for (const node of this.#nodes) {
+      await this.#namespace.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: node } })
+      await this.#namespace.patch(`/api/v1/nodes/${node}`, { spec: { taints: null } })
+      await this.#setEligible(node, true)
+    }
+  }
+
+  /** Checks that an update deletes few available pods on eligible nodes at a time. */
+  checkChange(name: string, pod: Pod | undefined, before: ReadonlyMap<string, Pod>): void {
+    const { nodes, deleted } = this.#desired
+    const old = before.get(name)
+    const isDeletion = old && !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
+    if (!isDeletion || !isServing(old) || deleted.has(old.metadata.uid ?? '') || !nodes.has(targetNode(old) ?? ''))
+      return
+    const served = new Set([...before.values()].filter((other) => other !== old && isServing(other)).map(targetNode))
+    const missing = [...nodes].filter((node) => !served.has(node))
+    assert.ok(
+      missing.length <= this.#play.rollingUpdate.maxUnavailable,
+      `${name} was deleted, so that ${missing.length} nodes have no pod`,
+    )
+  }
+
+  /** Changes the image, a node or a pod. */
+  async change(): Promise<void> {
+    const { random } = this.#play
+    const desired = this.#desired
+    await random.one(
+      async () => {
+        desired.image = `web:${random.below(3)}`
+        await this.#namespace.image('daemonsets', 'web', desired.image)
+      },
+      async () => {
+        const node = random.pick(this.#nodes)
+        await this.#setEligible(node, !desired.nodes.has(node))
+      },
+      async () => {
+        const pods = await this.#namespace.pods('web')
+        if (pods.length === 0) return
+        const { metadata } = random.pick(pods)
+        desired.deleted.add(metadata.uid ?? '')
+        await this.#namespace.delete(`${this.#namespace.core}/pods/${metadata.name}`)
+      },
+    )
+  }
+
+  /** Waits until the desired state is reached. */
+  async settled(): Promise<void> {
+    const { random, disturb } = this.#play
+    const path = `${this.#namespace.apps}/daemonsets/web`
+    const probe = async (): Promise<boolean> => {
+      await this.#namespace.play('web')
+      if (random.chance(0.1)) await disturb()
+      const pods = await this.#namespace.pods('web')
+      return isReached(this.#desired, pods, await this.#namespace.get<DaemonSet>(path))
+    }
+    const { image, nodes } = this.#desired
+    await waitFor(`the pods of ${image} on ${[...nodes]}`, probe, { deadlineMs: 60_000 })
+  }
+
+  /** Labels a node so that the set's node selector matches, or removes the label. */
+  async #setEligible(node: string, isEligible: boolean): Promise<void> {
+    if (isEligible) this.#desired.nodes.add(node)
+    else this.#desired.nodes.delete(node)
+    const labels = { of: isEligible ? this.#namespace.name : null }
+    await this.#namespace.patch(`/api/v1/nodes/${node}`, { metadata: { labels } })
+  }
+}
+
+const daemonSetOf = (namespace: string, rollingUpdate: Play['rollingUpdate']): object => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'web' },
+  spec: {
+    updateStrategy: { type: 'RollingUpdate', rollingUpdate },
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { nodeSelector: { of: namespace }, containers: [{ name: 'c', image: 'web:1' }] },
+    },
+  },
+})
+
+function isReached({ image, nodes }: DesiredState, pods: readonly Pod[], { metadata, status }: DaemonSet): boolean {
   return (
     pods.every((pod) => isServing(pod) && imageOf(pod) === image) &&
     pods.map(targetNode).sort().join() === [...nodes].sort().join() &&

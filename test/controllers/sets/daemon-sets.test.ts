@@ -139,7 +139,7 @@ test('should retry creating failed daemon pods', async () => {
   const agent = await Agent.in('failed')
   await agent.runs('a 1, b 1')
   const { metadata } = await agent.podOn('a')
-  await agent.ns.tell(metadata.name ?? '', 'Failed')
+  await agent.ns.writeStatus(metadata.name ?? '', 'Failed')
   await waitFor('it to be deleted', async () => {
     const pod = (await agent.ns.pods('agent')).find(({ metadata: { uid } }) => uid === metadata.uid)
     return !pod || pod.metadata.deletionTimestamp !== undefined
@@ -198,8 +198,8 @@ test('should list and delete a collection of DaemonSets', async () => {
 test('should verify changes to a daemon set status', async () => {
   const agent = await Agent.in('status')
   const set = await agent.runs('a 1, b 1')
-  const told = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
-  await agent.ns.put(`${agent.path}/status`, { ...set, status: { ...set.status, conditions: [told] } })
+  const condition = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
+  await agent.ns.put(`${agent.path}/status`, { ...set, status: { ...set.status, conditions: [condition] } })
   assert.equal((await agent.get()).status?.conditions?.[0]?.reason, 'E2E')
   await agent.ns.patch(`${agent.path}/status`, { status: { conditions: [{ type: 'StatusPatched', status: 'True' }] } })
   await agent.changeNode('b', { metadata: { labels: { of: null } } })

@@ -84,7 +84,7 @@ export class PlayedNamespace {
     return events.map(({ message }) => message)
   }
 
-  async isThere(path: string): Promise<boolean> {
+  async exists(path: string): Promise<boolean> {
     return this.cluster.call('GET', path).then(
       () => true,
       (error) => {
@@ -95,7 +95,11 @@ export class PlayedNamespace {
   }
 
   /** Writes the status of a pod like a kubelet. */
-  async tell(pod: string, phase: 'Running' | 'Failed' | 'Succeeded', isReady = phase === 'Running'): Promise<void> {
+  async writeStatus(
+    pod: string,
+    phase: 'Running' | 'Failed' | 'Succeeded',
+    isReady = phase === 'Running',
+  ): Promise<void> {
     const condition = {
       type: 'Ready',
       status: isReady ? 'True' : 'False',
@@ -125,7 +129,7 @@ export class PlayedNamespace {
             target: { apiVersion: 'v1', kind: 'Node', name: node },
           })
         } else if (status?.phase === 'Pending' && claimsOf(spec).every((name) => claims.has(name)))
-          await this.tell(metadata.name ?? '', 'Running')
+          await this.writeStatus(metadata.name ?? '', 'Running')
       } catch (error) {
         // The pod was deleted meanwhile.
         if (!String(error).includes(' 404 ')) throw error

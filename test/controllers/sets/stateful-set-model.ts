@@ -55,7 +55,7 @@ export const setOf = (
 })
 
 /** The desired state. It changes only when it was reached. */
-interface Wish {
+interface DesiredState {
   replicas: number
   image: string
   /** Pods that the test deleted or broke. */
@@ -67,22 +67,22 @@ function checkOrder(
   name: string,
   pod: Pod | undefined,
   before: ReadonlyMap<string, Pod>,
-  { replicas, image, broken }: Wish,
+  { replicas, image, broken }: DesiredState,
 ): void {
   const ordinal = ordinalOf(name)
-  assert.ok(Number.isInteger(ordinal), `${name} is no name of a pod of the set`)
+  assert.ok(Number.isInteger(ordinal), `${name} is not the name of a pod of the set`)
   const old = before.get(name)
   if (!old) {
-    assert.ok(ordinal < replicas, `${name} was made for ${replicas} replicas`)
+    assert.ok(ordinal < replicas, `${name} was created for ${replicas} replicas`)
     for (let lower = 0; lower < ordinal; lower++)
-      assert.ok(isServing(before.get(`web-${lower}`)), `${name} was made before web-${lower} was ready`)
+      assert.ok(isServing(before.get(`web-${lower}`)), `${name} was created before web-${lower} was ready`)
     return
   }
-  const wasTaken = !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
-  if (!wasTaken || broken.has(old.metadata.uid ?? '')) return
+  const isDeletion = !old.metadata.deletionTimestamp && (!pod || pod.metadata.deletionTimestamp)
+  if (!isDeletion || broken.has(old.metadata.uid ?? '')) return
   for (const [other, present] of before) {
     if (ordinalOf(other) <= ordinal) continue
-    if (ordinal >= replicas) assert.fail(`${name} was taken before ${other} had gone`)
+    if (ordinal >= replicas) assert.fail(`${name} was deleted before ${other} was`)
     else
       assert.ok(
         isServing(present) && imageOf(present) === image,
@@ -96,23 +96,23 @@ export async function playStatefulSet(
   { cluster, namespace, policy, whenScaled, random, rounds, disturb }: Play,
 ): Promise<void> {
   const ns = await PlayedNamespace.in(cluster, namespace)
-  const wish: Wish = { replicas: 2, image: 'web:1', broken: new Set() }
+  const desired: DesiredState = { replicas: 2, image: 'web:1', broken: new Set() }
   const witness = await Witness.of(cluster.client, pods, ns.name, (name, pod, before) => {
-    if (policy === 'OrderedReady') checkOrder(name, pod, before, wish)
+    if (policy === 'OrderedReady') checkOrder(name, pod, before, desired)
     else assert.ok(Number.isInteger(ordinalOf(name)))
   })
   t.after(() => witness.stop().catch(() => {}))
   const path = `${ns.apps}/statefulsets/web`
-  await ns.post(`${ns.apps}/statefulsets`, setOf(policy, whenScaled, wish.replicas))
+  await ns.post(`${ns.apps}/statefulsets`, setOf(policy, whenScaled, desired.replicas))
 
   const settled = (): Promise<unknown> =>
     waitFor(
-      `the set to be what it should be (${JSON.stringify({ ...wish, broken: undefined })})`,
+      `the set to reach its desired state (${JSON.stringify({ ...desired, broken: undefined })})`,
       async () => {
         await ns.play('web')
         await collectGarbage(ns)
         if (random.chance(0.1)) await disturb()
-        return isAsWished(ns, wish, await ns.get<StatefulSet>(path), whenScaled === 'Delete')
+        return isReached(ns, desired, await ns.get<StatefulSet>(path), whenScaled === 'Delete')
       },
       { deadlineMs: 60_000 },
     )
@@ -122,19 +122,19 @@ export async function playStatefulSet(
     await witness.caughtUp()
     await random.one(
       async () => {
-        wish.replicas = random.below(5)
-        await ns.patch(path, { spec: { replicas: wish.replicas } })
+        desired.replicas = random.below(5)
+        await ns.patch(path, { spec: { replicas: desired.replicas } })
       },
       async () => {
-        wish.image = `web:${random.below(3)}`
-        await ns.image('statefulsets', 'web', wish.image)
+        desired.image = `web:${random.below(3)}`
+        await ns.image('statefulsets', 'web', desired.image)
       },
       async () => {
         for (const pod of await ns.pods('web')) {
           if (!random.chance(0.5)) continue
-          wish.broken.add(pod.metadata.uid ?? '')
+          desired.broken.add(pod.metadata.uid ?? '')
           if (random.chance(0.5)) await ns.delete(`${ns.core}/pods/${pod.metadata.name}`)
-          else await ns.tell(pod.metadata.name ?? '', 'Failed')
+          else await ns.writeStatus(pod.metadata.name ?? '', 'Failed')
           // One at a time: a broken pod is replaced before the next is broken.
           break
         }
@@ -145,7 +145,7 @@ export async function playStatefulSet(
   }
   await witness.stop()
   const names = await ns.names(`${ns.core}/persistentvolumeclaims`)
-  for (let ordinal = 0; ordinal < wish.replicas; ordinal++) assert.ok(names.includes(`data-web-${ordinal}`))
+  for (let ordinal = 0; ordinal < desired.replicas; ordinal++) assert.ok(names.includes(`data-web-${ordinal}`))
 }
 
 /** Deletes claims whose owner pod was deleted. */
@@ -159,22 +159,22 @@ async function collectGarbage(ns: PlayedNamespace): Promise<void> {
   }
 }
 
-async function isAsWished(
+async function isReached(
   ns: PlayedNamespace,
-  wish: Wish,
+  desired: DesiredState,
   { metadata, status }: StatefulSet,
-  claimsGo: boolean,
+  deletesClaims: boolean,
 ): Promise<boolean> {
   const pods = await ns.pods('web')
   const claims = await ns.claims()
-  const { replicas } = wish
+  const { replicas } = desired
   return (
     pods.length === replicas &&
-    pods.every((pod) => isServing(pod) && imageOf(pod) === wish.image) &&
+    pods.every((pod) => isServing(pod) && imageOf(pod) === desired.image) &&
     status?.observedGeneration === metadata.generation &&
     [status?.replicas, status?.readyReplicas ?? 0, status?.updatedReplicas ?? 0].every((count) => count === replicas) &&
     status?.currentRevision === status?.updateRevision &&
     claims.every((claim) => !claim.metadata.deletionTimestamp) &&
-    (claimsGo ? claims.length === replicas : claims.length >= replicas)
+    (deletesClaims ? claims.length === replicas : claims.length >= replicas)
   )
 }

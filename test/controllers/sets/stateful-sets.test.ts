@@ -76,13 +76,13 @@ class Web {
 test('Scaling should happen in predictable order and halt if any stateful pod is unhealthy', async () => {
   const web = await Web.in('predictable')
   await web.living('web-0')
-  await web.ns.tell('web-0', 'Running')
+  await web.ns.writeStatus('web-0', 'Running')
   await web.living('web-0', 'web-1')
-  await web.ns.tell('web-1', 'Running')
+  await web.ns.writeStatus('web-1', 'Running')
   await web.living('web-0', 'web-1', 'web-2')
   await web.rolledOut()
   // Unhealthy: no scaling up or down.
-  await web.ns.tell('web-0', 'Running', false)
+  await web.ns.writeStatus('web-0', 'Running', false)
   await waitFor('it to be noticed', async () => (await web.get()).status?.readyReplicas === 2)
   await web.change({ replicas: 4 })
   await waitFor('the change to be noticed', async () => (await web.get()).status?.observedGeneration === 2)
@@ -91,7 +91,7 @@ test('Scaling should happen in predictable order and halt if any stateful pod is
   assert.deepEqual(await web.ns.living('web'), ['web-0', 'web-1', 'web-2'])
   // Scaling down, the last pod first.
   await web.ns.patch(`${web.ns.core}/pods/web-2`, { metadata: { finalizers: ['example.com/hold'] } })
-  await web.ns.tell('web-0', 'Running')
+  await web.ns.writeStatus('web-0', 'Running')
   await web.living('web-0', 'web-1')
   assert.deepEqual(await web.ns.names(`${web.ns.core}/pods`), ['web-0', 'web-1', 'web-2'])
   await web.ns.patch(`${web.ns.core}/pods/web-2`, { metadata: { finalizers: null } })
@@ -111,7 +111,7 @@ test('Scaling should happen in predictable order and halt if any stateful pod is
 test('Burst scaling should run to completion even with unhealthy pods', async () => {
   const web = await Web.in('burst', { podManagementPolicy: 'Parallel' })
   await web.living('web-0', 'web-1', 'web-2')
-  await web.ns.tell('web-1', 'Running')
+  await web.ns.writeStatus('web-1', 'Running')
   await web.change({ replicas: 5 })
   await web.living('web-0', 'web-1', 'web-2', 'web-3', 'web-4')
   await web.change({ replicas: 0 })
@@ -124,7 +124,7 @@ test('Should recreate evicted statefulset', async () => {
   await web.rolledOut()
   for (const phase of ['Failed', 'Succeeded'] as const) {
     const { metadata } = await web.ns.get<StatefulSet>(`${web.ns.core}/pods/web-0`)
-    await web.ns.tell('web-0', phase)
+    await web.ns.writeStatus('web-0', phase)
     await web.ns.playUntil('web', 'another pod', async () => {
       const [pod] = await web.ns.pods('web')
       return pod && pod.metadata.uid !== metadata.uid && pod.status?.phase === 'Running'
@@ -213,8 +213,8 @@ test('should perform canary updates and phased rolling updates of template modif
 test('should validate Statefulset Status endpoints', async () => {
   const web = await Web.in('status', { replicas: 1 })
   const set = await web.rolledOut()
-  const told = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
-  await web.ns.put(`${web.path}/status`, { ...set, status: { ...set.status, conditions: [told] } })
+  const condition = { type: 'StatusUpdate', status: 'True', reason: 'E2E', message: 'Set from e2e test' }
+  await web.ns.put(`${web.path}/status`, { ...set, status: { ...set.status, conditions: [condition] } })
   assert.equal((await web.get()).status?.conditions?.[0]?.reason, 'E2E')
   await web.ns.patch(`${web.path}/status`, { status: { conditions: [{ type: 'StatusPatched', status: 'True' }] } })
   await web.change({ replicas: 2 })
@@ -302,7 +302,7 @@ test('maxUnavailable allows replacing several pods at a time', async () => {
 test('a ready pod must become available before the next', async () => {
   const web = await Web.in('available', { replicas: 2, minReadySeconds: 3600 })
   await web.living('web-0')
-  await web.ns.tell('web-0', 'Running')
+  await web.ns.writeStatus('web-0', 'Running')
   const { status } = await waitFor('it to be ready', async () => {
     const set = await web.get()
     return set.status?.readyReplicas === 1 && set
@@ -336,7 +336,7 @@ test('orphaned pods are adopted by the next set of that name', async () => {
   const before = (await web.ns.pods('web')).map(({ metadata }) => metadata.uid)
   // Without garbage collection the test orphans the dependents.
   await web.ns.delete(web.path)
-  await waitFor('it to be deleted', async () => !(await web.ns.isThere(web.path)))
+  await waitFor('it to be deleted', async () => !(await web.ns.exists(web.path)))
   for (const collection of [`${web.ns.core}/pods`, `${web.ns.apps}/controllerrevisions`]) {
     for (const name of await web.ns.names(collection))
       await web.ns.patch(`${collection}/${name}`, { metadata: { ownerReferences: null } })

@@ -37,12 +37,12 @@ test('a volume is attached to one node, and detached when the pod is deleted', a
     status: { attached: false, attachError: { message: 'no room' } },
   })
   assert.equal(
-    (await all.told('first', 'FailedAttachVolume')).message,
+    (await all.event('first', 'FailedAttachVolume')).message,
     'AttachVolume.Attach failed for volume "attached" : no room',
   )
   await all.patch(`${attachmentsPath}/${made.metadata.name}/status`, { status: { attached: true, attachError: null } })
   assert.equal(
-    (await all.told('first', 'SuccessfulAttachVolume')).message,
+    (await all.event('first', 'SuccessfulAttachVolume')).message,
     'AttachVolume.Attach succeeded for volume "attached" ',
   )
   await waitFor(
@@ -52,7 +52,7 @@ test('a volume is attached to one node, and detached when the pod is deleted', a
 
   await all.pod('second', volumes, 'two')
   assert.equal(
-    (await all.told('second', 'FailedAttachVolume')).message,
+    (await all.event('second', 'FailedAttachVolume')).message,
     'Multi-Attach error for volume "attached" Volume is already used by pod(s) first',
   )
   await all.patch('/api/v1/nodes/one/status', { status: { volumesInUse: [`kubernetes.io/csi/${driver}^h`] } })

@@ -41,7 +41,7 @@ test('PersistentVolumes(Claims) should run through the lifecycle of a PV and a P
   assert.equal(volume.spec?.claimRef?.uid, claim.metadata.uid)
   assert.equal(volume.metadata.annotations?.['pv.kubernetes.io/bound-by-controller'], 'yes')
   await all.cluster.call('DELETE', `${all.claims}/c`)
-  await all.gone(`${all.claims}/c`)
+  await all.deletionOf(`${all.claims}/c`)
   await all.volumeIn('Released', 'lifecycle')
   // An administrator makes it available.
   await all.patch(`${volumesPath}/lifecycle`, { spec: { claimRef: null } })
@@ -50,14 +50,14 @@ test('PersistentVolumes(Claims) should run through the lifecycle of a PV and a P
   await all.cluster.call('DELETE', `${all.claims}/again`)
   await all.volumeIn('Released', 'lifecycle')
   await all.cluster.call('DELETE', `${volumesPath}/lifecycle`)
-  await all.gone(`${volumesPath}/lifecycle`)
+  await all.deletionOf(`${volumesPath}/lifecycle`)
 })
 
 test('a claim waits for a matching volume with an event', async () => {
   const all = await storage('waits')
   await all.volume('waits-small', { capacity: { storage: '10Mi' }, storageClassName: '' })
   await all.claim('c', { storageClassName: '' })
-  const { message, type, source } = await all.told('c', 'FailedBinding')
+  const { message, type, source } = await all.event('c', 'FailedBinding')
   assert.deepEqual(
     [type, message],
     ['Normal', 'no persistent volumes available for this claim and no storage class is set'],
@@ -77,7 +77,7 @@ test('a claim and a volume reserved for each other are bound without the annotat
   assert.equal((await all.volumeIn('Bound', 'kept')).metadata.annotations, undefined)
   await all.claimIn('Pending', 'other')
   assert.match(
-    (await all.told('other', 'ProvisioningFailed')).message ?? '',
+    (await all.event('other', 'ProvisioningFailed')).message ?? '',
     /^storageclass.storage.k8s.io "kept" not found$/,
   )
 })
@@ -91,7 +91,7 @@ test('a claim whose volume was deleted is lost', async () => {
   await all.patch(`${volumesPath}/lost`, { metadata: { finalizers: null } })
   assert.equal((await all.claimIn('Lost', 'c')).status?.capacity, undefined)
   assert.equal(
-    (await all.told('c', 'ClaimLost')).message,
+    (await all.event('c', 'ClaimLost')).message,
     'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
   )
 })
@@ -103,21 +103,21 @@ test('a class requests provisioning or waits for the first consumer', async () =
   await all.claim('now', { storageClassName: 'classes-now' })
   await all.claim('later', { storageClassName: 'classes-later' })
   assert.match(
-    (await all.told('now', 'ExternalProvisioning')).message ?? '',
+    (await all.event('now', 'ExternalProvisioning')).message ?? '',
     /^Waiting for a volume to be created either by the external provisioner 'example.com\/p' or/,
   )
-  const asked = async (name: string): Promise<string | undefined> =>
+  const provisionerOf = async (name: string): Promise<string | undefined> =>
     (await all.claimIn('Pending', name)).metadata.annotations?.['volume.kubernetes.io/storage-provisioner']
-  assert.equal(await asked('now'), 'example.com/p')
+  assert.equal(await provisionerOf('now'), 'example.com/p')
   assert.equal(
-    (await all.told('later', 'WaitForFirstConsumer')).message,
+    (await all.event('later', 'WaitForFirstConsumer')).message,
     'waiting for first consumer to be created before binding',
   )
   await all.pod('p', [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }])
-  assert.equal((await all.told('later', 'WaitForPodScheduled')).message, 'waiting for pod p to be scheduled')
-  assert.equal(await asked('later'), undefined)
+  assert.equal((await all.event('later', 'WaitForPodScheduled')).message, 'waiting for pod p to be scheduled')
+  assert.equal(await provisionerOf('later'), undefined)
   await all.patch(`${all.claims}/later`, { metadata: { annotations: { 'volume.kubernetes.io/selected-node': 'n' } } })
-  await waitFor('the provisioner to be asked', async () => (await asked('later')) === 'example.com/p')
+  await waitFor('the provisioner to be requested', async () => (await provisionerOf('later')) === 'example.com/p')
 })
 
 test('a volume that cannot be deleted becomes Failed with a reason', async () => {
@@ -135,7 +135,7 @@ test('a volume that cannot be deleted becomes Failed with a reason', async () =>
     status?.message,
     'error getting deleter volume plugin for volume "fails": no deletable volume plugin matched',
   )
-  assert.equal((await all.told('fails', 'VolumeFailedDelete', '/api/v1/namespaces/default')).type, 'Warning')
+  assert.equal((await all.event('fails', 'VolumeFailedDelete', '/api/v1/namespaces/default')).type, 'Warning')
 })
 
 test('a recycled volume is emptied by a pod and becomes available', async () => {
@@ -150,7 +150,7 @@ test('a recycled volume is emptied by a pod and becomes available', async () => 
   await all.patch(`${pod}/status`, { status: { phase: 'Succeeded' } })
   const { spec } = await all.volumeIn('Available', 'recycled')
   assert.equal(spec?.claimRef, undefined)
-  await all.gone(pod)
+  await all.deletionOf(pod)
 })
 
 test('a pod gets and owns claims for its ephemeral volumes', async () => {
@@ -173,7 +173,7 @@ test('a pod gets and owns claims for its ephemeral volumes', async () => {
   await all.claim('q-v')
   await all.pod('q', [{ name: 'v', ephemeral: { volumeClaimTemplate: template } }])
   assert.equal(
-    (await all.told('q', 'FailedBinding')).message,
+    (await all.event('q', 'FailedBinding')).message,
     'ephemeral volume v: PVC ephemeral/q-v was not created for pod ephemeral/q (pod is not owner)',
   )
 })
@@ -185,7 +185,7 @@ test('an expanding claim waits for the external controller', async () => {
   await all.claim('c')
   await all.claimIn('Bound', 'c')
   await all.patch(`${all.claims}/c`, { spec: { resources: { requests: { storage: '2Gi' } } } })
-  const { message, type, source } = await all.told('c', 'ExternalExpanding')
+  const { message, type, source } = await all.event('c', 'ExternalExpanding')
   assert.deepEqual(
     [type, message, source?.component],
     ['Normal', 'waiting for an external controller to expand this PVC', 'volume_expand'],
@@ -199,7 +199,7 @@ for (const program of installedKubectls())
     const { kubeconfigFile, folder } = all.cluster
     const kubectl = new Kubectl(program, kubeconfigFile, folder, namespace)
     await all.claim('c', { storageClassName: '', selector: { matchLabels: { for: namespace } } })
-    await all.told('c', 'FailedBinding')
+    await all.event('c', 'FailedBinding')
     await kubectl.ok(
       'describe pvc c',
       /Status: +Pending[\s\S]*FailedBinding +.*persistentvolume-controller +no persistent volumes available/,

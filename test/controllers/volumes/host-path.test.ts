@@ -36,11 +36,11 @@ test('a claim without a class gets a directory, which is deleted with it', async
   const path = spec?.hostPath?.path ?? ''
   assert.equal(statSync(path).mode & 0o777, 0o777)
   assert.equal(
-    (await all.told('c', 'ProvisioningSucceeded')).message,
+    (await all.event('c', 'ProvisioningSucceeded')).message,
     `Successfully provisioned volume ${name} using kubernetes.io/host-path`,
   )
   await all.cluster.call('DELETE', `${all.claims}/c`)
-  await all.gone(`${volumesPath}/${name}`)
+  await all.deletionOf(`${volumesPath}/${name}`)
   assert.equal(existsSync(path), false)
 })
 
@@ -50,7 +50,7 @@ test('a host path volume expands with its claim', async (t) => {
   await all.claim('c', { storageClassName: 'standard' })
   const claim = await all.claimIn('Bound', 'c')
   await all.patch(`${all.claims}/c`, { spec: { resources: { requests: { storage: '3Gi' } } } })
-  await all.told('c', 'VolumeResizeSuccessful')
+  await all.event('c', 'VolumeResizeSuccessful')
   assert.deepEqual((await all.claimIn('Bound', 'c')).status?.capacity, { storage: '3Gi' })
   assert.deepEqual((await all.volumeIn('Bound', claim.spec?.volumeName ?? '')).spec?.capacity, { storage: '3Gi' })
 })

@@ -15,7 +15,7 @@ const claim = (name: string) => ({
 
 test('a deleted claim remains while a pod uses it', async (t) => {
   const cluster = await testCluster(t)
-  const gone = (path: string): Promise<boolean> =>
+  const isDeleted = (path: string): Promise<boolean> =>
     cluster.call('GET', path).then(
       () => false,
       (error) => String(error).includes(' 404 '),
@@ -32,10 +32,10 @@ test('a deleted claim remains while a pod uses it', async (t) => {
     },
   })
   for (const name of ['free', 'used']) await cluster.call('DELETE', `${core}/persistentvolumeclaims/${name}`)
-  await waitFor('the free claim to be deleted', () => gone(`${core}/persistentvolumeclaims/free`))
-  assert.equal(await gone(`${core}/persistentvolumeclaims/used`), false)
+  await waitFor('the free claim to be deleted', () => isDeleted(`${core}/persistentvolumeclaims/free`))
+  assert.equal(await isDeleted(`${core}/persistentvolumeclaims/used`), false)
   await cluster.call('DELETE', `${core}/pods/p?gracePeriodSeconds=0`)
-  await waitFor('the used claim to be deleted', () => gone(`${core}/persistentvolumeclaims/used`))
+  await waitFor('the used claim to be deleted', () => isDeleted(`${core}/persistentvolumeclaims/used`))
 })
 
 test('a deleted volume remains while it is bound', async (t) => {

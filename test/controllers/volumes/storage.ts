@@ -80,18 +80,19 @@ export class Storage {
     return this.inPhase<PersistentVolume>(phase, `${volumesPath}/${name}`)
   }
 
-  gone(path: string): Promise<true> {
+  /** Waits until an object is deleted. */
+  deletionOf(path: string): Promise<true> {
     return waitFor(`${path} to be deleted`, async () => {
       const error: unknown = await this.cluster.call('GET', path).then(
         () => undefined,
-        (refused: unknown) => refused,
+        (error: unknown) => error,
       )
       return String(error).includes(' 404 ')
     }) as Promise<true>
   }
 
-  /** The first event about an object with that reason. */
-  told(name: string, reason: string, core = this.core): Promise<Event> {
+  /** Waits for the first event about an object with that reason. */
+  event(name: string, reason: string, core = this.core): Promise<Event> {
     return waitFor(`${reason} of ${name}`, async () => {
       const { items } = (await this.cluster.call(
         'GET',

@@ -181,13 +181,13 @@ export const customStops: Stops = {
     await k.ok(`get ${full} a -o jsonpath={.spec.color}`, 'red')
     await k.ok(`delete ${full} a --wait=false`, /deleted/)
     await k.fails('create -f -', /object is being deleted/, { input: widget(k, 'a') })
-    const gone = await k.watching(`wait --for=delete ${full}/a --timeout=30s`)
+    const deletion = await k.watching(`wait --for=delete ${full}/a --timeout=30s`)
     await cluster.call(
       'PATCH',
       `${collection(k)}/a`,
       { metadata: { finalizers: null } },
       'application/merge-patch+json',
     )
-    await gone.waiting(`widget.${groupOf(k)}/a condition met\n`)
+    await deletion.waiting(`widget.${groupOf(k)}/a condition met\n`)
   },
 }

@@ -10,6 +10,37 @@ export const groupOf = (k: Kubectl): string => `${k.namespace}.example.com`
 /** Plurals are the stops' own too: `kubectl explain` takes no groups. */
 export const pluralOf = (k: Kubectl): string => k.namespace.replace('stop-', 'widgets')
 
+/** The schema of widgets, indented for the definition. */
+const schema = `        description: A widget is a thing that is made in numbers.
+        type: object
+        required: [spec]
+        properties:
+          spec:
+            description: What is wanted.
+            type: object
+            required: [color]
+            properties:
+              color: { description: What it looks like., type: string, enum: [red, green, blue], default: red }
+              replicas: { type: integer, minimum: 0, maximum: 10, default: 1 }
+              ports:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items:
+                  type: object
+                  required: [name]
+                  properties: { name: { type: string }, number: { type: integer } }
+              tags: { type: array, x-kubernetes-list-type: set, items: { type: string } }
+              order: { type: array, items: { type: string } }
+              settings: { type: object, additionalProperties: { type: string } }
+              free: { type: object, x-kubernetes-preserve-unknown-fields: true }
+          status:
+            type: object
+            properties:
+              replicas: { type: integer }
+              selector: { type: string }
+              phase: { type: string }`
+
 /** Widgets: short name `NAMESPACE-w` and category `NAMESPACE-all`, as both are shared by all groups. */
 export const definition = (k: Kubectl): string => `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -42,35 +73,7 @@ spec:
     - { jsonPath: .spec.color }
     schema:
       openAPIV3Schema:
-        description: A widget is a thing that is made in numbers.
-        type: object
-        required: [spec]
-        properties:
-          spec:
-            description: What is wanted.
-            type: object
-            required: [color]
-            properties:
-              color: { description: What it looks like., type: string, enum: [red, green, blue], default: red }
-              replicas: { type: integer, minimum: 0, maximum: 10, default: 1 }
-              ports:
-                type: array
-                x-kubernetes-list-type: map
-                x-kubernetes-list-map-keys: [name]
-                items:
-                  type: object
-                  required: [name]
-                  properties: { name: { type: string }, number: { type: integer } }
-              tags: { type: array, x-kubernetes-list-type: set, items: { type: string } }
-              order: { type: array, items: { type: string } }
-              settings: { type: object, additionalProperties: { type: string } }
-              free: { type: object, x-kubernetes-preserve-unknown-fields: true }
-          status:
-            type: object
-            properties:
-              replicas: { type: integer }
-              selector: { type: string }
-              phase: { type: string }
+${schema}
 `
 
 /** A widget; `spec` in YAML's short form, without its braces. */

@@ -84,48 +84,30 @@ export class ApiTorture {
     this.round++
     const target = new Target(this.directory, this.history)
     const before = this.history.writes.length
-    const pool = new Pool(livePuts(this.history))
     if (compact) this.history.compactable = Number.POSITIVE_INFINITY
-    const flags = compact ? ['--compaction-interval', '1s', '--compaction-retention', '3s'] : []
     const ending = new AbortController()
     const writing = new AbortController()
     const informers = this.#informers(target)
-    const following = informers.map((informer, i) => informer.run(ending.signal, i % 5 === 4))
     const revision = (): number => someRevision(this.history, this.#start)
-    const tasks: Promise<unknown>[] = []
-    for (let i = 0; i < 4; i++)
-      tasks.push(runLister(target, `lister ${i}`, { scope: anyScope, revision, restMs: 300 }, writing.signal))
-    for (let i = 0; i < 4; i++) tasks.push(runHistorian(target, `historian ${i}`, anyScope, revision, writing.signal))
     const round: Round = {
       target,
-      flags,
-      pool,
+      flags: compact ? ['--compaction-interval', '1s', '--compaction-retention', '3s'] : [],
+      pool: new Pool(livePuts(this.history)),
       writers,
       ms: seconds * 1000,
       revision,
       informers,
-      following,
-      tasks,
+      following: informers.map((informer, i) => informer.run(ending.signal, i % 5 === 4)),
+      tasks: startReaders(target, revision, writing.signal),
       writing: writing.signal,
       ending: ending.signal,
     }
     try {
-      for (let start = 0; start <= kills; start++) {
-        // Alternates: creating only objects of the largest kind, which waits for no read, or all writes.
-        const crowd: WriterOptions = start % 2 === 0 ? { kinds: ['podtemplates'], creates: 1 } : { kinds, creates: 0.3 }
-        await live(round, crowd, start === kills ? 'to the end' : start % 3 === 1 ? 'while it loads' : 'some time')
-      }
+      await liveOften(round, kills)
       writing.abort()
-      await Promise.all(tasks)
+      await Promise.all(round.tasks)
       await settle(target, this.round, informers)
-      for (const informer of informers) {
-        const cache = informer.cache()
-        if (cache) target.observations.push(cache)
-      }
-      const last = (await target.connection('last'))!
-      await Promise.all(
-        kinds.map((kind) => list(target, last, { scope: { kind }, mode: 'newest', label: 'the last list' })),
-      )
+      await observeEnd(target, informers)
     } catch (error) {
       // If a request without a kill has no response, the round ends, and the observations are checked.
       if (!(error instanceof NoAnswerError)) throw error
@@ -133,7 +115,7 @@ export class ApiTorture {
     } finally {
       writing.abort()
       ending.abort()
-      await Promise.allSettled([...tasks, ...following])
+      await Promise.allSettled([...round.tasks, ...round.following])
       await target.kill()
     }
     const faults = [...target.faults, ...check(this.history, target.observations, this.#start)]
@@ -158,6 +140,36 @@ export class ApiTorture {
       (scope, i) => new Informer(target, `informer ${i % 6}`, scope, pick(['whole', 'pages', 'streamed'])),
     )
   }
+}
+
+/** Starts clients that list and watch until `signal` aborts. */
+function startReaders(target: Target, revision: () => number, signal: AbortSignal): Promise<unknown>[] {
+  const lister = { scope: anyScope, revision, restMs: 300 }
+  return [0, 1, 2, 3].flatMap((i) => [
+    runLister(target, `lister ${i}`, lister, signal),
+    runHistorian(target, `historian ${i}`, anyScope, revision, signal),
+  ])
+}
+
+/** Starts the server once more after each of this many kills. */
+async function liveOften(round: Round, kills: number): Promise<void> {
+  for (let start = 0; start <= kills; start++) {
+    // Alternates: creating only objects of the largest kind, which waits for no read, or all writes.
+    const crowd: WriterOptions = start % 2 === 0 ? { kinds: ['podtemplates'], creates: 1 } : { kinds, creates: 0.3 }
+    await live(round, crowd, start === kills ? 'to the end' : start % 3 === 1 ? 'while it loads' : 'some time')
+  }
+}
+
+/** Records the caches of the informers, and a last list of each kind. */
+async function observeEnd(target: Target, informers: readonly Informer[]): Promise<void> {
+  for (const informer of informers) {
+    const cache = informer.cache()
+    if (cache) target.observations.push(cache)
+  }
+  const connection = (await target.connection('last'))!
+  await Promise.all(
+    kinds.map((kind) => list(target, connection, { scope: { kind }, mode: 'newest', label: 'the last list' })),
+  )
 }
 
 /** Returns the existing states as far as they are known, for the writers to continue with. */

@@ -12,7 +12,7 @@ import { define } from '../../support/definitions.ts'
 
 const clients = conformanceClients()
 
-/** Policies of one test hold for its own namespace, which has a label. */
+/** Creates a namespace with a label, by which the policies of one test select it. */
 async function namespaceOf({ core, namespace: make }: Clients, name: string): Promise<string> {
   await make(name)
   await core.patchNamespace({ name, body: { metadata: { labels: { [name]: 'true' } } } }, merging)
@@ -32,7 +32,7 @@ const bindingFor = (label: string): object => ({
   matchResources: { namespaceSelector: { matchLabels: { [label]: 'true' } } },
 })
 
-/** Makes a Deployment or a ReplicaSet; what comes back is the object. */
+/** Creates a Deployment or a ReplicaSet and returns it. */
 function make(namespace: string, kind: 'Deployment' | 'ReplicaSet', name: string, replicas: number) {
   const labels = { app: 'nginx' }
   return clients().cluster.call('POST', `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s`, {
@@ -84,7 +84,7 @@ interface Warning {
   readonly warning: string
 }
 
-/** The warnings of a policy's type check, once it is done. */
+/** Resolves with the warnings of a policy's type check when it is done. */
 async function typeChecked(name: string, spec: object): Promise<readonly Warning[]> {
   const { cluster } = clients()
   await cluster.call('POST', `${group}/validatingadmissionpolicies`, validatingPolicy(name, spec))
@@ -95,7 +95,7 @@ async function typeChecked(name: string, spec: object): Promise<readonly Warning
   return typeChecking.expressionWarnings ?? []
 }
 
-/** Checks where warnings stand and what they say. */
+/** Checks the fields and texts of warnings. */
 function says(warnings: readonly Warning[], expected: readonly (readonly [fieldRef: string, words: string])[]): void {
   assert.deepEqual(
     warnings.map(({ fieldRef }) => fieldRef),

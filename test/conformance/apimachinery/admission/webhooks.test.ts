@@ -1,6 +1,6 @@
 /**
- * Tests of the conformance suite for admission webhooks (`test/e2e/apimachinery/webhook.go`), which here listen on the
- * loopback interface.
+ * Tests of the conformance suite for admission webhooks (`test/e2e/apimachinery/webhook.go`). The webhooks listen on
+ * the loopback interface.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -40,7 +40,7 @@ test('AdmissionWebhook should be able to deny pod and configmap creation', async
   const { code, message } = await refusal(cluster.call('POST', configMaps, configMap('denied', 'deny')))
   assert.equal(code, 403)
   assert.match(message, /admission webhook "deny\.example\.com" denied the request/)
-  // One that makes the webhook hang is not made either.
+  // An object that makes the webhook hang is not created either.
   await webhooks().behave('/hang', { manner: 'never' })
   await configure(cluster, 'Validating', 'hang', [hook(webhooks(), '/hang', { rules, timeoutSeconds: 1 })])
   const hanging = { ...pod('hanging-pod'), metadata: { name: 'hanging-pod', ...label('/hang') } }
@@ -61,7 +61,7 @@ test('AdmissionWebhook should be able to deny pod and configmap creation', async
     core.replaceNamespacedConfigMap({ namespace: 'default', name: 'allowed', body: unwanted }),
     /denied the request/,
   )
-  // Nor does it hold in namespaces that are left out.
+  // It does not apply in excluded namespaces either.
   const namespaceSelector = {
     matchExpressions: [{ key: 'skip-webhook-admission', operator: 'NotIn', values: ['yes'] }],
   }
@@ -122,7 +122,7 @@ test('AdmissionWebhook should be able to deny custom resource creation, update a
 
 test('AdmissionWebhook should unconditionally reject operations on fail closed webhook', async () => {
   const { cluster } = clients()
-  // Nobody trusts the certificate of a webhook without a bundle.
+  // The certificate of a webhook without a caBundle is not trusted.
   const clientConfig = { url: webhooks().clientConfig('/closed').url }
   await configure(cluster, 'Validating', 'closed', [
     hook(webhooks(), '/closed', { clientConfig, failurePolicy: 'Fail' }),
@@ -130,7 +130,7 @@ test('AdmissionWebhook should unconditionally reject operations on fail closed w
   const { code, reason, message } = await refusal(cluster.call('POST', configMaps, configMap('closed', 'closed')))
   assert.deepEqual([code, reason], [500, 'InternalError'])
   assert.match(message, /failed calling webhook "closed\.example\.com"/)
-  // Where failures are ignored it does no harm.
+  // With failurePolicy Ignore it has no effect.
   await configure(cluster, 'Validating', 'open', [hook(webhooks(), '/open', { clientConfig, failurePolicy: 'Ignore' })])
   await cluster.call('POST', configMaps, configMap('open', 'open'))
 })

@@ -66,7 +66,7 @@ test('CustomResourceFieldSelectors MUST list and watch custom resources matching
   const byHost = await watched(t, 'v2', host)
   const byHostPort = await watched(t, 'v2', hostPort)
   const byBoth = await watched(t, 'v1', both)
-  // An informer lists and watches: it knows what is selected, and only that.
+  // An informer lists and watches: its cache has exactly the selected objects.
   const informer = makeInformer(
     config,
     `${widgetsPath('v2')}?fieldSelector=${encodeURIComponent(host)}`,

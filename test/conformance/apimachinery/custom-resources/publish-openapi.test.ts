@@ -19,7 +19,7 @@ interface Published {
   readonly [field: string]: unknown
 }
 
-/** The definition of a kind in the document, by its group, version and kind. */
+/** Returns the definition of a kind in the document, by its group, version and kind. */
 async function published(group: string, version: string, kind: string): Promise<Published | undefined> {
   const { definitions } = (await clients().cluster.call('GET', '/openapi/v2')) as unknown as {
     definitions: Record<string, Published>
@@ -27,7 +27,7 @@ async function published(group: string, version: string, kind: string): Promise<
   return definitions[`${group.split('.').reverse().join('.')}.${version}.${kind}`]
 }
 
-/** Waits until a definition is in the document; it says what the schema says, and what every object has. */
+/** Waits until a definition is in the document: it has the fields of the schema, and those of every object. */
 async function appears(group: string, version: string, schema: Schema, kind = 'Foo'): Promise<void> {
   const {
     properties,

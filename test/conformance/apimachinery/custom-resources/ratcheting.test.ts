@@ -10,7 +10,7 @@ import { define, type Schema } from '../../support/definitions.ts'
 
 const clients = conformanceClients({ controllers: [] })
 
-/** A kind of its own whose schema can be changed. */
+/** Creates a custom resource for one test, whose schema can be changed. */
 async function kindOf(t: TestContext) {
   const { cluster } = clients()
   const group = `${t.name.toLowerCase().replace(/[^a-z]+/g, '-')}.example.com`.slice(-60).replace(/^[^a-z]+/, '')
@@ -23,9 +23,7 @@ async function kindOf(t: TestContext) {
       'application/apply-patch+yaml',
     )
   let changes = 0
-  /**
-   * Resolves when objects are held against the schema: one that breaks it in a way of this change is refused for that.
-   */
+  /** Replaces the schema. Resolves when it is in effect: an object that violates it is rejected. */
   const restrict = async (properties: Schema) => {
     const sentinel = `change-${++changes}`
     const value = { type: 'object', properties: { ...properties, sentinel: { type: 'string', enum: [sentinel] } } }
@@ -46,7 +44,7 @@ async function kindOf(t: TestContext) {
   return { apply, restrict }
 }
 
-/** The same field at places that an update can be compared at: in an object, a list of type map, a map. */
+/** The same field in all places where old and new values are correlated: in an object, a list of type map, a map. */
 const everywhere = (field: Schema): Schema => {
   const one = { type: 'object', properties: { field, other: { type: 'string' } } }
   const listed = { type: 'object', required: ['key'], properties: { key: { type: 'string' }, ...one.properties } }
@@ -78,7 +76,7 @@ const says =
   ({ message }: Error) =>
     paths.every((path) => message.includes(path))
 const schemaErrors = { type: 'string', enum: ['valid', 'notfoo'] }
-// No bounds, as upstream's: rules as simple as these are cheap enough.
+// No bounds, as upstream: such simple rules are cheap enough.
 const rule = (rule: string): Schema => ({ type: 'string', 'x-kubernetes-validations': [{ rule }] })
 
 for (const [what, field, item, inMap] of [

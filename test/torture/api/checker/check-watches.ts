@@ -1,7 +1,4 @@
-/**
- * Checks watches: each must deliver every change in its scope once, in order and with the right type, and bookmarks
- * only for delivered changes.
- */
+/** Checks watches, after finding where the changes of each begin. */
 import {
   applyEvents,
   type Item,
@@ -10,10 +7,9 @@ import {
   type WatchEvent,
   type WatchSeen,
 } from '../observation.ts'
-import { inScope, type Scope, showScope } from '../scope.ts'
-import { type Change, type Fault, type History, showKey } from './history.ts'
-
-type ObjectEvent = Exclude<WatchEvent, { readonly type: 'BOOKMARK' }>
+import { inScope, type Scope } from '../scope.ts'
+import type { Change, Fault, History } from './history.ts'
+import { type Beginning, countUpTo, watchFault } from './watch-fault.ts'
 
 export interface WatchFindings {
   readonly faults: Fault[]
@@ -37,14 +33,6 @@ export function checkWatches(
     if (fault) findings.faults.push(fault)
   }
   return findings
-}
-
-interface Beginning {
-  /** Changes after this revision follow. */
-  readonly revision: number
-  /** The index of the first event that is a change. */
-  readonly index: number
-  readonly initial?: ListSeen
 }
 
 /** Returns the beginning of a watch's changes; undefined if it ended before that. */
@@ -159,117 +147,4 @@ function sizesOf(changes: readonly Change[], scope: Scope): (revision: number) =
     sizes.push(size)
   }
   return (revision) => sizes[countUpTo(revisions.length, (i) => revisions[i]!, revision) - 1] ?? 0
-}
-
-/** Returns the number of `length` increasing values up to `limit`. */
-function countUpTo(length: number, value: (i: number) => number, limit: number): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (value(middle) <= limit) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-const show = ({ label, scope, from }: WatchSeen): string => `${label} of ${showScope(scope)} from ${from}`
-
-const showEvent = ({ type, key, revision, count }: Pick<ObjectEvent, 'type' | 'key' | 'revision' | 'count'>): string =>
-  `${type} ${showKey(key)} at ${revision} with count ${count}`
-
-/** Returns the event of a change for a watch of this scope. */
-function expectedEvent({ key, put, previous, revision }: Change, scope: Scope): Omit<ObjectEvent, 'at'> | undefined {
-  const wasIn = previous !== undefined && inScope(scope, key, previous.shard)
-  if (put !== undefined && inScope(scope, key, put.shard))
-    return { type: wasIn ? 'MODIFIED' : 'ADDED', key, revision, count: put.count }
-  return wasIn ? { type: 'DELETED', key, revision, count: previous.count } : undefined
-}
-
-/** Returns the first fault of a watch. */
-function watchFault(
-  watch: WatchSeen,
-  changes: readonly Change[],
-  { revision: start, index }: Beginning,
-  history: History,
-): Fault | undefined {
-  const { scope, events, mustReach = 0 } = watch
-  const fault = (promise: string, evidence: string): Fault => ({
-    promise,
-    evidence: `${show(watch)}, event ${at + 1} of ${events.length}: ${evidence}`,
-  })
-  let through = Math.max(start, mustReach)
-  for (let i = index; i < events.length; i++) through = Math.max(through, events[i]!.revision)
-  let at = index
-  let reached = start
-  for (
-    let i = countUpTo(changes.length, (i) => changes[i]!.revision, start);
-    i < changes.length && changes[i]!.revision <= through;
-    i++
-  ) {
-    const change = changes[i]!
-    const expected = expectedEvent(change, scope)
-    if (!expected) continue
-    if (change.after !== undefined) {
-      // No watch has seen this delete; one that covers all possible revisions of it should have.
-      if (start <= change.after)
-        return fault(
-          'a watch delivers every change',
-          `${showKey(change.key)} was deleted after ${change.after} and by ${change.revision}, which was not delivered`,
-        )
-      continue
-    }
-    for (; events[at]?.type === 'BOOKMARK'; at++) {
-      const { revision } = events[at]!
-      if (revision >= change.revision)
-        return fault('a bookmark is not ahead of events', `a bookmark has ${revision}, before ${showEvent(expected)}`)
-      if (revision < reached) return fault('bookmarks do not go back', `a bookmark has ${revision} after ${reached}`)
-      reached = revision
-    }
-    const event = events[at]
-    if (event === undefined) {
-      const reach = `it had the time to deliver everything up to ${mustReach}`
-      return fault(
-        'a watch delivers every change',
-        `${showEvent(expected)} never came; ${watch.end ? `it ${watch.end}` : reach}`,
-      )
-    }
-    const { revision } = event
-    if (event.type === 'BOOKMARK') continue
-    if (revision > change.revision)
-      return fault(
-        'a watch delivers every change',
-        `${showEvent(expected)} is missing: ${showEvent(event)} came instead`,
-      )
-    if (revision < change.revision)
-      return fault(
-        revision <= reached ? 'a watch delivers changes once and in order' : 'a watch delivers only changes',
-        `${showEvent(event)} came, expected ${showEvent(expected)}`,
-      )
-    if (event.type !== expected.type || event.key !== expected.key || event.count !== expected.count)
-      return fault('a watch delivers the changes', `${showEvent(event)} came, expected ${showEvent(expected)}`)
-    reached = revision
-    at++
-  }
-  for (; at < events.length; at++) {
-    const event = events[at]!
-    if (event.type !== 'BOOKMARK')
-      return fault(
-        event.revision <= reached ? 'a watch delivers changes once and in order' : 'a watch delivers only changes',
-        `${showEvent(event)} came after ${reached}`,
-      )
-    if (event.revision < reached)
-      return fault('bookmarks do not go back', `a bookmark has ${event.revision} after ${reached}`)
-    reached = event.revision
-  }
-  if (
-    watch.end === 'expired' &&
-    typeof watch.from === 'number' &&
-    (events.at(-1)?.revision ?? watch.from) >= history.compactable
-  )
-    return fault(
-      'history that was not compacted is available',
-      `it expired; nothing after ${history.compactable} was compacted`,
-    )
-  return undefined
 }

@@ -47,63 +47,53 @@ export function itemsOf(target: Target, kind: Kind, objects: readonly Seen[]): I
 export async function list(
   target: Target,
   connection: Connection,
-  { scope, mode, wanted = 0, limit = 0, label = 'a list' }: ListRequest,
+  request: ListRequest,
 ): Promise<ListSeen | undefined> {
-  const sent = performance.now()
-  const items: Item[] = []
-  const pages: { revision: number; items: number; remaining?: number }[] = []
-  const query: Record<string, string> = queryOf(mode, wanted, limit)
+  const { scope, limit = 0, label = 'a list' } = request
   const what = `${label}${limit ? ` in pages of ${limit}` : ''}`
   try {
-    for (;;) {
-      const { status, text, at } = await connection.request('GET', pathOf(scope, query))
-      if (status === 410) {
-        const revision = pages[0]?.revision ?? wanted
-        target.observations.push({
-          what: 'expired',
-          scope,
-          wanted: revision,
-          sent,
-          answered: at,
-          connection: connection.name,
-          label: what,
-        })
-        return undefined
-      }
-      if (status !== 200) {
-        if (status !== 429) target.unexpected(`${what} of ${scope.kind}`, status, text)
-        return undefined
-      }
-      const { metadata, items: objects } = JSON.parse(text) as ListAnswer
-      for (const item of itemsOf(target, scope.kind, objects)) items.push(item)
-      const revision = Number(metadata.resourceVersion)
-      pages.push({ revision, items: objects.length, remaining: metadata.remainingItemCount })
-      if (!metadata.continue) {
-        const seen: ListSeen = {
-          what: 'list',
-          scope,
-          mode,
-          wanted,
-          revision: pages[0]!.revision,
-          items,
-          pages,
-          sent,
-          answered: at,
-          connection: connection.name,
-          label: what,
-        }
-        target.observations.push(seen)
-        return seen
-      }
-      for (const name of Object.keys(query)) delete query[name]
-      Object.assign(query, { limit: String(limit), continue: metadata.continue })
-    }
+    return await listPages(target, connection, request, what)
   } catch (error) {
     if (error instanceof SyntaxError)
       target.fault('answers are whole', `${what} of ${scope.kind}: ${error.message.slice(-200)}`)
     else if (error instanceof LateAnswerError) target.fault('requests are answered', error.message)
     else if (!(error instanceof NoAnswerError)) throw error
     return undefined
+  }
+}
+
+async function listPages(
+  target: Target,
+  connection: Connection,
+  { scope, mode, wanted = 0, limit = 0 }: ListRequest,
+  label: string,
+): Promise<ListSeen | undefined> {
+  const request = { scope, sent: performance.now(), connection: connection.name, label }
+  const items: Item[] = []
+  const pages: { revision: number; items: number; remaining?: number }[] = []
+  let query = queryOf(mode, wanted, limit)
+  for (;;) {
+    const { status, text, at: answered } = await connection.request('GET', pathOf(scope, query))
+    if (status === 410) {
+      const revision = pages[0]?.revision ?? wanted
+      target.observations.push({ what: 'expired', ...request, wanted: revision, answered })
+      return undefined
+    }
+    if (status !== 200) {
+      if (status !== 429) target.unexpected(`${label} of ${scope.kind}`, status, text)
+      return undefined
+    }
+    const { metadata, items: objects } = JSON.parse(text) as ListAnswer
+    for (const item of itemsOf(target, scope.kind, objects)) items.push(item)
+    const revision = Number(metadata.resourceVersion)
+    pages.push({ revision, items: objects.length, remaining: metadata.remainingItemCount })
+    if (!metadata.continue) {
+      const { revision } = pages[0]!
+      const seen: ListSeen = { what: 'list', ...request, mode, wanted, revision, items, pages, answered }
+      target.observations.push(seen)
+      return seen
+    }
+    query = { limit: String(limit), continue: metadata.continue }
   }
 }
 

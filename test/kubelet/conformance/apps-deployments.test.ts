@@ -1,0 +1,9 @@
+/** The conformance suite of Deployments, on containerd. */
+import { describe } from 'node:test'
+import { deploymentSuite } from '../../conformance/suites/deployments.ts'
+import { inNamespaces } from '../support/in-namespaces.ts'
+import { realNodes } from '../support/real-nodes.ts'
+
+await inNamespaces(import.meta.filename, () =>
+  describe('Deployments on containerd', { concurrency: 8 }, () => deploymentSuite(realNodes())),
+)

@@ -1,0 +1,143 @@
+/** A runtime in the namespaces of a test, with folders of its own, and a client of it. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import type { ContainerConfig as CriContainerConfig, PodSandboxConfig } from '#protobuf/cri-runtime_pb.js'
+import { type ContainerConfig, CriRuntime, type SandboxConfig } from '../../../src/kubelet/cri/runtime.ts'
+import { OciExecutor } from '../../../src/runtime/executors/oci/oci-executor.ts'
+import { type RunningRuntime, startRuntime } from '../../../src/runtime/runtime.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { folderImages } from './folder-images.ts'
+
+const network = (folder: string) => ({
+  cniVersion: '1.0.0',
+  name: 'pods',
+  plugins: [
+    {
+      type: 'bridge',
+      bridge: 'cni0',
+      isGateway: true,
+      ipMasq: true,
+      hairpinMode: true,
+      ipam: {
+        type: 'host-local',
+        ranges: [[{ subnet: '10.88.0.0/16' }]],
+        routes: [{ dst: '0.0.0.0/0' }],
+        dataDir: join(folder, 'networks'),
+      },
+    },
+    { type: 'portmap', capabilities: { portMappings: true } },
+  ],
+})
+
+type NewSandbox = Exclude<SandboxConfig, PodSandboxConfig>
+type NewContainer = Exclude<ContainerConfig, CriContainerConfig>
+
+export class TestRuntime {
+  readonly folder: string
+  readonly client: CriRuntime
+  readonly log: string[] = []
+  #runtime: RunningRuntime | undefined
+  #names = 0
+
+  private constructor(folder: string) {
+    this.folder = folder
+    this.client = new CriRuntime(`unix://${folder}/runtime.sock`)
+  }
+
+  static async start(): Promise<TestRuntime> {
+    const folder = mkdtempSync(join(tmpdir(), 't8s-runtime-'))
+    execFileSync('mount', ['--make-rshared', '/'])
+    execFileSync('sh', [
+      '-c',
+      'if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi; ip link set lo up',
+    ])
+    mkdirSync(join(folder, 'cni'))
+    writeFileSync(join(folder, 'cni/10-pods.conflist'), JSON.stringify(network(folder)))
+    const runtime = new TestRuntime(folder)
+    await runtime.startServer()
+    after(() => runtime.#end())
+    return runtime
+  }
+
+  async startServer(): Promise<void> {
+    const { folder } = this
+    this.#runtime = await startRuntime({
+      socket: join(folder, 'runtime.sock'),
+      root: join(folder, 'root'),
+      state: join(folder, 'state'),
+      executor: await OciExecutor.create({ program: 'crun', root: join(folder, 'state/crun') }),
+      images: folderImages(join(folder, 'images')),
+      imageCalls: {} as never,
+      network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'] },
+      streamPort: 0,
+      log: (line) => void this.log.push(line),
+    })
+  }
+
+  async stopServer(): Promise<void> {
+    await this.#runtime?.stop()
+  }
+
+  /** Runs a sandbox of a unique name. */
+  async sandbox(config: NewSandbox = {}): Promise<{ readonly id: string; readonly config: NewSandbox }> {
+    const name = `pod-${++this.#names}`
+    const full: NewSandbox = {
+      metadata: { name, namespace: 'default', uid: name },
+      hostname: name,
+      logDirectory: join(this.folder, 'logs', name),
+      ...config,
+    }
+    return { id: await this.client.runSandbox(full), config: full }
+  }
+
+  /** Creates and starts a container that runs a script. */
+  async run(
+    sandbox: { readonly id: string; readonly config: SandboxConfig },
+    script: string,
+    config: NewContainer = {},
+  ): Promise<string> {
+    const name = `container-${++this.#names}`
+    const full: NewContainer = {
+      metadata: { name },
+      image: { image: 'busybox' },
+      command: ['sh', '-c', script],
+      logPath: `${name}.log`,
+      ...config,
+    }
+    const id = await this.client.createContainer(sandbox.id, full, sandbox.config)
+    await this.client.startContainer(id)
+    return id
+  }
+
+  /** The lines of a container's log as `STREAM TAG TEXT`. */
+  async logOf(id: string): Promise<string[]> {
+    const { logPath = '' } = (await this.client.containerStatus(id)) ?? {}
+    return linesIn(logPath).map((line) => line.slice(line.indexOf(' ') + 1))
+  }
+
+  /** Resolves with the status when the container has ended. */
+  ended(id: string) {
+    return waitFor(`container ${id} has ended`, async () => {
+      const status = await this.client.containerStatus(id)
+      return status?.state === 2 && status
+    })
+  }
+
+  async #end(): Promise<void> {
+    for (const { id } of await this.client.sandboxes()) {
+      await this.client.stopSandbox(id)
+      await this.client.removeSandbox(id)
+    }
+    this.client.close()
+    await this.stopServer()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+function linesIn(file: string): string[] {
+  const text = readFileSync(file, 'utf8')
+  return text.split('\n').slice(0, -1)
+}
