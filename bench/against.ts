@@ -7,9 +7,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Kind } from './load/objects.ts'
+import { type Generator, measure } from './load/run-load.ts'
 import { median, print } from './report.ts'
-import { type Generator, type Kind, measure } from './run-load.ts'
-import { type Server, startServer, stopServer } from './server.ts'
+import { type Server, startServer, stopServer } from './server/server.ts'
 
 export interface Comparison {
   readonly directory: string
@@ -27,7 +28,7 @@ export interface Comparison {
 }
 
 /** CPU time per request of both in one round, in ms. */
-type Pair = readonly [here: number, there: number]
+type Pair = readonly [ours: number, theirs: number]
 
 /**
  * Loads both servers for some rounds and prints the CPU time per request and the ratio. Servers that are restarted each
@@ -46,9 +47,9 @@ export async function benchAgainst(comparison: Comparison): Promise<void> {
   }
   const ms = (value: number): string => value.toFixed(3)
   print([
-    [`CPU ms per request, medians of ${rounds}`, 'here', 'there', 'ratio', 'ratios from', 'to'],
+    [`CPU ms per request, medians of ${rounds}`, 'this', 'other', 'ratio', 'ratios from', 'to'],
     ...Array.from(pairs, ([name, measured]) => {
-      const ratios = measured.map(([here, there]) => here / there).toSorted((a, b) => a - b)
+      const ratios = measured.map(([ours, theirs]) => ours / theirs).toSorted((a, b) => a - b)
       const sides = [0, 1].map((side) => ms(median(measured.map((pair) => pair[side]!))))
       return [name, ...sides, ...[median(ratios), ratios[0]!, ratios.at(-1)!].map((ratio) => ratio.toFixed(2))]
     }),
@@ -61,13 +62,13 @@ async function withServers(
   use: (servers: readonly [Server, Server]) => Promise<void>,
 ): Promise<void> {
   const { directory, tokenFile, other, restMs } = comparison
-  const here = await startServer(made(directory, `here${name}`), tokenFile)
+  const ours = await startServer(newFolder(directory, `ours${name}`), tokenFile)
   try {
-    const there = await startOther(other, made(directory, `there${name}`), tokenFile)
+    const theirs = await startOther(other, newFolder(directory, `theirs${name}`), tokenFile)
     await delay(restMs)
-    await use([here, there]).finally(() => stopServer(there))
+    await use([ours, theirs]).finally(() => stopServer(theirs))
   } finally {
-    await stopServer(here)
+    await stopServer(ours)
   }
 }
 
@@ -107,15 +108,16 @@ async function measurePair(
 
 /** Starts the other server with its own benchmark code, which knows its flags. */
 async function startOther(other: string, directory: string, tokenFile: string): Promise<Server> {
-  const module = join(other, 'bench/server.ts')
-  if (!existsSync(module))
+  // Older versions have it in bench/.
+  const module = ['bench/server/server.ts', 'bench/server.ts'].map((path) => join(other, path)).find(existsSync)
+  if (!module)
     throw new Error(`--against ${other}: no checkout of this project; create one with git worktree add ${other} COMMIT`)
   execFileSync(join(other, 't8s'), ['version'], { stdio: 'ignore' })
-  const { startServer: start } = (await import(module)) as typeof import('./server.ts')
+  const { startServer: start } = (await import(module)) as typeof import('./server/server.ts')
   return start(directory, tokenFile)
 }
 
-function made(directory: string, name: string): string {
+function newFolder(directory: string, name: string): string {
   const path = join(directory, name)
   mkdirSync(path)
   return path

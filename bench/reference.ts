@@ -2,7 +2,7 @@
  * The numbers of kube-apiserver 1.28 with etcd 3.4 on a machine of two cores, with kload on the same cores, and our
  * targets.
  */
-import type { Kind } from './run-load.ts'
+import type { Kind } from './load/objects.ts'
 
 /** Operations per second by phase; `watch` counts events. */
 export const upstream: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {

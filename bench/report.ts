@@ -1,4 +1,6 @@
 /** Prints the table of a benchmark, with the numbers of kube-apiserver. */
+
+import type { MeasuredPhase } from './load/run-load.ts'
 import {
   cpuTargetRatio,
   idleMegabytes,
@@ -9,7 +11,6 @@ import {
   upstreamCpuMs,
   watchP99Ms,
 } from './reference.ts'
-import type { MeasuredPhase } from './run-load.ts'
 
 export interface Measurements {
   /** Times from start to /readyz in ms. */

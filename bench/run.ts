@@ -12,24 +12,26 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { benchAgainst } from './against.ts'
-import { benchApply } from './apply.ts'
-import { benchAuthorization } from './authorization.ts'
-import { benchClusterStarts, benchMemoryStarts } from './cluster-starts.ts'
 import { allLines, benchControllers } from './controllers/index.ts'
-import { benchCustom } from './custom-resources.ts'
-import { benchEnvtest } from './envtest.ts'
+import { benchCustom } from './custom-resources/custom-resources.ts'
+import { benchRules } from './custom-resources/validation-rules.ts'
+import { benchApply } from './in-process/apply.ts'
+import { benchAuthorization } from './in-process/authorization.ts'
+import { benchPatterns } from './in-process/patterns.ts'
+import { benchScheduler } from './in-process/scheduler.ts'
+import { benchKubelet } from './kubelet/index.ts'
+import type { Kind } from './load/objects.ts'
+import { allPhases, type Generator, load, type MeasuredPhase, measure } from './load/run-load.ts'
 import { benchNodes } from './nodes/index.ts'
-import { overload } from './overload.ts'
-import { benchPatterns } from './patterns.ts'
+import { overload } from './overload/index.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
-import { users } from './rights.ts'
-import { allPhases, type Generator, type Kind, load, type MeasuredPhase, measure } from './run-load.ts'
-import { benchScheduler } from './scheduler.ts'
-import { launcher, residentMegabytes, startServer, stopServer } from './server.ts'
+import { users } from './server/rights.ts'
+import { launcher, residentMegabytes, startServer, stopServer } from './server/server.ts'
 import { soak } from './soak.ts'
-import { benchStarts } from './starts.ts'
-import { benchRules } from './validation-rules.ts'
+import { benchClusterStarts, benchMemoryStarts } from './starts/cluster-starts.ts'
+import { benchStarts } from './starts/command-starts.ts'
+import { benchEnvtest } from './starts/envtest.ts'
 
 const help = `npm run bench -- [flags]
 --kind pods|configmaps   (default: both)
@@ -52,6 +54,7 @@ const help = `npm run bench -- [flags]
 --lines LINE,…           with --controllers: ${allLines.join(', ')}
 --scheduler              only: the scheduler, with clusters in memory
 --nodes                  only: simulated nodes: 5,000 at rest, and the start of pods on 1,000
+--kubelet                only: the kubelet on containerd: starts, exec, logs, resources (needs root)
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
 --custom                 only: custom resources compared with ConfigMaps, and hundreds of definitions
@@ -81,6 +84,7 @@ const { values: flags } = parseArgs({
     lines: { type: 'string', default: allLines.join(',') },
     scheduler: { type: 'boolean', default: false },
     nodes: { type: 'boolean', default: false },
+    kubelet: { type: 'boolean', default: false },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -93,6 +97,7 @@ else if (flags.envtest) await benchEnvtest()
 else if (flags.apply) benchApply()
 else if (flags.authorization) await benchAuthorization()
 else if (flags.patterns) benchPatterns()
+else if (flags.kubelet) await benchKubelet()
 else if (flags.scheduler) await benchScheduler()
 else await bench()
 
@@ -177,7 +182,7 @@ async function bareServer(directory: string, generator: Generator): Promise<numb
   const pki = join(directory, 'data/pki')
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')],
+    [join(import.meta.dirname, 'server/bare-server.ts'), join(pki, 'apiserver.crt'), join(pki, 'apiserver.key')],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

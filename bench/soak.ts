@@ -3,9 +3,10 @@
  * a restart.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Kind } from './load/objects.ts'
+import { type Generator, measure } from './load/run-load.ts'
 import { soakMegabytes } from './reference.ts'
-import { type Generator, type Kind, measure } from './run-load.ts'
-import { directoryMegabytes, memoryOf, type Server, startServer, stopServer } from './server.ts'
+import { directoryMegabytes, memoryOf, type Server, startServer, stopServer } from './server/server.ts'
 
 export interface SoakOptions {
   readonly directory: string

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bearerToken, type Client, configMaps, connectTo, type Resource } from '../../src/client/index.ts'
 import { collectionPath } from '../../src/client/resource.ts'
-import { namespace, token } from '../rights.ts'
-import { cpuMs, type Server, startServer, stopServer } from '../server.ts'
+import { namespace, token } from '../server/rights.ts'
+import { cpuMs, type Server, startServer, stopServer } from '../server/server.ts'
 
 export interface Bench {
   readonly server: Server

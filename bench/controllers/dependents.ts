@@ -1,6 +1,6 @@
 /** Deletes the owner of twenty thousand objects; measures the time until they are deleted too. */
 import { configMaps, type DeleteOptions } from '../../src/client/index.ts'
-import { namespace } from '../rights.ts'
+import { namespace } from '../server/rights.ts'
 import { type Bench, countOf, cpuSeconds, many, until } from './bench.ts'
 import type { Measured } from './index.ts'
 

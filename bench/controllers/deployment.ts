@@ -1,7 +1,7 @@
 /** Scales a Deployment from 0 to a thousand pods and back, with concurrent reads. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Deployment, deployments, pods } from '../../src/client/index.ts'
-import { namespace } from '../rights.ts'
+import { namespace } from '../server/rights.ts'
 import { type Bench, countOf, cpuSeconds, until } from './bench.ts'
 import type { Measured } from './index.ts'
 

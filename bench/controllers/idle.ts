@@ -1,6 +1,6 @@
 /** Resources of an idle cluster. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { residentMegabytes } from '../server.ts'
+import { residentMegabytes } from '../server/server.ts'
 import { type Bench, cpuSeconds } from './bench.ts'
 import type { Measured } from './index.ts'
 

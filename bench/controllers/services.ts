@@ -4,7 +4,7 @@
  */
 import { type Client, type EndpointSlice, endpointSlices, nodes, pods, services } from '../../src/client/index.ts'
 import { Informer } from '../../src/client/informers/informer.ts'
-import { namespace } from '../rights.ts'
+import { namespace } from '../server/rights.ts'
 import { type Bench, cpuSeconds, many } from './bench.ts'
 import type { Measured } from './index.ts'
 
@@ -65,14 +65,14 @@ async function untilComplete(client: Client, work: () => Promise<void>): Promise
   })
   const stopping = new AbortController()
   const running = informer.run(stopping.signal)
-  const late = setTimeout(
+  const timeout = setTimeout(
     () => complete.reject(new Error(`${incomplete.size} Services lack endpoints after ${slicesLimitMs / 1000} s`)),
     slicesLimitMs,
   )
   try {
     await Promise.all([work(), complete.promise])
   } finally {
-    clearTimeout(late)
+    clearTimeout(timeout)
     stopping.abort()
     await running
   }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Client, connectTo, type Deployment, deployments, nodes } from '../../src/client/index.ts'
-import { launcher } from '../server.ts'
+import { launcher } from '../server/server.ts'
 
 export interface Cluster {
   readonly process: ChildProcess

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { deployments, pods } from '../../src/client/index.ts'
 import { print } from '../report.ts'
-import { cpuMs, memoryOf, type Server, stopServer } from '../server.ts'
+import { cpuMs, memoryOf, type Server, stopServer } from '../server/server.ts'
 import { type Cluster, deploymentOf, namespace, peakMegabytes, rollOut, startFleet, until } from './fleet.ts'
 import type { GetTask } from './get-times.ts'
 

@@ -13,7 +13,7 @@ import { auditPolicy, prepare } from './rights.ts'
  */
 const fewControllers = ['serviceaccount', 'root-ca-cert-publisher']
 
-export const launcher = join(import.meta.dirname, '../t8s')
+export const launcher = join(import.meta.dirname, '../../t8s')
 
 export interface Server {
   readonly process: ChildProcess

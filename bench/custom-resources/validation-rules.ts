@@ -3,9 +3,9 @@
  * created and replaced in alternation, and the server's CPU time per write is compared.
  */
 import { Agent, request } from 'node:https'
-import { median } from './report.ts'
-import { token } from './rights.ts'
-import { cpuMs, residentMegabytes, startServer, stopServer } from './server.ts'
+import { median } from '../report.ts'
+import { token } from '../server/rights.ts'
+import { cpuMs, residentMegabytes, type Server, startServer, stopServer } from '../server/server.ts'
 
 /** Because of noise: many short rounds, alternating between the kinds; the median counts. */
 const rounds = 15
@@ -107,19 +107,97 @@ const kinds = [
   { plural: 'ruleds', kind: 'Ruled', ruled: true },
 ] as const
 
+interface Response {
+  readonly status: number
+  readonly text: string
+}
+
+/** Costs of writes of a kind in µs of the server's CPU time, one per round. */
+interface Costs {
+  readonly create: number[]
+  readonly replace: number[]
+}
+
 /** Each round writes `objects / 4` of each kind. */
 export async function benchRules(directory: string, tokenFile: string, objects: number): Promise<void> {
-  const count = Math.ceil(objects / 4)
   const server = await startServer(directory, tokenFile)
-  const agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false })
-  const send = (
-    method: string,
-    path: string,
-    body?: Schema,
-  ): Promise<{ readonly status: number; readonly text: string }> =>
-    new Promise((resolve, reject) => {
+  const writer = new Writer(server, Math.ceil(objects / 4))
+  try {
+    for (const { plural, kind, ruled } of kinds) await writer.define(plural, kind, ruled)
+    const costs = kinds.map((): Costs => ({ create: [], replace: [] }))
+    for (let round = 0; round < rounds; round++)
+      for (const [at, { plural, kind }] of kinds.entries()) {
+        const { create, replace } = await writer.writeObjects(plural, kind, round)
+        costs[at]?.create.push(create)
+        costs[at]?.replace.push(replace)
+      }
+    printCosts(costs)
+    console.log(`resident ${residentMegabytes(server).toFixed(0)} MB`)
+  } finally {
+    writer.close()
+    await stopServer(server)
+  }
+}
+
+class Writer {
+  readonly #server: Server
+  /** Number of objects per round. */
+  readonly #count: number
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false })
+
+  constructor(server: Server, count: number) {
+    this.#server = server
+    this.#count = count
+  }
+
+  /** Creates a definition and waits until it is served. */
+  async define(plural: string, kind: string, ruled: boolean): Promise<void> {
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const { status, text } = await this.#send('POST', path, definition(plural, kind, ruled))
+    if (status !== 201) throw new Error(`definition failed with ${status}: ${text}`)
+    while ((await this.#send('GET', `/apis/${group}/v1/${plural}`)).status !== 200)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  /** Creates and replaces the objects of a round; returns the cost of one write of each, in µs. */
+  async writeObjects(plural: string, kind: string, round: number): Promise<{ create: number; replace: number }> {
+    const path = `/apis/${group}/v1/namespaces/default/${plural}`
+    const versions: string[] = []
+    const name = (i: number): string => `object-${round}-${i}`
+    const create = await this.#measure(201, async (i) => {
+      const response = await this.#send('POST', path, object(kind, name(i), 2))
+      versions[i] = /"resourceVersion":"(\d+)"/.exec(response.text)?.[1] ?? ''
+      return response
+    })
+    const replace = await this.#measure(200, (i) =>
+      this.#send('PUT', `${path}/${name(i)}`, object(kind, name(i), 3, versions[i])),
+    )
+    return { create, replace }
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  /** Sends a request per object and returns the server's CPU time for each, in µs. */
+  async #measure(expected: number, sendOne: (i: number) => Promise<Response>): Promise<number> {
+    const before = cpuMs(this.#server) ?? 0
+    let next = 0
+    const client = async (): Promise<void> => {
+      while (next < this.#count) {
+        const { status, text } = await sendOne(next++)
+        if (status !== expected) throw new Error(`failed with ${status}: ${text}`)
+      }
+    }
+    await Promise.all(Array.from({ length: clients }, client))
+    return (((cpuMs(this.#server) ?? 0) - before) * 1000) / this.#count
+  }
+
+  #send(method: string, path: string, body?: Schema): Promise<Response> {
+    const { url } = this.#server
+    return new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const sent = request(new URL(path, server.url), { method, agent, headers }, (response) => {
+      const sent = request(new URL(path, url), { method, agent: this.#agent, headers }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
@@ -127,59 +205,18 @@ export async function benchRules(directory: string, tokenFile: string, objects: 
       sent.on('error', reject)
       sent.end(body && JSON.stringify(body))
     })
-  /** Sends `count` requests and returns the server's CPU time for each, in µs. */
-  const measured = async (wanted: number, one: (i: number) => ReturnType<typeof send>): Promise<number> => {
-    const before = cpuMs(server) ?? 0
-    let next = 0
-    const client = async (): Promise<void> => {
-      while (next < count) {
-        const { status, text } = await one(next++)
-        if (status !== wanted) throw new Error(`failed with ${status}: ${text}`)
-      }
-    }
-    await Promise.all(Array.from({ length: clients }, client))
-    return (((cpuMs(server) ?? 0) - before) * 1000) / count
   }
-  try {
-    for (const { plural, kind, ruled } of kinds) {
-      const { status, text } = await send(
-        'POST',
-        '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-        definition(plural, kind, ruled),
-      )
-      if (status !== 201) throw new Error(`definition failed with ${status}: ${text}`)
-      while ((await send('GET', `/apis/${group}/v1/${plural}`)).status !== 200)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-    }
-    const results = kinds.map(() => ({ create: [] as number[], replace: [] as number[] }))
-    for (let round = 0; round < rounds; round++)
-      for (const [at, { plural, kind }] of kinds.entries()) {
-        const path = `/apis/${group}/v1/namespaces/default/${plural}`
-        const versions: string[] = []
-        const name = (i: number): string => `object-${round}-${i}`
-        const create = async (i: number) => {
-          const answer = await send('POST', path, object(kind, name(i), 2))
-          versions[i] = /"resourceVersion":"(\d+)"/.exec(answer.text)?.[1] ?? ''
-          return answer
-        }
-        results[at]?.create.push(await measured(201, create))
-        results[at]?.replace.push(
-          await measured(200, (i) => send('PUT', `${path}/${name(i)}`, object(kind, name(i), 3, versions[i]))),
-        )
-      }
-    for (const verb of ['create', 'replace'] as const) {
-      // The first rounds warm the server up.
-      const [plain = [], ruled = []] = results.map((result) => result[verb].slice(2))
-      const more = median(ruled.map((cost, round) => cost - (plain[round] ?? 0)))
-      const verdict = more <= targetMicroseconds ? '' : ': MISSED'
-      console.log(
-        `${verb}: ${median(plain).toFixed(0)} µs CPU per write without rules, ${median(ruled).toFixed(0)} µs with ` +
-          `20: ${more.toFixed(0)} µs more, target ≤ ${targetMicroseconds} µs${verdict}`,
-      )
-    }
-    console.log(`resident ${residentMegabytes(server).toFixed(0)} MB`)
-  } finally {
-    agent.destroy()
-    await stopServer(server)
+}
+
+function printCosts(costs: readonly Costs[]): void {
+  for (const verb of ['create', 'replace'] as const) {
+    // The first rounds warm the server up.
+    const [plain = [], ruled = []] = costs.map((cost) => cost[verb].slice(2))
+    const more = median(ruled.map((cost, round) => cost - (plain[round] ?? 0)))
+    const verdict = more <= targetMicroseconds ? '' : ': MISSED'
+    console.log(
+      `${verb}: ${median(plain).toFixed(0)} µs CPU per write without rules, ${median(ruled).toFixed(0)} µs with ` +
+        `20: ${more.toFixed(0)} µs more, target ≤ ${targetMicroseconds} µs${verdict}`,
+    )
   }
 }

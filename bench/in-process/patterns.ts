@@ -2,8 +2,8 @@
  * `npm run bench -- --patterns`: the time of patterns that schemas of real operators have: to compile one, the first
  * test, which builds the automaton, and later ones.
  */
-import { linearRegexp } from '../src/lib/linear-regexp/index.ts'
-import { print } from './report.ts'
+import { linearRegexp } from '../../src/lib/linear-regexp/index.ts'
+import { print } from '../report.ts'
 
 const dnsLabel = '[a-z0-9]([-a-z0-9]*[a-z0-9])?'
 const number = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))'

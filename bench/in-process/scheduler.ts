@@ -3,10 +3,10 @@
  * of upstream's scheduler_perf, which are for larger machines. Asserts nothing.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Pod } from '../src/client/kinds.ts'
-import { MemoryCluster } from '../src/scheduler/testing/memory-cluster.fixture.ts'
-import { memoryScheduler } from '../src/scheduler/testing/memory-scheduler.fixture.ts'
-import { aNode, aPod, withRequests } from '../src/scheduler/testing/objects.fixture.ts'
+import type { Pod } from '../../src/client/kinds.ts'
+import { MemoryCluster } from '../../src/scheduler/testing/memory-cluster.fixture.ts'
+import { memoryScheduler } from '../../src/scheduler/testing/memory-scheduler.fixture.ts'
+import { aNode, aPod, withRequests } from '../../src/scheduler/testing/objects.fixture.ts'
 
 interface Workload {
   readonly name: string

@@ -5,7 +5,13 @@
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { type Assets, assets, type ControlPlane, sharedPid, startControlPlane } from '../test/envtest/control-plane.ts'
+import {
+  type Assets,
+  assets,
+  type ControlPlane,
+  sharedPid,
+  startControlPlane,
+} from '../../test/envtest/control-plane.ts'
 
 const rounds = 5
 const pairs = 20

@@ -7,12 +7,12 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
-import type { Crowd } from './overload-crowd.ts'
-import { type Lease, type Renewals, send } from './overload-leases.ts'
-import { newTally, type Tally } from './overload-tally.ts'
-import { print } from './report.ts'
-import { token, users } from './rights.ts'
-import { residentMegabytes, startServer, stopServer } from './server.ts'
+import { print } from '../report.ts'
+import { token, users } from '../server/rights.ts'
+import { residentMegabytes, startServer, stopServer } from '../server/server.ts'
+import type { Crowd } from './crowd.ts'
+import { type Lease, type Renewals, send } from './leases.ts'
+import { newTally, type Tally } from './tally.ts'
 
 const clients = 200
 /** A third of the clients. */
@@ -109,10 +109,10 @@ export async function overload(directory: string, tokenFile: string, seconds: nu
   try {
     await makeLevel(server.url)
     const { url } = server
-    const others = fork(join(import.meta.dirname, 'overload-crowd.ts'), [
+    const others = fork(join(import.meta.dirname, 'crowd.ts'), [
       JSON.stringify({ port: Number(new URL(url).port), seconds, clients } satisfies Crowd),
     ])
-    const renewing = fork(join(import.meta.dirname, 'overload-leases.ts'), [
+    const renewing = fork(join(import.meta.dirname, 'leases.ts'), [
       JSON.stringify({ url, seconds, leases } satisfies Renewals),
     ])
     const [crowd, system] = await Promise.all([tallyOf(others), tallyOf(renewing)])

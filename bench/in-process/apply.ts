@@ -3,12 +3,12 @@
  * into the live object with its managers, decoding, defaulting, validation and encoding. The phases `apply` and
  * `apply-same` measure whole requests.
  */
-import { deployments } from '../src/api/apps/deployment.ts'
-import { applyPatch } from '../src/apiserver/apply/index.ts'
-import { ServedResource } from '../src/apiserver/registry/served-resource.ts'
-import { decodeApplied } from '../src/apiserver/request/bodies/read-applied.ts'
-import type { KubeObject } from '../src/machinery/object.ts'
-import { deploymentOf } from './deployment.ts'
+import { deployments } from '../../src/api/apps/deployment.ts'
+import { applyPatch } from '../../src/apiserver/apply/index.ts'
+import { ServedResource } from '../../src/apiserver/registry/served-resource.ts'
+import { decodeApplied } from '../../src/apiserver/request/bodies/read-applied.ts'
+import type { KubeObject } from '../../src/machinery/object.ts'
+import { deploymentOf } from '../load/deployment.ts'
 
 const rounds = 3000
 const target = 1500

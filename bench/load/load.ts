@@ -4,15 +4,17 @@
  * does, and one for each watcher.
  */
 
-import { type ClientHttp2Session, connect } from 'node:http2'
+import type { ClientHttp2Session } from 'node:http2'
 import { parseArgs } from 'node:util'
 import { deploymentOf } from './deployment.ts'
+import { type Kind, nameOf, namespace, objectOf } from './objects.ts'
+import { openSession } from './session.ts'
+import { openWatcher } from './watcher.ts'
 
 export interface LoadOptions {
   readonly url: string
   readonly token: string
-  /** Gadgets are custom resources, defined in `custom-resources.ts`. */
-  readonly kind: 'pods' | 'configmaps' | 'gadgets'
+  readonly kind: Kind
   readonly n: number
   readonly clients: number
   readonly lists: number
@@ -32,40 +34,16 @@ export interface PhaseResult {
   readonly firstFailure?: string
 }
 
-const namespace = 'bench'
-const nameOf = (i: number): string => `o-${String(i).padStart(6, '0')}`
-
-/** Byte for byte the objects of kload. */
-const objectOf = (kind: LoadOptions['kind'], i: number): string =>
-  kind === 'pods'
-    ? `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench",` +
-      `"shard":"${i % 10}"},"annotations":{"note":"${'x'.repeat(200)}"}},"spec":{"nodeSelector":{"never":"here"},` +
-      '"containers":[{"name":"main","image":"registry.example/app:1","command":["sleep","1000"],"env":[{"name":"A",' +
-      '"value":"1"},{"name":"B","value":"2"}],"ports":[{"containerPort":8080}],"resources":{"requests":{"cpu":' +
-      '"10m","memory":"16Mi"}},"readinessProbe":{"httpGet":{"path":"/healthz","port":8080}}}]}}'
-    : kind === 'gadgets'
-      ? `{"apiVersion":"bench.example.com/v1","kind":"Gadget","metadata":{"name":"${nameOf(i)}","labels":` +
-        `{"app":"bench","shard":"${i % 10}"}},"spec":{"k":"${'x'.repeat(1000)}"}}`
-      : `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${nameOf(i)}","labels":{"app":"bench",` +
-        `"shard":"${i % 10}"}},"data":{"k":"${'x'.repeat(1000)}"}}`
-
+/** Number of objects in apply phases. */
 const applied = 200
+/** Number of the first object of the phase `watch`. */
+const firstWatched = 900_000
 
 /** The response to a request. */
 interface Reply {
   readonly status: number
   readonly chunks: readonly Buffer[]
   readonly bytes: number
-}
-
-function open(url: string): ClientHttp2Session {
-  const session = connect(url, {
-    rejectUnauthorized: false,
-    settings: { initialWindowSize: 4 * 1024 * 1024, enablePush: false },
-    maxSessionMemory: 1000,
-  })
-  session.on('connect', () => session.setLocalWindowSize(1024 * 1024 * 1024))
-  return session
 }
 
 const percentile = (sorted: readonly number[], share: number): number =>
@@ -78,7 +56,7 @@ class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options
-    this.#session = open(options.url)
+    this.#session = openSession(options.url)
     const root = options.kind === 'gadgets' ? '/apis/bench.example.com/v1' : '/api/v1'
     this.#collection = `${root}/namespaces/${namespace}/${options.kind}`
   }
@@ -241,79 +219,46 @@ class Load {
     }
   }
 
-  /**
-   * Watchers count the objects created during the phase. The delay of an event is measured from before its create was
-   * sent.
-   */
+  /** Creates objects while watchers receive them. */
   async #watch(): Promise<PhaseResult[]> {
     const { watchers, watched, kind, url, token } = this.#options
-    const { chunks } = await this.#send('GET', `${this.#collection}?limit=1`)
-    const { metadata } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
-      metadata: { resourceVersion: string }
-    }
-    const sent: number[] = []
-    const delays: number[] = []
-    let bytes = 0
-    const sessions = await Promise.all(
-      Array.from({ length: watchers }, async () => {
-        const session = open(url)
-        const stream = session.request({
-          ':path': `${this.#collection}?watch=1&timeoutSeconds=120&resourceVersion=${metadata.resourceVersion}`,
-          authorization: `Bearer ${token}`,
-          accept: 'application/json',
-        })
-        await new Promise((resolve, reject) => stream.on('response', resolve).on('error', reject))
-        const all = new Promise<void>((resolve, reject) => {
-          let seen = 0
-          let rest: Buffer | undefined
-          stream.on('data', (data: Buffer) => {
-            bytes += data.length
-            const now = performance.now()
-            let chunk = rest ? Buffer.concat([rest, data]) : data
-            for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10)) {
-              const at = chunk.indexOf('"name":"o-9')
-              if (at >= 0 && at < end && chunk.toString('latin1', 0, 15) === '{"type":"ADDED"') {
-                delays.push(now - sent[Number(chunk.toString('latin1', at + 11, at + 16))]!)
-                if (++seen === watched) resolve()
-              }
-              chunk = chunk.subarray(end + 1)
-            }
-            rest = chunk.length > 0 ? chunk : undefined
-          })
-          stream.on('end', () => reject(new Error(`a watch ended after ${seen} of ${watched} events`)))
-          stream.on('error', reject)
-        })
-        all.catch(() => {})
-        return { session, all }
-      }),
+    const path = `${this.#collection}?watch=1&timeoutSeconds=120&resourceVersion=${await this.#resourceVersion()}`
+    const sentAt: number[] = []
+    const watches = await Promise.all(
+      Array.from({ length: watchers }, () => openWatcher({ url, token, path, expected: watched, sentAt })),
     )
     const started = performance.now()
     const creates = await this.#measure(
       'w-create',
       watched,
       (i) => {
-        sent[i] = performance.now()
-        return this.#send('POST', this.#collection, objectOf(kind, 900_000 + i))
+        sentAt[i] = performance.now()
+        return this.#send('POST', this.#collection, objectOf(kind, firstWatched + i))
       },
       201,
     )
-    await Promise.all(sessions.map(({ all }) => all))
+    await Promise.all(watches.map(({ complete }) => complete))
     const seconds = (performance.now() - started) / 1000
-    for (const { session } of sessions) session.destroy()
-    for (let i = 0; i < watched; i++) await this.#send('DELETE', this.#object(900_000 + i))
-    delays.sort((a, b) => a - b)
-    const failures = watchers * watched - delays.length
-    return [
-      creates,
-      {
-        phase: 'watch',
-        rate: delays.length / seconds,
-        p50: percentile(delays, 0.5),
-        p99: percentile(delays, 0.99),
-        megabytes: bytes / 1e6,
-        failures,
-      },
-    ]
+    for (const watch of watches) watch.close()
+    for (let i = 0; i < watched; i++) await this.#send('DELETE', this.#object(firstWatched + i))
+    const delays = watches.flatMap((watch) => watch.delays).sort((a, b) => a - b)
+    const watch = {
+      phase: 'watch',
+      rate: delays.length / seconds,
+      p50: percentile(delays, 0.5),
+      p99: percentile(delays, 0.99),
+      megabytes: watches.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6,
+      failures: watchers * watched - delays.length,
+    }
+    return [creates, watch]
+  }
+
+  async #resourceVersion(): Promise<string> {
+    const { chunks } = await this.#send('GET', `${this.#collection}?limit=1`)
+    const { metadata } = JSON.parse(Buffer.concat(chunks as Buffer[]).toString()) as {
+      metadata: { resourceVersion: string }
+    }
+    return metadata.resourceVersion
   }
 }
 

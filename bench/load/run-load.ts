@@ -2,11 +2,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { token } from '../server/rights.ts'
+import { cpuMs, type Server } from '../server/server.ts'
 import type { LoadOptions, PhaseResult } from './load.ts'
-import { token } from './rights.ts'
-import { cpuMs, type Server } from './server.ts'
-
-export type Kind = LoadOptions['kind']
+import type { Kind } from './objects.ts'
 
 export const allPhases = [
   'create',

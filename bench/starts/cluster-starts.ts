@@ -8,9 +8,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startCluster } from '../src/cluster/start-cluster.ts'
-import { print } from './report.ts'
-import { launcher, memoryOf } from './server.ts'
+import { startCluster } from '../../src/cluster/start-cluster.ts'
+import { print } from '../report.ts'
+import { launcher, memoryOf } from '../server/server.ts'
 
 interface Start {
   /** As printed by the cluster. */

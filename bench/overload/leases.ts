@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
 import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { newTally, percentile, type Tally } from './overload-tally.ts'
+import { newTally, percentile, type Tally } from './tally.ts'
 
 export interface Lease {
   readonly name: string

@@ -1,12 +1,12 @@
 /**
- * Measures the store on disk: commits, reads, lists, watch replay. `node bench/storage.ts [directory]`; measures the
- * disk of the directory.
+ * Measures the store on disk: commits, reads, lists, watch replay. `node bench/in-process/storage.ts [directory]`
+ * measures the disk of the directory.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openLogStore } from '../src/storage/log/index.ts'
-import { prefixRange, type Store } from '../src/storage/store.ts'
+import { openLogStore } from '../../src/storage/log/index.ts'
+import { prefixRange, type Store } from '../../src/storage/store.ts'
 
 const objectBytes = 2_600
 const objects = 2_000
@@ -32,17 +32,22 @@ try {
   await commits('update, 16 writers, repeated', 40_000, 16, write)
   await commits('update, 64 writers', 40_000, 64, write)
   await commits('update, 1 writer', 2_000, 1, write)
-  const watch = store.watch(pods, 0, { events: () => {}, end: () => {} })
+  const watch = store.watch(pods, await store.currentRevision(), { events: () => {}, end: () => {} })
   await commits('update, 16 writers, watched', 40_000, 16, write)
   watch.stop()
-  const lean = store.watch(pods, 0, { wantsPrevious: false, events: () => {}, end: () => {} })
+  const lean = store.watch(pods, await store.currentRevision(), {
+    wantsPrevious: false,
+    events: () => {},
+    end: () => {},
+  })
   await commits('update, 16 writers, watched without previous', 40_000, 16, write)
   lean.stop()
 
   await repeat('get', 20_000, (i) => store.get(keyOf((i * 7) % objects)))
-  await repeat(`list of ${objects}, ${Math.round(store.revision / objects)} versions each`, 20, () => store.list(pods))
+  const revision = await store.currentRevision()
+  await repeat(`list of ${objects}, ${Math.round(revision / objects)} versions each`, 20, () => store.list(pods))
   await repeat('list of 500 of them, at an old revision', 20, () =>
-    store.list({ ...pods, limit: 500, revision: Math.floor(store.revision / 2) }),
+    store.list({ ...pods, limit: 500, revision: Math.floor(revision / 2) }),
   )
   await replay(store)
   await compaction(store)
@@ -88,8 +93,9 @@ async function repeat(name: string, times: number, run: (i: number) => Promise<u
 }
 
 async function replay(store: Store): Promise<void> {
-  const after = Math.max(1, store.compactedRevision, store.revision - 50_000)
-  const count = store.revision - after
+  const revision = await store.currentRevision()
+  const after = Math.max(1, store.compactedRevision, revision - 50_000)
+  const count = revision - after
   const blocked = stalls()
   const start = performance.now()
   await new Promise<void>((resolve, reject) => {
@@ -107,7 +113,7 @@ async function replay(store: Store): Promise<void> {
 }
 
 async function compaction(store: Store): Promise<void> {
-  const { revision } = store
+  const revision = await store.currentRevision()
   const blocked = stalls()
   const start = performance.now()
   await store.compact(revision)
@@ -122,7 +128,7 @@ async function pagesWhileWriting(store: Store): Promise<void> {
   const key = (i: number) => `${range.start}${String(i).padStart(6, '0')}`
   const put = (i: number) => store.commit({ conditions: [], operations: [{ key: key(i % count), value: object() }] })
   for (let i = 0; i < count; i += 500) await Promise.all(Array.from({ length: 500 }, (_, j) => put(i + j)))
-  const { revision } = store
+  const revision = await store.currentRevision()
   let writing = true
   let written = 0
   const writers = Array.from({ length: 16 }, async () => {

@@ -4,7 +4,7 @@
  * each, and only the necessary parts of a response are parsed. Takes its options as JSON in the first argument.
  */
 import { connect, type TLSSocket } from 'node:tls'
-import { newTally, percentile, type Tally } from './overload-tally.ts'
+import { newTally, percentile, type Tally } from './tally.ts'
 
 export interface Crowd {
   readonly port: number

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { print } from './report.ts'
-import { launcher } from './server.ts'
+import { print } from '../report.ts'
+import { launcher } from '../server/server.ts'
 
 const targetMs = 120
 /** Unit of times in /proc, in ms. */

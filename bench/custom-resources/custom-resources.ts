@@ -4,9 +4,10 @@
  * counts.
  */
 import { Agent, request } from 'node:https'
-import { token } from './rights.ts'
-import { type Generator, type Kind, measure } from './run-load.ts'
-import { residentMegabytes, type Server, startServer, stopServer } from './server.ts'
+import type { Kind } from '../load/objects.ts'
+import { type Generator, measure } from '../load/run-load.ts'
+import { token } from '../server/rights.ts'
+import { residentMegabytes, type Server, startServer, stopServer } from '../server/server.ts'
 
 const phases = ['create', 'get', 'list', 'update', 'patch', 'watch', 'delete']
 const kinds: readonly Kind[] = ['configmaps', 'gadgets']
