@@ -1,10 +1,10 @@
 /** The cgroups that hold pods back from the rest of the node: `kubepods`, and those of the system's own daemons. */
 import { readFileSync } from 'node:fs'
 import { signOf, subtractQuantities, wholeValue } from '../../machinery/values/quantity.ts'
+import type { CgroupTree } from '../../node/cgroups/tree/cgroup-tree.ts'
+import type { CgroupValues } from '../../node/cgroups/tree/cgroup-values.ts'
 import { cpuShares, memoryLimit } from '../resources/cgroup-values.ts'
 import { type CgroupDriver, type CgroupName, cgroupPath, nameOf } from './cgroup-names.ts'
-import type { CgroupTree } from './cgroup-tree.ts'
-import type { CgroupValues } from './cgroup-values.ts'
 import { hugePageLimits } from './pod-cgroup-values.ts'
 
 type Amounts = Readonly<Record<string, string>>

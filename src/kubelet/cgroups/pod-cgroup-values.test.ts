@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hugePageName } from '../../node/cgroups/tree/cgroup-values.ts'
 import type { Pod, PodSpec } from '../pod-types.ts'
 import { cgroupPath, partOfFolder } from './cgroup-names.ts'
-import { hugePageName } from './cgroup-values.ts'
 import { podCgroupValues } from './pod-cgroup-values.ts'
 
 type Amounts = Readonly<Record<string, string>>

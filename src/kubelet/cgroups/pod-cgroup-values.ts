@@ -7,9 +7,9 @@ import {
 } from '../../api/core/pod/resources/pod-resources.ts'
 import { qosClass } from '../../api/core/pod/resources/qos.ts'
 import { wholeValue } from '../../machinery/values/quantity.ts'
+import { type CgroupValues, hugePageName } from '../../node/cgroups/tree/cgroup-values.ts'
 import { type Container, isSidecar, type Pod, specOf, statusOf } from '../pod-types.ts'
 import { cpuPeriod, cpuQuota, cpuShares, memoryLimit } from '../resources/cgroup-values.ts'
-import { type CgroupValues, hugePageName } from './cgroup-values.ts'
 
 export const qosClassOf = (pod: Pod): string => statusOf(pod).qosClass ?? qosClass(specOf(pod))
 

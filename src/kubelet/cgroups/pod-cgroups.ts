@@ -4,11 +4,11 @@
  */
 import { podRequests } from '../../api/core/pod/resources/pod-resources.ts'
 import { milliValue } from '../../machinery/values/quantity.ts'
+import type { CgroupTree } from '../../node/cgroups/tree/cgroup-tree.ts'
+import type { CgroupValues } from '../../node/cgroups/tree/cgroup-values.ts'
 import { type Pod, podName } from '../pod-types.ts'
 import { cpuShares } from '../resources/cgroup-values.ts'
 import { type CgroupDriver, type CgroupName, cgroupPath, partOfFolder } from './cgroup-names.ts'
-import type { CgroupTree } from './cgroup-tree.ts'
-import type { CgroupValues } from './cgroup-values.ts'
 import { podCgroupValues, qosClassOf } from './pod-cgroup-values.ts'
 
 export interface PodCgroupsOptions {

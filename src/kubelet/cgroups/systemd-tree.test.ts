@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { CgroupTreeV2 } from './cgroup-tree-v2.ts'
+import { CgroupTreeV2 } from '../../node/cgroups/tree/cgroup-tree-v2.ts'
 import { SystemdTree } from './systemd-tree.ts'
 
 test('slices are started, limited, stopped and forgotten by systemd', async (t) => {

@@ -4,8 +4,8 @@
  */
 import { execFileSync } from 'node:child_process'
 import { basename } from 'node:path'
-import { type CgroupTree, pathsTo } from './cgroup-tree.ts'
-import { type CgroupValues, weightOfShares } from './cgroup-values.ts'
+import { type CgroupTree, pathsTo } from '../../node/cgroups/tree/cgroup-tree.ts'
+import { type CgroupValues, weightOfShares } from '../../node/cgroups/tree/cgroup-values.ts'
 
 /** Runs `systemctl` with arguments. Throws an Error if it fails. */
 export type Systemctl = (...args: string[]) => void

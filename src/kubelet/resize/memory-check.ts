@@ -1,5 +1,5 @@
 /** Checks that a smaller limit of memory is above the memory in use: the kernel would kill processes otherwise. */
-import type { CgroupValues } from '../cgroups/cgroup-values.ts'
+import type { CgroupValues } from '../../node/cgroups/tree/cgroup-values.ts'
 import type { Pod } from '../pod-types.ts'
 import type { PodResize } from './plan-resize.ts'
 import type { ResizeParts } from './resize-pod.ts'

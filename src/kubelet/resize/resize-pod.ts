@@ -1,6 +1,7 @@
 /** Carries out the resize of a pod: the cgroup of the pod, and those of its containers through the runtime. */
+
+import type { CgroupValues } from '../../node/cgroups/tree/cgroup-values.ts'
 import type { Requirements } from '../allocation/pod-resources.ts'
-import type { CgroupValues } from '../cgroups/cgroup-values.ts'
 import { podCgroupValues } from '../cgroups/pod-cgroup-values.ts'
 import type { PodCgroups } from '../cgroups/pod-cgroups.ts'
 import { linuxResources, type NodeResources, sandboxResources } from '../cri/linux-resources.ts'

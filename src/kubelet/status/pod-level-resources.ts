@@ -1,7 +1,7 @@
 /** The resources of a pod as a whole in its status (KEP-5419): those that its cgroup has, and the allocated ones. */
 import { podLimits, podRequests } from '../../api/core/pod/resources/pod-resources.ts'
 import { milliValue } from '../../machinery/values/quantity.ts'
-import type { CgroupValues } from '../cgroups/cgroup-values.ts'
+import type { CgroupValues } from '../../node/cgroups/tree/cgroup-values.ts'
 import { type Pod, type PodStatus, specOf, statusOf } from '../pod-types.ts'
 import { milliOfQuota, milliOfShares } from '../resources/cgroup-values.ts'
 import { cpuQuantity, memoryQuantity } from '../resources/quantities.ts'

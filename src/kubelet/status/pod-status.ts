@@ -1,11 +1,11 @@
 /** The status of a pod, from its spec, the runtime's state, probes and why containers wait. A pure function. */
 import type { ContainerStatus as RuntimeStatus } from '#protobuf/cri-runtime_pb.js'
 import { timestamp } from '../../machinery/values/timestamp.ts'
+import type { CgroupValues } from '../../node/cgroups/tree/cgroup-values.ts'
 import { podConditions } from '../../node/pods/conditions.ts'
 import type { PodCondition } from '../../node/pods/pod-types.ts'
 import type { PodResources } from '../allocation/pod-resources.ts'
 import { isResizeCondition } from '../allocation/resize-conditions.ts'
-import type { CgroupValues } from '../cgroups/cgroup-values.ts'
 import { containerNameOf } from '../cri/labels.ts'
 import {
   type Container,

@@ -1,10 +1,10 @@
 /** The cgroups of pods and of the node. */
 import { readdirSync } from 'node:fs'
 import { messageOf } from '../../../lib/message-of.ts'
+import { type CgroupTree, codeOf } from '../../../node/cgroups/tree/cgroup-tree.ts'
+import { hugePageName } from '../../../node/cgroups/tree/cgroup-values.ts'
+import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { type CgroupDriver, nameOf } from '../../cgroups/cgroup-names.ts'
-import { type CgroupTree, codeOf } from '../../cgroups/cgroup-tree.ts'
-import { hugePageName } from '../../cgroups/cgroup-values.ts'
-import { findCgroups } from '../../cgroups/find-cgroups.ts'
 import { NodeCgroups, processCapacity } from '../../cgroups/node-cgroups.ts'
 import { PodCgroups } from '../../cgroups/pod-cgroups.ts'
 import { SystemdTree } from '../../cgroups/systemd-tree.ts'
