@@ -1,6 +1,5 @@
 /** Streams of containers through the runtime's streaming server. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { duplexPair, PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -10,6 +9,7 @@ import { commandThrough } from '../../src/node/streaming/backend/translate-comma
 import type { RemoteCommand, TerminalSize } from '../../src/node/streaming/remote-command/remote-command.ts'
 import { connectSpdy } from '../../src/node/streaming/spdy/connect-spdy.ts'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { TestRuntime } from './support/test-runtime.ts'
 
 /** A client with a terminal of a size, or without one. */
@@ -41,7 +41,7 @@ function commandTests(runtime: TestRuntime): void {
     const streams = { stdin: true, stdout: true, stderr: false, tty: true }
     const url = await client.execUrl({
       containerId,
-      cmd: ['sh', '-c', 'sleep 1; until stty size; do sleep 1; done; read x; echo "<$x>"; exit 4'],
+      cmd: ['sh', '-c', 'until stty size; do sleep 0.1; done; read x; echo "<$x>"; exit 4'],
       ...streams,
     })
     const { stdin, stdout, command } = clientOf({ width: 91, height: 17 })
@@ -65,17 +65,33 @@ function commandTests(runtime: TestRuntime): void {
     assert.equal(await output, 'one\ntwo\nend\n')
     assert.deepEqual(await runtime.logOf(containerId), ['stdout F one', 'stdout F two', 'stdout F end'])
   })
-  test('a client attaches to the terminal of a container', async () => {
+  test('a client attaches to the terminal of a container, also after a restart of the runtime', async () => {
     const sandbox = await runtime.sandbox()
-    const containerId = await runtime.run(sandbox, 'while read x; do echo "<$x>"; done', { tty: true, stdin: true })
-    const url = await client.attachUrl({ containerId, stdin: true, stdout: true, tty: true })
-    const { stdin, stdout, command } = clientOf({ width: 80, height: 24 })
-    const attached = commandThrough(url, command)
-    stdin.write('hello\n')
-    let output = ''
-    while (!output.includes('<hello>')) output += (await once(stdout, 'data'))[0]
+    const script = 'while read x; do echo "<$x>" $(stty size); done'
+    const containerId = await runtime.run(sandbox, script, { tty: true, stdin: true })
+    const attach = async (size: TerminalSize): Promise<{ readonly attached: Promise<unknown> }> => {
+      const url = await client.attachUrl({ containerId, stdin: true, stdout: true, tty: true })
+      const { stdin, stdout, command } = clientOf(size)
+      let output = ''
+      stdout.on('data', (chunk) => {
+        output += chunk
+      })
+      const attached = commandThrough(url, command)
+      const expected = `<hello> ${size.height} ${size.width}`
+      await waitFor(expected, () => {
+        stdin.write('hello\n')
+        return output.includes(expected)
+      })
+      return { attached }
+    }
+    const first = await attach({ width: 80, height: 24 })
+    const lost = assert.rejects(first.attached)
+    await runtime.stopServer()
+    await lost
+    await runtime.startServer()
+    const second = await attach({ width: 100, height: 30 })
     await client.stopContainer(containerId, 0)
-    await attached
+    await second.attached
   })
 }
 
@@ -86,14 +102,14 @@ function podTests(runtime: TestRuntime): void {
     await runtime.run(sandbox, 'mkdir /www; echo page >/www/index.html; httpd -f -p 8080 -h /www')
     const server = await connectSpdy(await client.portForwardUrl(sandbox.id), ['portforward.k8s.io'])
     const forward = forwardThrough(server)
-    for (let answer = ''; !answer.includes('page'); ) {
+    await waitFor('the page', async () => {
       const [near, far] = duplexPair()
       const body = text(near)
       near.end('GET / HTTP/1.0\r\n\r\n')
       await forward(8080, far).catch(() => {})
       far.end()
-      answer = await body
-    }
+      return (await body).includes('page')
+    })
     const [, far] = duplexPair()
     await assert.rejects(forward(9, far), /connection refused/)
     server.close()

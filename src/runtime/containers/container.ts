@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { Log } from '../../lib/log/log.ts'
 import type { Executor } from '../executors/executor.ts'
+import { announceSize } from '../host/announce-size.ts'
 import type { KernelKills } from '../host/kernel-kills.ts'
-import { loadLibc } from '../host/libc.ts'
-import { recordOf, signalProcess, textOf } from '../host/processes.ts'
+import { loadLibc, type TerminalSize } from '../host/libc.ts'
+import { recordOf, signalProcess, statOf, textOf } from '../host/processes.ts'
 import { watchFolder } from '../host/watch-folder.ts'
 import type { ContainerEnd, ContainerRecord } from '../state/records.ts'
 import {
@@ -89,6 +90,15 @@ export class Container {
   /** The master of its terminal, while it runs with one. */
   get terminal(): number | undefined {
     return this.#terminal
+  }
+
+  /** Changes the size of its terminal, if it runs with one. */
+  async resize(size: TerminalSize): Promise<void> {
+    const libc = await loadLibc()
+    if (this.#terminal === undefined) return
+    libc.resizeTerminal(this.#terminal, size)
+    const executor = recordOf(statOf(this.#record.process?.pid ?? 0)?.parent ?? 0)
+    if (executor) await announceSize(executor, size)
   }
 
   /** Starts it. Rejects with the executor's error, after which it has exited. */

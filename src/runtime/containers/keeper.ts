@@ -60,6 +60,7 @@ printf '\\000t8s-end %s\\000' "$token" >&4
 read -r line <gate
 `
 
+// Without the subshell, dash would move the master to another number while the container runs.
 const terminalScript = `
 cd "$1" || exit 1
 shift
@@ -67,7 +68,7 @@ mkfifo -m 600 terminal gate
 exec 3<>/dev/ptmx
 echo $$ >keeper
 read -r slave <terminal
-"$@" <"$slave" >"$slave" 2>"$slave" 3>&-
+(exec "$@" <"$slave" >"$slave" 2>"$slave" 3>&-)
 ${wait}
 read -r line <gate
 `

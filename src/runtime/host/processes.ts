@@ -49,6 +49,13 @@ export function signalProcess(record: ProcessRecord, signal: NodeJS.Signals | nu
   }
 }
 
+/** True if the process has a handler for the signal, or has blocked it to read it from a file. */
+export function handlesSignal(pid: number, signal: number): boolean {
+  const status = textOf(`/proc/${pid}/status`)
+  const masks = [...status.matchAll(/^Sig(?:Blk|Cgt):\s*([0-9a-f]+)$/gm)]
+  return masks.some(([, mask]) => ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n)
+}
+
 /** The words of a command line. */
 export const commandLineOf = (pid: number): string[] => textOf(`/proc/${pid}/cmdline`).split('\0').slice(0, -1)
 

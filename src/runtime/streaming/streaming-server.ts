@@ -36,13 +36,17 @@ export class StreamingServer {
   readonly #containers: StreamedContainers
   readonly #tokens = new Tokens<StreamRequest>()
   readonly #server: Server
+  /** Connections that have become streams, which the HTTP server no longer knows. */
+  readonly #streams = new Set<Duplex>()
   #base = ''
 
   constructor(containers: StreamedContainers) {
     this.#containers = containers
     this.#server = createServer((_, response) => response.writeHead(404).end('404 page not found\n'))
     this.#server.on('upgrade', (request, socket, head) => {
+      this.#streams.add(socket)
       socket.on('error', () => socket.destroy())
+      socket.on('close', () => this.#streams.delete(socket))
       this.#serve({ request, socket, head }).catch((error) => sendUpgradeError(socket, error))
     })
   }
@@ -62,6 +66,7 @@ export class StreamingServer {
   }
 
   stop(): void {
+    for (const stream of this.#streams) stream.destroy()
     this.#server.closeAllConnections()
     this.#server.close()
   }

@@ -13,8 +13,22 @@ export const isInNamespaces = (): boolean => process.env[variable] === '1'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
 
-/** Without a terminal or signals to pass on, the first process of the namespace can be Node itself. */
-const unshare = ['unshare', '-n', '-m', '-p', '-f', '--mount-proc', '--kill-child'] as const
+/**
+ * Without a terminal or signals to pass on, the first process of the namespace can be Node itself. It is killed with
+ * the runner of the tests.
+ */
+const unshare = [
+  'setpriv',
+  '--pdeathsig',
+  'KILL',
+  'unshare',
+  '-n',
+  '-m',
+  '-p',
+  '-f',
+  '--mount-proc',
+  '--kill-child',
+] as const
 
 /**
  * Defines tests in the namespaces: runs the file once more there, and calls `define` in that process only.

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { RemoteCommand } from '../../../node/streaming/remote-command/remote-command.ts'
-import { loadLibc } from '../../host/libc.ts'
 import { type Container, wrongState } from '../container.ts'
 import { endInput, keeperFiles } from '../keeper.ts'
 import { writeToTerminal } from './copy.ts'
@@ -22,10 +21,7 @@ export async function attachTo(container: Container, client: RemoteCommand): Pro
   })
   output.attach({ stdout, stderr }, detached.signal)
   if (terminal !== undefined) {
-    const libc = await loadLibc()
-    client.onResize((size) => {
-      if (container.terminal !== undefined) libc.resizeTerminal(terminal, size)
-    })
+    client.onResize((size) => void container.resize(size).catch(() => {}))
     if (stdin) void writeToTerminal(stdin, terminal, Promise.race([container.ended, left])).catch(() => {})
   } else if (stdin) writeInput(container, stdin, detached.signal)
   await Promise.race([container.ended, left])

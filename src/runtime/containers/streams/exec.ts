@@ -9,8 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { RpcError } from '../../../lib/grpc/grpc-error.ts'
 import type { CommandLine, ExecFiles, Executor } from '../../executors/executor.ts'
+import { announceSize } from '../../host/announce-size.ts'
 import { type Libc, loadLibc, type TerminalSize } from '../../host/libc.ts'
 import { recordOf, textOf, treeOf } from '../../host/processes.ts'
+import type { ProcessRecord } from '../../state/records.ts'
 import { type Container, wrongState } from '../container.ts'
 import { copyOutput, writeToTerminal } from './copy.ts'
 
@@ -148,15 +150,18 @@ function startWithPipes(libc: Libc, command: CommandLine, request: ExecRequest):
 function startWithTerminal(libc: Libc, command: CommandLine, request: ExecRequest): StartedCommand {
   const master = openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY)
   const slave = openSync(libc.unlockTerminal(master), constants.O_RDWR | constants.O_NOCTTY)
-  let child: ChildProcess | undefined
+  let executor: ProcessRecord | undefined
+  let latest: TerminalSize | undefined
   request.onResize?.((size) => {
-    if (child?.exitCode != null) return
+    latest = size
     libc.resizeTerminal(master, size)
-    child?.kill('SIGWINCH')
+    if (executor) void announceSize(executor, size).catch(() => {})
   })
   const [program, ...args] = command
-  child = spawn(program, args, { stdio: [slave, slave, slave], detached: true })
+  const child = spawn(program, args, { stdio: [slave, slave, slave], detached: true })
   closeSync(slave)
+  executor = recordOf(child.pid ?? 0)
+  if (executor && latest) void announceSize(executor, latest).catch(() => {})
   const output = copyOutput(new ReadStream(master), request.stdout)
   if (request.stdin) void writeToTerminal(request.stdin, master, output)
   return { child, outputs: [output] }
