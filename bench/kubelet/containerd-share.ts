@@ -1,6 +1,6 @@
 /** The share of containerd: the CRI calls of pods, and of commands, without a kubelet. */
 import { CriRuntime } from '../../src/kubelet/cri/runtime.ts'
-import { images } from '../../test/kubelet/support/containerd.ts'
+import { images } from '../../test/kubelet/support/runtimes/test-images.ts'
 
 export interface Share {
   /** Sandbox, container and start of a pod, in ms. */

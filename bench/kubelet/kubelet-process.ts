@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cluster } from '../../src/cluster/start-cluster.ts'
-import { cgroupRootOf } from '../../test/kubelet/support/containerd.ts'
+import { cgroupRootOf } from '../../test/kubelet/support/runtimes/runtime-process.ts'
 import { launcher } from '../server/server.ts'
 
 /** Starts the kubelet of the node `n1`; it logs to stderr if `T8S_BENCH_LOG` is set. */

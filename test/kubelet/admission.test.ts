@@ -1,4 +1,4 @@
-/** The admission of pods at their node, with our API server and Debian's containerd. Needs root. */
+/** The admission of pods at their node, with our API server and a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,8 @@ import { events as eventResource, nodes, type Pod, pods } from '../../src/client
 import { clientFor } from '../support/client-for.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { images, startContainerd } from './support/containerd.ts'
+import { startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { startKubelet } from './support/start-kubelet.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
@@ -34,12 +35,12 @@ test('a node rejects pods that it cannot run, with the reasons of upstream', { s
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const cluster = await testCluster(t, { controllers: apiControllers })
   const client = clientFor(t, cluster)
-  const containerd = await startContainerd()
-  t.after(() => containerd.stop())
+  const nodeRuntime = await startNodeRuntime()
+  t.after(() => nodeRuntime.stop())
   const logged: string[] = []
   const configuration = { maxPods: 4 }
   const start = () =>
-    startKubelet(cluster, containerd.endpoint, root, (line) => void logged.push(line), { configuration })
+    startKubelet(cluster, nodeRuntime.endpoint, root, (line) => void logged.push(line), { configuration })
   let kubelet = await start()
   t.after(() => kubelet.stop())
   const messages = async (name: string): Promise<readonly string[]> =>

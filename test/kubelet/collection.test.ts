@@ -1,4 +1,4 @@
-/** The collection of dead containers, sandboxes, logs and files of pods, on containerd. */
+/** The collection of dead containers, sandboxes, logs and files of pods, on a real node. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ class Traces {
 
   constructor(node: TestNode) {
     this.#node = node
-    this.#runtime = new CriRuntime(node.containerd.endpoint)
+    this.#runtime = new CriRuntime(node.runtime.endpoint)
     after(() => this.#runtime.close())
   }
 

@@ -1,4 +1,4 @@
-/** Evictions of pods that exceed limits of local storage, and of pods on a node under pressure, on containerd. */
+/** Evictions of pods that exceed limits of local storage, and of pods on a node under pressure, on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { events, nodes, type Pod } from '../../src/client/kinds.ts'

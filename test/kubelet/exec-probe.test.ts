@@ -1,4 +1,4 @@
-/** Exec probes on Debian's containerd. Needs root. */
+/** Exec probes on a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,19 +10,20 @@ import { CriImages } from '../../src/kubelet/cri/images.ts'
 import { CriRuntime } from '../../src/kubelet/cri/runtime.ts'
 import type { Pod } from '../../src/kubelet/pod-types.ts'
 import { type Probe, Prober } from '../../src/kubelet/probes/prober.ts'
-import { images as offline, startContainerd } from './support/containerd.ts'
+import { startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images as offline } from './support/runtimes/test-images.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
 
 const pod = { metadata: { name: 'p', namespace: 'default', uid: 'u' }, spec: { containers: [{ name: 'c' }] } } as Pod
 
 test('a command that takes too long has failed, and leaves no process', { skip }, async (t) => {
-  const containerd = await startContainerd()
-  t.after(() => containerd.stop())
+  const nodeRuntime = await startNodeRuntime()
+  t.after(() => nodeRuntime.stop())
   const folder = mkdtempSync(join(tmpdir(), 't8s-exec-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const runtime = new CriRuntime(containerd.endpoint)
-  const images = new CriImages(containerd.endpoint)
+  const runtime = new CriRuntime(nodeRuntime.endpoint)
+  const images = new CriImages(nodeRuntime.endpoint)
   t.after(() => {
     runtime.close()
     images.close()

@@ -1,4 +1,4 @@
-/** Images of pods on Debian's containerd, from a registry in its network namespace. Needs root. */
+/** Images of pods on a container runtime, from a registry in its network namespace. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,8 +13,9 @@ import { defaultCollectorPolicy } from '../../src/kubelet/images/collection/imag
 import { sandboxImageOf } from '../../src/kubelet/images/collection/sandbox-image.ts'
 import { ImageService } from '../../src/kubelet/images/image-service.ts'
 import { verificationPolicy } from '../../src/kubelet/images/records/verification-policy.ts'
-import { type Containerd, images as offline, startContainerd } from './support/containerd.ts'
 import { type Registry, registryHost, registryLogin, startRegistry } from './support/registry.ts'
+import { type NodeRuntime, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images as offline } from './support/runtimes/test-images.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
 
@@ -34,8 +35,8 @@ const podOf = (uid: string, secrets: readonly string[] = []): Pod =>
     spec: { containers: [{ name: 'c' }], imagePullSecrets: secrets.map((name) => ({ name })) },
   }) as Pod
 
-suite('images on containerd', { skip }, () => {
-  let containerd: Containerd
+suite('images on a real node', { skip }, () => {
+  let nodeRuntime: NodeRuntime
   let registry: Registry
   let images: CriImages
   let runtime: CriRuntime
@@ -75,10 +76,10 @@ suite('images on containerd', { skip }, () => {
   }
 
   before(async () => {
-    containerd = await startContainerd()
-    registry = await startRegistry(containerd, ['app:1', 'app:latest', 'private/app:1'])
-    images = new CriImages(containerd.endpoint)
-    runtime = new CriRuntime(containerd.endpoint)
+    nodeRuntime = await startNodeRuntime()
+    registry = await startRegistry(nodeRuntime, ['app:1', 'app:latest', 'private/app:1'])
+    images = new CriImages(nodeRuntime.endpoint)
+    runtime = new CriRuntime(nodeRuntime.endpoint)
     service = await start()
   })
 
@@ -87,7 +88,7 @@ suite('images on containerd', { skip }, () => {
     images?.close()
     runtime?.close()
     registry?.stop()
-    await containerd?.stop()
+    await nodeRuntime?.stop()
     rmSync(root, { recursive: true })
   })
 

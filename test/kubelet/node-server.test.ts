@@ -11,14 +11,15 @@ import { CriRuntime } from '../../src/kubelet/cri/runtime.ts'
 import { LogRotation } from '../../src/kubelet/logs/rotation/log-rotation.ts'
 import type { Pod } from '../../src/kubelet/pod-types.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { type Containerd, images, startContainerd } from './support/containerd.ts'
 import { enterNetwork } from './support/enter-network.ts'
 import { NodeServer } from './support/node-server.ts'
+import { type NodeRuntime, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
 
 const folder = mkdtempSync(join(tmpdir(), 't8s-node-'))
-let containerd: Containerd
+let nodeRuntime: NodeRuntime
 let runtime: CriRuntime
 let sandbox: string
 const pods: Pod[] = []
@@ -38,9 +39,9 @@ const sandboxConfig = {
 
 before(async () => {
   if (skip) return
-  containerd = await startContainerd()
-  enterNetwork(containerd.pid)
-  runtime = new CriRuntime(containerd.endpoint)
+  nodeRuntime = await startNodeRuntime()
+  enterNetwork(nodeRuntime.pid)
+  runtime = new CriRuntime(nodeRuntime.endpoint)
   sandbox = await runtime.runSandbox(sandboxConfig)
 })
 
@@ -48,7 +49,7 @@ after(async () => {
   if (skip) return
   await runtime.removeSandbox(sandbox)
   runtime.close()
-  await containerd.stop()
+  await nodeRuntime.stop()
   removeCgroups()
   rmSync(folder, { recursive: true, force: true })
 })
@@ -79,7 +80,7 @@ async function startContainer(name: string, script: string, stdin = false): Prom
   const state = { running: { startedAt: new Date().toISOString() } }
   const status = {
     name,
-    containerID: `containerd://${id}`,
+    containerID: `${nodeRuntime.name}://${id}`,
     state,
     ready: true,
     restartCount: 0,
@@ -98,7 +99,13 @@ async function startContainer(name: string, script: string, stdin = false): Prom
 }
 
 const startServer = (t: TestContext): Promise<NodeServer> =>
-  NodeServer.start(t, { runtime, endpoint: containerd.endpoint, folder, pods: () => pods })
+  NodeServer.start(t, {
+    runtime,
+    runtimeName: nodeRuntime.name,
+    endpoint: nodeRuntime.endpoint,
+    folder,
+    pods: () => pods,
+  })
 
 test('a followed log has each line once, over rotations, and ends with the container', { skip }, async (t) => {
   const server = await startServer(t)

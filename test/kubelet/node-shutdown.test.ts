@@ -1,4 +1,4 @@
-/** The end of pods before their node shuts down, with our API server, Debian's containerd and logind. Needs root. */
+/** The end of pods before their node shuts down, with our API server, a container runtime and logind. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,9 @@ import { events as eventResource, nodes, type Pod, pods } from '../../src/client
 import { clientFor } from '../support/client-for.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { images, startContainerd } from './support/containerd.ts'
 import { logindProblem, startLogind } from './support/logind.ts'
+import { countRunning, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { startKubelet } from './support/start-kubelet.ts'
 
 const skip = process.getuid?.() === 0 ? logindProblem() : 'needs root'
@@ -36,11 +37,11 @@ test('pods end before their node shuts down', { skip, timeout: 240_000 }, async 
   const logind = await startLogind(t)
   const cluster = await testCluster(t, { controllers: apiControllers })
   const client = clientFor(t, cluster)
-  const containerd = await startContainerd()
-  t.after(() => containerd.stop())
+  const nodeRuntime = await startNodeRuntime()
+  t.after(() => nodeRuntime.stop())
   const logged: string[] = []
   const configuration = { shutdownGracePeriod: '4s', shutdownGracePeriodCriticalPods: '2s' }
-  const kubelet = await startKubelet(cluster, containerd.endpoint, root, (line) => void logged.push(line), {
+  const kubelet = await startKubelet(cluster, nodeRuntime.endpoint, root, (line) => void logged.push(line), {
     configuration,
   })
   t.after(() => kubelet.stop())
@@ -114,7 +115,6 @@ test('pods end before their node shuts down', { skip, timeout: 240_000 }, async 
     await waitFor('the lock is released', async () => !(await isLocked()))
     const { status } = await client.get(pods, 'default', 'later')
     assert.equal(status?.phase, 'Running')
-    const tasks = await containerd.enter('ctr', '-a', containerd.endpoint.slice(7), '-n', 'k8s.io', 'tasks', 'ls')
-    assert.equal(tasks.split('\n').filter((line) => line.includes('RUNNING')).length, 2)
+    assert.equal(await countRunning(nodeRuntime), 2)
   })
 })

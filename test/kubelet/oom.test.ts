@@ -1,4 +1,4 @@
-/** Processes that the kernel kills for lack of memory, with our API server and Debian's containerd. Needs root. */
+/** Processes that the kernel kills for lack of memory, with our API server and a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Logs, termination messages and usage of pods through the API, with Debian's containerd. Needs root. */
+/** Logs, termination messages and usage of pods through the API, with a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,8 @@ import { type Pod, pods } from '../../src/client/kinds.ts'
 import { clientFor } from '../support/client-for.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { images, startContainerd } from './support/containerd.ts'
+import { startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { startKubelet } from './support/start-kubelet.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
@@ -32,9 +33,9 @@ test('logs, messages and usage of pods reach clients of the API', { skip, timeou
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const cluster = await testCluster(t, { controllers: apiControllers })
   const client = clientFor(t, cluster)
-  const containerd = await startContainerd()
-  t.after(() => containerd.stop())
-  const kubelet = await startKubelet(cluster, containerd.endpoint, root, () => {})
+  const nodeRuntime = await startNodeRuntime()
+  t.after(() => nodeRuntime.stop())
+  const kubelet = await startKubelet(cluster, nodeRuntime.endpoint, root, () => {})
   t.after(() => kubelet.stop())
   const ended = (name: string) =>
     waitFor(`the container of ${name} has ended`, async () => {

@@ -1,4 +1,4 @@
-/** Probes of pods, with our API server and Debian's containerd. Needs root. */
+/** Probes of pods, with our API server and a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,8 @@ import { events as eventResource, type Pod, pods } from '../../src/client/kinds.
 import { clientFor } from '../support/client-for.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { images, startContainerd } from './support/containerd.ts'
+import { startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { startKubelet } from './support/start-kubelet.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
@@ -40,10 +41,10 @@ test('probes decide when a container is started, ready and restarted', { skip, t
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const cluster = await testCluster(t, { controllers: apiControllers })
   const client = clientFor(t, cluster)
-  const containerd = await startContainerd()
-  t.after(() => containerd.stop())
+  const nodeRuntime = await startNodeRuntime()
+  t.after(() => nodeRuntime.stop())
   const logged: string[] = []
-  const restart = () => startKubelet(cluster, containerd.endpoint, root, (line) => void logged.push(line))
+  const restart = () => startKubelet(cluster, nodeRuntime.endpoint, root, (line) => void logged.push(line))
   let kubelet = await restart()
   t.after(() => kubelet.stop())
   const statusOf = async (name: string) => (await client.get(pods, 'default', name)).status?.containerStatuses?.[0]

@@ -1,4 +1,4 @@
-/** `t8s kubelet` as a program: from a bootstrap token to a node on containerd, and who may reach it. */
+/** `t8s kubelet` as a program: from a bootstrap token to a node on a container runtime, and who may reach it. */
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,11 +18,12 @@ import type { Lifetime } from '../support/reachable-cluster.ts'
 import { apiControllers, type TestCluster, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { approveServing, bootstrapKubeconfig, bootstrapToken } from './support/bootstrap.ts'
-import { type Containerd, cgroupRootOf, startContainerd } from './support/containerd.ts'
 import { type CredentialProvider, writeCredentialProvider } from './support/credential-provider.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
 import { kernelParameters, ownKernelParameters } from './support/kernel-parameters.ts'
 import { registryHost, registryLogin, startRegistry } from './support/registry.ts'
+import { type NodeRuntime, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { cgroupRootOf } from './support/runtimes/runtime-process.ts'
 import { isRunning, sleeper } from './support/test-node.ts'
 
 const run = promisify(execFile)
@@ -32,7 +33,7 @@ const program = join(import.meta.dirname, '../../t8s')
 async function startProgram(
   root: string,
   cluster: TestCluster,
-  containerd: Containerd,
+  nodeRuntime: NodeRuntime,
   lifetime: Lifetime,
   flags: readonly string[],
 ) {
@@ -47,8 +48,8 @@ async function startProgram(
     `--root-dir=${join(root, 'kubelet')}`,
     `--pod-logs-dir=${join(root, 'logs')}`,
     `--client-ca-file=${join(root, 'ca.crt')}`,
-    `--container-runtime-endpoint=${containerd.endpoint}`,
-    `--cgroup-root=${cgroupRootOf(containerd.endpoint)}`,
+    `--container-runtime-endpoint=${nodeRuntime.endpoint}`,
+    `--cgroup-root=${cgroupRootOf(nodeRuntime.endpoint)}`,
     '--hostname-override=n1',
     '--node-ip=10.88.0.1',
     '--address=0.0.0.0',
@@ -369,15 +370,15 @@ await inNamespaces(import.meta.filename, async () => {
   const lifetime = { after: (end: () => unknown) => void ends.push(end) }
   const cluster = await testCluster(lifetime, { controllers: apiControllers })
   const client = clientFor(lifetime, cluster)
-  const containerd = await startContainerd()
-  lifetime.after(() => containerd.stop())
+  const nodeRuntime = await startNodeRuntime()
+  lifetime.after(() => nodeRuntime.stop())
   const root = mkdtempSync(join(tmpdir(), 't8s-program-'))
-  const registry = await startRegistry(containerd, ['private/one:a', 'private/two:a', 'public/app:a'])
+  const registry = await startRegistry(nodeRuntime, ['private/one:a', 'private/two:a', 'public/app:a'])
   lifetime.after(() => registry.stop())
   const provider = writeCredentialProvider(root)
-  const kubelet = await startProgram(root, cluster, containerd, lifetime, provider.flags)
+  const kubelet = await startProgram(root, cluster, nodeRuntime, lifetime, provider.flags)
   after(async () => {
-    // Their containers end before containerd.
+    // Their containers end before the runtime.
     for (const { metadata } of (await client.list(pods)).items)
       await client.delete(pods, 'default', metadata.name ?? '')
     await waitFor('the pods are deleted', async () => (await client.list(pods)).items.length === 0)

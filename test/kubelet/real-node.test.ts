@@ -1,4 +1,4 @@
-/** The real node of `t8s up --node-type=real`, alone and beside simulated nodes, on Debian's containerd. Needs root. */
+/** The real node of `t8s up --node-type=real`, alone and beside simulated nodes, on a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -6,8 +6,10 @@ import { dirname, join } from 'node:path'
 import { before, test } from 'node:test'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, type Running, repository, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
-import { type Containerd, cgroupRootOf, images, startContainerd } from './support/containerd.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
+import { type NodeRuntime, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { cgroupRootOf } from './support/runtimes/runtime-process.ts'
+import { images } from './support/runtimes/test-images.ts'
 
 const name = hostname().trim().toLowerCase()
 const patient = { deadlineMs: 120_000 }
@@ -39,7 +41,7 @@ function configurationIn(folder: string, name: string, fields: object): string {
 }
 
 /** The flags of a cluster with a real node, whose kubelet has cgroups of its own. */
-function flagsFor({ endpoint }: Containerd, folder: string): string[] {
+function flagsFor({ endpoint }: NodeRuntime, folder: string): string[] {
   const file = configurationIn(folder, 'kubelet.json', { cgroupRoot: cgroupRootOf(endpoint), maxPods: 50 })
   const flags = ['--node-type=real', '--container-runtime-endpoint', endpoint, '--kubelet-config', file]
   return [...flags, '--data-dir', folder, '--secure-port=0']
@@ -68,25 +70,25 @@ function manifestIn(folder: string, object: object): string {
 }
 
 await inNamespaces(import.meta.filename, () => {
-  let containerd: Containerd
+  let nodeRuntime: NodeRuntime
   before(async () => {
-    containerd = await startContainerd()
+    nodeRuntime = await startNodeRuntime()
   })
-  test.after(() => containerd.stop())
-  const started = (): Containerd => containerd
+  test.after(() => nodeRuntime.stop())
+  const started = (): NodeRuntime => nodeRuntime
   testBothTypes(started)
   testMissingNetwork(started)
   testRefusals(started)
 })
 
-function testBothTypes(started: () => Containerd): void {
+function testBothTypes(started: () => NodeRuntime): void {
   test('kubectl works with the pods of a real node, and with simulated nodes beside it', async (t) => {
-    const containerd = started()
+    const nodeRuntime = started()
     const folder = temporaryFolder(t)
     const dropIns = join(folder, 'kubelet.d')
     mkdirSync(dropIns)
     configurationIn(dropIns, '10-pods.conf', { maxPods: 42 })
-    const flags = [...flagsFor(containerd, folder), '--nodes=2', '--kubelet-config-dir', dropIns]
+    const flags = [...flagsFor(nodeRuntime, folder), '--nodes=2', '--kubelet-config-dir', dropIns]
     const cluster = await up(t, flags)
     const types = '{range .items[*]}{.metadata.labels.t8s\\.dev/node-type}:{.spec.taints[*].effect} {end}'
     await waitFor(
@@ -133,11 +135,11 @@ function testBothTypes(started: () => Containerd): void {
   })
 }
 
-function testMissingNetwork(started: () => Containerd): void {
+function testMissingNetwork(started: () => NodeRuntime): void {
   test('a real node without a network of pods is not ready, and becomes ready with one', async (t) => {
-    const containerd = started()
+    const nodeRuntime = started()
     const folder = temporaryFolder(t)
-    const network = join(dirname(containerd.endpoint.slice('unix://'.length)), 'cni/10-pods.conflist')
+    const network = join(dirname(nodeRuntime.endpoint.slice('unix://'.length)), 'cni/10-pods.conflist')
     renameSync(network, `${network}.away`)
     let missing = true
     const restore = (): void => {
@@ -145,7 +147,7 @@ function testMissingNetwork(started: () => Containerd): void {
       missing = false
     }
     t.after(restore)
-    const cluster = await up(t, flagsFor(containerd, folder))
+    const cluster = await up(t, flagsFor(nodeRuntime, folder))
     const ready = () =>
       run(cluster, 'get', 'node', name, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].message}')
     await waitFor('the reason', () => /NetworkReady=false reason:NetworkPluginNotReady/.test(ready()), patient)
@@ -156,9 +158,9 @@ function testMissingNetwork(started: () => Containerd): void {
   })
 }
 
-function testRefusals(started: () => Containerd): void {
+function testRefusals(started: () => NodeRuntime): void {
   test('t8s up names what a real node is missing, and starts nothing', (t) => {
-    const containerd = started()
+    const nodeRuntime = started()
     const folder = temporaryFolder(t)
     chmodSync(folder, 0o755)
     const refusal = (args: readonly string[], program?: string, before: readonly string[] = []): string => {
@@ -183,7 +185,7 @@ function testRefusals(started: () => Containerd): void {
     )
     const file = configurationIn(folder, 'kubelet.json', { tlsCertFile: '/a.crt' })
     assert.equal(
-      refusal(['--container-runtime-endpoint', containerd.endpoint, '--kubelet-config', file]),
+      refusal(['--container-runtime-endpoint', nodeRuntime.endpoint, '--kubelet-config', file]),
       "t8s: the real node cannot use these fields of --kubelet-config: tlsCertFile (the cluster issues the kubelet's " +
         'certificate): leave them out, or run t8s kubelet\n',
     )

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, stop, temporaryFolder, up } from '../up/t8s-process.ts'
-import { type Containerd, cgroupRootOf, images, startContainerd } from './support/containerd.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
+import { type NodeRuntime, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { cgroupRootOf } from './support/runtimes/runtime-process.ts'
+import { images } from './support/runtimes/test-images.ts'
 
 const realNode = hostname().trim().toLowerCase()
 const patient = { deadlineMs: 120_000 }
@@ -60,22 +62,22 @@ const objects = [
 ]
 
 await inNamespaces(import.meta.filename, () => {
-  let containerd: Containerd
+  let nodeRuntime: NodeRuntime
   before(async () => {
-    containerd = await startContainerd()
+    nodeRuntime = await startNodeRuntime()
   })
-  test.after(() => containerd.stop())
+  test.after(() => nodeRuntime.stop())
 
   test('kubectl top shows real and simulated nodes, and an autoscaler scales by real usage', async (t) => {
     const folder = temporaryFolder(t)
     const configuration = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
-    const cgroupRoot = cgroupRootOf(containerd.endpoint)
+    const cgroupRoot = cgroupRootOf(nodeRuntime.endpoint)
     writeFileSync(join(folder, 'kubelet.json'), JSON.stringify({ ...configuration, cgroupRoot }))
     const cluster = await up(t, [
       '--node-type=real',
       '--nodes=1',
       '--secure-port=0',
-      `--container-runtime-endpoint=${containerd.endpoint}`,
+      `--container-runtime-endpoint=${nodeRuntime.endpoint}`,
       `--data-dir=${folder}`,
       `--kubelet-config=${join(folder, 'kubelet.json')}`,
       '--horizontal-pod-autoscaler-sync-period=2s',

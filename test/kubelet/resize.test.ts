@@ -1,4 +1,4 @@
-/** In-place resizes of pods (KEP-1287), with our API server, kubectl and Debian's containerd. Needs root. */
+/** In-place resizes of pods (KEP-1287), with our API server, kubectl and a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import { apiControllers } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { images } from './support/containerd.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { isRunning, sleeper, TestNode } from './support/test-node.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -1,4 +1,4 @@
-/** Kubelet, API server and containerd restart at random while pods run. Needs root. */
+/** Kubelet, API server and container runtime restart at random while pods run. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,25 +10,26 @@ import { type Cluster, startCluster } from '../../src/cluster/start-cluster.ts'
 import { random } from '../support/random.ts'
 import { type ReachableCluster, reachable } from '../support/reachable-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { type Containerd, images, startContainerd } from './support/containerd.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
+import { type NodeRuntime, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { startKubelet, type TestKubelet } from './support/start-kubelet.ts'
 
-type Kind = 'kubelet' | 'API server' | 'containerd'
+type Kind = 'kubelet' | 'API server' | 'runtime'
 
-const kinds: readonly Kind[] = ['kubelet', 'API server', 'containerd']
+const kinds: readonly Kind[] = ['kubelet', 'API server', 'runtime']
 
 /** A node whose parts restart. The API server has its data and its address after that, too. */
 class RestartingNode {
   readonly root: string
   readonly log: string[] = []
-  readonly #containerd: Containerd
+  readonly #runtime: NodeRuntime
   #cluster: Cluster
   #reached: ReachableCluster
   #kubelet!: TestKubelet
 
-  private constructor(containerd: Containerd, root: string, cluster: Cluster) {
-    this.#containerd = containerd
+  private constructor(runtime: NodeRuntime, root: string, cluster: Cluster) {
+    this.#runtime = runtime
     this.root = root
     this.#cluster = cluster
     this.#reached = reachable({ after }, cluster)
@@ -37,7 +38,7 @@ class RestartingNode {
   static async start(): Promise<RestartingNode> {
     const root = mkdtempSync(join(tmpdir(), 't8s-restarts-'))
     const cluster = await startCluster({ storage: { directory: join(root, 'data') } })
-    const node = new RestartingNode(await startContainerd(), root, cluster)
+    const node = new RestartingNode(await startNodeRuntime(), root, cluster)
     await node.#startKubelet()
     after(() => node.#stop())
     return node
@@ -49,9 +50,9 @@ class RestartingNode {
       await this.#kubelet.stop()
       return () => this.#startKubelet()
     }
-    if (kind === 'containerd') {
-      await this.#containerd.stopDaemon()
-      return () => this.#containerd.startDaemon()
+    if (kind === 'runtime') {
+      await this.#runtime.stopDaemon()
+      return () => this.#runtime.startDaemon()
     }
     const { port } = this.#cluster
     await this.#cluster.stop({ graceMs: 0 })
@@ -97,13 +98,13 @@ class RestartingNode {
 
   async #startKubelet(): Promise<void> {
     const log = (line: string): void => void this.log.push(line)
-    this.#kubelet = await startKubelet(this.#cluster, this.#containerd.endpoint, this.root, log)
+    this.#kubelet = await startKubelet(this.#cluster, this.#runtime.endpoint, this.root, log)
   }
 
   async #stop(): Promise<void> {
     await this.#kubelet.stop()
     await this.#cluster.stop({ graceMs: 0 })
-    await this.#containerd.stop()
+    await this.#runtime.stop()
     rmSync(this.root, { recursive: true, force: true })
   }
 }
@@ -111,7 +112,7 @@ class RestartingNode {
 /** Writes a number each 50 ms until the file `end` is in the folder. */
 const counter = 'i=0; while ! test -e /shared/end; do echo "$i"; i=$((i+1)); usleep 50000; done; echo ended; exit 4'
 
-/** The output of a container as containerd has written it. */
+/** The output of a container as the runtime has written it. */
 function writtenBy(root: string, { metadata: { name, uid } }: Pod): string {
   const lines = readFileSync(join(root, 'logs', `default_${name}_${uid}`, 'main/0.log'), 'utf8')
     .trimEnd()
@@ -129,7 +130,7 @@ async function testRestarts(t: TestContext, node: RestartingNode): Promise<void>
   let runtimeRestarts = 0
   for (let i = 0; i < 20; i++) {
     const kind = kinds[Math.floor(next() * kinds.length)]!
-    if (kind === 'containerd') runtimeRestarts++
+    if (kind === 'runtime') runtimeRestarts++
     const startAgain = await node.stop(kind)
     await delay(next() * 500)
     await startAgain()
@@ -146,7 +147,7 @@ async function testRestarts(t: TestContext, node: RestartingNode): Promise<void>
     const lines = text.trimEnd().split('\n')
     assert.equal(lines.pop(), 'ended')
     const counted = lines.map(Number)
-    // containerd may lose a line that it has read from a container and not written yet when it ends.
+    // A runtime may lose a line that it has read from a container and not written yet when it ends.
     const skipped = counted.filter((number, i) => number !== (counted[i - 1] ?? -1) + 1)
     assert.ok(skipped.length <= runtimeRestarts, `seed ${seed}: lines before ${skipped} are missing`)
     assert.deepEqual(
@@ -159,7 +160,7 @@ async function testRestarts(t: TestContext, node: RestartingNode): Promise<void>
 await inNamespaces(import.meta.filename, async () => {
   const node = await RestartingNode.start()
   test('20 restarts at random restart no container, and lose no line of a log', (t) => testRestarts(t, node))
-  for (const kind of ['kubelet', 'containerd'] as const)
+  for (const kind of ['kubelet', 'runtime'] as const)
     test(`containers that end while there is no ${kind} are noticed`, async () => {
       const name = `short-${kind}`
       await node.create(name, `while ! test -e /shared/end-${kind}; do usleep 50000; done; exit 3`)

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { nodes } from '../../src/client/kinds.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { CriProxy } from './support/cri-proxy.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
+import { CriProxy } from './support/runtimes/cri-proxy.ts'
 import { TestNode } from './support/test-node.ts'
 
 const waiting = { deadlineMs: 120_000, everyMs: 50 }
@@ -25,7 +25,7 @@ const isQuiet = (() => {
 await inNamespaces(import.meta.filename, () =>
   describe('changes of the runtime', async () => {
     const node = await TestNode.start()
-    const proxy = await CriProxy.start(node.containerd.endpoint)
+    const proxy = await CriProxy.start(node.runtime.endpoint)
     after(() => proxy.stop())
     await node.stopKubelet()
     await node.startKubelet({ containerRuntimeEndpoint: proxy.endpoint })
@@ -64,10 +64,10 @@ await inNamespaces(import.meta.filename, () =>
       const quiet = await waitFor('comparisons are rare', () => isQuiet(lists), { ...waiting, everyMs: 3_000 })
       assert.ok(quiet)
 
-      await node.containerd.stopDaemon()
+      await node.runtime.stopDaemon()
       proxy.endEvents()
       await waitFor('the kubelet asks for events again', () => proxy.isFollowed, waiting)
-      await node.containerd.startDaemon()
+      await node.runtime.startDaemon()
       await listedAgain()
       const { status } = await node.running(pod)
       assert.equal(status?.containerStatuses?.[0]?.restartCount, 0)

@@ -1,4 +1,4 @@
-/** Static pods and their mirror pods, with our API server and Debian's containerd. Needs root. */
+/** Static pods and their mirror pods, with our API server and a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -10,7 +10,8 @@ import { nodes, type Pod, pods } from '../../src/client/kinds.ts'
 import { clientFor } from '../support/client-for.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { images, startContainerd } from './support/containerd.ts'
+import { countRunning, startNodeRuntime } from './support/runtimes/node-runtime.ts'
+import { images } from './support/runtimes/test-images.ts'
 import { startKubelet } from './support/start-kubelet.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root'
@@ -61,8 +62,8 @@ test('static pods run without an API object, and mirror pods show them', { skip,
   t.after(() => web.close())
   const cluster = await testCluster(t, { controllers: apiControllers })
   const client = clientFor(t, cluster)
-  const containerd = await startContainerd()
-  t.after(() => containerd.stop())
+  const nodeRuntime = await startNodeRuntime()
+  t.after(() => nodeRuntime.stop())
   const logged: string[] = []
   const configuration = {
     staticPodPath: folder,
@@ -70,11 +71,8 @@ test('static pods run without an API object, and mirror pods show them', { skip,
     httpCheckFrequency: '200ms',
   }
   const start = (server = cluster.client) =>
-    startKubelet(cluster, containerd.endpoint, root, (line) => void logged.push(line), { configuration, server })
-  const runningTasks = async (): Promise<number> => {
-    const list = await containerd.enter('ctr', '-a', containerd.endpoint.slice(7), '-n', 'k8s.io', 'tasks', 'ls')
-    return list.split('\n').filter((line) => line.includes('RUNNING')).length
-  }
+    startKubelet(cluster, nodeRuntime.endpoint, root, (line) => void logged.push(line), { configuration, server })
+  const runningTasks = (): Promise<number> => countRunning(nodeRuntime)
   write('web.yaml', manifest('web', idle('first'), { labels: { app: 'web' } }))
   write('bad.yaml', 'kind: Pod\napiVersion: v1\nmetadata: {name: bad}\nspec: {containers: []}\n')
   write('secret.yaml', manifest('secret', 'true').replace('"spec":{', '"spec":{"imagePullSecrets":[{"name":"s"}],'))

@@ -11,8 +11,8 @@ import { RuntimeFeaturesSchema, RuntimeHandlerSchema } from '#protobuf/cri-runti
 import { NamespaceMode } from '#protobuf/cri-values_pb.js'
 import { nodes, type Pod, runtimeClasses } from '../../src/client/kinds.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { CriProxy } from './support/cri-proxy.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
+import { CriProxy } from './support/runtimes/cri-proxy.ts'
 import { TestNode } from './support/test-node.ts'
 
 const features = { recursiveReadOnlyMounts: true, userNamespaces: true }
@@ -123,7 +123,7 @@ function defineRefusalTests(node: TestNode, proxy: CriProxy): void {
 await inNamespaces(import.meta.filename, () =>
   describe('handlers of the runtime', async () => {
     const node = await TestNode.start()
-    const proxy = await CriProxy.start(node.containerd.endpoint, (status) => {
+    const proxy = await CriProxy.start(node.runtime.endpoint, (status) => {
       status.runtimeHandlers = [
         create(RuntimeHandlerSchema, { name: '', features }),
         create(RuntimeHandlerSchema, { name: 'bare' }),

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../../../src/client/kinds.ts'
 import { annotationPrefix as simulation } from '../../../src/simulation/names.ts'
-import { images } from '../../kubelet/support/containerd.ts'
+import { images } from '../../kubelet/support/runtimes/test-images.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { deadlineMs, type Requests } from './requests.ts'
 

@@ -1,4 +1,4 @@
-/** The cgroups of pods and of the node, with our API server and Debian's containerd. Needs root. */
+/** The cgroups of pods and of the node, with our API server and a container runtime. Needs root. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { nodes, pods } from '../../../src/client/kinds.ts'
@@ -6,7 +6,7 @@ import type { CgroupTree } from '../../../src/node/cgroups/tree/cgroup-tree.ts'
 import { findCgroups } from '../../../src/node/cgroups/tree/find-cgroups.ts'
 import { apiControllers } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { images } from '../support/containerd.ts'
+import { images } from '../support/runtimes/test-images.ts'
 import { isRunning, sleeper, TestNode } from '../support/test-node.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -1,8 +1,8 @@
 /** A kubelet that cannot make cgroups, as in a container. The test is in `in-namespace/`. Needs root. */
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startContainerd } from '../support/containerd.ts'
 import { runTestsIn } from '../support/run-tests-in.ts'
+import { startNodeRuntime } from '../support/runtimes/node-runtime.ts'
 
 const skip = process.getuid?.() === 0 ? false : 'needs root to mount'
 
@@ -12,7 +12,7 @@ const readOnly =
   'mount -o remount,bind,ro "$path"; done; exec "$@"'
 
 test('pods without cgroups of the kubelet', { skip, timeout: 120_000 }, async () => {
-  const { endpoint, stop } = await startContainerd()
+  const { endpoint, stop } = await startNodeRuntime()
   try {
     await runTestsIn({
       enter: ['unshare', '-m', 'sh', '-c', readOnly, 'sh'],

@@ -1,9 +1,9 @@
-/** The conformance suite of DaemonSets, on a node with containerd and a simulated node beside it. */
+/** The conformance suite of DaemonSets, on a real node and a simulated node beside it. */
 import { describe } from 'node:test'
 import { daemonSetSuite } from '../../conformance/suites/daemon-sets.ts'
 import { inNamespaces } from '../support/in-namespaces.ts'
 import { realNodes } from '../support/real-nodes.ts'
 
 await inNamespaces(import.meta.filename, () =>
-  describe('DaemonSets on containerd', { concurrency: 8 }, () => daemonSetSuite(realNodes(1))),
+  describe('DaemonSets on a real node', { concurrency: 8 }, () => daemonSetSuite(realNodes(1))),
 )

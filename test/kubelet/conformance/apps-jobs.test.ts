@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for Jobs (`test/e2e/apps/job.go`) on containerd: also those about exit codes. */
+/** Tests of the conformance suite for Jobs (`test/e2e/apps/job.go`) on a real node: also those about exit codes. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Pod } from '../../../src/client/kinds.ts'
@@ -26,7 +26,7 @@ const firstSucceeds = running(`test $JOB_COMPLETION_INDEX = 0 || { ${stays.scrip
 const exitCodes = (values: readonly number[]) => ({ operator: 'In', values })
 
 await inNamespaces(import.meta.filename, () =>
-  describe('Jobs on containerd', { concurrency: 8 }, () => {
+  describe('Jobs on a real node', { concurrency: 8 }, () => {
     const nodes = realNodes()
     jobSuite(nodes)
     for (const define of [testRestarts, testFailurePolicies, testIndexFailures, testSuccessPolicies, testLives])

@@ -1,4 +1,4 @@
-/** The suites of kubectl (`test/e2e/kubectl/*.go`) on containerd, with the newest installed kubectl. */
+/** The suites of kubectl (`test/e2e/kubectl/*.go`) on a real node, with the newest installed kubectl. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { kubectlStart, kubectlSuite, type StartKubectl } from '../../conformance/suites/kubectl.ts'
@@ -11,7 +11,7 @@ import { realNodes } from '../support/real-nodes.ts'
 const labelsOf = (name: string) => ({ app: 'guestbook', part: name })
 
 await inNamespaces(import.meta.filename, () =>
-  describe('kubectl on containerd', { concurrency: 8 }, () => {
+  describe('kubectl on a real node', { concurrency: 8 }, () => {
     const start = kubectlStart(realNodes(), installedKubectls().at(-1)!)
     kubectlSuite(start)
     serverCommandSuite(start)

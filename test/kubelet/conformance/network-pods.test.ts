@@ -113,12 +113,12 @@ async function start(): Promise<Network> {
   return { node, servers, clients: { pod: pod!, node: ofHost! } }
 }
 
-async function importImage({ containerd }: TestNode): Promise<void> {
+async function importImage({ runtime }: TestNode): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 't8s-netserver-'))
   try {
     const file = join(folder, 'netserver.tar')
     writeImage(file, [image], [busyboxLayer(), programLayer('/usr/bin/perl')], { Cmd: ['sh'] })
-    await containerd.importImage(file)
+    await runtime.importImage(file)
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -1,11 +1,11 @@
-/** Tests of the conformance suite for environments and commands (`test/e2e/common/node`), on containerd. */
+/** Tests of the conformance suite for environments and commands (`test/e2e/common/node`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { configMaps, nodes, type Pod, secrets } from '../../../src/client/kinds.ts'
 import type { Container } from '../../../src/kubelet/pod-types.ts'
 import { wholeValue } from '../../../src/machinery/values/quantity.ts'
-import { images } from '../support/containerd.ts'
 import { inNamespaces } from '../support/in-namespaces.ts'
+import { images } from '../support/runtimes/test-images.ts'
 import { TestNode } from '../support/test-node.ts'
 
 interface Case {

@@ -1,9 +1,9 @@
-/** Tests of the conformance suite for generations and classes of pods (`test/e2e/node/pods.go`), on containerd. */
+/** Tests of the conformance suite for generations and classes of pods (`test/e2e/node/pods.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Pod, pods } from '../../../src/client/kinds.ts'
-import { images } from '../support/containerd.ts'
 import { inNamespaces } from '../support/in-namespaces.ts'
+import { images } from '../support/runtimes/test-images.ts'
 import { shell, TestNode } from '../support/test-node.ts'
 
 /** A second name of the image, as of a newer version. */

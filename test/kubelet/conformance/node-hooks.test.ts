@@ -1,6 +1,6 @@
 /**
  * Tests of the conformance suite for lifecycle hooks (`test/e2e/common/node/lifecycle_hook.go` and
- * `test/e2e/node/pre_stop.go`), on containerd.
+ * `test/e2e/node/pre_stop.go`), on a real node.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

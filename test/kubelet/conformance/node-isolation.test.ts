@@ -1,6 +1,6 @@
 /**
  * Tests of the conformance suite for privileges, kernel parameters, `/etc/hosts` and runtime classes
- * (`test/e2e/common/node/{security_context,sysctl,kubelet_etc_hosts,runtimeclass}.go`, `test/e2e/node`), on containerd.
+ * (`test/e2e/common/node/{security_context,sysctl,kubelet_etc_hosts,runtimeclass}.go`, `test/e2e/node`), on a node.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -10,9 +10,9 @@ import { describe, test } from 'node:test'
 import { runtimeClasses } from '../../../src/client/kinds.ts'
 import type { Container } from '../../../src/kubelet/pod-types.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { images } from '../support/containerd.ts'
 import { inNamespaces } from '../support/in-namespaces.ts'
 import { busyboxLayer, layerOf, writeImage } from '../support/oci-image.ts'
+import { images } from '../support/runtimes/test-images.ts'
 import { shell, TestNode } from '../support/test-node.ts'
 
 /** An image whose program `/setuid-cat` runs as root for every user. */
@@ -29,8 +29,7 @@ async function start(): Promise<TestNode> {
   const node = await TestNode.start({ scheduler: true })
   const file = join(node.root, 'setuid.tar')
   writeImage(file, [setuidImage], [busyboxLayer(), layerOf(addSetuidCat)], {})
-  const socket = node.containerd.endpoint.replace('unix://', '')
-  await node.containerd.enter('ctr', '-a', socket, '-n', 'k8s.io', 'images', 'import', file)
+  await node.runtime.importImage(file)
   return node
 }
 

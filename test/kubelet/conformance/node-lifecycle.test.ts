@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for the lives of pods (`test/e2e/common/node`), on containerd. */
+/** Tests of the conformance suite for the lives of pods (`test/e2e/common/node`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Pod, pods } from '../../../src/client/kinds.ts'

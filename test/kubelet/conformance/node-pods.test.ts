@@ -1,12 +1,12 @@
-/** Tests of the conformance suite for pods (`test/e2e/common/node/{pods,ephemeral_containers}.go`), on containerd. */
+/** Tests of the conformance suite for pods (`test/e2e/common/node/{pods,ephemeral_containers}.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type Pod, pods, services } from '../../../src/client/kinds.ts'
 import type { WatchEvent } from '../../../src/client/rest/rest-client.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { images } from '../support/containerd.ts'
 import { inNamespaces } from '../support/in-namespaces.ts'
 import { channelOf, messagesOf, pathOf, runIn } from '../support/pod-requests.ts'
+import { images } from '../support/runtimes/test-images.ts'
 import { shell, TestNode } from '../support/test-node.ts'
 
 /** Ends on SIGTERM. */

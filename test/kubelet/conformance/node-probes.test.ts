@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for probes (`test/e2e/common/node/container_probe.go`), on containerd. */
+/** Tests of the conformance suite for probes (`test/e2e/common/node/container_probe.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for resizes in place (`test/e2e/common/node/pod_resize.go`), on containerd. */
+/** Tests of the conformance suite for resizes in place (`test/e2e/common/node/pod_resize.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'

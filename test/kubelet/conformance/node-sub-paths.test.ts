@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for `subPathExpr` (`test/e2e/common/node/expansion.go`), on containerd. */
+/** Tests of the conformance suite for `subPathExpr` (`test/e2e/common/node/expansion.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pods } from '../../../src/client/kinds.ts'

@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for evictions by taints of the node (`test/e2e/node/taints.go`), on containerd. */
+/** Tests of the conformance suite for evictions by taints of the node (`test/e2e/node/taints.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { nodes, type Pod, pods } from '../../../src/client/kinds.ts'

@@ -1,6 +1,6 @@
 /**
  * Tests of the conformance suite for volumes with fields of pods, alone and projected
- * (`test/e2e/common/storage/{downwardapi_volume,projected_downwardapi}.go`), on containerd.
+ * (`test/e2e/common/storage/{downwardapi_volume,projected_downwardapi}.go`), on a real node.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Tests of the conformance suite for emptyDir (`test/e2e/common/storage/empty_dir.go`), on containerd. */
+/** Tests of the conformance suite for emptyDir (`test/e2e/common/storage/empty_dir.go`), on a real node. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inNamespaces } from '../support/in-namespaces.ts'

@@ -1,6 +1,6 @@
 /**
  * Tests of the conformance suite for volumes with the keys of configMaps and secrets, alone and projected
- * (`test/e2e/common/storage/{configmap_volume,secrets_volume,projected_*}.go`), on containerd.
+ * (`test/e2e/common/storage/{configmap_volume,secrets_volume,projected_*}.go`), on a real node.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** CSI volumes on containerd, with a driver of the test. Attachments are made by our attach-detach controller. */
+/** CSI volumes on a real node, with a driver of the test. Attachments are made by our attach-detach controller. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { Kubectl, type KubectlProgram } from '../../support/kubectl.ts'
 import type { ReachableCluster } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { images } from '../support/containerd.ts'
+import { images } from '../support/runtimes/test-images.ts'
 import { shell, type TestNode } from '../support/test-node.ts'
 import { type Protocol, protocolsOf } from './protocols.ts'
 

@@ -29,6 +29,8 @@ const reviews = {
 
 export interface NodeServerOptions {
   readonly runtime: CriRuntime
+  /** As IDs of containers begin. */
+  readonly runtimeName: string
   readonly endpoint: string
   readonly folder: string
   readonly pods: () => readonly Pod[]
@@ -42,7 +44,7 @@ export class NodeServer {
   }
 
   static async start(t: TestContext, options: NodeServerOptions): Promise<NodeServer> {
-    const { runtime, folder, endpoint } = options
+    const { runtime, runtimeName, folder, endpoint } = options
     const images = new CriImages(endpoint)
     const log = (): void => {}
     const stats = new UsageCollector({
@@ -60,7 +62,7 @@ export class NodeServer {
     const nodes = servedKubelet({
       nodeName: 'node-1',
       runtime,
-      runtimeName: 'containerd',
+      runtimeName,
       pods: { all: options.pods, mirrors: () => [], statusOf: () => undefined, staticPodOf: () => undefined },
       health: new Health([], log),
       stats: kubeletStats(stats),

@@ -1,4 +1,4 @@
-/** A cluster whose node runs pods on Debian's containerd, for the suites of `test/conformance/suites`. */
+/** A cluster whose node runs pods on a container runtime, for the suites of `test/conformance/suites`. */
 import { after } from 'node:test'
 import { nodesReady, type PodNodes } from '../../conformance/support/pod-nodes.ts'
 import { installedKubectls, Kubectl } from '../../support/kubectl.ts'

@@ -1,10 +1,10 @@
-/** Starts a registry in the network namespace of a containerd. */
+/** Starts a registry in the network namespace of a runtime. */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Containerd } from './containerd.ts'
 import { layerOf, writeFiles, writeImage } from './oci-image.ts'
+import type { NodeRuntime } from './runtimes/node-runtime.ts'
 
 export interface Registry {
   /** Lines such as `GET app:1 200`, one for each manifest that was read. */
@@ -18,7 +18,7 @@ export const registryHost = `127.0.0.1:${port}`
 export const registryLogin = { username: 'somebody', password: 'pass:word' } as const
 
 /** Serves one small image by several names without the host, such as `app:1`. */
-export async function startRegistry({ pid }: Containerd, names: readonly string[]): Promise<Registry> {
+export async function startRegistry({ pid }: NodeRuntime, names: readonly string[]): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), 't8s-registry-'))
   const archive = join(folder, 'image.tar')
   const layer = layerOf((root) => writeFiles(root, { 'etc/passwd': 'web:x:1000:1000::/:/bin/sh\n' }))

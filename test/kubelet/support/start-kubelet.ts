@@ -5,7 +5,7 @@ import type { Cluster } from '../../../src/cluster/start-cluster.ts'
 import { defaultConfiguration, type KubeletConfiguration } from '../../../src/kubelet/configuration/defaults.ts'
 import { selfSigned } from '../../../src/kubelet/credentials/key-pair.ts'
 import { type KubeletOptions, type RunningKubelet, runKubelet } from '../../../src/kubelet/kubelet.ts'
-import { cgroupRootOf } from './containerd.ts'
+import { cgroupRootOf } from './runtimes/runtime-process.ts'
 
 export interface TestKubelet extends RunningKubelet {
   /** The folder of the logs of pods. */

@@ -1,4 +1,4 @@
-/** A cluster with one node: our kubelet on Debian's containerd. For tests in namespaces (`in-namespaces.ts`). */
+/** A cluster with one node: our kubelet on a runtime under test. For tests in namespaces (`in-namespaces.ts`). */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,9 @@ import { linuxMounter } from '../../../src/kubelet/volumes/mounts/linux-mounter.
 import { mountsWithin } from '../../../src/kubelet/volumes/mounts/mount-table.ts'
 import { type ReachableCluster, reachable } from '../../support/reachable-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { type Containerd, cgroupRootOf, images, startContainerd } from './containerd.ts'
+import { type NodeRuntime, startNodeRuntime } from './runtimes/node-runtime.ts'
+import { cgroupRootOf } from './runtimes/runtime-process.ts'
+import { images } from './runtimes/test-images.ts'
 import { startKubelet, type TestKubelet, type TestKubeletOptions } from './start-kubelet.ts'
 
 /** Generous: machines that test are slow and busy. In ms. */
@@ -20,7 +22,7 @@ const deadlineMs = 120_000
 
 export class TestNode {
   readonly cluster: Cluster
-  readonly containerd: Containerd
+  readonly runtime: NodeRuntime
   /** The test's folder; the kubelet's is `kubelet` in it. */
   readonly root: string
   readonly client: RestClient
@@ -32,9 +34,9 @@ export class TestNode {
   readonly #options: TestKubeletOptions
   #kubelet: TestKubelet | undefined
 
-  private constructor(cluster: Cluster, containerd: Containerd, root: string, options: TestKubeletOptions) {
+  private constructor(cluster: Cluster, runtime: NodeRuntime, root: string, options: TestKubeletOptions) {
     this.cluster = cluster
-    this.containerd = containerd
+    this.runtime = runtime
     this.root = root
     this.#options = options
     this.#connection = new Connection(cluster.client)
@@ -45,9 +47,9 @@ export class TestNode {
   /** Starts everything; it stops after the tests of the file. */
   static async start(options: ClusterOptions = {}, kubeletOptions: TestKubeletOptions = {}): Promise<TestNode> {
     const root = mkdtempSync(join(tmpdir(), 't8s-test-node-'))
-    const containerd = await startContainerd()
+    const runtime = await startNodeRuntime()
     const cluster = await startCluster({ storage: 'memory', ...options })
-    const node = new TestNode(cluster, containerd, root, kubeletOptions)
+    const node = new TestNode(cluster, runtime, root, kubeletOptions)
     after(() => node.#stop())
     await node.startKubelet()
     return node
@@ -62,7 +64,7 @@ export class TestNode {
   async startKubelet(configuration: TestKubeletOptions['configuration'] = {}): Promise<void> {
     const log = (line: string): void => void this.log.push(line)
     const options = { ...this.#options, configuration: { ...this.#options.configuration, ...configuration } }
-    this.#kubelet = await startKubelet(this.cluster, this.containerd.endpoint, this.root, log, options)
+    this.#kubelet = await startKubelet(this.cluster, this.runtime.endpoint, this.root, log, options)
   }
 
   /** Containers continue. */
@@ -80,7 +82,7 @@ export class TestNode {
 
   /** The cgroup of all pods. */
   get cgroup(): string {
-    return `${cgroupRootOf(this.containerd.endpoint)}/kubepods`
+    return `${cgroupRootOf(this.runtime.endpoint)}/kubepods`
   }
 
   /** The path of a pod in the kubelet's folder. */
@@ -203,13 +205,13 @@ export class TestNode {
     await this.stopKubelet()
     this.#connection.close()
     await this.cluster.stop({ graceMs: 0 })
-    await this.containerd.stop()
+    await this.runtime.stop()
     for (const { target } of mountsWithin(await linuxMounter.list(), this.root)) await linuxMounter.unmount(target)
     rmSync(this.root, { recursive: true, force: true })
   }
 
   /**
-   * Their containers end before containerd, and their cgroups and folders are removed. Controllers create no more pods
+   * Their containers end before the runtime, and their cgroups and folders are removed. Controllers create no more pods
    * in namespaces that end.
    */
   async #deletePods(): Promise<void> {

@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Connection } from '../../../src/client/connection/connection.ts'
 import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import { startCluster } from '../../../src/cluster/start-cluster.ts'
-import { startContainerd } from '../support/containerd.ts'
+import { startContainerd } from '../support/runtimes/containerd.ts'
 import type { Recording } from './recording.ts'
 import { PodHistory, prepare, runPod } from './run-pods.ts'
 

@@ -2,7 +2,7 @@
 import { type Pod, pods } from '../../../src/client/kinds.ts'
 import type { RestClient } from '../../../src/client/rest/rest-client.ts'
 import type { ContainerStatus } from '../../../src/kubelet/pod-types.ts'
-import { images } from '../support/containerd.ts'
+import { images } from '../support/runtimes/test-images.ts'
 
 type Condition = (pod: Pod, value: string) => boolean
 

@@ -1,4 +1,4 @@
-/** A container that swaps a folder with a symlink while others mount it by a sub path, on containerd. */
+/** A container that swaps a folder with a symlink while others mount it by a sub path, on a real node. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inNamespaces } from '../support/in-namespaces.ts'

@@ -17,8 +17,8 @@ import {
   LayeredSnapshots,
   serveImages,
 } from '../../../src/runtime/images/index.ts'
-import { startContainerd } from '../../kubelet/support/containerd.ts'
 import { layerOf, writeFiles, writeImage } from '../../kubelet/support/oci-image.ts'
+import { startContainerd } from '../../kubelet/support/runtimes/containerd.ts'
 
 const isRoot = process.geteuid?.() === 0
 const missing = (...programs: readonly string[]): string | false => {

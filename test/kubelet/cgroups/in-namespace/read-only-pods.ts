@@ -1,4 +1,4 @@
-/** A pod of a kubelet whose cgroups are mounted read-only, on a containerd that can make them. */
+/** A pod of a kubelet whose cgroups are mounted read-only, on a runtime that can make them. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Volumes as containers see them: a cluster, the kubelet and containerd. Runs in containerd's mount namespace. */
+/** Volumes as containers see them: a cluster, the kubelet and a runtime. Runs in the runtime's mount namespace. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ import type { PodSpec } from '../../../../src/kubelet/pod-types.ts'
 import { linuxMounter } from '../../../../src/kubelet/volumes/mounts/linux-mounter.ts'
 import { mountsWithin } from '../../../../src/kubelet/volumes/mounts/mount-table.ts'
 import { waitFor } from '../../../support/wait-for.ts'
-import { images } from '../../support/containerd.ts'
+import { images } from '../../support/runtimes/test-images.ts'
 import { startKubelet } from '../../support/start-kubelet.ts'
 
 const root = mkdtempSync(join(tmpdir(), 't8s-pod-volumes-'))

@@ -20,7 +20,7 @@ import {
   type StatusResponse,
   StatusResponseSchema,
 } from '#protobuf/cri-runtime_pb.js'
-import { pathOf } from '../../../src/lib/grpc/socket-client.ts'
+import { pathOf } from '../../../../src/lib/grpc/socket-client.ts'
 
 type Request<M extends keyof typeof RuntimeService.method> = MessageShape<(typeof RuntimeService.method)[M]['input']>
 
