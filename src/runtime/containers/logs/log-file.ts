@@ -6,9 +6,10 @@ export class LogFile {
   readonly #path: string
   #file: number | undefined
 
-  /** `path` is '' for containers without a log. */
+  /** Creates the file if it is missing. `path` is '' for containers without a log. */
   constructor(path: string) {
     this.#path = path
+    this.reopen()
   }
 
   append(lines: Buffer): void {
