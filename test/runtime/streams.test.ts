@@ -41,7 +41,8 @@ function commandTests(runtime: TestRuntime): void {
     const streams = { stdin: true, stdout: true, stderr: false, tty: true }
     const url = await client.execUrl({
       containerId,
-      cmd: ['sh', '-c', 'until stty size; do sleep 0.1; done; read x; echo "<$x>"; exit 4'],
+      // stty may report a stale error, or none, as long as the size is 0.
+      cmd: ['sh', '-c', 'until stty size | grep "17 91"; do sleep 0.1; done; read x; echo "<$x>"; exit 4'],
       ...streams,
     })
     const { stdin, stdout, command } = clientOf({ width: 91, height: 17 })

@@ -43,8 +43,9 @@ test('nodes register as kubelets do, get pod ranges, lose the taint and renew le
       },
     }),
   )
-  for (const name of ['node-1', 'node-2', 'node-3'])
-    await waitFor(client, nodes, { name }, (node) => isReady(node) && !node?.spec?.taints?.length)
+  const isComplete = (node: Node | undefined): boolean =>
+    isReady(node) && !node?.spec?.taints?.length && node?.spec?.podCIDR !== undefined
+  for (const name of ['node-1', 'node-2', 'node-3']) await waitFor(client, nodes, { name }, isComplete)
   const node = await client.get(nodes, '', 'node-2')
   assert.deepEqual(
     Object.fromEntries(
