@@ -12,7 +12,7 @@ import { createNetwork, removeNetwork } from './network-namespaces.ts'
 const skip = process.getuid?.() === 0 ? false : 'needs root'
 
 test('interfaces, addresses and routes are those that ip shows', { skip }, async (t) => {
-  const calls = await systemCalls()
+  const calls = systemCalls()
   const folder = mkdtempSync(join(tmpdir(), 't8s-netlink-'))
   const [host, pod] = [join(folder, 'host'), join(folder, 'pod')]
   for (const network of [host, pod]) createNetwork(network)

@@ -30,8 +30,8 @@ export async function trimMalloc(): Promise<void> {
 
 async function load(): Promise<MallocTrim | undefined> {
   try {
-    const { default: koffi } = await import('koffi')
-    return koffi.load('libc.so.6').func('int malloc_trim(size_t pad)') as unknown as MallocTrim
+    const { cLibrary } = await import('../linux/c-library.ts')
+    return cLibrary().declare<[pad: number]>('int malloc_trim(size_t pad)')
   } catch {
     // Another system, or an installation without optional packages.
     return undefined

@@ -1,6 +1,6 @@
 /** The bridge of the node: the switch to which its pods are connected, and their gateway. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { ignoreErrors } from '../../lib/linux/system-calls.ts'
+import { ignoreErrors } from '../../lib/linux/c-library.ts'
 import { addressToBytes } from '../netlink/address-bytes.ts'
 import type { HostNetwork } from '../netlink/host-network.ts'
 import type { Link } from '../netlink/links.ts'

@@ -1,7 +1,8 @@
 /** The interface of a pod: a pair of virtual Ethernet devices between the bridge and the pod's namespace. */
 import { createHash } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { ignoreErrors, type SystemCalls } from '../../lib/linux/system-calls.ts'
+import { ignoreErrors } from '../../lib/linux/c-library.ts'
+import type { SystemCalls } from '../../lib/linux/system-calls.ts'
 import { type HostNetwork, withHostNetwork } from '../netlink/host-network.ts'
 import type { Link } from '../netlink/links.ts'
 import type { Attachment } from './attachment.ts'

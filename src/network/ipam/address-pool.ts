@@ -5,7 +5,8 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SystemCallError, type SystemCalls } from '../../lib/linux/system-calls.ts'
+import { SystemCallError } from '../../lib/linux/c-library.ts'
+import type { SystemCalls } from '../../lib/linux/system-calls.ts'
 import { type AddressRange, addressesAfter, addressValue, isInRange, rangeText } from './address-range.ts'
 
 /** An interface of a container or sandbox. */

@@ -1,6 +1,7 @@
 /** A routing socket of netlink, in the network namespace in which it was opened. Requests are synchronous. */
+import { SystemCallError } from '../../lib/linux/c-library.ts'
 import { inNetwork } from '../../lib/linux/network-namespace.ts'
-import { SystemCallError, type SystemCalls } from '../../lib/linux/system-calls.ts'
+import type { SystemCalls } from '../../lib/linux/system-calls.ts'
 import { controlTypes, decodeAttributes, decodeMessages, encodeMessage, flags, textOf } from './message.ts'
 
 const family = 16

@@ -94,7 +94,7 @@ export class Container {
 
   /** Changes the size of its terminal, if it runs with one. */
   async resize(size: TerminalSize): Promise<void> {
-    const libc = await loadLibc()
+    const libc = loadLibc()
     if (this.#terminal === undefined) return
     libc.resizeTerminal(this.#terminal, size)
     const executor = recordOf(statOf(this.#record.process?.pid ?? 0)?.parent ?? 0)
@@ -140,7 +140,7 @@ export class Container {
       await this.#finish({ code: unknownCode, at: nowNs() }, 'Unknown', '')
       return
     }
-    if (this.#record.config.tty && keeper) this.#terminal = (await loadLibc()).takeFile(keeper.pid, masterFile)
+    if (this.#record.config.tty && keeper) this.#terminal = loadLibc().takeFile(keeper.pid, masterFile)
     this.#isStarting = true
     this.#run(this.#record.startedAt ?? nowNs())
   }
@@ -239,7 +239,7 @@ export class Container {
 
   /** Connects the keeper's terminal, which it opens itself so that it outlives the runtime. */
   async #openTerminal(): Promise<void> {
-    const libc = await loadLibc()
+    const libc = loadLibc()
     await new Promise<void>((resolve) => {
       watchFolder(this.folder, () => {
         if (!textOf(join(this.folder, keeperFiles.keeper)).endsWith('\n')) return false

@@ -28,7 +28,7 @@ export async function announceSize(executor: ProcessRecord, size: TerminalSize):
 }
 
 async function resizeTerminalsOf({ pid }: ProcessRecord, size: TerminalSize): Promise<void> {
-  const libc = await loadLibc()
+  const libc = loadLibc()
   for (const file of terminalsOf(pid)) {
     const terminal = libc.takeFile(pid, file)
     try {

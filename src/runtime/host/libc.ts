@@ -1,6 +1,8 @@
 /** Calls of the C library that Node lacks: pipes, terminals, files of other processes, sockets in other namespaces. */
-import { closeSync, openSync } from 'node:fs'
-import { constants } from 'node:os'
+import { closeSync } from 'node:fs'
+import { type CLibrary, cLibrary } from '../../lib/linux/c-library.ts'
+import { inNetwork } from '../../lib/linux/network-namespace.ts'
+import { systemCalls } from '../../lib/linux/system-calls.ts'
 
 const pidfdOpenCall = 434
 const pidfdGetfdCall = 438
@@ -14,7 +16,6 @@ const nonBlocking = 0x800
 const stream = 1
 /** WNOHANG. */
 const withoutWaiting = 1
-const newNetwork = 0x4000_0000
 
 export interface TerminalSize {
   readonly width: number
@@ -35,39 +36,20 @@ export interface Libc {
   connectIn(namespace: string, port: number): number
 }
 
-let loading: Promise<Libc> | undefined
+let loaded: Libc | undefined
 
-/** Rejects if the optional package koffi is missing. */
-export function loadLibc(): Promise<Libc> {
-  loading ??= load()
-  return loading
+/** Loads the calls once for the thread. Throws if the optional package koffi is missing. */
+export function loadLibc(): Libc {
+  loaded ??= load(cLibrary())
+  return loaded
 }
 
-async function load(): Promise<Libc> {
-  const { default: koffi } = await import('koffi')
-  const library = koffi.load('libc.so.6')
-  const bind = (declaration: string): Call => library.func(declaration) as unknown as Call
-  const checked = (name: string, result: number): number => {
-    if (result < 0) throw failure(name, koffi.errno())
-    return result
-  }
-  return { ...fileCalls(bind, checked), ...networkCalls(bind, checked), ...processCalls(bind) }
-}
+const load = (library: CLibrary): Libc => ({ ...fileCalls(library), ...processCalls(library), connectIn })
 
-type Call = (...values: (number | string | Buffer | Int32Array | null)[]) => number
-type Bind = (declaration: string) => Call
-/** Throws the error of a call that has returned a negative number. */
-type Checked = (name: string, result: number) => number
-
-function failure(name: string, number: number): NodeJS.ErrnoException {
-  const [code = String(number)] = Object.entries(constants.errno).find(([, value]) => value === number) ?? []
-  const error: NodeJS.ErrnoException = new Error(`${name}: ${code}`)
-  error.code = code
-  return error
-}
-
-function processCalls(bind: Bind): Pick<Libc, 'reap'> {
-  const waitpid = bind('int waitpid(int pid, void *status, int options)')
+function processCalls({ declare }: CLibrary): Pick<Libc, 'reap'> {
+  const waitpid = declare<[pid: number, status: null, options: number]>(
+    'int waitpid(int pid, void *status, int options)',
+  )
   return {
     reap(pid) {
       // Somebody else may have read it.
@@ -76,22 +58,26 @@ function processCalls(bind: Bind): Pick<Libc, 'reap'> {
   }
 }
 
-function fileCalls(bind: Bind, checked: Checked): Omit<Libc, 'reap' | 'connectIn'> {
-  const call = bind('long syscall(long number, long a, long b, long c)')
-  const pipe2 = bind('int pipe2(int *files, int flags)')
-  const ioctl = bind('int ioctl(int file, unsigned long request, void *argument)')
+function fileCalls({ declare, check }: CLibrary): Omit<Libc, 'reap' | 'connectIn'> {
+  const call = declare<[call: number, a: number, b: number, c: number]>(
+    'long syscall(long number, long a, long b, long c)',
+  )
+  const pipe2 = declare<[files: Int32Array, flags: number]>('int pipe2(int *files, int flags)')
+  const ioctl = declare<[file: number, request: number, argument: Buffer]>(
+    'int ioctl(int file, unsigned long request, void *argument)',
+  )
   const control = (file: number, request: number, argument: Buffer): void =>
-    void checked('ioctl', ioctl(file, request, argument))
+    void check('ioctl', ioctl(file, request, argument))
   return {
     pipe() {
       const files = new Int32Array(2)
-      checked('pipe2', pipe2(files, closeOnExec))
+      check('pipe2', pipe2(files, closeOnExec))
       return [files[0]!, files[1]!]
     },
     takeFile(pid, file) {
-      const process = checked('pidfd_open', call(pidfdOpenCall, pid, 0, 0))
+      const process = check('pidfd_open', call(pidfdOpenCall, pid, 0, 0))
       try {
-        return checked('pidfd_getfd', call(pidfdGetfdCall, process, file, 0))
+        return check('pidfd_getfd', call(pidfdGetfdCall, process, file, 0))
       } finally {
         closeSync(process)
       }
@@ -108,23 +94,9 @@ function fileCalls(bind: Bind, checked: Checked): Omit<Libc, 'reap' | 'connectIn
   }
 }
 
-function networkCalls(bind: Bind, checked: Checked): Pick<Libc, 'connectIn'> {
-  const setns = bind('int setns(int file, int type)')
-  const socket = bind('int socket(int domain, int type, int protocol)')
-  const connect = bind('int connect(int file, void *address, int length)')
-  /** Connects without waiting; the kernel answers for its own addresses immediately. */
-  const open = ({ family, address }: LoopbackAddress): number => {
-    const file = checked('socket', socket(family, stream | nonBlocking | closeOnExec, 0))
-    try {
-      checked('connect', connect(file, address, address.length))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EINPROGRESS') return file
-      closeSync(file)
-      throw error
-    }
-    return file
-  }
-  const openAny = ([v4, v6]: readonly [LoopbackAddress, LoopbackAddress]): number => {
+function connectIn(namespace: string, port: number): number {
+  const [v4, v6] = loopback(port)
+  return inNetwork(systemCalls(), namespace, () => {
     try {
       return open(v4)
     } catch (error) {
@@ -134,24 +106,21 @@ function networkCalls(bind: Bind, checked: Checked): Pick<Libc, 'connectIn'> {
         throw error
       }
     }
+  })
+}
+
+/** Connects without waiting; the kernel answers for its own addresses immediately. */
+function open({ family, address }: LoopbackAddress): number {
+  const calls = systemCalls()
+  const file = calls.socket(family, stream | nonBlocking | closeOnExec, 0)
+  try {
+    calls.connect(file, address)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EINPROGRESS') return file
+    closeSync(file)
+    throw error
   }
-  return {
-    connectIn(namespace, port) {
-      const own = openSync('/proc/thread-self/ns/net', 'r')
-      const other = openSync(namespace, 'r')
-      try {
-        checked('setns', setns(other, newNetwork))
-        try {
-          return openAny(loopback(port))
-        } finally {
-          checked('setns', setns(own, newNetwork))
-        }
-      } finally {
-        closeSync(other)
-        closeSync(own)
-      }
-    },
-  }
+  return file
 }
 
 interface LoopbackAddress {

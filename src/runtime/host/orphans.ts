@@ -12,12 +12,13 @@ const intervalMs = 500
 /** Returns a function that stops it. Does nothing if this is not the first process. */
 export function reapOrphans(): () => void {
   if (process.pid !== 1) return () => {}
+  const libc = loadLibc()
   let before: ReadonlySet<string> = new Set()
   const timer = setInterval(() => {
     const zombies = zombieChildren()
     const old = zombies.filter(({ key }) => before.has(key))
     before = new Set(zombies.map(({ key }) => key))
-    if (old.length > 0) void loadLibc().then((libc) => old.forEach(({ pid }) => void libc.reap(pid)))
+    for (const { pid } of old) libc.reap(pid)
   }, intervalMs)
   timer.unref()
   return () => clearInterval(timer)

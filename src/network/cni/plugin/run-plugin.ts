@@ -27,10 +27,10 @@ export interface PluginOutcome {
 
 /**
  * @example
- * const { exitCode, output } = await runPlugin(calls, process.env, await text(process.stdin))
+ * const { exitCode, output } = await runPlugin(systemCalls, process.env, await text(process.stdin))
  */
 export async function runPlugin(
-  loadCalls: () => Promise<SystemCalls>,
+  loadCalls: () => SystemCalls,
   environment: Environment,
   input: string,
 ): Promise<PluginOutcome> {
@@ -39,7 +39,7 @@ export async function runPlugin(
     if (environment.CNI_COMMAND === 'VERSION') return { exitCode: 0, output: { cniVersion, supportedVersions } }
     const config = parseConfig(input)
     cniVersion = config.cniVersion ?? '0.3.0'
-    const output = await runCommand(await loadCalls(), environment, config)
+    const output = await runCommand(loadCalls(), environment, config)
     return { exitCode: 0, output: output && versioned(output, cniVersion) }
   } catch (error) {
     const code = error instanceof PluginError ? error.code : errorCodes.failed

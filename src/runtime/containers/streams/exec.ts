@@ -37,7 +37,7 @@ export async function execIn(container: Container, executor: Executor, request: 
   const timeout = new AbortController()
   try {
     const start = request.isTerminal ? startWithTerminal : startWithPipes
-    const { child, outputs } = start(await loadLibc(), command, request)
+    const { child, outputs } = start(loadLibc(), command, request)
     const exited = new Promise<number>((resolve, reject) => {
       child.once('error', reject)
       child.once('exit', (code) => resolve(code ?? unknownCode))

@@ -29,7 +29,7 @@ async function open(namespace: string | undefined, port: number): Promise<Socket
       await once(socket, 'connect')
       return socket
     }
-    const libc = await loadLibc()
+    const libc = loadLibc()
     return new Socket({ fd: libc.connectIn(namespace, port), readable: true, writable: true, allowHalfOpen: true })
   } catch (error) {
     throw refused(port, error)

@@ -1,6 +1,5 @@
 /** System calls that Node lacks, for files of layers. Loaded when the first layer needs them. */
-import { createRequire } from 'node:module'
-import { getSystemErrorName } from 'node:util'
+import { cLibrary } from '../../../lib/linux/c-library.ts'
 import { bytesOf } from '../tar/tar-entry.ts'
 
 export interface LinuxCalls {
@@ -12,19 +11,6 @@ export interface LinuxCalls {
   setTime(path: string, seconds: number, nanoseconds: number): void
 }
 
-class CallError extends Error {
-  readonly code: string
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-type SetAttribute = (path: Buffer, name: Buffer, value: Buffer, size: number, flags: number) => number
-type SetTimes = (folder: number, path: Buffer, times: Buffer, flags: number) => number
-type MakeNode = (path: Buffer, mode: number, device: number) => number
-
 let loaded: LinuxCalls | undefined
 
 /** Throws an Error if the optional package with system calls is not installed. */
@@ -34,25 +20,27 @@ export function linuxCalls(): LinuxCalls {
 }
 
 function load(): LinuxCalls {
-  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
-  const libc = koffi.load('libc.so.6')
-  const setAttribute = libc.func(
+  const { declare, check } = cLibrary()
+  const setAttribute = declare<[path: Buffer, name: Buffer, value: Buffer, size: number, flags: number]>(
     'int lsetxattr(void *path, void *name, void *value, size_t size, int flags)',
-  ) as unknown as SetAttribute
-  const makeNode = libc.func('int mknod(void *path, uint32_t mode, uint64_t device)') as unknown as MakeNode
-  const setTimes = libc.func('int utimensat(int folder, void *path, void *times, int flags)') as unknown as SetTimes
-  const check = (result: number, call: string, path: string): void => {
-    if (result === 0) return
-    const code = getSystemErrorName(-koffi.errno())
-    throw new CallError(code, `${code}: ${call} '${path}'`)
-  }
+  )
+  const makeNode = declare<[path: Buffer, mode: number, device: number]>(
+    'int mknod(void *path, uint32_t mode, uint64_t device)',
+  )
+  const setTimes = declare<[folder: number, path: Buffer, times: Buffer, flags: number]>(
+    'int utimensat(int folder, void *path, void *times, int flags)',
+  )
   return {
-    setAttribute: (path, name, value) =>
-      check(setAttribute(terminated(path), terminated(name), value, value.length, 0), 'lsetxattr', path),
-    makeNode: (path, mode, major, minor) =>
-      check(makeNode(terminated(path), mode, deviceOf(major, minor)), 'mknod', path),
-    setTime: (path, seconds, nanoseconds) =>
-      check(setTimes(atWorkingFolder, terminated(path), timesOf(seconds, nanoseconds), noFollow), 'utimensat', path),
+    setAttribute(path, name, value) {
+      check(`lsetxattr '${path}'`, setAttribute(terminated(path), terminated(name), value, value.length, 0))
+    },
+    makeNode(path, mode, major, minor) {
+      check(`mknod '${path}'`, makeNode(terminated(path), mode, deviceOf(major, minor)))
+    },
+    setTime(path, seconds, nanoseconds) {
+      const times = timesOf(seconds, nanoseconds)
+      check(`utimensat '${path}'`, setTimes(atWorkingFolder, terminated(path), times, noFollow))
+    },
   }
 }
 

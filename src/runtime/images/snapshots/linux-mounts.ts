@@ -1,8 +1,9 @@
 /** mount(2) and umount2(2), in the mount namespace of this process. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { getSystemErrorName, promisify } from 'node:util'
+import { promisify } from 'node:util'
+import { cLibrary } from '../../../lib/linux/c-library.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import { ImageError } from '../image-error.ts'
 import type { RootMount } from './snapshots.ts'
 
@@ -22,21 +23,28 @@ const maxDataBytes = 4095
 let loaded: { readonly mount: Mount; readonly unmount: Unmount } | undefined
 
 function calls() {
-  if (loaded) return loaded
-  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
-  const libc = koffi.load('libc.so.6')
-  const mount = libc.func('int mount(str source, str target, str type, unsigned long flags, str data)')
-  const unmount = libc.func('int umount2(str target, int flags)')
-  const check = (result: number, call: string): number => {
-    if (result === 0) return 0
-    const code = getSystemErrorName(-koffi.errno())
-    throw new ImageError('Unknown', `${call}: ${code}`)
-  }
-  loaded = {
-    mount: (source, target, ...rest) => check(mount(source, target, ...rest) as number, `mount ${target}`),
-    unmount: (target, flags) => check(unmount(target, flags) as number, `unmount ${target}`),
-  }
+  loaded ??= load()
   return loaded
+}
+
+function load() {
+  const { declare, check } = cLibrary()
+  const mount = declare<Parameters<Mount>>(
+    'int mount(const char *source, const char *target, const char *type, unsigned long flags, const char *data)',
+  )
+  const unmount = declare<Parameters<Unmount>>('int umount2(const char *target, int flags)')
+  const checked = (call: string, result: () => number): number => {
+    try {
+      return check(call, result())
+    } catch (error) {
+      throw new ImageError('Unknown', messageOf(error))
+    }
+  }
+  return {
+    mount: (source: string, target: string, type: string, flags: number, data: string) =>
+      checked(`mount ${target}`, () => mount(source, target, type, flags, data)),
+    unmount: (target: string, flags: number) => checked(`unmount ${target}`, () => unmount(target, flags)),
+  }
 }
 
 /** Mounts at an existing folder. `fuse.` types are programs. Throws an ImageError if the kernel refuses. */
