@@ -4,6 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { secondRun } from './second-run.ts'
 import { changedFiles, testsAffectedBy, testsOf } from './selection.ts'
 import { integrationFiles, integrationTests, root, type Step, staticChecks, unitFiles, unitTests } from './steps.ts'
 
@@ -46,25 +47,39 @@ async function main(given: readonly string[]): Promise<void> {
   const counts = { passed: 0, failed: 0 }
   const failures: string[] = []
   const report = async (step: Step): Promise<void> => {
-    const started = performance.now()
-    const { failed, output } = await run(step.command)
-    const lines = output.trimEnd().split('\n')
-    const tally = step.isTests ? /^(\d+) passed, (\d+) failed.*/.exec(lines.at(-1) ?? '') : null
-    if (tally) lines.pop()
-    counts.passed += Number(tally?.[1] ?? 0)
-    counts.failed += Number(tally?.[2] ?? 0)
-    if (failed) failures.push(step.name)
-    const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    console.log(`${failed ? '✗' : '✓'} ${step.name}${tally ? `: ${tally[0]}` : ''} (${seconds} s)`)
-    // Skipped tests and checks print their reason, even if all others pass.
-    const shown = failed || step.isTests ? lines : lines.filter((line) => line.startsWith('skipped: '))
-    if (shown.join('').trim() !== '') console.log(shown.map((line) => `    ${line}`).join('\n'))
+    const result = await perform(step)
+    counts.passed += result.passed
+    // A run of a few tests shows a failure at once.
+    const again = result.failed && given.length === 0 ? secondRun(step, result.output) : undefined
+    if (again) return report(again)
+    counts.failed += result.failures
+    if (result.failed) failures.push(step.name)
   }
   await Promise.all(plan.checks.map(report))
   for (const step of plan.tests) await report(step)
   if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`)
   console.log(`${counts.passed} passed, ${counts.failed} failed`)
   process.exitCode = failures.length > 0 ? 1 : 0
+}
+
+interface Performance extends Outcome {
+  readonly passed: number
+  readonly failures: number
+}
+
+/** Runs a step and prints how it went. */
+async function perform(step: Step): Promise<Performance> {
+  const started = performance.now()
+  const { failed, output } = await run(step.command)
+  const lines = output.trimEnd().split('\n')
+  const tally = step.isTests ? /^(\d+) passed, (\d+) failed.*/.exec(lines.at(-1) ?? '') : null
+  if (tally) lines.pop()
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  console.log(`${failed ? '✗' : '✓'} ${step.name}${tally ? `: ${tally[0]}` : ''} (${seconds} s)`)
+  // Skipped tests and checks print their reason, even if all others pass.
+  const shown = failed || step.isTests ? lines : lines.filter((line) => line.startsWith('skipped: '))
+  if (shown.join('').trim() !== '') console.log(shown.map((line) => `    ${line}`).join('\n'))
+  return { failed, output, passed: Number(tally?.[1] ?? 0), failures: Number(tally?.[2] ?? 0) }
 }
 
 /** Throws an Error for an argument that is neither a step nor a path. */

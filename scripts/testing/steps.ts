@@ -47,8 +47,9 @@ export const unitTests = (files: readonly string[]): Step => ({
   isTests: true,
 })
 
-export const integrationTests = (files: readonly string[]): Step => ({
+/** Each file of integration tests has its own process; `concurrency` of them run at a time. */
+export const integrationTests = (files: readonly string[], concurrency = 2): Step => ({
   name: 'integration',
-  command: [node, '--test', '--test-concurrency=2', '--test-timeout=600000', ...reporter, ...files],
+  command: [node, '--test', `--test-concurrency=${concurrency}`, '--test-timeout=600000', ...reporter, ...files],
   isTests: true,
 })
