@@ -18,7 +18,7 @@ await inNamespaces(import.meta.filename, async () => {
     assert.equal(end.exitCode, 3)
     assert.equal(end.reason, 'Error')
     const lines = await runtime.logOf(id)
-    assert.deepEqual(lines.sort(), ['stderr F error', `stdout F ${sandbox.config.hostname}`, 'stdout F unfinished'])
+    assert.deepEqual(lines.sort(), ['stderr F error', `stdout F ${sandbox.config.hostname}`, 'stdout P unfinished'])
   })
   test('a command that is not found is an error of the start', async () => {
     const sandbox = await runtime.sandbox()

@@ -51,11 +51,11 @@ export class LogLines {
     return Buffer.concat(parts)
   }
 
-  /** Returns the incomplete line at the end of the output as a line. */
+  /** Returns the incomplete line at the end of the output as a part of one, so that readers add no line break. */
   end(at: string): Buffer {
     const rest = this.#rest
     this.#rest = Buffer.alloc(0)
-    return rest.length === 0 ? rest : Buffer.concat([Buffer.from(`${at} ${this.#stream} F `), rest, lineBreak])
+    return rest.length === 0 ? rest : Buffer.concat([Buffer.from(`${at} ${this.#stream} P `), rest, lineBreak])
   }
 }
 
