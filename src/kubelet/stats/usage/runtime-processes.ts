@@ -14,7 +14,8 @@ export interface RuntimeProcess {
 export class RuntimeProcesses {
   readonly #runtime: Pick<CriRuntime, 'containerInfo' | 'sandboxInfo'>
   readonly #cgroups: Pick<CgroupReader, 'pathOf'>
-  readonly #known = new Map<string, RuntimeProcess>()
+  /** Undefined for sandboxes without a process. */
+  readonly #known = new Map<string, RuntimeProcess | undefined>()
 
   constructor(runtime: Pick<CriRuntime, 'containerInfo' | 'sandboxInfo'>, cgroups: Pick<CgroupReader, 'pathOf'>) {
     this.#runtime = runtime
@@ -43,6 +44,7 @@ export class RuntimeProcesses {
     const answer = await reading.catch(() => undefined)
     const { pid, image } = detailsIn(answer?.info ?? {})
     const cgroup = pid > 0 ? this.#cgroups.pathOf(pid) : undefined
+    if (answer && pid === 0) this.#known.set(id, undefined)
     if (answer && cgroup !== undefined)
       this.#known.set(id, { pid, cgroup, image, startedAt: Number(answer.startedAt / 1_000_000n) })
   }

@@ -125,18 +125,21 @@ export class UsageCollector {
     if (!identity) return undefined
     const { proc, root, podLogs, driverVolumes } = this.#options
     const logs = join(podLogs, `${identity.namespace}_${identity.name}_${identity.uid}`)
+    const inPod = containers.filter(({ podSandboxId }) => podSandboxId === sandbox.id)
     const own = this.#processes.find(sandbox.id)
-    const cgroup = podCgroup(own?.cgroup ?? '', identity.uid)
+    // A sandbox may have no process; its containers have the same parent and the same network.
+    const any = [sandbox, ...inPod].flatMap(({ id }) => this.#processes.find(id) ?? [])[0]
+    const cgroup = podCgroup(any?.cgroup ?? '', identity.uid)
     return {
       identity,
       startedAt: Number(sandbox.createdAt / 1_000_000n),
       cgroup,
       ...this.#usageOf(cgroup),
-      containers: containers
-        .filter(({ podSandboxId }) => podSandboxId === sandbox.id)
-        .map((container) => this.#containerUsage(container, layers && { logs, layer: layers.get(container.id) })),
-      sandbox: { id: sandbox.id, image: own?.image ?? '', cgroup: own?.cgroup ?? '' },
-      interfaces: own && !hasNodeNetwork(proc, own.pid) ? readInterfaces(proc, own.pid) : undefined,
+      containers: inPod.map((container) =>
+        this.#containerUsage(container, layers && { logs, layer: layers.get(container.id) }),
+      ),
+      sandbox: { id: sandbox.id, image: own?.image ?? '', cgroup: own?.cgroup ?? cgroup },
+      interfaces: any && !hasNodeNetwork(proc, any.pid) ? readInterfaces(proc, any.pid) : undefined,
       volumes: layers
         ? [...volumeUsages(root, identity.uid, this.#folders), ...(driverVolumes?.(identity.uid) ?? [])]
         : [],
@@ -207,9 +210,9 @@ interface LayerValues {
 const layerUsage = (layer: LayerValues | undefined): FolderUsage | undefined =>
   layer && { usedBytes: Number(layer.usedBytes?.value ?? 0), inodesUsed: Number(layer.inodesUsed?.value ?? 0) }
 
-/** The cgroup of a pod is that around its sandbox, if it is named after the pod. */
-function podCgroup(sandboxCgroup: string, uid: string): string {
-  const parent = dirname(sandboxCgroup)
+/** The cgroup of a pod is that around its sandbox or a container, if it is named after the pod. */
+function podCgroup(child: string, uid: string): string {
+  const parent = dirname(child)
   // systemd's names have no dashes.
   return parent.includes(uid) || parent.includes(uid.replaceAll('-', '_')) ? parent : ''
 }
