@@ -5,7 +5,7 @@ import type { Log } from '../lib/log/log.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { containerImages, imageCalls } from './cri/image-calls.ts'
 import { OciExecutor } from './executors/oci/oci-executor.ts'
-import { ImagePuller, ImageStore, LayeredSnapshots } from './images/index.ts'
+import { ImagePuller, ImageStore, LayeredSnapshots, type RegistrySettings } from './images/index.ts'
 import { type RunningRuntime, startRuntime } from './runtime.ts'
 
 export interface StandaloneRuntimeOptions {
@@ -15,6 +15,8 @@ export interface StandaloneRuntimeOptions {
   readonly state: string
   /** Default: the image store in `root`. */
   readonly imageFolder?: string | undefined
+  /** Mirrors, and registries without TLS. Default: none. */
+  readonly registries?: RegistrySettings
   /** A name or path. Default: crun, else runc. */
   readonly ociRuntime?: string | undefined
   readonly cniConfigFolder: string
@@ -27,7 +29,7 @@ export interface StandaloneRuntimeOptions {
 export async function startStandaloneRuntime(options: StandaloneRuntimeOptions): Promise<RunningRuntime> {
   const { endpoint, root, state, imageFolder = join(root, 'images'), log } = options
   const store = new ImageStore(imageFolder)
-  const parts = { store, puller: new ImagePuller({ store }), snapshots: await LayeredSnapshots.open({ store }) }
+  const parts = { store, puller: new ImagePuller({ store, ...options.registries }), snapshots: await LayeredSnapshots.open({ store }) }
   const executor = await findExecutor(options.ociRuntime, join(state, 'oci'))
   const runtime = await startRuntime({
     socket: socketOf(endpoint),

@@ -3,8 +3,9 @@ import { Command } from 'commander'
 import { standardLog } from '../../../lib/log/log.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
+import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
 
-interface RuntimeFlags {
+interface RuntimeFlags extends RegistryFlags {
   readonly listen: string
   readonly root: string
   readonly state: string
@@ -23,7 +24,7 @@ Examples:
   sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --oci-runtime runc`
 
 export function runtimeCommand(): Command {
-  return new Command('runtime')
+  const command = new Command('runtime')
     .description('run containers for a kubelet, in place of containerd')
     .option('--listen <endpoint>', 'the socket of the CRI server', 'unix:///run/typernetes/runtime.sock')
     .option('--root <folder>', 'records and images, which survive a reboot', '/var/lib/typernetes/runtime')
@@ -33,6 +34,7 @@ export function runtimeCommand(): Command {
     .option('--cni-conf-dir <folder>', 'configurations of the pod network', '/etc/cni/net.d')
     .option('--cni-bin-dir <folders>', 'plug-ins of the pod network', '/opt/cni/bin:/usr/lib/cni')
     .option('--streaming-port <port>', 'the port for exec, attach and port-forward on 127.0.0.1; 0: a free one', '0')
+  return withRegistryOptions(command)
     .addHelpText('after', examples)
     .action(runRuntime)
 }
@@ -46,6 +48,7 @@ async function runRuntime(flags: RuntimeFlags): Promise<void> {
     root: flags.root,
     state: flags.state,
     imageFolder: flags.images,
+    registries: registrySettings(flags),
     ociRuntime: flags.ociRuntime,
     cniConfigFolder: flags.cniConfDir,
     cniPluginFolders: flags.cniBinDir.split(':'),
