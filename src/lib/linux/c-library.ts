@@ -6,8 +6,8 @@ import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { getSystemErrorMap } from 'node:util'
 
-/** Strings are given as terminated UTF-8; a Buffer is a pointer to its bytes. */
-type CValue = number | bigint | string | Uint8Array | Int32Array | null
+/** Strings are given as terminated UTF-8; a Buffer is a pointer to its bytes, an object one to a struct. */
+type CValue = number | bigint | string | Uint8Array | Int32Array | Readonly<Record<string, unknown>> | null
 
 export interface CLibrary {
   /**
@@ -15,6 +15,8 @@ export interface CLibrary {
    * @example const close = library.declare<[fd: number]>('int close(int fd)')
    */
   declare<Arguments extends readonly CValue[]>(prototype: string): (...values: Arguments) => number
+  /** Defines a struct by its members and their C types, once, for prototypes that name it. */
+  struct(name: string, members: Readonly<Record<string, string>>): void
   /**
    * Returns the result of a call.
    * @throws a `SystemCallError` for a negative one; `call` names it: `mount /mnt`.
@@ -63,6 +65,7 @@ function load(): CLibrary {
   const library = koffi.load(null)
   return {
     declare: (prototype) => library.func(prototype) as unknown as (...values: readonly CValue[]) => number,
+    struct: (name, members) => void koffi.struct(name, members),
     check(call, result) {
       if (result < 0) throw new SystemCallError(call, koffi.errno())
       return result

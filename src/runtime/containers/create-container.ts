@@ -127,7 +127,7 @@ function namespacePaths(containers: Containers, sandbox: Sandbox, config: Contai
 
 function pidNamespace(containers: Containers, sandbox: Sandbox, config: ContainerConfig): NamespacePaths['pid'] {
   const options = config.linux?.securityContext?.namespaceOptions ?? namespaceOptionsOf(sandbox.config)
-  switch (options.pid) {
+  switch (options.pid ?? NamespaceMode.POD) {
     case NamespaceMode.NODE:
       return undefined
     case NamespaceMode.TARGET: {

@@ -12,6 +12,8 @@ export interface ExecFiles {
   readonly log: string
   /** Gets the process in the form of the OCI specification. */
   readonly process: string
+  /** A socket that gets the master of the terminal, if the executor sends terminals. */
+  readonly console: string
 }
 
 export interface Executor {
@@ -19,6 +21,8 @@ export interface Executor {
   readonly name: string
   readonly version: string
   readonly supportsRecursiveReadOnly: boolean
+  /** True if `execCommand` sends the terminal of a process to a socket; else its own streams are that terminal. */
+  readonly sendsTerminals: boolean
   /** Writes the configuration of a container into its folder. */
   prepare(folder: string, spec: OciSpec): void
   /** The prepared configuration. */

@@ -18,9 +18,9 @@ export const hasOwnUsers = (config: PodSandboxConfig): boolean =>
 
 export const usesHostIpc = (config: PodSandboxConfig): boolean => namespaceOptionsOf(config).ipc === NamespaceMode.NODE
 
-/** True if the containers see each other's processes. Upstream's default of the field is POD, too. */
+/** True if the containers see each other's processes: the default of the field, also for a sandbox without options. */
 export const sharesProcesses = (config: PodSandboxConfig): boolean =>
-  (namespaceOptionsOf(config).pid ?? NamespaceMode.CONTAINER) === NamespaceMode.POD
+  (namespaceOptionsOf(config).pid ?? NamespaceMode.POD) === NamespaceMode.POD
 
 export class Sandbox {
   readonly folder: string

@@ -10,6 +10,7 @@ import { ReadStream } from 'node:tty'
 import { RpcError } from '../../../lib/grpc/grpc-error.ts'
 import type { CommandLine, ExecFiles, Executor } from '../../executors/executor.ts'
 import { announceSize } from '../../host/announce-size.ts'
+import { openConsoleSocket } from '../../host/console-socket.ts'
 import { type Libc, loadLibc, type TerminalSize } from '../../host/libc.ts'
 import { recordOf, textOf, treeOf } from '../../host/processes.ts'
 import type { ProcessRecord } from '../../state/records.ts'
@@ -36,12 +37,12 @@ export async function execIn(container: Container, executor: Executor, request: 
   const command = executor.execCommand(container.id, process, files)
   const timeout = new AbortController()
   try {
-    const start = request.isTerminal ? startWithTerminal : startWithPipes
-    const { child, outputs } = start(loadLibc(), command, request)
-    const exited = new Promise<number>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('exit', (code) => resolve(code ?? unknownCode))
-    })
+    const libc = loadLibc()
+    const { child, exited, outputs } = !request.isTerminal
+      ? startWithPipes(libc, command, request)
+      : executor.sendsTerminals
+        ? await startWithSentTerminal(libc, command, request, files.console)
+        : startWithTerminal(libc, command, request)
     const ended = Promise.all([exited, ...outputs]).then(([code]) => code as number)
     let isLate = false
     const kill = (): Promise<void> => {
@@ -71,7 +72,7 @@ const timeoutError = (ms: number): RpcError =>
 
 function filesOf({ folder }: Container): ExecFiles {
   const name = join(folder, `exec-${randomBytes(8).toString('hex')}`)
-  return { pid: `${name}.pid`, log: `${name}.log`, process: `${name}.json` }
+  return { pid: `${name}.pid`, log: `${name}.log`, process: `${name}.json`, console: `${name}.sock` }
 }
 
 const environmentOf = (env: readonly string[], { isTerminal }: ExecRequest): readonly string[] =>
@@ -119,9 +120,17 @@ const killPauseMs = 10
 
 interface StartedCommand {
   readonly child: ChildProcess
+  readonly exited: Promise<number>
   /** Resolve when the output has ended. */
   readonly outputs: readonly Promise<void>[]
 }
+
+/** Resolves with the exit code. Rejects if the program could not be started. */
+const exitOf = (child: ChildProcess): Promise<number> =>
+  new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code) => resolve(code ?? unknownCode))
+  })
 
 function startWithPipes(libc: Libc, command: CommandLine, request: ExecRequest): StartedCommand {
   const { stdin, stdout, stderr } = request
@@ -130,6 +139,7 @@ function startWithPipes(libc: Libc, command: CommandLine, request: ExecRequest):
   const [errRead, errWrite] = libc.pipe()
   const input = stdin ? libc.pipe() : undefined
   const child = spawn(program, args, { stdio: [input ? input[0] : 'ignore', outWrite, errWrite] })
+  const exited = exitOf(child)
   for (const file of [outWrite, errWrite, ...(input ? [input[0]] : [])]) closeSync(file)
   if (stdin && input) {
     const writer = new Socket({ fd: input[1], readable: false, writable: true })
@@ -144,7 +154,7 @@ function startWithPipes(libc: Libc, command: CommandLine, request: ExecRequest):
   }
   const read = (file: number, to: Writable | undefined): Promise<void> =>
     copyOutput(new Socket({ fd: file, readable: true, writable: false }), to)
-  return { child, outputs: [read(outRead, stdout), read(errRead, stderr)] }
+  return { child, exited, outputs: [read(outRead, stdout), read(errRead, stderr)] }
 }
 
 function startWithTerminal(libc: Libc, command: CommandLine, request: ExecRequest): StartedCommand {
@@ -159,10 +169,46 @@ function startWithTerminal(libc: Libc, command: CommandLine, request: ExecReques
   })
   const [program, ...args] = command
   const child = spawn(program, args, { stdio: [slave, slave, slave], detached: true })
+  const exited = exitOf(child)
   closeSync(slave)
   executor = recordOf(child.pid ?? 0)
   if (executor && latest) void announceSize(executor, latest).catch(() => {})
   const output = copyOutput(new ReadStream(master), request.stdout)
   if (request.stdin) void writeToTerminal(request.stdin, master, output)
-  return { child, outputs: [output] }
+  return { child, exited, outputs: [output] }
 }
+
+/** The executor sends the terminal when it has made it. */
+async function startWithSentTerminal(
+  libc: Libc,
+  [program, ...args]: CommandLine,
+  request: ExecRequest,
+  path: string,
+): Promise<StartedCommand> {
+  const socket = openConsoleSocket(path)
+  const child = spawn(program, args, { stdio: 'ignore', detached: true })
+  const exited = exitOf(child)
+  let isOver = false
+  const ended = exited.then(
+    () => {},
+    () => {},
+  )
+  void ended.then(() => {
+    isOver = true
+  })
+  const master = await socket.receive(() => isOver)
+  socket.close()
+  if (master === undefined) return { child, exited, outputs: [] }
+  request.onResize?.((size) => {
+    if (!isOver) libc.resizeTerminal(master, size)
+  })
+  const stream = new ReadStream(master)
+  const output = copyOutput(stream, request.stdout)
+  if (request.stdin) void writeToTerminal(request.stdin, master, output)
+  // Processes that the command leaves behind hold the terminal open.
+  void ended.then(() => delay(drainMs, undefined, { ref: false })).then(() => stream.destroy())
+  return { child, exited, outputs: [output] }
+}
+
+/** What a command has written before its end can be read within this time. In ms. */
+const drainMs = 1_000

@@ -16,6 +16,8 @@ export class OciExecutor implements Executor {
   readonly name: string
   readonly version: string
   readonly supportsRecursiveReadOnly: boolean
+  /** crun loses output of short commands if it copies it itself; runc does so only for detached ones. */
+  readonly sendsTerminals: boolean
   readonly #options: OciExecutorOptions
 
   private constructor(options: OciExecutorOptions, version: string) {
@@ -23,6 +25,7 @@ export class OciExecutor implements Executor {
     this.version = version
     this.name = /^(\S+)/.exec(version)?.[1] ?? options.program
     this.supportsRecursiveReadOnly = isAtLeast(version, this.name === 'runc' ? [1, 1] : [1, 4])
+    this.sendsTerminals = this.name === 'crun'
     mkdirSync(options.root, { recursive: true, mode: 0o700 })
   }
 
@@ -47,7 +50,8 @@ export class OciExecutor implements Executor {
 
   execCommand(id: string, process: OciProcess, files: ExecFiles): CommandLine {
     writeFileSync(files.process, JSON.stringify(process), { mode: 0o600 })
-    const terminal = process.terminal ? ['--tty'] : []
+    const socket = this.sendsTerminals ? ['--console-socket', files.console] : []
+    const terminal = process.terminal ? ['--tty', ...socket] : []
     return this.#command(files.log, 'exec', ...terminal, '--process', files.process, '--pid-file', files.pid, id)
   }
 
