@@ -29,7 +29,11 @@ export interface StandaloneRuntimeOptions {
 export async function startStandaloneRuntime(options: StandaloneRuntimeOptions): Promise<RunningRuntime> {
   const { endpoint, root, state, imageFolder = join(root, 'images'), log } = options
   const store = new ImageStore(imageFolder)
-  const parts = { store, puller: new ImagePuller({ store, ...options.registries }), snapshots: await LayeredSnapshots.open({ store }) }
+  const parts = {
+    store,
+    puller: new ImagePuller({ store, ...options.registries }),
+    snapshots: await LayeredSnapshots.open({ store }),
+  }
   const executor = await findExecutor(options.ociRuntime, join(state, 'oci'))
   const runtime = await startRuntime({
     socket: socketOf(endpoint),

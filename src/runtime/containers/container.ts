@@ -9,9 +9,10 @@ import type { Executor } from '../executors/executor.ts'
 import { announceSize } from '../host/announce-size.ts'
 import type { KernelKills } from '../host/kernel-kills.ts'
 import { loadLibc, type TerminalSize } from '../host/libc.ts'
-import { recordOf, signalProcess, statOf, textOf } from '../host/processes.ts'
+import { isRunning, recordOf, signalProcess, statOf, textOf } from '../host/processes.ts'
 import { watchFolder } from '../host/watch-folder.ts'
 import type { ContainerEnd, ContainerRecord } from '../state/records.ts'
+import { killProcessesIn } from './end-processes.ts'
 import {
   exitOf,
   type KeptExit,
@@ -161,9 +162,10 @@ export class Container {
       throw new RpcError('DeadlineExceeded', `container ${JSON.stringify(this.id)} has not ended after SIGKILL`)
   }
 
-  /** Kills its first process: the kernel or the executor ends all others. */
+  /** Kills all its processes. */
   kill(): void {
     if (this.#record.process) signalProcess(this.#record.process, 'SIGKILL')
+    this.#killOthers()
   }
 
   update(change: Partial<Pick<ContainerRecord, 'config' | 'isRemoved'>>): void {
@@ -201,7 +203,15 @@ export class Container {
     const exit = exitOf(this.folder)
     if (exit) void this.#finish(exit, undefined, '')
     else if (!keeperOf(this.folder)) this.#keeperEnded()
+    else if (this.#record.process && !isRunning(this.#record.process)) this.#killOthers()
     return this.#isEnding
+  }
+
+  /** Executors wait for all processes. The kernel ends those of a PID namespace with its first one. */
+  #killOthers(): void {
+    const { linux } = this.#parts.executor.specOf(this.folder)
+    const hasOwnProcesses = linux.namespaces.some(({ type, path }) => type === 'pid' && path === undefined)
+    if (!hasOwnProcesses) killProcessesIn(linux.cgroupsPath)
   }
 
   /** Somebody has killed the keeper: nobody can know the exit code. */

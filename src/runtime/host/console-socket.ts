@@ -104,10 +104,10 @@ const messageWith = (control: Buffer) => ({
   flags: 0,
 })
 
-/** Repeats a call that does not wait, until it succeeds. */
+/** Repeats a call until it succeeds. */
 async function poll(call: () => number, isOver: () => boolean): Promise<number | undefined> {
   for (;;) {
-    // What was sent before the end is received after it.
+    // After the end of the executor, its message may still wait to be received.
     const isLast = isOver()
     const result = call()
     if (result >= 0) return result

@@ -34,9 +34,7 @@ export function runtimeCommand(): Command {
     .option('--cni-conf-dir <folder>', 'configurations of the pod network', '/etc/cni/net.d')
     .option('--cni-bin-dir <folders>', 'plug-ins of the pod network', '/opt/cni/bin:/usr/lib/cni')
     .option('--streaming-port <port>', 'the port for exec, attach and port-forward on 127.0.0.1; 0: a free one', '0')
-  return withRegistryOptions(command)
-    .addHelpText('after', examples)
-    .action(runRuntime)
+  return withRegistryOptions(command).addHelpText('after', examples).action(runRuntime)
 }
 
 async function runRuntime(flags: RuntimeFlags): Promise<void> {
