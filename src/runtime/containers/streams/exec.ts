@@ -210,5 +210,5 @@ async function startWithSentTerminal(
   return { child, exited, outputs: [output] }
 }
 
-/** What a command has written before its end can be read within this time. In ms. */
+/** The time to read the last output of a command. In ms. */
 const drainMs = 1_000
