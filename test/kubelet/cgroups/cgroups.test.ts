@@ -48,7 +48,7 @@ test('each pod has a cgroup with its limits, below that of its QoS class', optio
   assertShares(tree.read(`${cgroup}/burstable`).cpuShares, 307n)
   assertShares(tree.read(`${cgroup}/besteffort`).cpuShares, 2n)
   for (const path of [`pod${g}`, `burstable/pod${b}`, `besteffort/pod${e}`])
-    assert.ok(tree.processes(`${cgroup}/${path}`).length >= 2, 'the sandbox and the container are in the pod')
+    assert.ok(tree.processes(`${cgroup}/${path}`).length >= 1, 'the container is in the cgroup of the pod')
 })
 
 test('containers without limits have those of their pod', options, async () => {

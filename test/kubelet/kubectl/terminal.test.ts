@@ -66,10 +66,10 @@ await inNamespaces(import.meta.filename, async () => {
 
 async function testNodeDebug(kubectl: Kubectl): Promise<void> {
   const { stdout, stderr, code } = await kubectl.run(
-    `debug node/n1 --image=${images.busybox} --attach=true -- sh -c 'sleep 1; ls /host/usr/bin/containerd'`,
+    `debug node/n1 --image=${images.busybox} --attach=true -- sh -c 'sleep 1; ls /host/usr/bin/nsenter'`,
   )
   assert.match(`${stdout}${stderr}`, /Creating debugging pod node-debugger-n1-/)
   const [, name = ''] = /pod (node-debugger-n1-\S+)/.exec(`${stdout}${stderr}`) ?? []
   const output = (): Promise<string> => kubectl.ok(`logs ${name}`)
-  await waitFor(`its output, after the exit code ${code}`, async () => /\/usr\/bin\/containerd/.test(await output()))
+  await waitFor(`its output, after the exit code ${code}`, async () => /\/usr\/bin\/nsenter/.test(await output()))
 }
