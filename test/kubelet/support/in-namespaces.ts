@@ -4,6 +4,7 @@
  */
 import { relative } from 'node:path'
 import { test } from 'node:test'
+import { reapOrphans } from '../../../src/runtime/host/orphans.ts'
 import { runTestsIn } from './run-tests-in.ts'
 
 const variable = 'T8S_TEST_NAMESPACES'
@@ -35,7 +36,10 @@ const unshare = [
  * @example await inNamespaces(import.meta.filename, () => { test('…', async () => {}) })
  */
 export async function inNamespaces(file: string, define: () => void | Promise<void>): Promise<void> {
-  if (isInNamespaces()) return define()
+  if (isInNamespaces()) {
+    reapOrphans()
+    return define()
+  }
   test(`tests of ${relative(process.cwd(), file)} in namespaces of their own`, { skip }, () =>
     runTestsIn({ enter: unshare, file, environment: { [variable]: '1' } }),
   )
