@@ -125,7 +125,7 @@ export class Container {
     if (!pidOf(this.folder)) {
       const message = this.#startError()
       await this.#finish({ code: startErrorCode, at: nowNs() }, 'StartError', message)
-      throw new RpcError('Unknown', `failed to start container ${JSON.stringify(this.id)}: ${message}`)
+      throw new RpcError('Unknown', message)
     }
     this.#run(nowNs())
     this.#parts.changed(this, 'started')

@@ -1,8 +1,16 @@
 /** CRI's calls for images. */
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { AuthConfig, ImageSchema, ImageService } from '#protobuf/cri-images_pb.js'
+import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
-import type { ImagePuller, ImageStore, RegistryLogin, Snapshots, StoredImage } from '../images/index.ts'
+import {
+  ImageError,
+  type ImagePuller,
+  type ImageStore,
+  type RegistryLogin,
+  type Snapshots,
+  type StoredImage,
+} from '../images/index.ts'
 import type { ContainerImages } from '../images-interface.ts'
 
 export interface ImageParts {
@@ -31,7 +39,9 @@ export const imageCalls = ({ store, puller }: ImageParts): ServiceHandlers<typeo
 
   async pullImage({ image, auth }, signal) {
     const login = loginOf(auth)
-    const pulled = await puller.pull(image?.image ?? '', { signal, ...(login && { login }) })
+    const pulled = await puller
+      .pull(image?.image ?? '', { signal, ...(login && { login }) })
+      .catch((error) => Promise.reject(withKnownCode(error)))
     return { imageRef: pulled.id }
   },
 
@@ -51,6 +61,12 @@ export const imageCalls = ({ store, puller }: ImageParts): ServiceHandlers<typeo
     return { imageFilesystems: [usage], containerFilesystems: [usage] }
   },
 })
+
+/** As containerd, whose error for a registry that does not answer has no code: kubelets show its message alone. */
+const withKnownCode = (error: unknown): unknown =>
+  error instanceof ImageError && error.code === 'Unavailable'
+    ? new RpcError('Unknown', error.message, { cause: error })
+    : error
 
 function imageMessage({
   id,

@@ -23,7 +23,10 @@ export function sandboxCalls({ sandboxes, containers, executor }: RuntimeParts):
     async runPodSandbox({ config = create(PodSandboxConfigSchema), runtimeHandler }) {
       if (!config.metadata) throw new RpcError('InvalidArgument', 'sandbox config must include metadata')
       if (runtimeHandler !== '' && runtimeHandler !== executor.name)
-        throw new RpcError('Unknown', `no runtime for ${JSON.stringify(runtimeHandler)} is configured`)
+        throw new RpcError(
+          'Unknown',
+          `failed to get sandbox runtime: no runtime for ${JSON.stringify(runtimeHandler)} is configured`,
+        )
       return { podSandboxId: (await sandboxes.run(config, runtimeHandler)).id }
     },
 

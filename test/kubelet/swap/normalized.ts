@@ -21,7 +21,10 @@ const replacements: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\/tmp\/t8s-[\w-]+/g, 'FOLDER'],
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RANDOM'],
   // The resolver of the machine.
-  [/lookup registry\.invalid.*/g, 'LOOKUP'],
+  [/(?:Head|Get) "https:\/\/registry\.invalid[^"]*": (?:dial tcp: (?:lookup|LOOKUP)|getaddrinfo).*/g, 'LOOKUP'],
+  [/\b(?:containerd|typernetes):\/\//g, 'RUNTIME://'],
+  // containerd adds the names of its own parts.
+  [/failed to create containerd task: failed to create shim task: OCI runtime create failed: (.*): unknown/g, '$1'],
   [/pid=\d+|pid \d+/g, 'PID'],
 ]
 
@@ -35,6 +38,8 @@ export function normalized(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value)
+      // containerd 1.6 does not report the users of containers.
+      .filter(([name]) => name !== 'user')
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, member]) => [name, normalized(member)]),
   )
