@@ -13,8 +13,7 @@ export interface StandaloneRuntimeOptions {
   readonly endpoint: string
   readonly root: string
   readonly state: string
-  /** Default: the image store in `root`. */
-  readonly imageFolder?: string | undefined
+  readonly imageFolder: string
   /** Mirrors, and registries without TLS. Default: none. */
   readonly registries?: RegistrySettings
   /** A name or path. Default: crun, else runc. */
@@ -27,7 +26,7 @@ export interface StandaloneRuntimeOptions {
 
 /** Rejects with an error that says what is missing. */
 export async function startStandaloneRuntime(options: StandaloneRuntimeOptions): Promise<RunningRuntime> {
-  const { endpoint, root, state, imageFolder = join(root, 'images'), log } = options
+  const { endpoint, root, state, imageFolder, log } = options
   const store = new ImageStore(imageFolder)
   const parts = {
     store,

@@ -14,14 +14,14 @@ export interface RealNodeFlags {
 export const realNodeFlags = (): readonly Option[] => [
   new Option(
     '--node-type <TYPE>',
-    'real makes this machine a node that runs pods (Linux, root, containerd or CRI-O); --nodes adds simulated ones ' +
+    'real makes this machine a node that runs pods (Linux and root); --nodes adds simulated ones ' +
       '(docs/real-nodes.md)',
   )
     .choices(['simulated', 'real'])
     .default('simulated'),
   new Option(
     '--container-runtime-endpoint <URL>',
-    'socket of the container runtime of the real node (default: that of containerd or CRI-O)',
+    'socket of a container runtime, such as containerd, for the real node (default: a runtime in this process)',
   ),
   new Option('--hostname-override <NAME>', 'name of the real node (default: the name of this machine)'),
   new Option('--kubelet-config <FILE>', 'a KubeletConfiguration (kubelet.config.k8s.io/v1beta1) for the real node'),

@@ -7,8 +7,10 @@ import { ExplainedError } from '../../lib/explained-error.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import type { ClusterPki } from '../pki/pki.ts'
+import { embeddedRuntime } from './embedded-runtime.ts'
 import type { RealNodeTask, Report } from './messages.ts'
 import type { CheckedNode } from './requirements.ts'
+import type { RunningNode } from './start.ts'
 
 /** The options of a real node. */
 export interface RealNode {
@@ -16,7 +18,7 @@ export interface RealNode {
   readonly name?: string
   /** Default: the first external address of this machine. */
   readonly ips?: readonly string[]
-  /** The socket of the container runtime. Default: that of containerd or CRI-O. */
+  /** The socket of the container runtime. Default: a runtime in this process. */
   readonly containerRuntimeEndpoint?: string
   /** A file with a KubeletConfiguration. */
   readonly configurationFile?: string
@@ -39,12 +41,6 @@ export interface ClusterRealNodeOptions {
   readonly log: (line: string) => void
 }
 
-/** A kubelet that runs. */
-interface Running {
-  readonly started: Promise<void>
-  stop(): Promise<void>
-}
-
 /** Throws an ExplainedError for a cluster in memory: containers outlive it, and its next start would not know them. */
 export function checkStorage(isInMemory: boolean): void {
   if (!isInMemory) return
@@ -54,9 +50,9 @@ export function checkStorage(isInMemory: boolean): void {
 }
 
 export function clusterRealNode({ node, folder, onThread, log }: ClusterRealNodeOptions): ClusterRealNode {
-  let begun: Promise<Running> | undefined
+  let begun: Promise<RunningNode> | undefined
 
-  async function start(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<Running> {
+  async function start(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<RunningNode> {
     await removeSimulated(node.name, administrator, log)
     const task = await taskOf(folder, node, server, pki)
     if (onThread) return onOwnThread(task, log)
@@ -75,7 +71,7 @@ export function clusterRealNode({ node, folder, onThread, log }: ClusterRealNode
   }
 }
 
-async function onOwnThread(task: RealNodeTask, log: (line: string) => void): Promise<Running> {
+async function onOwnThread(task: RealNodeTask, log: (line: string) => void): Promise<RunningNode> {
   const { componentThread } = await import('../threads/component-thread.ts')
   const { promise: failure, reject } = Promise.withResolvers<never>()
   // Source in a checkout, built in the bundle.
@@ -93,7 +89,7 @@ async function onOwnThread(task: RealNodeTask, log: (line: string) => void): Pro
 /** Issues the kubelet's certificates, which are valid for a year and are not stored. */
 async function taskOf(
   folder: string,
-  { name, ips, configuration, podLogs = join(folder, 'logs', 'pods') }: CheckedNode,
+  { name, ips, configuration, isEmbedded, podLogs = join(folder, 'logs', 'pods') }: CheckedNode,
   { url, ca }: ServerEndpoint,
   { authority }: ClusterPki,
 ): Promise<RealNodeTask> {
@@ -105,10 +101,12 @@ async function taskOf(
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
   ])
+  const runtime = isEmbedded ? embeddedRuntime(folder) : undefined
   return {
     name,
     ips,
-    configuration,
+    configuration: runtime ? { ...configuration, containerRuntimeEndpoint: runtime.endpoint } : configuration,
+    runtime,
     root: join(folder, 'kubelet'),
     podLogs,
     server: { url, ca, ...client },

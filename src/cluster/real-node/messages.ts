@@ -2,12 +2,15 @@
 import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
+import type { EmbeddedRuntime } from './embedded-runtime.ts'
 
 /** Everything that a thread needs to run the kubelet, as plain data. */
 export interface RealNodeTask {
   readonly name: string
   readonly ips: readonly string[]
   readonly configuration: KubeletConfiguration
+  /** The runtime to start; undefined if the configuration names the socket of another one. */
+  readonly runtime: EmbeddedRuntime | undefined
   /** The folders of the kubelet and of the logs of pods. */
   readonly root: string
   readonly podLogs: string

@@ -20,16 +20,6 @@ test('a real node needs Linux and root, and says what else to do', () => {
   checkMachine({ platform: 'linux', userId: 0, exists })
 })
 
-test('a real node finds the socket of containerd first, then of CRI-O', () => {
-  const [containerd, crio] = ['/run/containerd/containerd.sock', '/run/crio/crio.sock']
-  assert.equal(runtimeEndpoint(undefined, having(crio, containerd)), `unix://${containerd}`)
-  assert.equal(runtimeEndpoint(undefined, having(crio)), `unix://${crio}`)
-  assert.throws(
-    () => runtimeEndpoint(undefined, nothing),
-    refusal(/apt-get install containerd.*--container-runtime-end/),
-  )
-})
-
 test('a given socket must exist and be a path or a URL of a socket', () => {
   assert.equal(runtimeEndpoint('/x.sock', having('/x.sock')), 'unix:///x.sock')
   assert.equal(runtimeEndpoint('unix:///x.sock', having('/x.sock')), 'unix:///x.sock')

@@ -16,6 +16,8 @@ export interface CheckedNode {
   readonly name: string
   readonly ips: readonly string[]
   readonly configuration: KubeletConfiguration
+  /** True without another container runtime: the cluster starts its own. */
+  readonly isEmbedded: boolean
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
 }
@@ -28,8 +30,6 @@ export interface MachineFacts {
   readonly exists: (path: string) => boolean
 }
 
-/** Where packages of containerd, CRI-O and k3s put their sockets. */
-const knownSockets = ['/run/containerd/containerd.sock', '/run/crio/crio.sock', '/run/k3s/containerd/containerd.sock']
 const otherwise = 'or leave out --node-type=real for simulated nodes'
 /** The time for a runtime to answer, in ms. */
 const answerMs = 10_000
@@ -52,15 +52,17 @@ export async function checkRealNode(node: RealNode, log: (line: string) => void)
   const endpoint =
     node.containerRuntimeEndpoint ??
     (fields.has('containerRuntimeEndpoint') ? written.containerRuntimeEndpoint : undefined)
-  const containerRuntimeEndpoint = runtimeEndpoint(endpoint, machine)
-  const configuration = { ...written, containerRuntimeEndpoint }
+  const configuration = endpoint
+    ? { ...written, containerRuntimeEndpoint: runtimeEndpoint(endpoint, machine) }
+    : written
   for (const notice of notices) log(notice)
-  await checkRuntime(containerRuntimeEndpoint, log)
+  if (endpoint) await checkRuntime(configuration.containerRuntimeEndpoint, log)
   await checkPorts(configuration)
   return {
     name: node.name ?? hostname().trim().toLowerCase(),
     ips: node.ips ?? [machineAddresses()[0] ?? '127.0.0.1'],
     configuration,
+    isEmbedded: !endpoint,
     podLogs: fields.has('podLogsDir') ? written.podLogsDir : undefined,
   }
 }
@@ -75,26 +77,17 @@ export function checkMachine({ platform, userId }: MachineFacts): void {
     throw new ExplainedError(`a real node needs root, for the cgroups and mounts of pods: use sudo, ${otherwise}`)
 }
 
-/** Returns the URL of the runtime's socket. Throws an ExplainedError if there is none. */
-export function runtimeEndpoint(given: string | undefined, { exists }: Pick<MachineFacts, 'exists'>): string {
-  if (given === undefined) {
-    const found = knownSockets.find(exists)
-    if (found) return `unix://${found}`
-    throw new ExplainedError(
-      `a real node needs a container runtime, and none of these sockets exists: ${knownSockets.join(', ')}: start ` +
-        'containerd or CRI-O (on Debian: apt-get install containerd containernetworking-plugins), name its socket ' +
-        `with --container-runtime-endpoint, ${otherwise}`,
-    )
-  }
+/** Returns the URL of the runtime's socket. Throws an ExplainedError if it does not exist. */
+export function runtimeEndpoint(given: string, { exists }: Pick<MachineFacts, 'exists'>): string {
   const path = given.startsWith('/') ? given : /^unix:\/\/(\/.+)$/.exec(given)?.[1]
   if (!path)
     throw new ExplainedError(
-      `the container runtime endpoint ${given} is not a socket: write it like unix://${knownSockets[0]}`,
+      `the container runtime endpoint ${given} is not a socket: write it like unix:///run/containerd/containerd.sock`,
     )
   if (!exists(path))
     throw new ExplainedError(
       `the socket ${path} of the container runtime does not exist: start the runtime, or name its socket with ` +
-        '--container-runtime-endpoint',
+        '--container-runtime-endpoint, or leave that out for the runtime of Typernetes',
     )
   return `unix://${path}`
 }

@@ -1,12 +1,11 @@
 /** The folder of images, which all commands of `t8s image` share. */
 import { Option } from 'commander'
+import { defaultImageRoot } from '../../../runtime/images/image-root.ts'
 import { explainImageErrors } from './explain-image-errors.ts'
 
 export interface StoreFlags {
   readonly imageRoot: string
 }
-
-const defaultImageRoot = '/var/lib/typernetes/images'
 
 export const imageRootOption = (): Option =>
   new Option('--image-root <DIR>', 'the folder of images').env('T8S_IMAGE_ROOT').default(defaultImageRoot)

@@ -4,12 +4,13 @@ import { standardLog } from '../../../lib/log/log.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
+import { imageRootOption } from '../image/store-option.ts'
 
 interface RuntimeFlags extends RegistryFlags {
   readonly listen: string
   readonly root: string
   readonly state: string
-  readonly images?: string
+  readonly imageRoot: string
   readonly ociRuntime?: string
   readonly cniConfDir: string
   readonly cniBinDir: string
@@ -29,7 +30,7 @@ export function runtimeCommand(): Command {
     .option('--listen <endpoint>', 'the socket of the CRI server', 'unix:///run/typernetes/runtime.sock')
     .option('--root <folder>', 'records and images, which survive a reboot', '/var/lib/typernetes/runtime')
     .option('--state <folder>', 'files of running containers', '/run/typernetes/runtime')
-    .option('--images <folder>', 'the image store (default: images in --root)')
+    .addOption(imageRootOption())
     .option('--oci-runtime <program>', 'runs the containers (default: crun, else runc)')
     .option('--cni-conf-dir <folder>', 'configurations of the pod network', '/etc/cni/net.d')
     .option('--cni-bin-dir <folders>', 'plug-ins of the pod network', '/opt/cni/bin:/usr/lib/cni')
@@ -45,8 +46,8 @@ async function runRuntime(flags: RuntimeFlags): Promise<void> {
     endpoint: flags.listen,
     root: flags.root,
     state: flags.state,
-    imageFolder: flags.images,
     registries: registrySettings(flags),
+    imageFolder: flags.imageRoot,
     ociRuntime: flags.ociRuntime,
     cniConfigFolder: flags.cniConfDir,
     cniPluginFolders: flags.cniBinDir.split(':'),

@@ -14,7 +14,7 @@ const commandOf = (folder: string, socket: string): readonly string[] => [
   `--listen=unix://${socket}`,
   `--root=${join(folder, 'root')}`,
   `--state=${join(folder, 'state')}`,
-  `--images=${join(folder, 'images')}`,
+  `--image-root=${join(folder, 'images')}`,
   '--oci-runtime=crun',
   `--cni-conf-dir=${writePodNetwork(folder)}`,
   `--cni-bin-dir=${pluginFolder}`,
