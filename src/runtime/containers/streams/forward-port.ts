@@ -12,13 +12,38 @@ export async function forwardPort(namespace: string | undefined, port: number, c
   client.pipe(socket, { end: true })
   const leave = (): void => void socket.destroy()
   client.once('close', leave)
+  const stopLinger = closeAfterEnd(socket, client)
   try {
     await finished(socket).catch((error) => {
-      if (!client.destroyed && socket.bytesRead === 0) throw refused(port, error)
+      if (!socket.readableEnded && !client.destroyed && socket.bytesRead === 0) throw refused(port, error)
     })
   } finally {
+    stopLinger()
     client.off('close', leave)
     socket.destroy()
+  }
+}
+
+/** A program that has ended its output seldom reads on: the input may be quiet for so long. In ms. */
+const lingerMs = 100
+
+/**
+ * Closes both halves of the connection soon after the pod has ended its own: before that, kubectl closes no connection
+ * of its clients. Returns a function that stops it.
+ */
+function closeAfterEnd(socket: Socket, client: Duplex): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const linger = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => socket.destroy(), lingerMs)
+  }
+  socket.once('end', () => {
+    client.on('data', linger)
+    linger()
+  })
+  return () => {
+    clearTimeout(timer)
+    client.off('data', linger)
   }
 }
 
