@@ -102,7 +102,7 @@ async function startForwarding(t: TestContext, child: ChildProcess, count: numbe
 const page = async (port: number): Promise<string> =>
   (await fetch(`http://127.0.0.1:${port}/page`, { headers: { connection: 'close' } })).text()
 
-/** Sends a text, and resolves with the answer. Containerd 1.6 closes both halves of a connection after one. */
+/** Sends a text, and resolves with the answer. Runtimes close both halves of a connection after that of the pod. */
 async function exchange(port: number, sent: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(sent)
