@@ -12,24 +12,15 @@ const variable = 'T8S_TEST_NAMESPACES'
 /** True in the process that has the namespaces. */
 export const isInNamespaces = (): boolean => process.env[variable] === '1'
 
-const skip = process.getuid?.() === 0 ? false : 'needs root'
+/** The reason why there are no such tests here; false if there are. */
+export const skipWithoutRoot = process.getuid?.() === 0 ? false : 'needs root'
 
-/**
- * Without a terminal or signals to pass on, the first process of the namespace can be Node itself. It is killed with
- * the runner of the tests.
- */
-const unshare = [
-  'setpriv',
-  '--pdeathsig',
-  'KILL',
-  'unshare',
-  '-n',
-  '-m',
-  '-p',
-  '-f',
-  '--mount-proc',
-  '--kill-child',
-] as const
+/** Without a terminal or signals to pass on, the first process of the namespace can be Node itself, if it reaps. */
+const unshare = ['unshare', '-n', '-m', '-p', '-f', '--mount-proc', '--kill-child'] as const
+
+/** Runs a file of `inNamespaces`, with more variables. Rejects with its output if a test fails. */
+export const runInNamespaces = (file: string, environment: Readonly<Record<string, string>> = {}): Promise<void> =>
+  runTestsIn({ enter: unshare, file, environment: { ...environment, [variable]: '1' } })
 
 /**
  * Defines tests in the namespaces: runs the file once more there, and calls `define` in that process only.
@@ -40,7 +31,6 @@ export async function inNamespaces(file: string, define: () => void | Promise<vo
     reapOrphans()
     return define()
   }
-  test(`tests of ${relative(process.cwd(), file)} in namespaces of their own`, { skip }, () =>
-    runTestsIn({ enter: unshare, file, environment: { [variable]: '1' } }),
-  )
+  const title = `tests of ${relative(process.cwd(), file)} in namespaces of their own`
+  test(title, { skip: skipWithoutRoot }, () => runInNamespaces(file))
 }
