@@ -21,11 +21,16 @@ export interface ContainerImages {
   /** Finds an image by name or ID; undefined if it is not present. */
   find(reference: string): Promise<UsableImage | undefined>
   /** Prepares the root file system of a container and returns its folder. It survives the runtime. */
-  prepareRoot(containerId: string, imageId: string): Promise<string>
+  prepareRoot(containerId: string, imageId: string, options?: RootOptions): Promise<string>
   /** Does nothing if there is none. */
   removeRoot(containerId: string): Promise<void>
   /** The space of what a container has written. */
   writableUsage(containerId: string): Promise<LayerUsage>
+}
+
+export interface RootOptions {
+  /** Without a layer for changes. Default: false. */
+  readonly isReadOnly?: boolean
 }
 
 export interface LayerUsage {

@@ -115,6 +115,29 @@ function podTests(runtime: TestRuntime): void {
     await assert.rejects(forward(9, far), /connection refused/)
     server.close()
   })
+  test('a command in a terminal loses no output when it ends early', async () => {
+    const sandbox = await runtime.sandbox()
+    const containerId = await runtime.run(sandbox, 'sleep 1000')
+    for (let round = 0; round < 10; round++) {
+      const url = await client.execUrl({ containerId, cmd: ['echo', 'hello'], stdin: true, stdout: true, tty: true })
+      const { stdout, command } = clientOf({ width: 80, height: 24 })
+      const output = text(stdout)
+      await commandThrough(url, command)
+      stdout.end()
+      assert.equal(await output, 'hello\r\n')
+    }
+  })
+  test('all processes of a container end with its first one, even if it shares those of its pod', async () => {
+    for (const pid of [NamespaceMode.POD, NamespaceMode.NODE]) {
+      const pod = { linux: { securityContext: { namespaceOptions: { pid } } } }
+      const sandbox = await runtime.sandbox(pod)
+      const id = await runtime.run(sandbox, 'sleep 1000 & exit 7', pod)
+      assert.equal((await runtime.ended(id)).exitCode, 7)
+      const stopped = await runtime.run(sandbox, 'sleep 1000; true', pod)
+      await client.stopContainer(stopped, 0)
+      assert.equal((await runtime.ended(stopped)).exitCode, 137)
+    }
+  })
   test('containers share processes if the pod wants it', async () => {
     const pod = { linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.POD } } } }
     const sandbox = await runtime.sandbox(pod)

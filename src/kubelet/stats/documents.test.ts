@@ -33,11 +33,15 @@ const usage: CgroupUsage = {
     pageFaults: 9,
     majorPageFaults: 2,
     limit: 5000,
+    swapLimit: undefined,
+    reservation: undefined,
+    kernel: 0,
     maxUsage: undefined,
     failures: 0,
     oomKills: 0,
   },
   processes: 3,
+  maxProcesses: undefined,
   io: { readBytes: 30, writtenBytes: 40, reads: 3, writes: 4 },
 }
 

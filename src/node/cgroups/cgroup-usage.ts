@@ -7,6 +7,7 @@ export interface CgroupUsage {
   readonly cpu: CpuUsage
   readonly memory: MemoryUsage
   readonly processes: number | undefined
+  readonly maxProcesses: number | undefined
   readonly io: IoUsage
 }
 
@@ -35,6 +36,10 @@ export interface MemoryUsage {
   readonly pageFaults: number
   readonly majorPageFaults: number
   readonly limit: number | undefined
+  readonly swapLimit: number | undefined
+  /** Protected (v2) or aimed at under pressure (v1). */
+  readonly reservation: number | undefined
+  readonly kernel: number
   readonly maxUsage: number | undefined
   readonly failures: number
   readonly oomKills: number

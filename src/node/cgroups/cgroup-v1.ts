@@ -21,6 +21,7 @@ export function usageV1(read: ReadCgroupFile, time: number): CgroupUsage {
     cpu: cpuUsage(read),
     memory: memoryUsage(read),
     processes: numberIn(read('pids', 'pids.current')),
+    maxProcesses: numberIn(read('pids', 'pids.max')),
     io: ioUsage(read),
   }
 }
@@ -45,7 +46,10 @@ function cpuUsage(read: ReadCgroupFile): CpuUsage {
 function memoryUsage(read: ReadCgroupFile): MemoryUsage {
   const stat = fieldsIn(read('memory', 'memory.stat'))
   const usage = numberIn(read('memory', 'memory.usage_in_bytes')) ?? 0
-  const limit = numberIn(read('memory', 'memory.limit_in_bytes'))
+  const limitIn = (name: string): number | undefined => {
+    const limit = numberIn(read('memory', name))
+    return limit === undefined || limit >= noLimit ? undefined : limit
+  }
   return {
     usage,
     workingSet: workingSetOf(usage, stat('total_inactive_file')),
@@ -55,7 +59,10 @@ function memoryUsage(read: ReadCgroupFile): MemoryUsage {
     swap: stat('total_swap'),
     pageFaults: stat('total_pgfault'),
     majorPageFaults: stat('total_pgmajfault'),
-    limit: limit === undefined || limit >= noLimit ? undefined : limit,
+    limit: limitIn('memory.limit_in_bytes'),
+    swapLimit: limitIn('memory.memsw.limit_in_bytes'),
+    reservation: limitIn('memory.soft_limit_in_bytes'),
+    kernel: numberIn(read('memory', 'memory.kmem.usage_in_bytes')) ?? 0,
     maxUsage: numberIn(read('memory', 'memory.max_usage_in_bytes')),
     failures: numberIn(read('memory', 'memory.failcnt')) ?? 0,
     oomKills: fieldsIn(read('memory', 'memory.oom_control'))('oom_kill'),

@@ -18,6 +18,7 @@ export function usageV2(read: ReadCgroupFile, time: number): CgroupUsage {
     cpu: cpuUsage(read),
     memory: memoryUsage(read),
     processes: numberIn(read('', 'pids.current')),
+    maxProcesses: numberIn(read('', 'pids.max')),
     io: ioUsage(read('', 'io.stat')),
   }
 }
@@ -57,6 +58,9 @@ function memoryUsage(read: ReadCgroupFile): MemoryUsage {
     pageFaults: stat('pgfault'),
     majorPageFaults: stat('pgmajfault'),
     limit: numberIn(read('', 'memory.max')),
+    swapLimit: numberIn(read('', 'memory.swap.max')),
+    reservation: numberIn(read('', 'memory.min')),
+    kernel: stat('kernel'),
     maxUsage: numberIn(read('', 'memory.peak')),
     failures: events('max'),
     oomKills: events('oom_kill'),

@@ -94,7 +94,7 @@ export class Containers {
     container.update({ isRemoved: true })
     await container.stop(0)
     await container.remove()
-    await this.#options.images.removeRoot(container.id)
+    for (const id of [...(container.record.volumes ?? []), container.id]) await this.#options.images.removeRoot(id)
     this.#store.remove(container.id)
     if (this.#containers.delete(container.id)) this.#options.changed(container, 'deleted')
   }

@@ -23,6 +23,7 @@ import { readRootFile } from '../spec/root-files.ts'
 import { resolveUser } from '../spec/user.ts'
 import { type Container, nowNs, wrongState } from './container.ts'
 import type { Containers } from './containers.ts'
+import { prepareImageVolumes } from './image-volumes.ts'
 
 export interface CreateParts {
   readonly containers: Containers
@@ -45,13 +46,16 @@ export async function createContainer(
   const id = randomBytes(32).toString('hex')
   const folder = containers.folderOf(id)
   mkdirSync(folder, { mode: 0o700 })
+  const volumes: string[] = []
   try {
+    const { stated, mounted } = await prepareImageVolumes(images, id, config, (volume) => volumes.push(volume))
     const root = await images.prepareRoot(id, image.id)
-    const user = prepare(parts, sandbox, config, image, { id, folder, root })
+    const user = prepare(parts, sandbox, mounted, image, { id, folder, root })
     return containers.add({
       id,
       sandboxId: sandbox.id,
-      config,
+      config: stated,
+      ...(volumes.length > 0 && { volumes }),
       logPath: config.logPath && sandbox.config.logDirectory ? join(sandbox.config.logDirectory, config.logPath) : '',
       imageId: image.id,
       imageRef: image.reference,
@@ -60,7 +64,7 @@ export async function createContainer(
       createdAt: nowNs(),
     })
   } catch (error) {
-    await images.removeRoot(id).catch(() => {})
+    for (const one of [...volumes, id]) await images.removeRoot(one).catch(() => {})
     rmSync(folder, { recursive: true, force: true })
     if (error instanceof RpcError) throw error
     throw new RpcError('Unknown', `failed to create container: ${messageOf(error)}`, { cause: error })

@@ -118,8 +118,8 @@ export const containerImages = ({ store, snapshots }: ImageParts): ContainerImag
     }
   },
 
-  async prepareRoot(containerId, imageId) {
-    await snapshots.prepare(containerId, store.get(imageId))
+  async prepareRoot(containerId, imageId, options) {
+    await snapshots.prepare(containerId, store.get(imageId), options)
     return snapshots.mount(containerId)
   },
 

@@ -1,8 +1,7 @@
 /** CRI's calls for usage and metrics. */
 import type { RuntimeService } from '#protobuf/cri-runtime_pb.js'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
-import { containerMetrics, metricDescriptors, podMetrics } from '../stats/pod-metrics.ts'
-import type { UsageReader } from '../stats/usage-reader.ts'
+import { metricDescriptors, type UsageReader } from '../stats/usage-reader.ts'
 import { hasLabels } from './messages.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
 
@@ -50,22 +49,7 @@ export function statsCalls({ containers, sandboxes }: RuntimeParts, usage: Usage
     listMetricDescriptors: () => ({ descriptors: metricDescriptors() }),
 
     async listPodSandboxMetrics() {
-      const stats = await Promise.all(ready().map((sandbox) => usage.pod(sandbox)))
-      return {
-        podMetrics: stats.map((pod) => ({
-          podSandboxId: pod.attributes?.id ?? '',
-          metrics: podMetrics(pod),
-          containerMetrics: (pod.linux?.containers ?? []).map((container) => {
-            const containerId = container.attributes?.id ?? ''
-            return { containerId, metrics: containerMetrics(container, imageOf(containerId)) }
-          }),
-        })),
-      }
+      return { podMetrics: await Promise.all(ready().map((sandbox) => usage.metrics(sandbox))) }
     },
-  }
-
-  function imageOf(id: string): string {
-    const image = containers.find(id)?.record.config.image
-    return image?.userSpecifiedImage || (image?.image ?? '')
   }
 }

@@ -77,8 +77,7 @@ const depthOf = (path: string): number => normal(path).split('/').length
 const normal = (path: string): string => `/${path.split('/').filter(Boolean).join('/')}`
 
 function hostMount(requested: Mount, table: string): OciMount {
-  const { containerPath, hostPath, image, readonly, recursiveReadOnly, propagation } = requested
-  if (image?.image) throw new Error(`image volume at ${containerPath}: this runtime does not support image volumes`)
+  const { containerPath, hostPath, readonly, recursiveReadOnly, propagation } = requested
   if (!existsSync(hostPath) && !lstatSync(hostPath, { throwIfNoEntry: false })) mkdirSync(hostPath, { recursive: true })
   const source = realpathSync(hostPath)
   checkRecursiveReadOnly(requested)

@@ -45,6 +45,8 @@ export interface ContainerRecord {
   readonly imageRef: string
   readonly stopSignal: string
   readonly user: ContainerUser
+  /** The root file systems of its image volumes. */
+  readonly volumes?: readonly string[]
   readonly createdAt: bigint
   readonly startedAt?: bigint
   readonly process?: ProcessRecord

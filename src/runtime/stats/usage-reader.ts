@@ -1,28 +1,44 @@
 /** Usage of containers and pods as CRI's messages. */
+import { statfsSync } from 'node:fs'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type {
+  ContainerMetricsSchema,
   ContainerStatsSchema,
   CpuUsageSchema,
   MemoryUsageSchema,
   NetworkUsageSchema,
+  PodSandboxMetricsSchema,
   PodSandboxStatsSchema,
 } from '#protobuf/cri-stats_pb.js'
 import { CgroupReader } from '../../node/cgroups/cgroup-reader.ts'
 import type { CgroupUsage } from '../../node/cgroups/cgroup-usage.ts'
+import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
 import type { Container } from '../containers/container.ts'
 import type { Containers } from '../containers/containers.ts'
 import { textOf } from '../host/processes.ts'
 import type { ContainerImages } from '../images-interface.ts'
 import { type Sandbox, usesHostNetwork } from '../sandboxes/sandbox.ts'
 import { cgroupParentOf } from '../sandboxes/sandboxes.ts'
-import { interfacesIn } from './network-devices.ts'
+import { containerDefinitions } from './metrics/container-metrics.ts'
+import { descriptorOf, type MetricDescriptor, metricsOf } from './metrics/metric.ts'
+import { networkDefinitions } from './metrics/network-metrics.ts'
+import { processCounts } from './metrics/process-counts.ts'
+import { type InterfaceCounters, interfacesIn } from './network-devices.ts'
 
 type ContainerStats = MessageInitShape<typeof ContainerStatsSchema>
+type ContainerMetrics = MessageInitShape<typeof ContainerMetricsSchema>
+type PodSandboxMetrics = MessageInitShape<typeof PodSandboxMetricsSchema>
 type PodSandboxStats = MessageInitShape<typeof PodSandboxStatsSchema>
 
 const nsPerMs = 1_000_000
 
 const value = (number: number): { value: bigint } => ({ value: BigInt(Math.round(number)) })
+
+/** All metrics that pods and containers may have. */
+export const metricDescriptors = (): MetricDescriptor[] => [
+  ...containerDefinitions.map(descriptorOf),
+  ...networkDefinitions.map(descriptorOf),
+]
 
 export class UsageReader {
   readonly #cgroups = new CgroupReader('/sys/fs/cgroup', '/proc', Date.now)
@@ -83,6 +99,39 @@ export class UsageReader {
     }
   }
 
+  /** The metrics of a pod and of its running containers. */
+  async metrics(sandbox: Sandbox): Promise<PodSandboxMetrics> {
+    const { name: pod = '', namespace = '' } = sandbox.config.metadata ?? {}
+    const interfaces = this.#interfaces(sandbox) ?? []
+    const common = ['', cgroupParentOf(sandbox.config), '', sandbox.id, namespace, pod] as const
+    const containers = this.#containers.ofSandbox(sandbox.id)
+    const readings = await Promise.all(containers.map((container) => this.#containerMetrics(container, namespace, pod)))
+    return {
+      podSandboxId: sandbox.id,
+      metrics: metricsOf(networkDefinitions, interfaces, common, Date.now()),
+      containerMetrics: readings.filter((reading) => reading !== undefined),
+    }
+  }
+
+  async #containerMetrics(container: Container, namespace: string, pod: string): Promise<ContainerMetrics | undefined> {
+    const { id, config, process, startedAt = 0n } = container.record
+    const path = container.state === 'running' && process ? this.#cgroups.pathOf(process.pid) : undefined
+    const usage = path === undefined ? undefined : this.#cgroups.read(path)
+    if (!process || path === undefined || !usage) return undefined
+    const layer = await this.#images.writableUsage(id)
+    const { blocks, bsize, files, ffree } = statfsSync(layer.mountpoint)
+    const reading = {
+      usage,
+      processes: processCounts(findCgroups().processes(path), process.pid),
+      startedAt: Number(startedAt) / 1e9,
+      changedBytes: layer.bytes,
+      fileSystem: { bytes: blocks * bsize, inodes: files, freeInodes: ffree },
+    }
+    const image = config.image?.userSpecifiedImage || (config.image?.image ?? '')
+    const common = [config.metadata?.name ?? '', path, image, id, namespace, pod] as const
+    return { containerId: id, metrics: metricsOf(containerDefinitions, reading, common, usage.time) }
+  }
+
   /** Forgets the readings of a container or sandbox that was removed. */
   forget(id: string): void {
     this.#last.delete(id)
@@ -106,13 +155,19 @@ export class UsageReader {
     }
   }
 
-  #network(sandbox: Sandbox): { network?: MessageInitShape<typeof NetworkUsageSchema> } {
-    if (usesHostNetwork(sandbox.config)) return {}
+  /** The interfaces of a pod with a network of its own, without the loopback. */
+  #interfaces(sandbox: Sandbox): InterfaceCounters[] | undefined {
+    if (usesHostNetwork(sandbox.config)) return undefined
     // Each process of the pod shows the interfaces of its network.
     const running = this.#containers.ofSandbox(sandbox.id).find(({ state }) => state === 'running')
     const pid = sandbox.record.infra?.pid ?? running?.record.process?.pid
-    if (pid === undefined) return {}
-    const interfaces = interfacesIn(textOf(`/proc/${pid}/net/dev`)).filter(({ name }) => name !== 'lo')
+    if (pid === undefined) return undefined
+    return interfacesIn(textOf(`/proc/${pid}/net/dev`)).filter(({ name }) => name !== 'lo')
+  }
+
+  #network(sandbox: Sandbox): { network?: MessageInitShape<typeof NetworkUsageSchema> } {
+    const interfaces = this.#interfaces(sandbox)
+    if (!interfaces) return {}
     const messages = interfaces.map(({ name, ...counters }) => ({
       name,
       rxBytes: value(counters.rxBytes),

@@ -9,7 +9,7 @@ import { type ContainerConfig, CriRuntime, type SandboxConfig } from '../../../s
 import { OciExecutor } from '../../../src/runtime/executors/oci/oci-executor.ts'
 import { type RunningRuntime, startRuntime } from '../../../src/runtime/runtime.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { folderImages } from './folder-images.ts'
+import { storedImages } from './stored-images.ts'
 
 const network = (folder: string) => ({
   cniVersion: '1.0.0',
@@ -69,8 +69,7 @@ export class TestRuntime {
       root: join(folder, 'root'),
       state: join(folder, 'state'),
       executor: await OciExecutor.create({ program: 'crun', root: join(folder, 'state/crun') }),
-      images: folderImages(join(folder, 'images')),
-      imageCalls: {} as never,
+      ...(await storedImages(join(folder, 'images'))),
       network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'] },
       streamPort: 0,
       log: (line) => void this.log.push(line),
@@ -116,6 +115,13 @@ export class TestRuntime {
   async logOf(id: string): Promise<string[]> {
     const { logPath = '' } = (await this.client.containerStatus(id)) ?? {}
     return linesIn(logPath).map((line) => line.slice(line.indexOf(' ') + 1))
+  }
+
+  /** The output of a command in a container. Rejects if it fails. */
+  async outputOf(id: string, ...words: readonly string[]): Promise<string> {
+    const { stdout, stderr, exitCode } = await this.client.exec(id, [...words])
+    if (exitCode !== 0) throw new Error(`exit code ${exitCode}: ${Buffer.from(stderr)}`)
+    return Buffer.from(stdout).toString()
   }
 
   /** Resolves with the status when the container has ended. */

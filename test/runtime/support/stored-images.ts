@@ -1,0 +1,28 @@
+/** Images of a runtime under test: Debian's busybox, in a store, with users and groups. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { containerImages, imageCalls } from '../../../src/runtime/cri/image-calls.ts'
+import { ImagePuller, ImageStore, importArchive, LayeredSnapshots } from '../../../src/runtime/images/index.ts'
+import { busyboxLayer, layerOf, writeFiles, writeImage } from '../../kubelet/support/oci-image.ts'
+
+/** The group `extra` (50) has the user `www-data` (33) as a member. */
+const usersLayer = () =>
+  layerOf((folder) =>
+    writeFiles(folder, {
+      'etc/group': 'root:x:0:\nwww-data:x:33:\nextra:x:50:www-data\n',
+      'usr/share/message': 'from the image\n',
+    }),
+  )
+
+/** Opens the store in a folder. A new one gets `busybox`. */
+export async function storedImages(folder: string) {
+  const isNew = !existsSync(folder)
+  const store = new ImageStore(folder)
+  if (isNew) {
+    const archive = join(folder, 'busybox.tar')
+    writeImage(archive, ['docker.io/library/busybox:latest'], [busyboxLayer(), usersLayer()], { Cmd: ['sh'] })
+    await importArchive(store, archive)
+  }
+  const parts = { store, puller: new ImagePuller({ store }), snapshots: await LayeredSnapshots.open({ store }) }
+  return { images: containerImages(parts), imageCalls: imageCalls(parts) }
+}
