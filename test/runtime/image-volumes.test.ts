@@ -33,7 +33,7 @@ await inNamespaces(import.meta.filename, async () => {
     const snapshots = join(runtime.folder, 'images/snapshots')
     const before = readdirSync(snapshots).length
     await assert.rejects(runtime.run(sandbox, '', volume('', false)), { code: 'InvalidArgument' })
-    await assert.rejects(runtime.run(sandbox, '', volume('missing')), /"missing" does not exist in "busybox"/)
+    await assert.rejects(runtime.run(sandbox, '', volume('missing')), /"missing" is not in "busybox"/)
     const missing = { mounts: [{ containerPath: '/volume', readonly: true, image: { image: 'missing' } }] }
     await assert.rejects(runtime.run(sandbox, '', missing), { code: 'NotFound' })
     assert.equal(readdirSync(snapshots).length, before)

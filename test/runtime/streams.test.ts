@@ -30,6 +30,7 @@ function clientOf(size?: TerminalSize) {
 await inNamespaces(import.meta.filename, async () => {
   const runtime = await TestRuntime.start()
   commandTests(runtime)
+  attachTests(runtime)
   podTests(runtime)
 })
 
@@ -66,6 +67,10 @@ function commandTests(runtime: TestRuntime): void {
     assert.equal(await output, 'one\ntwo\nend\n')
     assert.deepEqual(await runtime.logOf(containerId), ['stdout F one', 'stdout F two', 'stdout F end'])
   })
+}
+
+function attachTests(runtime: TestRuntime): void {
+  const { client } = runtime
   test('a client attaches to the terminal of a container, also after a restart of the runtime', async () => {
     const sandbox = await runtime.sandbox()
     const script = 'while read x; do echo "<$x>" $(stty size); done'

@@ -55,7 +55,7 @@ async function prepareVolume(images: ContainerImages, id: string, mount: Mount) 
   if (!lstatSync(hostPath, { throwIfNoEntry: false }))
     throw new RpcError(
       'NotFound',
-      `image volume at ${containerPath}: ${JSON.stringify(imageSubPath)} does not exist in ${JSON.stringify(reference)}`,
+      `image volume at ${containerPath}: ${JSON.stringify(imageSubPath)} is not in ${JSON.stringify(reference)}`,
     )
   return { imageRef: found.id, hostPath }
 }
