@@ -38,5 +38,5 @@ export interface NetworkResult {
     readonly gateway: string
   }[]
   readonly routes: readonly { readonly dst: string; readonly gw?: string }[]
-  readonly dns: object
+  readonly dns: Readonly<Record<string, never>>
 }

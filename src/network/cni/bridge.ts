@@ -35,6 +35,13 @@ export function ensureBridge({ links, addresses }: HostNetwork, { name, mtu, gat
   return bridge
 }
 
+/** Removes the bridge with its addresses. Does nothing if there is none, or if others have connected interfaces. */
+export function removeBridge({ links }: HostNetwork, name: string): void {
+  const present = links.list()
+  const bridge = present.find((link) => link.name === name)
+  if (bridge?.kind === 'bridge' && !present.some(({ master }) => master === bridge.index)) links.remove(bridge)
+}
+
 /** `0a:58:0a:58:00:05` for 10.88.0.5: an address that comes again has the same hardware, so that no cache is stale. */
 export function hardwareAddress(address: string): string {
   const bytes = addressToBytes(address)

@@ -1,7 +1,7 @@
 /**
  * The network of the pods of a node without CNI plug-ins: a bridge, a pair of interfaces for each pod, addresses from
  * the node's range, masquerade and host ports. What it sets up equals what the plug-ins bridge, host-local and portmap
- * set up; rules are in an nftables table of its own.
+ * set up; rules are in a table or chains of its own.
  */
 import { join } from 'node:path'
 import { addressAt } from '../../lib/cidr.ts'
@@ -11,8 +11,10 @@ import { type AddressRange, withPrefix } from '../ipam/address-range.ts'
 import { type HostNetwork, withHostNetwork } from '../netlink/host-network.ts'
 import type { Attachment, NetworkResult } from './attachment.ts'
 import { type AttachmentRecord, AttachmentRecords } from './attachment-records.ts'
-import { allowLoopback, ensureBridge } from './bridge.ts'
-import { HostPortRules, takenPort } from './host-ports/pod-ports.ts'
+import { allowLoopback, ensureBridge, removeBridge } from './bridge.ts'
+import { createRules } from './host-ports/create-rules.ts'
+import { type HostPortRules, type PodRulesOptions, takenPort } from './host-ports/host-port-rules.ts'
+import { removeConnectionsTo, removeEarlierConnections } from './host-ports/stale-connections.ts'
 import { addInterface, ipOf, removeInterface } from './pod-interface.ts'
 
 export interface PodNetworkOptions {
@@ -29,6 +31,8 @@ export interface PodNetworkOptions {
   /** Destinations outside of the ranges which are not masqueraded. */
   readonly notMasqueraded?: readonly string[]
   readonly rangeSets: readonly (readonly AddressRange[])[]
+  /** Ranges of pods that were connected before the ranges changed: `10.88.0.0/16`. */
+  readonly formerRanges?: readonly string[]
   /** Destinations that pods reach by the gateway. Default: all. */
   readonly routes?: readonly string[]
   /** Directory of the addresses: `/var/lib/cni/networks/NAME`. */
@@ -45,7 +49,8 @@ export class PodNetwork {
   readonly #options: PodNetworkOptions
   readonly #pool: AddressPool
   readonly #records: AttachmentRecords
-  readonly #rules: HostPortRules
+  readonly #rulesOptions: PodRulesOptions
+  #createdRules: HostPortRules | undefined
 
   constructor(options: PodNetworkOptions) {
     this.#options = options
@@ -55,12 +60,13 @@ export class PodNetwork {
       rangeSets: options.rangeSets,
     })
     this.#records = new AttachmentRecords(join(options.recordDirectory, options.name))
-    this.#rules = new HostPortRules({
+    const ranges = options.rangeSets.flat().map(({ subnet }) => `${addressAt(subnet, 0)}/${subnet.prefix}`)
+    this.#rulesOptions = {
       table: `t8s_pods_${options.name.replace(/[^A-Za-z0-9]/g, '_')}`,
       bridge: options.bridge,
-      ranges: options.rangeSets.flat().map(({ subnet }) => `${addressAt(subnet, 0)}/${subnet.prefix}`),
+      ranges: [...new Set([...ranges, ...(options.formerRanges ?? [])])],
       notMasqueraded: options.masquerade ? (options.notMasqueraded ?? []) : undefined,
-    })
+    }
   }
 
   /**
@@ -87,8 +93,7 @@ export class PodNetwork {
   /** Disconnects a pod. Succeeds for one that is not connected, and after its namespace has ended. */
   async remove(attachment: AttachmentKey): Promise<void> {
     const record = await this.#records.read(attachment)
-    if (record && record.hostPorts.length > 0)
-      await this.#rules.close({ addresses: record.addresses, ports: record.hostPorts })
+    if (record && record.hostPorts.length > 0) await this.#closePorts(record)
     withHostNetwork(this.#options.calls, undefined, (host) => removeInterface(host, attachment))
     await this.#pool.release(attachment)
     await this.#records.remove(attachment)
@@ -115,6 +120,20 @@ export class PodNetwork {
       valid.some(({ id, interfaceName }) => id === key.id && interfaceName === key.interfaceName)
     for (const record of await this.#records.list()) if (!isLive(record)) await this.remove(record)
     await this.#pool.releaseOthers(isLive)
+  }
+
+  /** Removes the bridge and the rules if no pod is connected. Returns true if none is. */
+  async removeIfUnused(): Promise<boolean> {
+    if ((await this.#records.list()).length > 0) return false
+    await this.#rules.remove()
+    withHostNetwork(this.#options.calls, undefined, (host) => removeBridge(host, this.#options.bridge))
+    return true
+  }
+
+  /** They are created for the first pod that needs them. */
+  get #rules(): HostPortRules {
+    this.#createdRules ??= createRules(this.#rulesOptions)
+    return this.#createdRules
   }
 
   #connect(host: HostNetwork, attachment: Attachment, given: readonly GivenAddress[]): NetworkResult {
@@ -145,9 +164,23 @@ export class PodNetwork {
 
   async #openPorts({ hostPorts, addresses }: AttachmentRecord): Promise<void> {
     if (hostPorts.length > 0) {
-      await this.#rules.open({ addresses, ports: hostPorts })
+      const pod = { addresses, ports: hostPorts }
+      await this.#rules.open(pod)
       allowLoopback(this.#options.bridge)
+      const { calls } = this.#options
+      const present = withHostNetwork(calls, undefined, (host) => host.addresses.list())
+      removeEarlierConnections(
+        calls,
+        pod,
+        present.map(({ address }) => ipOf(address)),
+      )
     } else if (this.#options.masquerade) await this.#rules.setUp()
+  }
+
+  async #closePorts({ addresses, hostPorts }: AttachmentRecord): Promise<void> {
+    const pod = { addresses, ports: hostPorts }
+    await this.#rules.close(pod)
+    removeConnectionsTo(this.#options.calls, pod)
   }
 
   async #checkPorts(attachment: Attachment): Promise<void> {

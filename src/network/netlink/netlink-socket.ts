@@ -1,4 +1,4 @@
-/** A routing socket of netlink, in the network namespace in which it was opened. Requests are synchronous. */
+/** A socket of netlink, in the network namespace in which it was opened. Requests are synchronous. */
 import { SystemCallError } from '../../lib/linux/c-library.ts'
 import { inNetwork } from '../../lib/linux/network-namespace.ts'
 import type { SystemCalls } from '../../lib/linux/system-calls.ts'
@@ -7,7 +7,9 @@ import { controlTypes, decodeAttributes, decodeMessages, encodeMessage, flags, t
 const family = 16
 const rawSocket = 3
 const closeOnExec = 0o2000000
-const routeProtocol = 0
+
+/** NETLINK_ROUTE: interfaces, addresses and routes. NETLINK_NETFILTER: connections. */
+export const protocols = { route: 0, netfilter: 12 } as const
 
 /** SOL_NETLINK and its options: errors come with a text and without the request. */
 const optionLevel = 270
@@ -31,8 +33,8 @@ export class NetlinkSocket {
   }
 
   /** Opens a socket in the namespace of a file; by default in that of the thread. */
-  static open(calls: SystemCalls, namespace?: string): NetlinkSocket {
-    const open = (): number => calls.socket(family, rawSocket | closeOnExec, routeProtocol)
+  static open(calls: SystemCalls, namespace?: string, protocol: number = protocols.route): NetlinkSocket {
+    const open = (): number => calls.socket(family, rawSocket | closeOnExec, protocol)
     const fd = namespace === undefined ? open() : inNetwork(calls, namespace, open)
     calls.setSocketOption(fd, optionLevel, capAck, enabled)
     calls.setSocketOption(fd, optionLevel, extendedAck, enabled)

@@ -2,38 +2,32 @@
  * The nftables table of the pod network: masquerades packets from pods to other networks, and forwards host ports to
  * pods. It has its own table; tables of others stay as they are.
  */
-import { parseCidr } from '../../../lib/cidr.ts'
-import type { HostPort } from '../attachment.ts'
-
-/** Bit of a packet's mark which asks for a masquerade: that of the CNI plug-in portmap. */
-const masqueradeMark = '0x2000'
-
-export interface PodTableOptions {
-  /** `t8s_pods_NAME`. */
-  readonly table: string
-  /** `cni0`. */
-  readonly bridge: string
-  /** Ranges of the pods: `10.88.0.0/16`. */
-  readonly ranges: readonly string[]
-  /** Destinations that see the address of a pod; the ranges of pods are among them. Undefined: no masquerade. */
-  readonly notMasqueraded: readonly string[] | undefined
-}
-
-/** Host ports of a pod with its address of each family. */
-export interface PodPorts {
-  readonly addresses: readonly string[]
-  readonly ports: readonly HostPort[]
-}
+import { parseCidr } from '../../../../lib/cidr.ts'
+import type { HostPort } from '../../attachment.ts'
+import {
+  isAnyAddress,
+  masqueradeMark,
+  multicastRanges,
+  type PodPorts,
+  type PodRulesOptions,
+} from '../host-port-rules.ts'
 
 const families = [
-  { version: 4, protocol: 'ip', type: 'ipv4_addr', suffix: '4', multicast: '224.0.0.0/4', loopback: '127.0.0.0/8' },
-  { version: 6, protocol: 'ip6', type: 'ipv6_addr', suffix: '6', multicast: 'ff00::/8', loopback: '::1' },
+  {
+    version: 4,
+    protocol: 'ip',
+    type: 'ipv4_addr',
+    suffix: '4',
+    multicast: multicastRanges[4],
+    loopback: '127.0.0.0/8',
+  },
+  { version: 6, protocol: 'ip6', type: 'ipv6_addr', suffix: '6', multicast: multicastRanges[6], loopback: '::1' },
 ] as const
 
 type Family = (typeof families)[number]
 
 /** Commands that create the table; the host ports that it has stay. */
-export function tableCommands({ table, bridge, ranges, notMasqueraded }: PodTableOptions): string {
+export function tableCommands({ table, bridge, ranges, notMasqueraded }: PodRulesOptions): string {
   const name = `inet ${table}`
   const lines = [`add table ${name}`]
   for (const [chain, hook] of [
@@ -103,7 +97,7 @@ export function portCommands(verb: 'add' | 'delete', table: string, { addresses,
 function elementCommands(verb: string, table: string, port: HostPort, address: string): string[] {
   const { version, suffix } = families[address.includes(':') ? 1 : 0]
   const { hostIP = '', protocol, hostPort, containerPort } = port
-  const isAny = hostIP === '' || hostIP === '0.0.0.0' || hostIP === '::'
+  const isAny = isAnyAddress(hostIP)
   if (hostIP !== '' && hostIP.includes(':') !== (version === 6)) return []
   const prefix = isAny ? '' : 'address_'
   const key = `${isAny ? '' : `${hostIP} . `}${protocol} . ${hostPort}`

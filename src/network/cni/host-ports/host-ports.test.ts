@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { HostPort } from '../attachment.ts'
-import { takenPort } from './pod-ports.ts'
-import { portCommands, tableCommands } from './pod-table.ts'
+import { findRulesProgram } from './find-rules-program.ts'
+import { takenPort } from './host-port-rules.ts'
+import { chainLines, chainNames, portRules } from './iptables/pod-chains.ts'
+import { portCommands, tableCommands } from './nftables/pod-table.ts'
 
 const port = (hostPort: number, hostIP?: string): HostPort => ({
   hostPort,
@@ -44,4 +46,30 @@ test('only packets that leave the networks of pods are masqueraded', () => {
     /ip saddr \{ 10\.88\.0\.0\/24 } ip daddr != \{ 10\.88\.0\.0\/24, 10\.88\.0\.0\/16, 224\.0\.0\.0\/4 } masq/,
   )
   assert.doesNotMatch(tableCommands({ ...options, notMasqueraded: undefined }), /daddr != /)
+})
+
+test('iptables has the same host ports, in chains whose names it accepts', () => {
+  const names = chainNames('t8s_pods_a_rather_long_name')
+  for (const name of Object.values(names)) assert.match(name, /^T8S-[A-Z]+-[0-9A-F]{8}$/)
+  const { ports, mark } = names
+  const pod = { addresses: ['10.88.0.5', 'fd00::5'], ports: [port(8080), port(8081, '127.0.0.1')] }
+  assert.deepEqual(portRules('-A', names, pod, 4), [
+    `-A ${ports} -p tcp -m tcp --dport 8080 -j ${mark}`,
+    `-A ${ports} -p tcp -m tcp --dport 8080 -j DNAT --to-destination 10.88.0.5:80`,
+    `-A ${ports} -d 127.0.0.1 -p tcp -m tcp --dport 8081 -j ${mark}`,
+    `-A ${ports} -d 127.0.0.1 -p tcp -m tcp --dport 8081 -j DNAT --to-destination 10.88.0.5:80`,
+  ])
+  assert.deepEqual(portRules('-D', names, pod, 6), [
+    `-D ${ports} -p tcp -m tcp --dport 8080 -j ${mark}`,
+    `-D ${ports} -p tcp -m tcp --dport 8080 -j DNAT --to-destination [fd00::5]:80`,
+  ])
+  const options = { table: 'pods', bridge: 'cni0', ranges: ['10.88.0.0/24'], notMasqueraded: ['10.88.0.0/16'] }
+  assert.match(
+    chainLines(options, names, 4),
+    /-d 10\.88\.0\.0\/16 -j RETURN\n.*-d 224\.0\.0\.0\/4 -j RETURN\n.*-s 10\.88\.0\.0\/24 -j MASQUERADE/,
+  )
+})
+
+test('a machine without nft and iptables gets an error which names both packages', () => {
+  assert.match(findRulesProgram('/nonexistent:').problem ?? '', /nft nor iptables.*apt-get install nftables.*iptables/)
 })
