@@ -102,6 +102,7 @@ async function bundle(): Promise<Map<string, string>> {
       'simulation-worker': 'src/cluster/simulation/worker.ts',
       'real-node-worker': 'src/cluster/real-node/worker.ts',
       'unpack-worker': 'src/runtime/images/layers/unpack-worker.ts',
+      'network-worker': 'src/runtime/network/bridge/network-worker.ts',
     },
     outdir: '.build',
     // Next to the entry, because code that reads files looks in its own folder.

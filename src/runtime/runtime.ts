@@ -19,7 +19,7 @@ import { hostLimits } from './host/host-limits.ts'
 import { KernelKills } from './host/kernel-kills.ts'
 import { reapOrphans } from './host/orphans.ts'
 import type { ContainerImages } from './images-interface.ts'
-import { PodNetwork, type PodNetworkOptions } from './network/pod-network.ts'
+import { PodConnections, type PodConnectionsOptions } from './network/pod-connections.ts'
 import { Sandboxes } from './sandboxes/sandboxes.ts'
 import { UsageReader } from './stats/usage-reader.ts'
 import { StreamingServer } from './streaming/streaming-server.ts'
@@ -34,7 +34,7 @@ export interface RuntimeOptions {
   readonly executor: Executor
   readonly images: ContainerImages
   readonly imageCalls: ServiceHandlers<typeof ImageService>
-  readonly network: PodNetworkOptions
+  readonly network: PodConnectionsOptions
   /** The port of streams on the loopback interface; 0 chooses a free one. */
   readonly streamPort: number
   readonly log: Log
@@ -62,10 +62,12 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
       changed: (container, change) => events.notify(container, change, sandboxes, containers),
     })
     lifetime.onEnd(() => containers.release())
-    const network = new PodNetwork(options.network)
+    const network = new PodConnections(options.network, { root, state, log })
+    lifetime.onEnd(() => network.close())
     const sandboxes: Sandboxes = new Sandboxes({ root, state, executor, network, containers, log })
     sandboxes.recover()
     await containers.recover()
+    sandboxes.releaseOthers()
     const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits: hostLimits() }
     const streams = new StreamingServer(streamedContainers(parts))
     lifetime.onEnd(() => streams.stop())

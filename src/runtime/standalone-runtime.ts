@@ -6,6 +6,7 @@ import { messageOf } from '../lib/message-of.ts'
 import { containerImages, imageCalls } from './cri/image-calls.ts'
 import { OciExecutor } from './executors/oci/oci-executor.ts'
 import { ImagePuller, ImageStore, LayeredSnapshots, type RegistrySettings } from './images/index.ts'
+import type { PodConnectionsOptions } from './network/pod-connections.ts'
 import { type RunningRuntime, startRuntime } from './runtime.ts'
 
 export interface StandaloneRuntimeOptions {
@@ -18,8 +19,7 @@ export interface StandaloneRuntimeOptions {
   readonly registries?: RegistrySettings
   /** A name or path. Default: crun, else runc. */
   readonly ociRuntime?: string | undefined
-  readonly cniConfigFolder: string
-  readonly cniPluginFolders: readonly string[]
+  readonly network: PodConnectionsOptions
   readonly streamPort: number
   readonly log: Log
 }
@@ -41,7 +41,7 @@ export async function startStandaloneRuntime(options: StandaloneRuntimeOptions):
     executor,
     images: containerImages(parts),
     imageCalls: imageCalls(parts),
-    network: { configFolder: options.cniConfigFolder, pluginFolders: options.cniPluginFolders },
+    network: options.network,
     streamPort: options.streamPort,
     log,
   })

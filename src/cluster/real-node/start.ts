@@ -46,8 +46,7 @@ async function startRuntime({ endpoint, root, state, imageRoot }: EmbeddedRuntim
     root,
     state,
     imageFolder: imageRoot,
-    cniConfigFolder: '/etc/cni/net.d',
-    cniPluginFolders: ['/opt/cni/bin', '/usr/lib/cni'],
+    network: { configFolder: '/etc/cni/net.d', pluginFolders: ['/opt/cni/bin', '/usr/lib/cni'] },
     streamPort: 0,
     log,
   })

@@ -1,7 +1,10 @@
 /** CRI's calls for the runtime itself. */
 import { CgroupDriver, type RuntimeService } from '#protobuf/cri-runtime_pb.js'
+import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { release } from '../../lib/release.ts'
+import type { PodConnections } from '../network/pod-connections.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
 
 type RuntimeCalls = Pick<
@@ -46,9 +49,20 @@ export function runtimeCalls({ executor, network, events }: RuntimeParts): Runti
 
     runtimeConfig: () => ({ linux: { cgroupDriver: CgroupDriver.CGROUPFS } }),
 
-    // Plug-ins of a configuration file have their own ranges.
-    updateRuntimeConfig: () => ({}),
+    updateRuntimeConfig({ runtimeConfig }) {
+      const podCidr = runtimeConfig?.networkConfig?.podCidr ?? ''
+      if (podCidr !== '') setRanges(network, podCidr)
+      return {}
+    },
 
     getContainerEvents: (_, signal) => events.stream(signal),
+  }
+}
+
+function setRanges(network: PodConnections, podCidr: string): void {
+  try {
+    network.setRanges(podCidr)
+  } catch (error) {
+    throw new RpcError('InvalidArgument', messageOf(error))
   }
 }

@@ -1,7 +1,7 @@
-/** The result of plug-ins (CNI 1.0). */
+/** The result of connecting a pod, in the form of CNI 1.0. */
 
 export interface NetworkResult {
-  readonly cniVersion: string
+  readonly cniVersion?: string
   readonly interfaces?: readonly { readonly name: string; readonly mac?: string; readonly sandbox?: string }[]
   readonly ips?: readonly { readonly address: string; readonly gateway?: string; readonly interface?: number }[]
   readonly dns?: { readonly nameservers?: readonly string[]; readonly search?: readonly string[] }

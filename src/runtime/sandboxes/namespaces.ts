@@ -28,19 +28,18 @@ export const namespaceFiles = (folder: string) =>
 
 const shmOptions = 'mode=1777,size=65536k'
 
-/** Arguments: '1' with a network, the host name or '', then paths and values of sysctls. */
+/** Arguments: the host name or '', then paths and values of sysctls. */
 const settings = `
 set -e
-if [ "$1" = 1 ]; then ip link set lo up; fi
-if [ -n "$2" ]; then printf %s "$2" >/proc/sys/kernel/hostname; fi
-shift 2
+if [ -n "$1" ]; then printf %s "$1" >/proc/sys/kernel/hostname; fi
+shift
 while [ $# -gt 0 ]; do
   printf %s "$2" >"/proc/sys/$1" || { echo "open /proc/sys/$1: cannot be written" >&2; exit 1; }
   shift 2
 done
 `
 
-/** Creates the namespaces. Rejects if the kernel refuses one, or a sysctl. */
+/** Creates the namespaces; no interface of the network is up. Rejects if the kernel refuses one, or a sysctl. */
 export async function createNamespaces(
   folder: string,
   wanted: WantedNamespaces,
@@ -55,15 +54,7 @@ export async function createNamespaces(
   ]
   for (const flag of flags) writeFileSync(flag.slice(flag.indexOf('=') + 1), '')
   const values = Object.entries(sysctls).flatMap(([name, value]) => [sysctlPath(name), value])
-  const script = [
-    '/bin/sh',
-    '-c',
-    settings,
-    'sandbox',
-    wanted.network ? '1' : '',
-    wanted.uts ? hostname : '',
-    ...values,
-  ]
+  const script = ['/bin/sh', '-c', settings, 'sandbox', wanted.uts ? hostname : '', ...values]
   if (flags.length > 0) await succeed('unshare', [...flags, ...script])
   if (wanted.ipc) {
     mkdirSync(files.shm)

@@ -12,7 +12,8 @@ import { nowNs } from '../containers/container.ts'
 import type { Containers } from '../containers/containers.ts'
 import type { Executor } from '../executors/executor.ts'
 import { isRunning } from '../host/processes.ts'
-import type { NetworkedPod, PodNetwork } from '../network/pod-network.ts'
+import type { PodConnections } from '../network/pod-connections.ts'
+import type { ConnectedPod } from '../network/pod-connector.ts'
 import type { OciNamespace } from '../spec/oci-spec.ts'
 import { RecordStore } from '../state/record-store.ts'
 import { decodeSandbox, encodeSandbox, type SandboxRecord } from '../state/records.ts'
@@ -27,7 +28,7 @@ export interface SandboxesOptions {
   /** The folder of namespaces and files. */
   readonly state: string
   readonly executor: Executor
-  readonly network: PodNetwork
+  readonly network: PodConnections
   readonly containers: Containers
   readonly log: Log
 }
@@ -55,6 +56,14 @@ export class Sandboxes {
       this.#names.set(nameOf(record.config), record.id)
       if (record.isReady && !existsSync(sandbox.paths.resolvConf)) this.#save(sandbox, { isReady: false })
     }
+  }
+
+  /** Releases what an earlier runtime, or the end of the machine, has left. Later changes wait for it. */
+  releaseOthers(): void {
+    const { network } = this.#options
+    const connected = this.all.filter(({ isReady, record }) => isReady && record.connector === 'builtin')
+    void network.retainOnBridge(connected.map(({ id }) => id))
+    for (const sandbox of this.all) if (isUnfinished(sandbox)) void this.#finish(sandbox)
   }
 
   get all(): readonly Sandbox[] {
@@ -92,17 +101,18 @@ export class Sandboxes {
         `failed to reserve sandbox name ${quoted}: name ${quoted} is reserved for ${JSON.stringify(taken)}`,
       )
     const id = randomBytes(32).toString('hex')
-    const record = { id, config, runtimeHandler, createdAt: nowNs(), isReady: true }
+    const record = { id, config, runtimeHandler, createdAt: nowNs(), isReady: false }
     const sandbox = new Sandbox(record, join(this.#options.state, 'sandboxes', id))
     this.#names.set(name, id)
     try {
       await this.#start(sandbox)
-      this.#save(sandbox, {})
+      this.#save(sandbox, { isReady: true })
       this.#sandboxes.set(id, sandbox)
       return sandbox
     } catch (error) {
       await this.#release(sandbox).catch(() => {})
       rmSync(sandbox.folder, { recursive: true, force: true })
+      this.#store.remove(id)
       this.#names.delete(name)
       throw error
     }
@@ -133,6 +143,9 @@ export class Sandboxes {
     if (hasOwnUsers(config))
       throw new RpcError('InvalidArgument', 'this runtime does not support user namespaces: set hostUsers to true')
     const hasNetwork = !usesHostNetwork(config)
+    const { connector } = network
+    // If the runtime ends before the pod is connected, the next one removes what was done.
+    this.#save(sandbox, hasNetwork ? { connector } : {})
     await createNamespaces(
       folder,
       { network: hasNetwork, uts: hasNetwork, ipc: !usesHostIpc(config) },
@@ -140,7 +153,7 @@ export class Sandboxes {
     )
     writePodFiles(sandbox.paths, hostnameOf(config), config.dnsConfig)
     if (hasNetwork) {
-      const result = await network.add(networkedPod(sandbox)).catch((error) => {
+      const result = await network.connect(connector, connectedPod(sandbox)).catch((error) => {
         throw new RpcError('Unknown', `failed to setup network for sandbox ${JSON.stringify(id)}: ${messageOf(error)}`)
       })
       sandbox.set({ network: result })
@@ -158,23 +171,38 @@ export class Sandboxes {
   async #stop(sandbox: Sandbox): Promise<void> {
     const containers = this.#options.containers.ofSandbox(sandbox.id)
     await Promise.all(containers.map((container) => container.stop(0)))
-    if (!sandbox.isReady) return
+    if (!sandbox.isReady && !isUnfinished(sandbox)) return
     await this.#release(sandbox)
     this.#save(sandbox, { isReady: false })
   }
 
   async #release(sandbox: Sandbox): Promise<void> {
     const { executor, network } = this.#options
+    const { connector, network: result } = sandbox.record
     endSharedProcesses(sandbox.record.infra)
     if (sandbox.record.infra) await executor.remove(sandbox.id)
-    if (!usesHostNetwork(sandbox.config)) await network.remove(networkedPod(sandbox), sandbox.record.network)
+    if (connector) {
+      await network.disconnect(connector, connectedPod(sandbox), result)
+      sandbox.set({ connector: undefined })
+    }
     await removeNamespaces(sandbox.folder)
+  }
+
+  async #finish(sandbox: Sandbox): Promise<void> {
+    try {
+      await this.stop(sandbox)
+    } catch (error) {
+      this.#options.log(`cannot release the network of sandbox ${sandbox.id}: ${messageOf(error)}`, 'error')
+    }
   }
 
   #save(sandbox: Sandbox, change: Partial<SandboxRecord>): void {
     this.#store.save(sandbox.set(change))
   }
 }
+
+/** True for a sandbox that does not run and is still connected, or was never connected completely. */
+const isUnfinished = ({ isReady, record }: Sandbox): boolean => !isReady && record.connector !== undefined
 
 /** No two sandboxes have the same one. */
 const nameOf = ({ metadata }: PodSandboxConfig): string =>
@@ -198,7 +226,7 @@ function namespacesOf({ folder, config }: Sandbox): OciNamespace[] {
   ]
 }
 
-function networkedPod({ id, config, folder }: Sandbox): NetworkedPod {
+function connectedPod({ id, config, folder }: Sandbox): ConnectedPod {
   const { name = '', namespace = '', uid = '' } = config.metadata ?? {}
   return {
     id,
@@ -218,5 +246,5 @@ function networkedPod({ id, config, folder }: Sandbox): NetworkedPod {
   }
 }
 
-const protocolOf = (protocol: Protocol): string =>
+const protocolOf = (protocol: Protocol): 'tcp' | 'udp' | 'sctp' =>
   protocol === Protocol.UDP ? 'udp' : protocol === Protocol.SCTP ? 'sctp' : 'tcp'

@@ -6,6 +6,7 @@ import {
   type PodSandboxConfig,
   PodSandboxConfigSchema,
 } from '#protobuf/cri-runtime_pb.js'
+import type { ConnectorName } from '../network/network-mode.ts'
 import type { NetworkResult } from '../network/network-result.ts'
 
 export interface SandboxRecord {
@@ -13,9 +14,11 @@ export interface SandboxRecord {
   readonly config: PodSandboxConfig
   readonly runtimeHandler: string
   readonly createdAt: bigint
-  /** False once it was stopped: its network is released. */
+  /** False until it has started, and once it was stopped. */
   readonly isReady: boolean
-  /** Undefined for pods of the host's network, and before the plug-ins have answered. */
+  /** Of its network, from before it is connected until it is disconnected. Undefined for pods of the host's network. */
+  readonly connector?: ConnectorName | undefined
+  /** The result of the connector. */
   readonly network?: NetworkResult
   /** The first process of its PID namespace, if its containers share one. */
   readonly infra?: ProcessRecord

@@ -7,11 +7,12 @@ import { after } from 'node:test'
 import type { ContainerConfig as CriContainerConfig, PodSandboxConfig } from '#protobuf/cri-runtime_pb.js'
 import { type ContainerConfig, CriRuntime, type SandboxConfig } from '../../../src/kubelet/cri/runtime.ts'
 import { OciExecutor } from '../../../src/runtime/executors/oci/oci-executor.ts'
+import type { PodConnectionsOptions } from '../../../src/runtime/network/pod-connections.ts'
 import { type RunningRuntime, startRuntime } from '../../../src/runtime/runtime.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { storedImages } from './stored-images.ts'
 
-const network = (folder: string) => ({
+const pluginsOf = (folder: string) => ({
   cniVersion: '1.0.0',
   name: 'pods',
   plugins: [
@@ -42,12 +43,16 @@ export class TestRuntime {
   #runtime: RunningRuntime | undefined
   #names = 0
 
-  private constructor(folder: string) {
+  readonly #network: Partial<PodConnectionsOptions>
+
+  private constructor(folder: string, network: Partial<PodConnectionsOptions>) {
     this.folder = folder
+    this.#network = network
     this.client = new CriRuntime(`unix://${folder}/runtime.sock`)
   }
 
-  static async start(): Promise<TestRuntime> {
+  /** `network` replaces the plug-ins bridge and portmap. */
+  static async start(network: Partial<PodConnectionsOptions> = {}): Promise<TestRuntime> {
     const folder = mkdtempSync(join(tmpdir(), 't8s-runtime-'))
     execFileSync('mount', ['--make-rshared', '/'])
     execFileSync('sh', [
@@ -55,8 +60,8 @@ export class TestRuntime {
       'if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi; ip link set lo up',
     ])
     mkdirSync(join(folder, 'cni'))
-    writeFileSync(join(folder, 'cni/10-pods.conflist'), JSON.stringify(network(folder)))
-    const runtime = new TestRuntime(folder)
+    writeFileSync(join(folder, 'cni/10-pods.conflist'), JSON.stringify(pluginsOf(folder)))
+    const runtime = new TestRuntime(folder, network)
     await runtime.startServer()
     after(() => runtime.#end())
     return runtime
@@ -70,7 +75,7 @@ export class TestRuntime {
       state: join(folder, 'state'),
       executor: await OciExecutor.create({ program: 'crun', root: join(folder, 'state/crun') }),
       ...(await storedImages(join(folder, 'images'))),
-      network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'] },
+      network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'], ...this.#network },
       streamPort: 0,
       log: (line) => void this.log.push(line),
     })

@@ -1,7 +1,8 @@
 /** `t8s runtime`: a container runtime for kubelets, in place of containerd. */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { standardLog } from '../../../lib/log/log.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import { type NetworkMode, networkModes } from '../../../runtime/network/network-mode.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
 import { imageRootOption } from '../image/store-option.ts'
@@ -12,6 +13,9 @@ interface RuntimeFlags extends RegistryFlags {
   readonly state: string
   readonly imageRoot: string
   readonly ociRuntime?: string
+  readonly network: NetworkMode
+  readonly podCidr?: string
+  readonly bridge: string
   readonly cniConfDir: string
   readonly cniBinDir: string
   readonly streamingPort: string
@@ -32,8 +36,15 @@ export function runtimeCommand(): Command {
     .option('--state <folder>', 'files of running containers', '/run/typernetes/runtime')
     .addOption(imageRootOption())
     .option('--oci-runtime <program>', 'runs the containers (default: crun, else runc)')
-    .option('--cni-conf-dir <folder>', 'configurations of the pod network', '/etc/cni/net.d')
-    .option('--cni-bin-dir <folders>', 'plug-ins of the pod network', '/opt/cni/bin:/usr/lib/cni')
+    .addOption(
+      new Option('--network <kind>', 'connects pods: our bridge, plug-ins, or plug-ins if they are configured')
+        .choices(networkModes)
+        .default('auto'),
+    )
+    .option('--pod-cidr <ranges>', 'addresses of pods on the bridge (default: the range that the kubelet sends)')
+    .option('--bridge <name>', 'the bridge of pods, which is created', 't8s0')
+    .option('--cni-conf-dir <folder>', 'configurations of CNI plug-ins', '/etc/cni/net.d')
+    .option('--cni-bin-dir <folders>', 'CNI plug-ins', '/opt/cni/bin:/usr/lib/cni')
     .option('--streaming-port <port>', 'the port for exec, attach and port-forward on 127.0.0.1; 0: a free one', '0')
   return withRegistryOptions(command).addHelpText('after', examples).action(runRuntime)
 }
@@ -49,8 +60,13 @@ async function runRuntime(flags: RuntimeFlags): Promise<void> {
     registries: registrySettings(flags),
     imageFolder: flags.imageRoot,
     ociRuntime: flags.ociRuntime,
-    cniConfigFolder: flags.cniConfDir,
-    cniPluginFolders: flags.cniBinDir.split(':'),
+    network: {
+      mode: flags.network,
+      configFolder: flags.cniConfDir,
+      pluginFolders: flags.cniBinDir.split(':'),
+      bridge: flags.bridge,
+      podCidr: flags.podCidr,
+    },
     streamPort: Number(flags.streamingPort),
     log,
   })

@@ -1,71 +1,56 @@
-/** Connects pods with the network by plug-ins (CNI 1.0). */
+/** Connects pods by plug-ins, which are programs (CNI 1.0). */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../../lib/message-of.ts'
-import { runProgram } from '../host/run-program.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { runProgram } from '../../host/run-program.ts'
+import type { NetworkResult } from '../network-result.ts'
+import type { ConnectedPod, PodConnector } from '../pod-connector.ts'
 import { type NetworkConfig, type PluginConfig, readNetworkConfig } from './cni-config.ts'
-import type { NetworkResult } from './network-result.ts'
 
-export interface PodNetworkOptions {
+export interface CniPluginsOptions {
   /** The folder of configurations. */
   readonly configFolder: string
   /** The folders of plug-ins. */
   readonly pluginFolders: readonly string[]
 }
 
-/** A pod as plug-ins see it. */
-export interface NetworkedPod {
-  readonly id: string
-  readonly name: string
-  readonly namespace: string
-  readonly uid: string
-  /** The file of its network namespace. */
-  readonly namespaceFile: string
-  readonly portMappings: readonly PodPortMapping[]
-  readonly annotations: Readonly<Record<string, string>>
-}
-
-export interface PodPortMapping {
-  readonly hostPort: number
-  readonly containerPort: number
-  readonly protocol: string
-  readonly hostIP: string
-}
-
 const pluginTimeoutMs = 60_000
+const notConfigured = 'cni plugin not initialized'
 
-export class PodNetwork {
-  readonly #options: PodNetworkOptions
+export class CniPlugins implements PodConnector {
+  readonly #options: CniPluginsOptions
 
-  constructor(options: PodNetworkOptions) {
+  constructor(options: CniPluginsOptions) {
     this.#options = options
   }
 
-  /** Why pods cannot be connected; undefined if they can. */
   get problem(): string | undefined {
     try {
-      return this.#config() ? undefined : 'cni plugin not initialized'
+      return this.#config() ? undefined : notConfigured
     } catch (error) {
       return messageOf(error)
     }
   }
 
-  /** Connects a pod. Rejects, with everything undone, if a plug-in fails. */
-  async add(pod: NetworkedPod): Promise<NetworkResult> {
+  /** True if there is a configuration, even one that cannot be read. */
+  get isConfigured(): boolean {
+    return this.problem !== notConfigured
+  }
+
+  async connect(pod: ConnectedPod): Promise<NetworkResult> {
     const config = this.#config()
-    if (!config) throw new Error('cni plugin not initialized')
+    if (!config) throw new Error(notConfigured)
     let result: NetworkResult | undefined
     try {
       for (const plugin of config.plugins) result = await this.#call('ADD', config, plugin, pod, result)
     } catch (error) {
-      await this.remove(pod, result).catch(() => {})
+      await this.disconnect(pod, result).catch(() => {})
       throw error
     }
     return result ?? { cniVersion: config.cniVersion }
   }
 
-  /** Disconnects a pod. Does nothing for one that is not connected. */
-  async remove(pod: NetworkedPod, result: NetworkResult | undefined): Promise<void> {
+  async disconnect(pod: ConnectedPod, result: NetworkResult | undefined): Promise<void> {
     const config = this.#config()
     if (!config) return
     for (const plugin of [...config.plugins].reverse()) await this.#call('DEL', config, plugin, pod, result)
@@ -79,7 +64,7 @@ export class PodNetwork {
     command: 'ADD' | 'DEL',
     { name, cniVersion }: NetworkConfig,
     plugin: PluginConfig,
-    pod: NetworkedPod,
+    pod: ConnectedPod,
     prevResult: NetworkResult | undefined,
   ): Promise<NetworkResult | undefined> {
     const config = { ...plugin, name, cniVersion, ...runtimeConfigOf(plugin, pod), ...(prevResult && { prevResult }) }
@@ -95,7 +80,7 @@ export class PodNetwork {
     return command === 'ADD' && stdout.trim() ? (JSON.parse(stdout) as NetworkResult) : undefined
   }
 
-  #environment(command: string, { id, name, namespace, uid, namespaceFile }: NetworkedPod) {
+  #environment(command: string, { id, name, namespace, uid, namespaceFile }: ConnectedPod) {
     const args = {
       IgnoreUnknown: '1',
       K8S_POD_NAMESPACE: namespace,
@@ -127,7 +112,7 @@ export class PodNetwork {
 const verbs = { ADD: 'add', DEL: 'delete' } as const
 
 /** The capabilities that a plug-in has asked for. */
-function runtimeConfigOf({ capabilities = {} }: PluginConfig, { portMappings, annotations }: NetworkedPod) {
+function runtimeConfigOf({ capabilities = {} }: PluginConfig, { portMappings, annotations }: ConnectedPod) {
   const bandwidth = bandwidthOf(annotations)
   const runtimeConfig = {
     ...(capabilities.portMappings && portMappings.length > 0 && { portMappings }),

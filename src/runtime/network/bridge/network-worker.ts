@@ -1,0 +1,76 @@
+/**
+ * The thread that connects pods. The kernel's answers take some milliseconds, and the thread enters the network of the
+ * pod for a moment: neither may happen on the main thread of a server.
+ */
+import { join } from 'node:path'
+import { parentPort } from 'node:worker_threads'
+import { systemCalls } from '../../../lib/linux/system-calls.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { PodNetwork } from '../../../network/cni/pod-network.ts'
+import { addressRange } from '../../../network/ipam/address-range.ts'
+import { withHostNetwork } from '../../../network/netlink/host-network.ts'
+import {
+  interfaceName,
+  type NetworkOutcome,
+  type NetworkReport,
+  type NetworkSettings,
+  type NetworkTask,
+} from './network-tasks.ts'
+
+let current: { readonly settings: string; readonly network: PodNetwork } | undefined
+
+/** The network of the settings; the one before, if they are the same: it knows that its rules exist. */
+function networkOf(settings: NetworkSettings): PodNetwork {
+  const text = JSON.stringify(settings)
+  if (current?.settings !== text) current = { settings: text, network: createNetwork(settings) }
+  return current.network
+}
+
+const createNetwork = ({ bridge, ranges, formerRanges, folder }: NetworkSettings): PodNetwork =>
+  new PodNetwork({
+    calls: systemCalls(),
+    name: bridge,
+    bridge,
+    hairpin: true,
+    masquerade: true,
+    rangeSets: ranges.map((subnet) => [addressRange({ subnet })]),
+    formerRanges,
+    addressDirectory: join(folder, 'addresses'),
+    recordDirectory: join(folder, 'records'),
+  })
+
+async function perform(task: NetworkTask): Promise<NetworkOutcome> {
+  switch (task.kind) {
+    case 'connect':
+      return { result: await networkOf(task.settings).add(task.attachment) }
+    case 'disconnect': {
+      const network = networkOf(task.settings)
+      await network.remove({ id: task.id, interfaceName })
+      return { isUnused: await network.removeIfUnused() }
+    }
+    case 'retain': {
+      const network = networkOf(task.settings)
+      await network.removeOthers(task.ids.map((id) => ({ id, interfaceName })))
+      return { isUnused: await network.removeIfUnused() }
+    }
+    case 'loopback':
+      enableLoopback(task.namespaceFile)
+      return {}
+    default:
+      return task satisfies never
+  }
+}
+
+function enableLoopback(namespaceFile: string): void {
+  withHostNetwork(systemCalls(), namespaceFile, ({ links }) => links.change(links.find('lo')!, { isUp: true }))
+}
+
+parentPort?.on('message', async (task: NetworkTask) => {
+  let report: NetworkReport
+  try {
+    report = { done: await perform(task) }
+  } catch (error) {
+    report = { failed: messageOf(error) }
+  }
+  parentPort?.postMessage(report)
+})

@@ -1,0 +1,93 @@
+/** Connects pods by plug-ins or by the bridge of our own, and disconnects each by the one that connected it. */
+import { existsSync } from 'node:fs'
+import type { Log } from '../../lib/log/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { BridgeConnector } from './bridge/bridge-connector.ts'
+import { NetworkThread } from './bridge/network-thread.ts'
+import type { ConnectorName, NetworkMode } from './network-mode.ts'
+import type { NetworkResult } from './network-result.ts'
+import { CniPlugins } from './plugins/cni-plugins.ts'
+import type { ConnectedPod, PodConnector } from './pod-connector.ts'
+
+export interface PodConnectionsOptions {
+  /** Default: `auto`. */
+  readonly mode?: NetworkMode | undefined
+  /** The folder of configurations of plug-ins. */
+  readonly configFolder: string
+  /** The folders of plug-ins. */
+  readonly pluginFolders: readonly string[]
+  /** The name of the bridge. Default: `t8s0`. */
+  readonly bridge?: string | undefined
+  /** Ranges of the addresses of pods on the bridge. Default: those that the kubelet sends. */
+  readonly podCidr?: string | undefined
+}
+
+interface Folders {
+  readonly root: string
+  readonly state: string
+  readonly log: Log
+}
+
+export class PodConnections {
+  readonly #mode: NetworkMode
+  readonly #thread = new NetworkThread()
+  readonly #plugins: CniPlugins
+  readonly #bridge: BridgeConnector
+  readonly #log: Log
+
+  constructor(
+    { mode = 'auto', configFolder, pluginFolders, bridge = 't8s0', podCidr }: PodConnectionsOptions,
+    { root, state, log }: Folders,
+  ) {
+    this.#mode = mode
+    this.#plugins = new CniPlugins({ configFolder, pluginFolders })
+    this.#bridge = new BridgeConnector({ thread: this.#thread, bridge, podCidr, root, state })
+    this.#log = log
+  }
+
+  /** The connector of the next pod. */
+  get connector(): ConnectorName {
+    if (this.#mode !== 'auto') return this.#mode
+    return this.#plugins.isConfigured ? 'cni' : 'builtin'
+  }
+
+  /** The reason why pods cannot be connected; undefined if they can. */
+  get problem(): string | undefined {
+    return this.#named(this.connector).problem
+  }
+
+  /** Sets the ranges of the node. Plug-ins have their own. */
+  setRanges(podCidr: string): void {
+    this.#bridge.setRanges(podCidr)
+  }
+
+  /** Connects a pod. Rejects, with everything undone, if that fails. */
+  async connect(connector: ConnectorName, pod: ConnectedPod): Promise<NetworkResult> {
+    if (connector === 'cni') await this.#thread.run({ kind: 'loopback', namespaceFile: pod.namespaceFile })
+    return this.#named(connector).connect(pod)
+  }
+
+  /** Disconnects a pod. Does nothing for one that is not connected. */
+  disconnect(connector: ConnectorName, pod: ConnectedPod, result: NetworkResult | undefined): Promise<void> {
+    return this.#named(connector).disconnect(pod, result)
+  }
+
+  /** Removes what an earlier runtime has left of pods on the bridge that are not among these. */
+  async retainOnBridge(ids: readonly string[]): Promise<void> {
+    if (!existsSync(this.#bridge.folder)) return
+    try {
+      await this.#bridge.retain(ids)
+    } catch (error) {
+      this.#log(`cannot disconnect pods of an earlier run: ${messageOf(error)}`, 'error')
+    }
+  }
+
+  /** Ends after the changes that run. */
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+
+  #named(connector: ConnectorName): PodConnector {
+    return connector === 'cni' ? this.#plugins : this.#bridge
+  }
+}
