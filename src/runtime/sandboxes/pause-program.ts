@@ -2,6 +2,7 @@
  * The first process of a PID namespace that containers share: it reaps the processes that lose their parents, and
  * waits. A static program of less than 250 bytes, as nothing else is needed and images may lack a shell.
  */
+import { staticProgram } from '../host/static-program.ts'
 
 interface MachineCode {
   /** The machine in the ELF header. */
@@ -53,32 +54,10 @@ const programs: Readonly<Record<string, MachineCode>> = { x64, arm64 }
 /** A `sigaction` of the kernel whose handler is SIG_IGN. */
 const ignore = [1, ...Array.from({ length: 31 }, () => 0)]
 
-const address = 0x40_0000n
-const headerBytes = 64
-const programHeaderBytes = 56
-
 /** The bytes of the program. Throws an Error for an architecture without one. */
 export function pauseProgram(architecture: string): Buffer {
   const program = Object.hasOwn(programs, architecture) ? programs[architecture] : undefined
   if (!program) throw new Error(`pods cannot share processes on ${architecture}`)
   const content = Buffer.from([...program.code, ...ignore])
-  const header = Buffer.alloc(headerBytes + programHeaderBytes)
-  const size = BigInt(header.length + content.length)
-  header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
-  header.writeUInt16LE(2, 16) // An executable file.
-  header.writeUInt16LE(program.machine, 18)
-  header.writeUInt32LE(1, 20)
-  header.writeBigUInt64LE(address + BigInt(header.length), 24) // The first instruction.
-  header.writeBigUInt64LE(BigInt(headerBytes), 32)
-  header.writeUInt16LE(headerBytes, 52)
-  header.writeUInt16LE(programHeaderBytes, 54)
-  header.writeUInt16LE(1, 56) // One program header: all of the file, for reading and executing.
-  header.writeUInt32LE(1, headerBytes)
-  header.writeUInt32LE(5, headerBytes + 4)
-  header.writeBigUInt64LE(address, headerBytes + 16)
-  header.writeBigUInt64LE(address, headerBytes + 24)
-  header.writeBigUInt64LE(size, headerBytes + 32)
-  header.writeBigUInt64LE(size, headerBytes + 40)
-  header.writeBigUInt64LE(0x1000n, headerBytes + 48)
-  return Buffer.concat([header, content])
+  return staticProgram({ machine: program.machine, content, isWritable: false })
 }

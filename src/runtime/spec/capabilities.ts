@@ -12,6 +12,9 @@ const names = (
   .split(' ')
   .map((name) => `CAP_${name}`)
 
+/** The kernel's numbers of capabilities. */
+export const capabilityNumbers: ReadonlyMap<string, number> = new Map(names.map((name, number) => [name, number]))
+
 const defaults = (
   'CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT KILL ' +
   'AUDIT_WRITE'

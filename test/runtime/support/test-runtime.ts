@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import type { ContainerConfig as CriContainerConfig, PodSandboxConfig } from '#protobuf/cri-runtime_pb.js'
 import { type ContainerConfig, CriRuntime, type SandboxConfig } from '../../../src/kubelet/cri/runtime.ts'
-import { OciExecutor } from '../../../src/runtime/executors/oci/oci-executor.ts'
 import type { PodConnectionsOptions } from '../../../src/runtime/network/pod-connections.ts'
 import { type RunningRuntime, startRuntime } from '../../../src/runtime/runtime.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { storedImages } from './stored-images.ts'
+import { testExecutor } from './test-executor.ts'
 
 const pluginsOf = (folder: string) => ({
   cniVersion: '1.0.0',
@@ -73,7 +73,7 @@ export class TestRuntime {
       socket: join(folder, 'runtime.sock'),
       root: join(folder, 'root'),
       state: join(folder, 'state'),
-      executor: await OciExecutor.create({ program: 'crun', root: join(folder, 'state/crun') }),
+      executor: await testExecutor(join(folder, 'state')),
       ...(await storedImages(join(folder, 'images'))),
       network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'], ...this.#network },
       streamPort: 0,

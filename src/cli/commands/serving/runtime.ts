@@ -12,6 +12,7 @@ interface RuntimeFlags extends RegistryFlags {
   readonly root: string
   readonly state: string
   readonly imageRoot: string
+  readonly executor: string
   readonly ociRuntime?: string
   readonly network: NetworkMode
   readonly podCidr?: string
@@ -26,7 +27,7 @@ Examples:
   sudo t8s runtime
   sudo t8s kubelet --kubeconfig kubeconfig --container-runtime-endpoint unix:///run/typernetes/runtime.sock
   sudo crictl --runtime-endpoint unix:///run/typernetes/runtime.sock ps
-  sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --oci-runtime runc`
+  sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --executor shell`
 
 export function runtimeCommand(): Command {
   const command = new Command('runtime')
@@ -35,7 +36,8 @@ export function runtimeCommand(): Command {
     .option('--root <folder>', 'records and images, which survive a reboot', '/var/lib/typernetes/runtime')
     .option('--state <folder>', 'files of running containers', '/run/typernetes/runtime')
     .addOption(imageRootOption())
-    .option('--oci-runtime <program>', 'runs the containers (default: crun, else runc)')
+    .option('--executor <name>', 'runs the containers: crun, runc, shell, or auto for the first that is usable', 'auto')
+    .option('--oci-runtime <program>', 'the path of crun or runc, in place of --executor')
     .addOption(
       new Option('--network <kind>', 'connects pods: our bridge, plug-ins, or plug-ins if they are configured')
         .choices(networkModes)
@@ -59,7 +61,7 @@ async function runRuntime(flags: RuntimeFlags): Promise<void> {
     state: flags.state,
     registries: registrySettings(flags),
     imageFolder: flags.imageRoot,
-    ociRuntime: flags.ociRuntime,
+    executor: flags.ociRuntime ?? flags.executor,
     network: {
       mode: flags.network,
       configFolder: flags.cniConfDir,

@@ -87,6 +87,11 @@ export class CgroupTreeV1 implements CgroupTree {
     return folder !== undefined && existsSync(join(folder, 'memory.memsw.limit_in_bytes'))
   }
 
+  /** The folders of a cgroup by controllers, such as `cpu` or `systemd`. */
+  folders(path: string): ReadonlyMap<string, string> {
+    return new Map([...this.#mounts].map(([controller, mount]) => [controller, join(mount, path)]))
+  }
+
   children(path: string): readonly string[] {
     return [...new Set(this.#hierarchies().flatMap((mount) => foldersIn(join(mount, path))))]
   }

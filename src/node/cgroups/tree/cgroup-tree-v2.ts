@@ -79,6 +79,11 @@ export class CgroupTreeV2 implements CgroupTree {
     return existsSync(join(this.#mount, path, 'memory.swap.max'))
   }
 
+  /** The folder of a cgroup, which is the same for all controllers. */
+  folder(path: string): string {
+    return join(this.#mount, path)
+  }
+
   children(path: string): readonly string[] {
     return foldersIn(join(this.#mount, path))
   }

@@ -1,6 +1,5 @@
 /** Finds how this machine mounts its cgroups: v1, v2, or v1 with v2 beside it (hybrid). */
 import { readFileSync } from 'node:fs'
-import type { CgroupTree } from './cgroup-tree.ts'
 import { CgroupTreeV1 } from './cgroup-tree-v1.ts'
 import { CgroupTreeV2 } from './cgroup-tree-v2.ts'
 
@@ -22,7 +21,7 @@ const controllerNames = new Set([
 ])
 
 /** Throws an Error if no cgroups are mounted. `mountInfo` is the text of `/proc/self/mountinfo`. */
-export function findCgroups(mountInfo = readFileSync('/proc/self/mountinfo', 'utf8')): CgroupTree {
+export function findCgroups(mountInfo = readFileSync('/proc/self/mountinfo', 'utf8')): CgroupTreeV1 | CgroupTreeV2 {
   const controllers = new Map<string, string>()
   let unified: string | undefined
   for (const line of mountInfo.split('\n')) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { runProgram, succeed } from '../../host/run-program.ts'
 import type { OciProcess, OciResources, OciSpec } from '../../spec/oci-spec.ts'
 import type { CommandLine, ExecFiles, Executor } from '../executor.ts'
+import { readSpec, writeSpec } from '../prepared-spec.ts'
 
 export interface OciExecutorOptions {
   /** Such as `crun`, or a path. */
@@ -36,11 +37,11 @@ export class OciExecutor implements Executor {
   }
 
   prepare(folder: string, spec: OciSpec): void {
-    writeFileSync(join(folder, 'config.json'), JSON.stringify(spec), { mode: 0o600 })
+    writeSpec(folder, spec)
   }
 
   specOf(folder: string): OciSpec {
-    return JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as OciSpec
+    return readSpec(folder)
   }
 
   runCommand(id: string, folder: string): CommandLine {

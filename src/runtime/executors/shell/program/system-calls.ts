@@ -1,0 +1,50 @@
+/** Numbers of the system calls that set up containers, on x86-64 and on 64-bit ARM. */
+
+const numbers = {
+  bpf: [321, 280],
+  capset: [126, 91],
+  chdir: [80, 49],
+  clone: [56, 220],
+  close: [3, 57],
+  close_range: [436, 436],
+  dup3: [292, 24],
+  execve: [59, 221],
+  fchown: [93, 55],
+  fchownat: [260, 54],
+  fcntl: [72, 25],
+  ftruncate: [77, 46],
+  getpid: [39, 172],
+  ioctl: [16, 29],
+  keyctl: [250, 219],
+  mkdirat: [258, 34],
+  mknodat: [259, 33],
+  mount: [165, 40],
+  mount_setattr: [442, 442],
+  move_mount: [429, 429],
+  open_tree: [428, 428],
+  openat: [257, 56],
+  pivot_root: [155, 41],
+  prctl: [157, 167],
+  prlimit64: [302, 261],
+  readlinkat: [267, 78],
+  rt_sigaction: [13, 134],
+  rt_sigprocmask: [14, 135],
+  seccomp: [317, 277],
+  setgroups: [116, 159],
+  setns: [308, 268],
+  setresgid: [119, 149],
+  setresuid: [117, 147],
+  setsid: [112, 157],
+  symlinkat: [266, 36],
+  umask: [95, 166],
+  umount2: [166, 39],
+  unlinkat: [263, 35],
+  unshare: [272, 97],
+  wait4: [61, 260],
+  write: [1, 64],
+} as const satisfies Readonly<Record<string, readonly [x64: number, arm64: number]>>
+
+export type CallName = keyof typeof numbers
+
+export const callNumber = (name: CallName, architecture: string): number =>
+  numbers[name][architecture === 'arm64' ? 1 : 0]

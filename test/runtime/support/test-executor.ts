@@ -1,0 +1,14 @@
+/** The executor of a runtime under test: T8S_TEST_EXECUTOR is crun, runc or shell. Default: crun. */
+import { join } from 'node:path'
+import type { Executor } from '../../../src/runtime/executors/executor.ts'
+import { OciExecutor } from '../../../src/runtime/executors/oci/oci-executor.ts'
+import { ShellExecutor } from '../../../src/runtime/executors/shell/shell-executor.ts'
+
+export const executorVariable = 'T8S_TEST_EXECUTOR'
+
+/** `state` is a folder for its state, which survives the runtime. */
+export async function testExecutor(state: string): Promise<Executor> {
+  const program = process.env[executorVariable] ?? 'crun'
+  if (program === 'shell') return new ShellExecutor(join(state, 'shell'))
+  return OciExecutor.create({ program, root: join(state, program) })
+}
