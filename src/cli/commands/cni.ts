@@ -1,4 +1,5 @@
 /** `t8s cni`: the pod network as a CNI plug-in, for containerd, CRI-O and other runtimes. */
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -50,14 +51,20 @@ async function run(command: Command): Promise<void> {
 }
 
 async function install(directory: string): Promise<void> {
-  const file = join(resolve(directory), 't8s')
+  const folder = resolve(directory)
   const program = [process.execPath, process.argv[1]!].map(shellWord).join(' ')
-  try {
-    await mkdir(directory, { recursive: true })
-    await writeFile(file, `#!/bin/sh\nexec ${program} cni\n`)
-    await chmod(file, 0o755)
-  } catch (error) {
+  // containerd before 2.0 calls the plug-in loopback, too. One that is installed stays.
+  const files = ['t8s', ...(existsSync(join(folder, 'loopback')) ? [] : ['loopback'])].map((name) => join(folder, name))
+  await mkdir(folder, { recursive: true }).catch(explain(folder))
+  for (const file of files) {
+    const written = writeFile(file, `#!/bin/sh\nexec ${program} cni\n`).then(() => chmod(file, 0o755))
+    await written.catch(explain(file))
+    process.stdout.write(`installed ${file}\n`)
+  }
+}
+
+const explain =
+  (file: string) =>
+  (error: unknown): never => {
     throw new ExplainedError(`${file} cannot be written: ${reasonOf(error)}; use sudo, or another --bin-dir`)
   }
-  process.stdout.write(`installed ${file}\n`)
-}

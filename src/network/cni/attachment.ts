@@ -35,7 +35,7 @@ export interface NetworkResult {
     readonly interface: number
     /** `10.88.0.5/16`. */
     readonly address: string
-    readonly gateway: string
+    readonly gateway?: string
   }[]
   readonly routes: readonly { readonly dst: string; readonly gw?: string }[]
   readonly dns: Readonly<Record<string, never>>

@@ -12,6 +12,8 @@ export const supportedVersions = ['0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'] a
 export interface PluginConfig {
   readonly cniVersion?: string
   readonly name?: string
+  /** `loopback`, or the name by which the plug-in is installed. */
+  readonly type?: string
   readonly bridge?: string
   readonly mtu?: number
   readonly ipMasq?: boolean
@@ -105,9 +107,16 @@ function withoutUndefined(range: { readonly [K in keyof RangeOptions]: RangeOpti
   return Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined)) as unknown as RangeOptions
 }
 
+/** containerd before 1.7 writes `HostPort`; plug-ins in Go accept all cases. */
+const withLowerCase = <Mapping extends object>(mapping: Mapping): Mapping =>
+  Object.fromEntries(
+    Object.entries(mapping).map(([name, value]) => [`${name[0]?.toLowerCase()}${name.slice(1)}`, value]),
+  ) as Mapping
+
 /** Host ports of the pod; a mapping without a host port is not opened. */
 export function hostPortsOf({ runtimeConfig = {} }: PluginConfig): HostPort[] {
   return (runtimeConfig.portMappings ?? [])
+    .map(withLowerCase)
     .filter(({ hostPort }) => hostPort > 0)
     .map(({ hostPort, containerPort, protocol = 'tcp', hostIP }) => {
       const name = protocol.toLowerCase()

@@ -7,6 +7,7 @@ import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { Attachment, NetworkResult } from '../attachment.ts'
 import { PodNetwork } from '../pod-network.ts'
+import { checkLoopback, enableLoopback } from './loopback.ts'
 import {
   hostPortsOf,
   networkOptions,
@@ -53,6 +54,7 @@ async function runCommand(
   config: PluginConfig,
 ): Promise<NetworkResult | undefined> {
   const command = environment.CNI_COMMAND
+  if (config.type === 'loopback') return runLoopback(calls, environment)
   const network = new PodNetwork(networkOptions(calls, config))
   switch (command) {
     case 'ADD':
@@ -83,15 +85,32 @@ async function runCommand(
   }
 }
 
+function runLoopback(calls: SystemCalls, environment: Environment): NetworkResult | undefined {
+  switch (environment.CNI_COMMAND) {
+    case 'ADD':
+      return enableLoopback(calls, namespaceOf(environment))
+    case 'CHECK':
+      checkLoopback(calls, namespaceOf(environment))
+      return undefined
+    default:
+      // The interface ends with its namespace.
+      return undefined
+  }
+}
+
+function namespaceOf(environment: Environment): string {
+  const namespace = required(environment, 'CNI_NETNS', /^\//)
+  if (statSync(namespace, { throwIfNoEntry: false })) return namespace
+  throw new PluginError(errorCodes.unknownContainer, `the network namespace CNI_NETNS=${namespace} does not exist`)
+}
+
 function keyOf(environment: Environment): Pick<Attachment, 'id' | 'interfaceName'> {
   const id = required(environment, 'CNI_CONTAINERID', /^[A-Za-z0-9][A-Za-z0-9_.-]*$/)
   return { id, interfaceName: required(environment, 'CNI_IFNAME', /^(?!\.{1,2}$)[^\s/:]{1,15}$/) }
 }
 
 function attachmentOf(environment: Environment, config: PluginConfig): Attachment {
-  const namespace = required(environment, 'CNI_NETNS', /^\//)
-  if (!statSync(namespace, { throwIfNoEntry: false }))
-    throw new PluginError(errorCodes.unknownContainer, `the network namespace CNI_NETNS=${namespace} does not exist`)
+  const namespace = namespaceOf(environment)
   const key = keyOf(environment)
   return { ...key, namespace, hostPorts: hostPortsOf(config), requestedAddresses: requestedAddressesOf(config) }
 }
