@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
+import { enableLoopback } from '../../../network/cni/plugin/loopback.ts'
 import { PodNetwork } from '../../../network/cni/pod-network.ts'
 import { addressRange } from '../../../network/ipam/address-range.ts'
-import { withHostNetwork } from '../../../network/netlink/host-network.ts'
 import {
   interfaceName,
   type NetworkOutcome,
@@ -54,15 +54,11 @@ async function perform(task: NetworkTask): Promise<NetworkOutcome> {
       return { isUnused: await network.removeIfUnused() }
     }
     case 'loopback':
-      enableLoopback(task.namespaceFile)
+      enableLoopback(systemCalls(), task.namespaceFile)
       return {}
     default:
       return task satisfies never
   }
-}
-
-function enableLoopback(namespaceFile: string): void {
-  withHostNetwork(systemCalls(), namespaceFile, ({ links }) => links.change(links.find('lo')!, { isUp: true }))
 }
 
 parentPort?.on('message', async (task: NetworkTask) => {

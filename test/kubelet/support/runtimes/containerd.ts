@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NodeRuntime } from './node-runtime.ts'
-import { pluginFolder, writePodNetwork } from './pod-network.ts'
+import { debianNetwork, type PodNetworkFiles } from './pod-network.ts'
 import { RuntimeProcess } from './runtime-process.ts'
 import { images, writeTestImages } from './test-images.ts'
 
-const configOf = (folder: string, socket: string): string => `
+const configOf = (folder: string, socket: string, { pluginFolder, write }: PodNetworkFiles): string => `
 version = 2
 root = "${folder}/root"
 state = "${folder}/state"
@@ -18,7 +18,7 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "${pluginFolder}"
-    conf_dir = "${writePodNetwork(folder)}"
+    conf_dir = "${write(folder)}"
   [plugins."io.containerd.grpc.v1.cri".containerd]
     default_runtime_name = "crun"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.crun]
@@ -29,10 +29,10 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 `
 
 /** In a process of `inNamespaces`, it shares the namespaces of the process. */
-export async function startContainerd(): Promise<NodeRuntime> {
+export async function startContainerd(network: PodNetworkFiles = debianNetwork): Promise<NodeRuntime> {
   const daemon = new RuntimeProcess('containerd', (folder, socket) => {
     const config = join(folder, 'config.toml')
-    writeFileSync(config, configOf(folder, socket))
+    writeFileSync(config, configOf(folder, socket, network))
     return ['containerd', '--config', config]
   })
   const importImage = async (file: string): Promise<void> => {

@@ -33,3 +33,13 @@ export function writePodNetwork(folder: string): string {
   writeFileSync(join(configurations, '10-pods.conflist'), JSON.stringify(networkOf(folder)))
   return configurations
 }
+
+/** Plug-ins and their configuration. */
+export interface PodNetworkFiles {
+  readonly pluginFolder: string
+  /** Writes the configuration below a folder, and returns the folder of configurations. */
+  write(folder: string): string
+}
+
+/** The plug-ins bridge and portmap of Debian. */
+export const debianNetwork: PodNetworkFiles = { pluginFolder, write: writePodNetwork }
