@@ -18,6 +18,8 @@ export interface UsableImage {
 }
 
 export interface ContainerImages {
+  /** True if roots can belong to the users of a pod. */
+  readonly canMapUsers: boolean
   /** Finds an image by name or ID; undefined if it is not present. */
   find(reference: string): Promise<UsableImage | undefined>
   /** Prepares the root file system of a container and returns its folder. It survives the runtime. */
@@ -31,6 +33,17 @@ export interface ContainerImages {
 export interface RootOptions {
   /** Without a layer for changes. Default: false. */
   readonly isReadOnly?: boolean
+  /** Default: the machine's. */
+  readonly users?: RootUsers | undefined
+}
+
+/** The users of a pod, to whom files of the machine's users with the same numbers belong. */
+export interface RootUsers {
+  /** The file of its user namespace. */
+  readonly namespace: string
+  /** The IDs of its root on the machine. */
+  readonly uid: number
+  readonly gid: number
 }
 
 export interface LayerUsage {

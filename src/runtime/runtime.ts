@@ -1,5 +1,5 @@
 /** The container runtime: a CRI server on a unix socket, in place of containerd. */
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ImageService } from '#protobuf/cri-images_pb.js'
 import { RuntimeService } from '#protobuf/cri-runtime_pb.js'
@@ -50,7 +50,11 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
   const { socket, root, state, executor, images, log } = options
   const lifetime = new Lifetime()
   try {
-    for (const folder of [root, state]) mkdirSync(folder, { recursive: true, mode: 0o711 })
+    for (const folder of [root, state]) {
+      mkdirSync(folder, { recursive: true, mode: 0o711 })
+      // The users of pods pass through it; the executor may have made it for root alone.
+      chmodSync(folder, 0o711)
+    }
     mkdirSync(dirname(socket), { recursive: true })
     mkdirSync(join(state, 'sandboxes'), { recursive: true, mode: 0o711 })
     const kills = new KernelKills()

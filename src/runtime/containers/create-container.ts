@@ -8,7 +8,7 @@ import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { HostLimits } from '../host/host-limits.ts'
-import type { ContainerImages, UsableImage } from '../images-interface.ts'
+import type { ContainerImages, RootUsers, UsableImage } from '../images-interface.ts'
 import { namespaceFiles } from '../sandboxes/namespaces.ts'
 import {
   namespaceOptionsOf,
@@ -18,6 +18,7 @@ import {
   usesHostNetwork,
 } from '../sandboxes/sandbox.ts'
 import { cgroupParentOf, hostnameOf } from '../sandboxes/sandboxes.ts'
+import { userMappingsOf } from '../sandboxes/user-namespace.ts'
 import { containerSpec, type NamespacePaths } from '../spec/container-spec.ts'
 import { readRootFile } from '../spec/root-files.ts'
 import { resolveUser } from '../spec/user.ts'
@@ -48,8 +49,9 @@ export async function createContainer(
   mkdirSync(folder, { mode: 0o700 })
   const volumes: string[] = []
   try {
-    const { stated, mounted } = await prepareImageVolumes(images, id, config, (volume) => volumes.push(volume))
-    const root = await images.prepareRoot(id, image.id)
+    const users = ownersOf(sandbox)
+    const { stated, mounted } = await prepareImageVolumes(images, id, config, users, (volume) => volumes.push(volume))
+    const root = await images.prepareRoot(id, image.id, { users })
     const user = prepare(parts, sandbox, mounted, image, { id, folder, root })
     return containers.add({
       id,
@@ -82,6 +84,12 @@ function checkName(containers: Containers, sandbox: Sandbox, { metadata }: Conta
     'Unknown',
     `failed to reserve container name ${name}: name ${name} is reserved for ${JSON.stringify(taken.id)}`,
   )
+}
+
+/** The users to whom the files of images belong; undefined for the machine's. */
+function ownersOf({ config, folder }: Sandbox): RootUsers | undefined {
+  const users = userMappingsOf(config)
+  return users && { namespace: namespaceFiles(folder).user, uid: users.uids.hostId, gid: users.gids.hostId }
 }
 
 interface Place {
@@ -122,6 +130,7 @@ function namespacePaths(containers: Containers, sandbox: Sandbox, config: Contai
   const files = namespaceFiles(sandbox.folder)
   const hasNetwork = !usesHostNetwork(sandbox.config)
   return {
+    user: userMappingsOf(sandbox.config) ? files.user : undefined,
     network: hasNetwork ? files.network : undefined,
     uts: hasNetwork ? files.uts : undefined,
     ipc: usesHostIpc(sandbox.config) ? undefined : files.ipc,

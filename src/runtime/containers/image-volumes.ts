@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs'
 import type { ContainerConfig } from '#protobuf/cri-runtime_pb.js'
 import type { Mount } from '#protobuf/cri-values_pb.js'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
-import type { ContainerImages } from '../images-interface.ts'
+import type { ContainerImages, RootUsers } from '../images-interface.ts'
 import { resolveInRoot } from '../spec/root-files.ts'
 
 export interface ImageVolumes {
@@ -23,6 +23,7 @@ export async function prepareImageVolumes(
   images: ContainerImages,
   containerId: string,
   config: ContainerConfig,
+  users: RootUsers | undefined,
   add: (id: string) => void,
 ): Promise<ImageVolumes> {
   const stated: Mount[] = []
@@ -35,7 +36,7 @@ export async function prepareImageVolumes(
     }
     const id = volumeId(containerId, number)
     add(id)
-    const { imageRef, hostPath } = await prepareVolume(images, id, mount)
+    const { imageRef, hostPath } = await prepareVolume(images, id, mount, users)
     stated.push({ ...mount, image: { ...mount.image, imageRef } })
     const { image: _, ...others } = mount
     mounted.push({ ...others, hostPath })
@@ -43,14 +44,14 @@ export async function prepareImageVolumes(
   return { stated: { ...config, mounts: stated }, mounted: { ...config, mounts: mounted } }
 }
 
-async function prepareVolume(images: ContainerImages, id: string, mount: Mount) {
+async function prepareVolume(images: ContainerImages, id: string, mount: Mount, users: RootUsers | undefined) {
   const { containerPath, image, imageSubPath, readonly } = mount
   const reference = image?.image ?? ''
   if (!readonly) throw new RpcError('InvalidArgument', `image volume at ${containerPath} must be read-only`)
   const found = await images.find(reference)
   if (!found)
     throw new RpcError('NotFound', `image volume at ${containerPath}: image ${JSON.stringify(reference)} not found`)
-  const root = await images.prepareRoot(id, found.id, { isReadOnly: true })
+  const root = await images.prepareRoot(id, found.id, { isReadOnly: true, users })
   const hostPath = resolveInRoot(root, imageSubPath)
   if (!lstatSync(hostPath, { throwIfNoEntry: false }))
     throw new RpcError(

@@ -4,6 +4,7 @@ import type { AuthConfig, ImageSchema, ImageService } from '#protobuf/cri-images
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
 import {
+  canMapUsers,
   ImageError,
   type ImagePuller,
   type ImageStore,
@@ -100,6 +101,8 @@ function loginOf(auth: AuthConfig | undefined): RegistryLogin | undefined {
 
 /** The images of containers, from a store. */
 export const containerImages = ({ store, snapshots }: ImageParts): ContainerImages => ({
+  canMapUsers: canMapUsers(snapshots.driver),
+
   async find(reference) {
     const image = store.find(reference)
     if (!image) return undefined
@@ -120,7 +123,7 @@ export const containerImages = ({ store, snapshots }: ImageParts): ContainerImag
 
   async prepareRoot(containerId, imageId, options) {
     await snapshots.prepare(containerId, store.get(imageId), options)
-    return snapshots.mount(containerId)
+    return snapshots.mount(containerId, options?.users)
   },
 
   removeRoot: (containerId) => snapshots.remove(containerId),

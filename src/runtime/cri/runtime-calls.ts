@@ -14,7 +14,7 @@ type RuntimeCalls = Pick<
 
 export const runtimeName = 'typernetes'
 
-export function runtimeCalls({ executor, network, events }: RuntimeParts): RuntimeCalls {
+export function runtimeCalls({ executor, images, network, events }: RuntimeParts): RuntimeCalls {
   return {
     version: () => ({
       version: '0.1.0',
@@ -25,7 +25,10 @@ export function runtimeCalls({ executor, network, events }: RuntimeParts): Runti
 
     status({ verbose }) {
       const { problem } = network
-      const features = { recursiveReadOnlyMounts: executor.supportsRecursiveReadOnly }
+      const features = {
+        recursiveReadOnlyMounts: executor.supportsRecursiveReadOnly,
+        userNamespaces: images.canMapUsers,
+      }
       return {
         status: {
           conditions: [

@@ -21,6 +21,8 @@ export interface Executor {
   readonly name: string
   readonly version: string
   readonly supportsRecursiveReadOnly: boolean
+  /** True if it joins user namespaces, and mounts volumes with their users. */
+  readonly supportsUserNamespaces: boolean
   /** True if `execCommand` sends the terminal of a process to a socket; else its own streams are that terminal. */
   readonly sendsTerminals: boolean
   /** Writes the configuration of a container into its folder. */

@@ -2,12 +2,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProgram, succeed } from '../host/run-program.ts'
+import { createOwnedNamespaces, type HeldNamespace, type UserMappings } from './user-namespace.ts'
 
 /** The namespaces that a sandbox has of its own. */
 export interface WantedNamespaces {
   readonly network: boolean
   readonly ipc: boolean
   readonly uts: boolean
+  /** Undefined for the machine's users. */
+  readonly users: UserMappings | undefined
 }
 
 export interface NamespaceSettings {
@@ -23,6 +26,7 @@ export const namespaceFiles = (folder: string) =>
     network: join(folder, 'net'),
     ipc: join(folder, 'ipc'),
     uts: join(folder, 'uts'),
+    user: join(folder, 'user'),
     shm: join(folder, 'shm'),
   }) as const
 
@@ -47,18 +51,24 @@ export async function createNamespaces(
 ): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o711 })
   const files = namespaceFiles(folder)
-  const flags = [
-    ...(wanted.network ? [`--net=${files.network}`] : []),
-    ...(wanted.ipc ? [`--ipc=${files.ipc}`] : []),
-    ...(wanted.uts ? [`--uts=${files.uts}`] : []),
+  const { users } = wanted
+  const held: readonly HeldNamespace[] = [
+    ...(users ? [{ name: 'user', file: files.user } as const] : []),
+    ...(wanted.network ? [{ name: 'net', file: files.network } as const] : []),
+    ...(wanted.ipc ? [{ name: 'ipc', file: files.ipc } as const] : []),
+    ...(wanted.uts ? [{ name: 'uts', file: files.uts } as const] : []),
   ]
-  for (const flag of flags) writeFileSync(flag.slice(flag.indexOf('=') + 1), '')
+  for (const { file } of held) writeFileSync(file, '')
+  if (users) await createOwnedNamespaces(held, users)
+  // Root of the machine sets them, as the pod may not.
+  const flags = held.flatMap(({ name, file }) => (name === 'user' ? [] : [`--${name}=${file}`]))
   const values = Object.entries(sysctls).flatMap(([name, value]) => [sysctlPath(name), value])
   const script = ['/bin/sh', '-c', settings, 'sandbox', wanted.uts ? hostname : '', ...values]
-  if (flags.length > 0) await succeed('unshare', [...flags, ...script])
+  if (flags.length > 0) await succeed(users ? 'nsenter' : 'unshare', [...flags, ...script])
   if (wanted.ipc) {
     mkdirSync(files.shm)
-    await succeed('mount', ['-t', 'tmpfs', '-o', `nosuid,nodev,noexec,${shmOptions}`, 'shm', files.shm])
+    const owner = users ? `,uid=${users.uids.hostId},gid=${users.gids.hostId}` : ''
+    await succeed('mount', ['-t', 'tmpfs', '-o', `nosuid,nodev,noexec,${shmOptions}${owner}`, 'shm', files.shm])
   }
 }
 

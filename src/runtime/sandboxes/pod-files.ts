@@ -1,9 +1,10 @@
 /** Files of a sandbox that its containers see: `/etc/hostname`, `/etc/hosts`, `/etc/resolv.conf`. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DNSConfig } from '#protobuf/cri-runtime_pb.js'
 import type { SandboxPaths } from '../spec/mounts.ts'
 import { namespaceFiles } from './namespaces.ts'
+import type { UserMappings } from './user-namespace.ts'
 
 /** `sharesHostIpc`: the containers see the host's shared memory. */
 export const podPaths = (folder: string, sharesHostIpc: boolean): SandboxPaths => ({
@@ -13,8 +14,17 @@ export const podPaths = (folder: string, sharesHostIpc: boolean): SandboxPaths =
   shm: sharesHostIpc ? '/dev/shm' : namespaceFiles(folder).shm,
 })
 
-export function writePodFiles({ hostname, hosts, resolvConf }: SandboxPaths, name: string, dns: DNSConfig | undefined) {
-  const write = (file: string, text: string): void => writeFileSync(file, text, { mode: 0o644 })
+/** The files belong to root of the pod. */
+export function writePodFiles(
+  { hostname, hosts, resolvConf }: SandboxPaths,
+  name: string,
+  dns: DNSConfig | undefined,
+  users: UserMappings | undefined,
+): void {
+  const write = (file: string, text: string): void => {
+    writeFileSync(file, text, { mode: 0o644 })
+    if (users) chownSync(file, users.uids.hostId, users.gids.hostId)
+  }
   write(hostname, `${name}\n`)
   write(hosts, textOf('/etc/hosts'))
   write(resolvConf, dns && hasValues(dns) ? resolvConfOf(dns) : textOf('/etc/resolv.conf'))

@@ -12,10 +12,6 @@ export const namespaceOptionsOf = ({ linux }: PodSandboxConfig): Partial<Namespa
 export const usesHostNetwork = (config: PodSandboxConfig): boolean =>
   namespaceOptionsOf(config).network === NamespaceMode.NODE
 
-/** True if the pod asks for users of its own (`hostUsers: false`). */
-export const hasOwnUsers = (config: PodSandboxConfig): boolean =>
-  namespaceOptionsOf(config).usernsOptions?.mode === NamespaceMode.POD
-
 export const usesHostIpc = (config: PodSandboxConfig): boolean => namespaceOptionsOf(config).ipc === NamespaceMode.NODE
 
 /** True if the containers see each other's processes: the default of the field, also for a sandbox without options. */

@@ -19,8 +19,9 @@ import { RecordStore } from '../state/record-store.ts'
 import { decodeSandbox, encodeSandbox, type SandboxRecord } from '../state/records.ts'
 import { createNamespaces, namespaceFiles, removeNamespaces } from './namespaces.ts'
 import { writePodFiles } from './pod-files.ts'
-import { hasOwnUsers, Sandbox, sharesProcesses, usesHostIpc, usesHostNetwork } from './sandbox.ts'
+import { Sandbox, sharesProcesses, usesHostIpc, usesHostNetwork } from './sandbox.ts'
 import { endSharedProcesses, startSharedProcesses } from './shared-processes.ts'
+import { userMappingsOf } from './user-namespace.ts'
 
 export interface SandboxesOptions {
   /** The folder of records, which survives a reboot. */
@@ -140,18 +141,17 @@ export class Sandboxes {
   async #start(sandbox: Sandbox): Promise<void> {
     const { config, folder, id } = sandbox
     const { executor, network } = this.#options
-    if (hasOwnUsers(config))
-      throw new RpcError('InvalidArgument', 'this runtime does not support user namespaces: set hostUsers to true')
+    const users = userMappingsOf(config)
     const hasNetwork = !usesHostNetwork(config)
     const { connector } = network
     // If the runtime ends before the pod is connected, the next one removes what was done.
     this.#save(sandbox, hasNetwork ? { connector } : {})
     await createNamespaces(
       folder,
-      { network: hasNetwork, uts: hasNetwork, ipc: !usesHostIpc(config) },
+      { network: hasNetwork, uts: hasNetwork, ipc: !usesHostIpc(config), users },
       { hostname: hostnameOf(config), sysctls: config.linux?.sysctls ?? {} },
     )
-    writePodFiles(sandbox.paths, hostnameOf(config), config.dnsConfig)
+    writePodFiles(sandbox.paths, hostnameOf(config), config.dnsConfig, users)
     if (hasNetwork) {
       const result = await network.connect(connector, connectedPod(sandbox)).catch((error) => {
         throw new RpcError('Unknown', `failed to setup network for sandbox ${JSON.stringify(id)}: ${messageOf(error)}`)
@@ -216,6 +216,7 @@ export const cgroupParentOf = ({ linux }: PodSandboxConfig): string => linux?.cg
 function namespacesOf({ folder, config }: Sandbox): OciNamespace[] {
   const files = namespaceFiles(folder)
   return [
+    ...(userMappingsOf(config) ? [{ type: 'user', path: files.user } as const] : []),
     ...(usesHostNetwork(config)
       ? []
       : ([

@@ -63,7 +63,11 @@ const infraSpec = (root: string, cgroupsPath: string, namespaces: readonly OciNa
     capabilities: { bounding: [], effective: [], inheritable: [], permitted: [], ambient: [] },
     noNewPrivileges: true,
   },
-  mounts: [{ destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] }],
+  mounts: [
+    { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+    // Root of a pod with users of its own cannot write into the folder.
+    { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755', 'size=64k'] },
+  ],
   annotations: {},
   linux: {
     namespaces: [{ type: 'mount' }, { type: 'pid' }, ...namespaces],

@@ -13,6 +13,7 @@ import type { ResolvedUser } from './user.ts'
 
 /** Namespaces of a container by the paths of their files; undefined ones are the host's. */
 export interface NamespacePaths {
+  readonly user: string | undefined
   readonly network: string | undefined
   readonly uts: string | undefined
   readonly ipc: string | undefined
@@ -127,9 +128,10 @@ function oomScoreOf({ config, minOomScoreAdj }: SpecInputs): { oomScoreAdj?: num
 }
 
 function namespacesOf({ namespaces, cgroupVersion }: SpecInputs, isPrivileged: boolean): OciNamespace[] {
-  const { network, uts, ipc, pid } = namespaces
+  const { user, network, uts, ipc, pid } = namespaces
   return [
     { type: 'mount' },
+    ...(user ? [{ type: 'user', path: user } as const] : []),
     ...(network ? [{ type: 'network', path: network } as const] : []),
     ...(uts ? [{ type: 'uts', path: uts } as const] : []),
     ...(ipc ? [{ type: 'ipc', path: ipc } as const] : []),

@@ -1,8 +1,8 @@
 /** Mounts of containers: those of every container, those of the pod, and those that the kubelet names. */
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Mount, MountPropagation } from '#protobuf/cri-values_pb.js'
-import type { OciMount } from './oci-spec.ts'
+import { type IDMapping, type Mount, MountPropagation } from '#protobuf/cri-values_pb.js'
+import type { OciIdMapping, OciMount } from './oci-spec.ts'
 
 /** Files and folders of a sandbox that its containers share. */
 export interface SandboxPaths {
@@ -83,13 +83,19 @@ function hostMount(requested: Mount, table: string): OciMount {
   checkRecursiveReadOnly(requested)
   if (propagation === MountPropagation.PROPAGATION_BIDIRECTIONAL) checkShared(source, table)
   if (propagation === MountPropagation.PROPAGATION_HOST_TO_CONTAINER) checkSlave(source, table)
-  return bind(
+  const mounted = bind(
     normal(containerPath),
     source,
     propagationOption(propagation),
     readonly ? (recursiveReadOnly ? 'rro' : 'ro') : 'rw',
   )
+  if (requested.uidMappings.length === 0) return mounted
+  const [uidMappings, gidMappings] = [requested.uidMappings, requested.gidMappings].map(ociMappings)
+  return { ...mounted, uidMappings: uidMappings!, gidMappings: gidMappings! }
 }
+
+const ociMappings = (mappings: readonly IDMapping[]): OciIdMapping[] =>
+  mappings.map(({ containerId, hostId, length }) => ({ containerID: containerId, hostID: hostId, size: length }))
 
 function propagationOption(propagation: MountPropagation): string {
   if (propagation === MountPropagation.PROPAGATION_BIDIRECTIONAL) return 'rshared'

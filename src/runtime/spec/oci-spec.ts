@@ -28,6 +28,15 @@ export interface OciMount {
   readonly type: string
   readonly source: string
   readonly options: readonly string[]
+  /** Files of these users of the host belong to others; absent for the host's own. */
+  readonly uidMappings?: readonly OciIdMapping[]
+  readonly gidMappings?: readonly OciIdMapping[]
+}
+
+export interface OciIdMapping {
+  readonly containerID: number
+  readonly hostID: number
+  readonly size: number
 }
 
 export interface OciDevice {
@@ -63,7 +72,7 @@ export interface OciResources {
 }
 
 export interface OciNamespace {
-  readonly type: 'pid' | 'network' | 'ipc' | 'uts' | 'mount' | 'cgroup'
+  readonly type: 'user' | 'pid' | 'network' | 'ipc' | 'uts' | 'mount' | 'cgroup'
   readonly path?: string
 }
 

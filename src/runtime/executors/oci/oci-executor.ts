@@ -17,6 +17,7 @@ export class OciExecutor implements Executor {
   readonly name: string
   readonly version: string
   readonly supportsRecursiveReadOnly: boolean
+  readonly supportsUserNamespaces: boolean
   /** crun loses output of short commands if it copies it itself; runc does so only for detached ones. */
   readonly sendsTerminals: boolean
   readonly #options: OciExecutorOptions
@@ -25,6 +26,7 @@ export class OciExecutor implements Executor {
     this.#options = options
     this.version = version
     this.name = /^(\S+)/.exec(version)?.[1] ?? options.program
+    this.supportsUserNamespaces = isAtLeast(version, this.name === 'runc' ? [1, 2] : [1, 8])
     this.supportsRecursiveReadOnly = isAtLeast(version, this.name === 'runc' ? [1, 1] : [1, 4])
     this.sendsTerminals = this.name === 'crun'
     mkdirSync(options.root, { recursive: true, mode: 0o700 })

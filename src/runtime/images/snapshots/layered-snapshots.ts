@@ -5,6 +5,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, statSync, writ
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { RootUsers } from '../../images-interface.ts'
 import { ImageError, imageNotFound } from '../image-error.ts'
 import { LayerStore } from '../layers/layer-store.ts'
 import type { LayerLimits } from '../layers/layer-writer.ts'
@@ -17,6 +18,7 @@ import { withStoreLock } from '../store/store-lock.ts'
 import { type StoreUsage, usageOf } from '../store/usage.ts'
 import type { StoredImage } from '../stored-image.ts'
 import { isMountPoint, mountAt, unmountAt } from './linux-mounts.ts'
+import { canMapUsers, mountMapped } from './mapped-mounts.ts'
 import { chooseDriver, type DriverName, formatOf, rootMount } from './snapshot-driver.ts'
 import type { RootMount, SnapshotOptions, Snapshots } from './snapshots.ts'
 
@@ -73,26 +75,62 @@ export class LayeredSnapshots implements Snapshots {
   }
 
   mounts(id: string): readonly RootMount[] {
-    const folder = this.#folder(id)
-    const record = readSnapshot(this.#store.paths, id)
-    if (!record) throw imageNotFound(`root file system ${id}`)
-    const path = (name: string): string => join(folder, name)
-    return [
-      rootMount(record.driver as DriverName, {
-        layers: record.layers.map((chainId) => this.#layers.folder(chainId)),
-        ...(existsSync(path('upper')) && { upper: path('upper') }),
-        work: path('work'),
-        copy: path('copy'),
-        empty: path('empty'),
-      }),
-    ]
+    const record = this.#recordOf(id)
+    return [this.#rootMount(id, record, this.#layersOf(record))]
   }
 
-  async mount(id: string): Promise<string> {
-    const target = join(this.#folder(id), 'rootfs')
-    const mounts = this.mounts(id)
-    if (!isMountPoint(target)) for (const mount of mounts) await mountAt(mount, target)
+  #recordOf(id: string): SnapshotRecord {
+    const record = readSnapshot(this.#store.paths, id)
+    if (!record) throw imageNotFound(`root file system ${id}`)
+    return record
+  }
+
+  #layersOf({ layers }: SnapshotRecord): string[] {
+    return layers.map((chainId) => this.#layers.folder(chainId))
+  }
+
+  #rootMount(id: string, { driver }: SnapshotRecord, layers: readonly string[]): RootMount {
+    const path = (name: string): string => join(this.#folder(id), name)
+    return rootMount(driver as DriverName, {
+      layers,
+      ...(existsSync(path('upper')) && { upper: path('upper') }),
+      work: path('work'),
+      copy: path('copy'),
+      empty: path('empty'),
+    })
+  }
+
+  async mount(id: string, users?: RootUsers): Promise<string> {
+    const folder = this.#folder(id)
+    const target = join(folder, 'rootfs')
+    if (isMountPoint(target)) return target
+    if (users) await this.#mountFor(users, id, target)
+    else for (const mount of this.mounts(id)) await mountAt(mount, target)
     return target
+  }
+
+  /** The layers are mounted with other owners first. The overlay holds these mounts, so that their paths can go. */
+  async #mountFor(users: RootUsers, id: string, target: string): Promise<void> {
+    const record = this.#recordOf(id)
+    if (!canMapUsers(record.driver as DriverName))
+      throw new ImageError(
+        'FailedPrecondition',
+        `user namespaces need overlayfs and Linux 5.19: images use ${record.driver}`,
+      )
+    const folder = this.#folder(id)
+    const upper = join(folder, 'upper')
+    if (existsSync(upper)) chownSync(upper, users.uid, users.gid)
+    const sources = this.#layersOf(record)
+    const mapped = sources.map((_, number) => join(folder, 'mapped', String(number)))
+    try {
+      for (const [number, source] of sources.entries()) {
+        mkdirSync(mapped[number]!, { recursive: true })
+        mountMapped(source, mapped[number]!, users.namespace)
+      }
+      await mountAt(this.#rootMount(id, record, mapped), target)
+    } finally {
+      for (const path of mapped) unmountAt(path)
+    }
   }
 
   async unmount(id: string): Promise<void> {

@@ -1,6 +1,8 @@
 /** Root file systems of containers, made of the unpacked layers of an image and a folder for changes. */
+import type { RootUsers } from '../../images-interface.ts'
 import type { StoreUsage } from '../store/usage.ts'
 import type { StoredImage } from '../stored-image.ts'
+import type { DriverName } from './snapshot-driver.ts'
 
 /** The arguments of mount(2), as in an OCI bundle or containerd's snapshotters. */
 export interface RootMount {
@@ -16,6 +18,7 @@ export interface SnapshotOptions {
 }
 
 export interface Snapshots {
+  readonly driver: DriverName
   /**
    * Creates the root file system of a container, and unpacks the missing layers of the image. Does nothing if it
    * exists. Its layers remain, even if the image is removed.
@@ -23,8 +26,8 @@ export interface Snapshots {
   prepare(id: string, image: StoredImage, options?: SnapshotOptions): Promise<void>
   /** The mounts that make the root file system, for a runtime that mounts in a namespace of its own. */
   mounts(id: string): readonly RootMount[]
-  /** Mounts it in this namespace and returns the path. Does nothing if it is mounted. */
-  mount(id: string): Promise<string>
+  /** Mounts it in this namespace and returns the path. Does nothing if it is mounted. Default for `users`: the machine's. */
+  mount(id: string, users?: RootUsers): Promise<string>
   unmount(id: string): Promise<void>
   /** The space of the container's changes. */
   usage(id: string): Promise<StoreUsage>
