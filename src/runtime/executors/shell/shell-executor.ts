@@ -56,6 +56,7 @@ export class ShellExecutor implements Executor {
   readonly name = 'shell'
   readonly version = 'a shell and system calls'
   readonly supportsRecursiveReadOnly = true
+  readonly supportsUserNamespaces = false
   readonly sendsTerminals = false
   readonly #root: string
   readonly #cgroups = new ContainerCgroups()

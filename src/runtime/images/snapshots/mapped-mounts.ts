@@ -1,4 +1,4 @@
-/** Mounts on which files belong to the users of a user namespace (idmapped mounts, Linux 5.12; overlays of them 5.19). */
+/** Idmapped mounts: their files belong to the users of a user namespace. Linux 5.12; below an overlay, Linux 5.19. */
 import { closeSync, openSync } from 'node:fs'
 import { release } from 'node:os'
 import { cLibrary } from '../../../lib/linux/c-library.ts'

@@ -26,7 +26,10 @@ export interface Snapshots {
   prepare(id: string, image: StoredImage, options?: SnapshotOptions): Promise<void>
   /** The mounts that make the root file system, for a runtime that mounts in a namespace of its own. */
   mounts(id: string): readonly RootMount[]
-  /** Mounts it in this namespace and returns the path. Does nothing if it is mounted. Default for `users`: the machine's. */
+  /**
+   * Mounts it in this namespace and returns the path. Does nothing if it is mounted. Default for `users`: the
+   * machine's.
+   */
   mount(id: string, users?: RootUsers): Promise<string>
   unmount(id: string): Promise<void>
   /** The space of the container's changes. */
