@@ -1,9 +1,9 @@
 /** The programs that run a container, and a command in it, from outside of all its namespaces. */
 import type { OciNamespace, OciProcess, OciSpec } from '../../spec/oci-spec.ts'
-import { deviceProgram, isUnlimited } from './cgroups/device-rules.ts'
 import { ProgramWriter } from './program/program-writer.ts'
 import { ownStreams, runProcess, setLimits } from './setup/identity.ts'
 import { currentFolder, namespaceFlags, openFlags } from './setup/kernel-constants.ts'
+import { limitDevices } from './setup/limit-devices.ts'
 import { makeFolders } from './setup/mount-points.ts'
 import { setUpRoot, type VisibleCgroup } from './setup/root-file-system.ts'
 import { filterSetter } from './setup/set-filter.ts'
@@ -40,7 +40,7 @@ export function containerProgram(spec: OciSpec, cgroups: ProgramCgroups, pidFile
   savePid(writer, pidFile)
   setOomScore(writer, process.oomScoreAdj)
   joinCgroups(writer, cgroups.folders)
-  if (cgroups.version === 2) limitDevices(writer, spec, cgroups.folders[0]!)
+  if (cgroups.version === 2) limitDevices(writer, linux.resources.devices ?? [], cgroups.folders[0]!)
   for (const type of ['ipc', 'uts', 'network', 'cgroup', 'mount'] as const) {
     const path = of(type)?.path
     if (path) enterNamespace(writer, type, openNamespace(writer, path))
@@ -113,31 +113,4 @@ function savePid(writer: ProgramWriter, path: string): void {
   const file = writer.open('openat', [currentFolder, path, flags, 0o600], { message })
   writer.call('write', [file, text, pidBytes], { message })
   writer.close(file)
-}
-
-const bpfCommands = { load: 5, attach: 8 } as const
-const deviceProgramType = 15
-const deviceAttachType = 6
-const allowSeveral = 2
-const attributeBytes = 128
-const instructionBytes = 8
-
-/** Cgroup v2 has no files for devices: a program of BPF decides. */
-function limitDevices(writer: ProgramWriter, { linux }: OciSpec, folder: string): void {
-  const { devices = [] } = linux.resources
-  if (isUnlimited(devices)) return
-  const message = 'cannot limit the devices of the cgroup'
-  const instructions = deviceProgram(devices)
-  const load = Buffer.alloc(attributeBytes)
-  load.writeUInt32LE(deviceProgramType, 0)
-  load.writeUInt32LE(instructions.length / instructionBytes, 4)
-  load.writeBigUInt64LE(BigInt(writer.data(instructions)), 8)
-  load.writeBigUInt64LE(BigInt(writer.text('Apache-2.0')), 16)
-  const cgroup = writer.open('openat', [currentFolder, folder, 0], { message })
-  const program = writer.open('bpf', [bpfCommands.load, writer.data(load), attributeBytes], { message })
-  const attach = Buffer.alloc(attributeBytes)
-  attach.set(new Uint8Array(new Uint32Array([cgroup, program, deviceAttachType, allowSeveral]).buffer))
-  writer.call('bpf', [bpfCommands.attach, writer.data(attach), attributeBytes], { message })
-  writer.close(program)
-  writer.close(cgroup)
 }

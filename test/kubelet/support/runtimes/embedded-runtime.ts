@@ -1,4 +1,4 @@
-/** `t8s runtime` with crun, as the runtime of a test. */
+/** `t8s runtime` as the runtime of a test, with the executor of T8S_TEST_EXECUTOR. Default: crun. */
 import { join } from 'node:path'
 import { ImageStore, importArchive } from '../../../../src/runtime/images/index.ts'
 import type { NodeRuntime } from './node-runtime.ts'
@@ -15,7 +15,7 @@ const commandOf = (folder: string, socket: string): readonly string[] => [
   `--root=${join(folder, 'root')}`,
   `--state=${join(folder, 'state')}`,
   `--image-root=${join(folder, 'images')}`,
-  '--oci-runtime=crun',
+  `--executor=${process.env.T8S_TEST_EXECUTOR ?? 'crun'}`,
   `--cni-conf-dir=${writePodNetwork(folder)}`,
   `--cni-bin-dir=${pluginFolder}`,
 ]

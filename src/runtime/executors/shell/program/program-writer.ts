@@ -29,9 +29,10 @@ interface Entry {
   readonly messageBytes: number
 }
 
-/** Files of the program. The shell opens those of the log and of the state, and passes the container's errors. */
-export const logFile = 3
-export const stateFile = 4
+/**
+ * The program is started with three more files: 3 is the log, and 4 closes when the container has started. The third
+ * takes the place of the errors.
+ */
 export const errorFile = 5
 /** The program closes the file of errors first. */
 const firstFree = errorFile
