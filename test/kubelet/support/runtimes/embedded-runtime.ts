@@ -16,6 +16,7 @@ const commandOf = (folder: string, socket: string): readonly string[] => [
   `--state=${join(folder, 'state')}`,
   `--image-root=${join(folder, 'images')}`,
   `--executor=${process.env.T8S_TEST_EXECUTOR ?? 'crun'}`,
+  '--network=cni',
   `--cni-conf-dir=${writePodNetwork(folder)}`,
   `--cni-bin-dir=${pluginFolder}`,
 ]
