@@ -10,19 +10,19 @@ import { TestRuntime } from './support/test-runtime.ts'
 
 const mount = (...args: readonly string[]): void => void execFileSync('mount', args)
 
+/** A folder of the host that is a mount of its own. */
+function hostFolder({ folder: parent }: TestRuntime, name: string, propagation = '--make-rshared'): string {
+  const folder = join(parent, name)
+  for (const path of ['inner', 'from-host', 'from-container']) mkdirSync(join(folder, path), { recursive: true })
+  mount('--bind', folder, folder)
+  mount(propagation, folder)
+  return folder
+}
+
 await inNamespaces(import.meta.filename, async () => {
   const runtime = await TestRuntime.start()
   const privileged = { linux: { securityContext: { privileged: true } } }
   const sandbox = await runtime.sandbox(privileged)
-
-  /** A folder of the host that is a mount of its own. */
-  function hostFolder(name: string, propagation = '--make-rshared'): string {
-    const folder = join(runtime.folder, name)
-    for (const path of ['inner', 'from-host', 'from-container']) mkdirSync(join(folder, path), { recursive: true })
-    mount('--bind', folder, folder)
-    mount(propagation, folder)
-    return folder
-  }
 
   test('mounts reach the container and the host as their propagation states', async () => {
     const expected = [
@@ -31,7 +31,7 @@ await inNamespaces(import.meta.filename, async () => {
       [MountPropagation.PROPAGATION_BIDIRECTIONAL, true, true],
     ] as const
     for (const [propagation, reachesContainer, reachesHost] of expected) {
-      const hostPath = hostFolder(`propagation-${propagation}`)
+      const hostPath = hostFolder(runtime, `propagation-${propagation}`)
       const mounts = [{ hostPath, containerPath: '/volume', propagation }]
       const id = await runtime.run(sandbox, 'sleep 1000', { ...privileged, mounts })
       mount('--bind', '/etc', join(hostPath, 'from-host'))
@@ -42,12 +42,12 @@ await inNamespaces(import.meta.filename, async () => {
     }
   })
   test('a propagation that the mount of the host does not have is an error', async () => {
-    const hostPath = hostFolder('private', '--make-rprivate')
+    const hostPath = hostFolder(runtime, 'private', '--make-rprivate')
     const mounts = [{ hostPath, containerPath: '/volume', propagation: MountPropagation.PROPAGATION_BIDIRECTIONAL }]
     await assert.rejects(runtime.run(sandbox, '', { ...privileged, mounts }), /not a shared mount/)
   })
   test('mounts are read-only alone, or with all mounts inside them', async () => {
-    const hostPath = hostFolder('read-only')
+    const hostPath = hostFolder(runtime, 'read-only')
     mount('-t', 'tmpfs', 'none', join(hostPath, 'inner'))
     const volume = { hostPath, containerPath: '/volume', readonly: true }
     const id = await runtime.run(sandbox, 'sleep 1000', { mounts: [volume] })
@@ -64,6 +64,10 @@ await inNamespaces(import.meta.filename, async () => {
     for (const one of wrong)
       await assert.rejects(runtime.run(sandbox, '', { mounts: [one] }), /recursive_read_only conflicts/)
   })
+  linkTest(runtime, sandbox)
+})
+
+function linkTest(runtime: TestRuntime, sandbox: Awaited<ReturnType<TestRuntime['sandbox']>>): void {
   test('a path of the host may be a symbolic link', async () => {
     const target = join(runtime.folder, 'target')
     mkdirSync(target)
@@ -73,4 +77,4 @@ await inNamespaces(import.meta.filename, async () => {
     const id = await runtime.run(sandbox, 'sleep 1000', { mounts: [{ hostPath, containerPath: '/volume' }] })
     assert.equal(await runtime.outputOf(id, 'cat', '/volume/file'), 'text')
   })
-})
+}
