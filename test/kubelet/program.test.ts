@@ -297,17 +297,18 @@ function defineEffectTests({ kubelet, administrator }: Node): void {
     const metrics = await get(kubelet.port, '/metrics', administrator)
     for (const line of expectedMetrics) assert.match(metrics, line)
 
-    const calls = (): number => kubelet.lines.filter((line) => line.includes('runtime list_containers')).length
+    const calls = (): number => kubelet.lines.filter((line) => line.includes('runtime status')).length
     assert.ok(calls() > 0)
     assert.equal(
       await get(kubelet.port, '/debug/flags/v', administrator, 'PUT', '0'),
       '200 successfully set klog.logging.verbosity to 0',
     )
     const before = calls()
-    const listed = async (): Promise<number> =>
-      Number(/relist_duration_seconds_count (\d+)/.exec(await get(kubelet.port, '/metrics', administrator))?.[1] ?? 0)
-    const first = await listed()
-    await waitFor('the runtime is asked again', async () => (await listed()) > first + 1)
+    const count = /kubelet_runtime_operations_total\{operation_type="status"\} (\d+)/
+    const asked = async (): Promise<number> =>
+      Number(count.exec(await get(kubelet.port, '/metrics', administrator))?.[1] ?? 0)
+    const first = await asked()
+    await waitFor('the runtime is asked again', async () => (await asked()) > first + 1)
     assert.ok(calls() <= before + 1)
   })
 

@@ -140,8 +140,8 @@ test('a container whose policy requires it restarts with its new memory', option
 test('a resize that does not fit is deferred until another pod is deleted', options, async () => {
   const { allocatable = {} } = (await node.client.get(nodes, '', 'n1')).status ?? {}
   const all = Number(allocatable.cpu) * 1000
-  await started(sleeper('large', { resources: { requests: { cpu: `${all - 900}m` } } }))
-  await started(sleeper('waits', { resources: { requests: { cpu: '10m' } } }))
+  const large = await started(sleeper('large', { resources: { requests: { cpu: `${all - 900}m` } } }))
+  const waits = await started(sleeper('waits', { resources: { requests: { cpu: '10m' } } }))
   await resize('waits', { cpu: `${all - 1050}m` })
   const pending = await node.until('waits', 'is pending', (pod) => conditionOf(pod, 'PodResizePending') !== undefined)
   const { reason, message, status, observedGeneration } = conditionOf(pending, 'PodResizePending') ?? {}
@@ -151,14 +151,15 @@ test('a resize that does not fit is deferred until another pod is deleted', opti
   // It is still pending after a restart, which remembers what was allocated.
   await node.restart()
   await node.until('waits', 'is pending', (pod) => conditionOf(pod, 'PodResizePending')?.reason === 'Deferred')
-  await node.client.delete(pods, 'default', 'large')
+  await node.deleted(large)
   await node.until('waits', 'is resized', isResized({ cpu: `${all - 1050}m` }))
   const seen = await node.eventsOf('waits')
   assert.ok(
     seen.some((one) => one.startsWith('ResizeDeferred Pod resize Deferred: {')),
     seen.join('\n'),
   )
-  await node.client.delete(pods, 'default', 'waits')
+  // Its CPU is free when its containers have ended.
+  await node.deleted(waits)
 })
 
 test('a limit of memory below the usage is an error of the resize', options, async () => {
