@@ -19,10 +19,16 @@ export class FolderUsages {
   readonly #now: () => number
   readonly #intervalMs: number
   readonly #known = new Map<string, Measurement>()
+  #misses = 0
 
   constructor(now: () => number, intervalMs: number = defaultIntervalMs) {
     this.#now = now
     this.#intervalMs = intervalMs
+  }
+
+  /** The number of reads so far that found no usage. */
+  get misses(): number {
+    return this.#misses
   }
 
   /** The newest usage of a folder; undefined before the first one. A stale one is measured in the background. */
@@ -31,14 +37,14 @@ export class FolderUsages {
     this.#known.set(folder, entry)
     entry.read = this.#now()
     if (this.#now() - entry.measured >= this.#intervalMs) entry.measuring ??= this.#measure(folder, entry)
+    if (!entry.usage) this.#misses++
     return entry.usage
   }
 
-  /** Resolves when every folder was measured once; with true if one was not. */
-  async measureNew(): Promise<boolean> {
+  /** Resolves when every folder was measured once. */
+  async measureNew(): Promise<void> {
     const unknown = [...this.#known.values()].filter(({ usage, measuring }) => !usage && measuring)
     await Promise.all(unknown.map(({ measuring }) => measuring))
-    return unknown.length > 0
   }
 
   /** Forgets folders that are no longer read. */

@@ -95,8 +95,12 @@ export class UsageCollector {
 
   /** Collects everything; volumes and logs that are new are measured first. */
   async collectMeasured(): Promise<UsageSnapshot> {
+    const before = this.#folders.misses
     const snapshot = await this.collect(true)
-    return (await this.#folders.measureNew()) ? this.collect(true) : snapshot
+    // A measurement may have ended since it was missed.
+    if (this.#folders.misses === before) return snapshot
+    await this.#folders.measureNew()
+    return this.collect(true)
   }
 
   /** The volumes of claims when disks were collected last, one for each claim. */
