@@ -118,6 +118,9 @@ function podTests(runtime: TestRuntime): void {
     })
     const [, far] = duplexPair()
     await assert.rejects(forward(9, far), /connection refused/)
+    // The connection outlives the pod.
+    await client.removeSandbox(sandbox.id)
+    await assert.rejects(forward(8080, duplexPair()[1]), /not found/)
     server.close()
   })
   test('a command in a terminal loses no output when it ends early', async () => {

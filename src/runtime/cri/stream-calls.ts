@@ -63,9 +63,9 @@ export function streamCalls({ containers, sandboxes, executor }: RuntimeParts, s
   }
 }
 
-/** Connects the streaming server with containers. */
+/** Connects the streaming server with containers. Rejects for those that were removed after their URL was returned. */
 export const streamedContainers = ({ containers, sandboxes, executor }: RuntimeParts): StreamedContainers => ({
-  exec: (containerId, words, command) =>
+  exec: async (containerId, words, command) =>
     execIn(containers.get(containerId), executor, {
       words,
       isTerminal: command.isTerminal,
@@ -75,8 +75,8 @@ export const streamedContainers = ({ containers, sandboxes, executor }: RuntimeP
       onResize: (callback) => command.onResize(callback),
       timeoutMs: 0,
     }),
-  attach: (containerId, command) => attachTo(containers.get(containerId), command),
-  portForward(sandboxId, port, connection) {
+  attach: async (containerId, command) => attachTo(containers.get(containerId), command),
+  async portForward(sandboxId, port, connection) {
     const sandbox = sandboxes.get(sandboxId)
     const file = usesHostNetwork(sandbox.config) ? undefined : namespaceFiles(sandbox.folder).network
     return forwardPort(file, port, connection)
