@@ -77,7 +77,7 @@ export const registration = component({
     })
     csi.inUse.onChange = () => registration.report()
     lifetime.onEnd(() => registration.stop())
-    followPodRange(parts, lifetime)
+    followPodRange(parts, registration, lifetime)
     return { registration }
   },
 })
@@ -85,9 +85,15 @@ export const registration = component({
 /** The range of the node's pods is that of the configuration until the cluster has given it one. */
 function followPodRange(
   { options: { configuration, log }, runtime, ownNode, schedule }: RangeParts,
+  registration: NodeRegistration,
   lifetime: Lifetime,
 ): void {
-  const range = new PodRange({ send: (podCidrs) => runtime.setPodRange(podCidrs), log, schedule })
+  const send = async (podCidrs: string): Promise<void> => {
+    await runtime.setPodRange(podCidrs)
+    // The network of pods may be ready by it.
+    registration.report()
+  }
+  const range = new PodRange({ send, log, schedule })
   lifetime.onEnd(() => range.stop())
   range.set(configuration.podCIDR ? [configuration.podCIDR] : [])
   ownNode.onChange((node) => range.set(node?.spec?.podCIDRs ?? []))
