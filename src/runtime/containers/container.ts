@@ -150,8 +150,8 @@ export class Container {
   async stop(graceMs: number): Promise<void> {
     if (this.state === 'created') return
     const process = this.#record.process
-    if (this.state === 'running' && process) {
-      if (graceMs > 0) {
+    if (this.state === 'running') {
+      if (graceMs > 0 && process) {
         signalProcess(process, signalOf(this.#record.stopSignal))
         await Promise.race([this.ended, delay(graceMs, undefined, { ref: false })])
       }
@@ -203,7 +203,8 @@ export class Container {
     const exit = exitOf(this.folder)
     if (exit) void this.#finish(exit, undefined, '')
     else if (!keeperOf(this.folder)) this.#keeperEnded()
-    else if (this.#record.process && !isRunning(this.#record.process)) this.#killOthers()
+    // A first process that has ended before it was recorded is unknown.
+    else if (!this.#record.process || !isRunning(this.#record.process)) this.#killOthers()
     return this.#isEnding
   }
 
