@@ -1,7 +1,7 @@
 /** The real node of `t8s up` on the runtime of the same process. Needs root. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -9,7 +9,6 @@ import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, type Running, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
-import { writePodNetwork } from './support/runtimes/pod-network.ts'
 import { images, writeTestImages } from './support/runtimes/test-images.ts'
 
 /** Folders of the machine that get empty ones of the namespace in their place. */
@@ -20,7 +19,6 @@ function prepareNamespaces(): void {
   const mounts = covered.map((folder) => `mount -t tmpfs tmpfs ${folder}`)
   const unified = 'if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi'
   execFileSync('sh', ['-ec', ['mount --make-rshared /', ...mounts, unified, 'ip link set lo up'].join('\n')])
-  renameSync(writePodNetwork('/etc/cni'), '/etc/cni/net.d')
 }
 
 /** Standard output of a kubectl command that succeeds. */
@@ -42,7 +40,12 @@ function ownCgroup(t: TestContext): string {
   const path = `/t8s-embedded-${process.pid}-${Date.now()}`
   const tree = findCgroups()
   tree.create(path)
-  t.after(() => tree.remove(path))
+  t.after(async () => {
+    // Containers outlive a cluster, and so a test that fails.
+    for (const pid of tree.processes(path)) process.kill(pid, 'SIGKILL')
+    await waitFor('no process is left', () => tree.processes(path).length === 0)
+    await tree.remove(path)
+  })
   return path
 }
 
@@ -71,7 +74,7 @@ await inNamespaces(import.meta.filename, () => {
     await stop(cluster)
     cluster = await up(t, flags)
     assert.equal(await page(), 'it works\n')
-    assert.equal(run(cluster, 'logs', 'web'), 'started\n')
+    await waitFor('the log', () => kubectl(cluster.kubeconfig, 'logs', 'web').stdout === 'started\n')
     assert.equal(run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'), '0')
     run(cluster, 'delete', 'pod', 'web', '--grace-period=1', '--timeout=50s')
     await waitFor(

@@ -227,7 +227,8 @@ export class Container {
     this.#isEnding = true
     if (keeperOf(this.folder))
       await Promise.race([this.#output?.ended(), delay(outputTimeoutMs, undefined, { ref: false })])
-    this.#output?.finish()
+    const output = this.#output
+    output?.finish()
     this.#output = undefined
     this.#terminal = undefined
     releaseKeeper(this.folder)
@@ -240,6 +241,7 @@ export class Container {
     }
     this.#record = { ...this.#record, startedAt: this.#record.startedAt ?? exit.at, end }
     this.#parts.save(this.#record)
+    output?.discard()
     this.#ended.resolve()
     this.#parts.changed(this, 'stopped')
   }

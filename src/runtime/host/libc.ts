@@ -11,6 +11,10 @@ const tiocsptlck = 0x4004_5431
 /** The number of a terminal. */
 const tiocgptn = 0x8004_5430
 const tiocswinsz = 0x5414
+const fionread = 0x541b
+/** SPLICE_F_NONBLOCK. */
+const doNotWait = 2
+const maxMovedBytes = 65_536
 const closeOnExec = 0x8_0000
 const nonBlocking = 0x800
 const stream = 1
@@ -25,6 +29,10 @@ export interface TerminalSize {
 export interface Libc {
   /** The ends for reading and writing. Unlike Node's own, programs can open them by `/dev/stdout`. */
   pipe(): [read: number, write: number]
+  /** The bytes that a FIFO holds. */
+  pendingBytes(fifo: number): number
+  /** Moves at most 64 KiB from a FIFO to a position of a file, in one step. Returns the bytes moved. */
+  moveBytes(fifo: number, file: number, position: number): number
   /** A copy of a file that another process has open. */
   takeFile(pid: number, file: number): number
   /** Unlocks a terminal and returns the path of its slave. */
@@ -66,6 +74,9 @@ function fileCalls({ declare, check }: CLibrary): Omit<Libc, 'reap' | 'connectIn
   const ioctl = declare<[file: number, request: number, argument: Buffer]>(
     'int ioctl(int file, unsigned long request, void *argument)',
   )
+  const splice = declare<[from: number, fromOffset: null, to: number, offset: Buffer, length: number, flags: number]>(
+    'intptr_t splice(int from, void *fromOffset, int to, void *offset, size_t length, unsigned int flags)',
+  )
   const control = (file: number, request: number, argument: Buffer): void =>
     void check('ioctl', ioctl(file, request, argument))
   return {
@@ -73,6 +84,16 @@ function fileCalls({ declare, check }: CLibrary): Omit<Libc, 'reap' | 'connectIn
       const files = new Int32Array(2)
       check('pipe2', pipe2(files, closeOnExec))
       return [files[0]!, files[1]!]
+    },
+    pendingBytes(fifo) {
+      const number = Buffer.alloc(4)
+      control(fifo, fionread, number)
+      return number.readInt32LE()
+    },
+    moveBytes(fifo, file, position) {
+      const offset = Buffer.alloc(8)
+      offset.writeBigInt64LE(BigInt(position))
+      return check('splice', splice(fifo, null, file, offset, maxMovedBytes, doNotWait))
     },
     takeFile(pid, file) {
       const process = check('pidfd_open', call(pidfdOpenCall, pid, 0, 0))

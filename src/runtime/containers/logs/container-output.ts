@@ -1,11 +1,14 @@
 /** The output of a container: its log, and the clients that are attached to it. */
-import { constants, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { endMark, keeperFiles } from '../keeper.ts'
 import { LogFile } from './log-file.ts'
 import { LogLines, type OutputStream, timestamp } from './log-lines.ts'
+import { LogProgress } from './log-progress.ts'
 import { OutputReader } from './output-reader.ts'
+import { fifoSource, type OutputSource, type SourceEvents, terminalSource } from './output-source.ts'
+import { Spool, type SpoolPosition } from './spool.ts'
 
 /** A client, whose back-pressure slows down the container. */
 export interface AttachedClient {
@@ -20,50 +23,66 @@ export interface ContainerOutputOptions {
   readonly terminal: number | undefined
 }
 
+/** One of the streams, with the lines that it completes. */
+interface Stream {
+  readonly name: OutputStream
+  readonly spool: Spool
+  readonly lines: LogLines
+  readonly reader: OutputReader
+}
+
 export class ContainerOutput {
   readonly #folder: string
+  readonly #spools: string
+  readonly #terminal: number | undefined
+  readonly #progress: LogProgress
   readonly #log: LogFile
   readonly #clients = new Set<AttachedClient>()
-  readonly #readers: readonly OutputReader[]
-  readonly #lines: readonly LogLines[]
+  readonly #streams: readonly Stream[]
 
+  /** Goes on where the last runtime has stopped. */
   constructor({ folder, logPath, terminal }: ContainerOutputOptions) {
     this.#folder = folder
-    this.#log = new LogFile(logPath)
-    const streams: readonly OutputStream[] = terminal === undefined ? ['stdout', 'stderr'] : ['stdout']
-    this.#lines = streams.map((stream) => new LogLines(stream, terminal !== undefined, this.#restOf(stream)))
-    this.#readers = streams.map((stream, i) => {
-      const name = stream === 'stdout' ? keeperFiles.out : keeperFiles.err
-      return new OutputReader({
-        // For writing, too, so that there is never an end before the mark.
-        file: terminal ?? openSync(join(folder, name), constants.O_RDWR | constants.O_NONBLOCK),
-        isTerminal: terminal !== undefined,
-        endMark: terminal === undefined ? endMark(folder) : undefined,
-        onData: (data) => this.#add(stream, this.#lines[i]!, data),
-      })
-    })
+    this.#terminal = terminal
+    // A folder of its own: the container is checked after each change in the other one.
+    this.#spools = join(folder, 'output')
+    mkdirSync(this.#spools, { recursive: true, mode: 0o700 })
+    this.#progress = new LogProgress(this.#spools)
+    this.#log = new LogFile(logPath, this.#progress.log)
+    const names: readonly OutputStream[] = terminal === undefined ? ['stdout', 'stderr'] : ['stdout']
+    this.#streams = names.map((name, i) => this.#open(name, this.#progress.spools[i]!))
   }
 
   /** Resolves when everything has been read. */
   async ended(): Promise<void> {
-    await Promise.all(this.#readers.map(({ ended }) => ended))
+    await Promise.all(this.#streams.map(({ reader }) => reader.ended))
   }
 
   /** Writes the rest into the log and closes it. */
   finish(): void {
-    for (const lines of this.#lines) this.#log.append(lines.end(timestamp()))
+    for (const { spool, lines, reader } of this.#streams) {
+      this.#log.append(lines.end(timestamp()))
+      spool.markLogged(reader.held)
+    }
+    this.#save()
     this.close()
-    for (const stream of ['stdout', 'stderr'] as const) rmSync(this.#restFile(stream), { force: true })
+  }
+
+  /** Removes its files after `finish`, when the end of the container is recorded. */
+  discard(): void {
+    rmSync(this.#spools, { recursive: true, force: true })
   }
 
   /** Stops reading: a later process goes on. */
   close(): void {
-    for (const reader of this.#readers) reader.close()
+    for (const { reader } of this.#streams) reader.close()
     this.#log.close()
+    this.#progress.close()
   }
 
   reopenLog(): void {
     this.#log.reopen()
+    this.#save()
   }
 
   /** Adds a client, until `signal` is aborted. */
@@ -72,33 +91,44 @@ export class ContainerOutput {
     signal.addEventListener('abort', () => this.#clients.delete(client), { once: true })
   }
 
-  #add(stream: OutputStream, lines: LogLines, data: Buffer): Promise<unknown> | undefined {
-    const before = lines.rest.length
+  #open(name: OutputStream, position: SpoolPosition): Stream {
+    const spool = new Spool(this.#spools, name, position)
+    const lines = new LogLines(name, this.#terminal !== undefined)
+    const reader = new OutputReader({
+      spool,
+      open: (events) => this.#source(name, spool, events),
+      endMark: this.#terminal === undefined ? endMark(this.#folder) : undefined,
+      onData: (data, held) => this.#add(stream, data, held),
+    })
+    const stream: Stream = { name, spool, lines, reader }
+    return stream
+  }
+
+  #source(name: OutputStream, spool: Spool, events: SourceEvents): OutputSource {
+    if (this.#terminal !== undefined) return terminalSource(this.#terminal, spool, events)
+    const path = join(this.#folder, name === 'stdout' ? keeperFiles.out : keeperFiles.err)
+    // For writing, too, so that there is never an end before the mark.
+    return fifoSource(path, openSync(path, constants.O_RDWR | constants.O_NONBLOCK), spool, events)
+  }
+
+  #add({ name, spool, lines }: Stream, data: Buffer, held: number): Promise<unknown> | undefined {
     this.#log.append(lines.add(data, timestamp()))
-    if (lines.rest.length > 0 || before > 0) this.#saveRest(stream, lines.rest)
+    spool.markLogged(lines.rest.length + held)
+    this.#save()
+    spool.rotate(() => this.#save())
     const waits = [...this.#clients].flatMap((client) => {
-      const writable = client[stream]
+      const writable = client[name]
       if (!writable || writable.destroyed || writable.writableEnded || writable.write(data)) return []
       return [drained(writable)]
     })
     return waits.length > 0 ? Promise.all(waits) : undefined
   }
 
-  /** The incomplete line survives the runtime in a file. */
-  #saveRest(stream: OutputStream, rest: Buffer): void {
-    writeFileSync(this.#restFile(stream), rest, { mode: 0o600 })
-  }
-
-  #restOf(stream: OutputStream): Buffer {
-    try {
-      return readFileSync(this.#restFile(stream))
-    } catch {
-      return Buffer.alloc(0)
-    }
-  }
-
-  #restFile(stream: OutputStream): string {
-    return join(this.#folder, `rest.${stream}`)
+  #save(): void {
+    this.#progress.save(
+      this.#log.position,
+      this.#streams.map(({ spool }) => spool.position),
+    )
   }
 }
 

@@ -14,11 +14,9 @@ export class LogLines {
   readonly #isTerminal: boolean
   #rest: Buffer = Buffer.alloc(0)
 
-  /** `rest` is what a predecessor has returned last as incomplete. */
-  constructor(stream: OutputStream, isTerminal: boolean, rest: Buffer = Buffer.alloc(0)) {
+  constructor(stream: OutputStream, isTerminal: boolean) {
     this.#stream = stream
     this.#isTerminal = isTerminal
-    this.#rest = rest
   }
 
   /** The text after the last line break, of which nothing is in the log. */
