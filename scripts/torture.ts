@@ -3,8 +3,9 @@ import { parseArgs } from 'node:util'
 import { tortureApi } from '../test/torture/api/run.ts'
 import { tortureCancel } from '../test/torture/cancel/run.ts'
 import { endTorture, snapshotRound, startTorture, tortureRound } from '../test/torture/round.ts'
+import { tortureRuntime } from '../test/torture/runtime/run.ts'
 
-const help = `npm run torture -- [store|api|--cancel] [flags]
+const help = `npm run torture -- [store|api|runtime|--cancel] [flags]
 
 store   kills a process that writes to a store, and checks that no acknowledged write is lost (default)
         --hours N       duration (default: 1)
@@ -17,6 +18,11 @@ api     starts ./t8s up cold on a full store while hundreds write, list and watc
         --writers N     concurrent writers (default: 300)
         --kills N       kills per round (default: 3)
         --seconds N     approximate time between two kills (default: 10)
+runtime kills and restarts the container runtime under pods that write, run commands and exit; then looks for lost
+        or doubled lines, wrong exit codes and anything left behind. Needs root
+        --kills N       number of kills (default: 50)
+        --pods N        pods at a time (default: 20)
+        --seed N        the random choices of an earlier run
 --cancel sends requests of every kind to a server whose webhooks, authorizers, aggregated APIs and kubelets are slow,
         hang, reset or respond incorrectly, with clients that cancel at random; then checks for traces in the server
         --minutes N     duration (default: 10)
@@ -47,6 +53,7 @@ const options = {
   kills: flag,
   seconds: flag,
   seed: flag,
+  pods: flag,
   cancel: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
@@ -63,13 +70,18 @@ const { values, positionals } = parsed()
 const [part = 'store', ...rest] = positionals
 const given = (name: Exclude<keyof typeof options, 'help' | 'cancel'>): number | undefined => number(name, values[name])
 if (values.help) console.log(help)
-else if (rest.length > 0 || (part !== 'store' && part !== 'api')) fail(`unknown target ${positionals.join(' ')}`)
+else if (rest.length > 0 || (part !== 'store' && part !== 'api' && part !== 'runtime'))
+  fail(`unknown target ${positionals.join(' ')}`)
 else if (values.cancel) {
   if (positionals.length > 0) fail(`--cancel cannot be combined with ${part}`)
   const hasFault = await tortureCancel({
     minutes: given('minutes') ?? 10,
     seed: given('seed') ?? Date.now() % 1_000_000,
   })
+  process.exitCode = hasFault ? 1 : 0
+} else if (part === 'runtime') {
+  const seed = given('seed') ?? Date.now() % 1_000_000
+  const hasFault = await tortureRuntime({ kills: given('kills') ?? 50, pods: given('pods') ?? 20, seed })
   process.exitCode = hasFault ? 1 : 0
 } else if (part === 'api') {
   const rounds = given('rounds')

@@ -20,6 +20,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** A server on this machine is soon back: the defaults, 1 s to 2 minutes, are for networks. As upstream's kubelet. */
+const reconnecting: ClientOptions = {
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 3_000,
+}
+
 export class SocketClient {
   readonly #client: Client
 
@@ -29,7 +35,7 @@ export class SocketClient {
    */
   constructor(endpoint: string, options: ClientOptions = {}) {
     const target = endpoint.replace(/^unix:\/\/\/?@/, 'unix-abstract:')
-    this.#client = new Client(target, credentials.createInsecure(), options)
+    this.#client = new Client(target, credentials.createInsecure(), { ...reconnecting, ...options })
   }
 
   /**

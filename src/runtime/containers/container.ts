@@ -6,13 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { Log } from '../../lib/log/log.ts'
 import type { Executor } from '../executors/executor.ts'
+import { removeCgroup } from '../executors/remove-cgroup.ts'
 import { announceSize } from '../host/announce-size.ts'
+import { killProcessesIn } from '../host/cgroup-processes.ts'
 import type { KernelKills } from '../host/kernel-kills.ts'
 import { loadLibc, type TerminalSize } from '../host/libc.ts'
 import { isRunning, recordOf, signalProcess, statOf, textOf } from '../host/processes.ts'
 import { watchFolder } from '../host/watch-folder.ts'
 import type { ContainerEnd, ContainerRecord } from '../state/records.ts'
-import { killProcessesIn } from './end-processes.ts'
 import {
   exitOf,
   type KeptExit,
@@ -57,6 +58,7 @@ export class Container {
   #stopWatch: (() => void) | undefined
   #isStarting = false
   #isEnding = false
+  #isReleased = false
 
   constructor(record: ContainerRecord, folder: string, parts: ContainerParts) {
     this.#record = record
@@ -175,6 +177,7 @@ export class Container {
 
   /** Stops to read its output and to wait for its end; a later runtime goes on. */
   release(): void {
+    this.#isReleased = true
     this.#stopWatch?.()
     this.#output?.close()
   }
@@ -183,7 +186,9 @@ export class Container {
   async remove(): Promise<void> {
     this.release()
     releaseKeeper(this.folder)
-    await this.#parts.executor.remove(this.id)
+    const { executor } = this.#parts
+    await executor.remove(this.id)
+    await removeCgroup(executor, this.folder)
     rmSync(this.folder, { recursive: true, force: true })
   }
 
@@ -227,6 +232,8 @@ export class Container {
     this.#isEnding = true
     if (keeperOf(this.folder))
       await Promise.race([this.#output?.ended(), delay(outputTimeoutMs, undefined, { ref: false })])
+    // Its end is for a later runtime to record.
+    if (this.#isReleased) return
     const output = this.#output
     output?.finish()
     this.#output = undefined

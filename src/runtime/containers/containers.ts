@@ -1,15 +1,20 @@
 /** All containers of the runtime. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { Log } from '../../lib/log/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Executor } from '../executors/executor.ts'
+import { removeCgroup } from '../executors/remove-cgroup.ts'
 import type { KernelKills } from '../host/kernel-kills.ts'
+import { textOf } from '../host/processes.ts'
 import type { ContainerImages } from '../images-interface.ts'
 import { RecordStore } from '../state/record-store.ts'
 import { type ContainerRecord, decodeContainer, encodeContainer } from '../state/records.ts'
 import { Container, type ContainerParts } from './container.ts'
+
+/** The file of a container's folder with the IDs of its image volumes, while it is created. */
+export const unfinishedVolumes = 'volumes'
 
 export type ContainerChange = 'created' | 'started' | 'stopped' | 'deleted'
 
@@ -39,18 +44,20 @@ export class Containers {
     mkdirSync(join(state, 'containers'), { recursive: true, mode: 0o711 })
   }
 
-  /** Goes on with the containers of an earlier runtime. */
+  /** Goes on with the containers of an earlier runtime. Removes those that it has not finished to create or remove. */
   async recover(): Promise<void> {
     const { log } = this.#options
     for (const record of this.#store.load((file, error) => log(`cannot read ${file}: ${messageOf(error)}`, 'error'))) {
       const container = new Container(record, this.folderOf(record.id), this.#parts)
       this.#containers.set(record.id, container)
-      if (record.isRemoved) await this.remove(container)
-      else
-        await container
-          .adopt()
-          .catch((error) => log(`cannot adopt container ${record.id}: ${messageOf(error)}`, 'error'))
+      const goOn = record.isRemoved ? this.remove(container) : container.adopt()
+      await goOn.catch((error) => log(`cannot go on with container ${record.id}: ${messageOf(error)}`, 'error'))
     }
+    for (const id of readdirSync(join(this.#options.state, 'containers')))
+      if (!this.#containers.has(id))
+        await this.#removeUnfinished(id).catch((error) =>
+          log(`cannot remove the unfinished container ${id}: ${messageOf(error)}`, 'error'),
+        )
   }
 
   folderOf(id: string): string {
@@ -99,10 +106,15 @@ export class Containers {
     if (this.#containers.delete(container.id)) this.#options.changed(container, 'deleted')
   }
 
-  /** The IDs of folders without a record: a create that has not ended. */
-  get orphans(): readonly string[] {
-    const folder = join(this.#options.state, 'containers')
-    return existsSync(folder) ? readdirSync(folder).filter((id) => !this.#containers.has(id)) : []
+  /** Removes what a create that has not ended has left. */
+  async #removeUnfinished(id: string): Promise<void> {
+    const { executor, images } = this.#options
+    const folder = this.folderOf(id)
+    await executor.remove(id)
+    await removeCgroup(executor, folder)
+    const volumes = textOf(join(folder, unfinishedVolumes)).split('\n').filter(Boolean)
+    for (const root of [...volumes, id]) await images.removeRoot(root)
+    rmSync(folder, { recursive: true, force: true })
   }
 
   /** Stops to watch: containers run on. */

@@ -1,6 +1,6 @@
 /** Creates containers: their root file system, their configuration and their record. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ContainerConfig } from '#protobuf/cri-runtime_pb.js'
 import { NamespaceMode } from '#protobuf/cri-values_pb.js'
@@ -23,7 +23,7 @@ import { containerSpec, type NamespacePaths } from '../spec/container-spec.ts'
 import { readRootFile } from '../spec/root-files.ts'
 import { resolveUser } from '../spec/user.ts'
 import { type Container, nowNs, wrongState } from './container.ts'
-import type { Containers } from './containers.ts'
+import { type Containers, unfinishedVolumes } from './containers.ts'
 import { prepareImageVolumes } from './image-volumes.ts'
 
 export interface CreateParts {
@@ -50,7 +50,11 @@ export async function createContainer(
   const volumes: string[] = []
   try {
     const users = ownersOf(sandbox)
-    const { stated, mounted } = await prepareImageVolumes(images, id, config, users, (volume) => volumes.push(volume))
+    const { stated, mounted } = await prepareImageVolumes(images, id, config, users, (volume) => {
+      // A runtime that is killed now has no record of it.
+      appendFileSync(join(folder, unfinishedVolumes), `${volume}\n`)
+      volumes.push(volume)
+    })
     const root = await images.prepareRoot(id, image.id, { users })
     const user = prepare(parts, sandbox, mounted, image, { id, folder, root })
     return containers.add({

@@ -11,6 +11,7 @@ import { messageOf } from '../../lib/message-of.ts'
 import { nowNs } from '../containers/container.ts'
 import type { Containers } from '../containers/containers.ts'
 import type { Executor } from '../executors/executor.ts'
+import { removeCgroup } from '../executors/remove-cgroup.ts'
 import { isRunning } from '../host/processes.ts'
 import type { PodConnections } from '../network/pod-connections.ts'
 import type { ConnectedPod } from '../network/pod-connector.ts'
@@ -64,7 +65,7 @@ export class Sandboxes {
     const { network } = this.#options
     const connected = this.all.filter(({ isReady, record }) => isReady && record.connector === 'builtin')
     void network.retainOnBridge(connected.map(({ id }) => id))
-    for (const sandbox of this.all) if (isUnfinished(sandbox)) void this.#finish(sandbox)
+    for (const sandbox of this.all) if (!sandbox.isReady) void this.#finish(sandbox)
   }
 
   get all(): readonly Sandbox[] {
@@ -171,19 +172,22 @@ export class Sandboxes {
   async #stop(sandbox: Sandbox): Promise<void> {
     const containers = this.#options.containers.ofSandbox(sandbox.id)
     await Promise.all(containers.map((container) => container.stop(0)))
-    if (!sandbox.isReady && !isUnfinished(sandbox)) return
     await this.#release(sandbox)
-    this.#save(sandbox, { isReady: false })
+    if (sandbox.isReady) this.#save(sandbox, { isReady: false })
   }
 
   async #release(sandbox: Sandbox): Promise<void> {
     const { executor, network } = this.#options
-    const { connector, network: result } = sandbox.record
+    const { config, connector, network: result } = sandbox.record
     endSharedProcesses(sandbox.record.infra)
-    if (sandbox.record.infra) await executor.remove(sandbox.id)
+    if (sharesProcesses(config)) {
+      // A runtime that is killed at the start has no record of the process.
+      await executor.remove(sandbox.id)
+      await removeCgroup(executor, sandbox.folder)
+    }
     if (connector) {
       await network.disconnect(connector, connectedPod(sandbox), result)
-      sandbox.set({ connector: undefined })
+      this.#save(sandbox, { connector: undefined })
     }
     await removeNamespaces(sandbox.folder)
   }
@@ -200,9 +204,6 @@ export class Sandboxes {
     this.#store.save(sandbox.set(change))
   }
 }
-
-/** True for a sandbox that does not run and is still connected, or was never connected completely. */
-const isUnfinished = ({ isReady, record }: Sandbox): boolean => !isReady && record.connector !== undefined
 
 /** No two sandboxes have the same one. */
 const nameOf = ({ metadata }: PodSandboxConfig): string =>

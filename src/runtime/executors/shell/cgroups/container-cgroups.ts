@@ -6,7 +6,7 @@ import type { CgroupTreeV1 } from '../../../../node/cgroups/tree/cgroup-tree-v1.
 import type { CgroupTreeV2 } from '../../../../node/cgroups/tree/cgroup-tree-v2.ts'
 import type { CgroupValues } from '../../../../node/cgroups/tree/cgroup-values.ts'
 import { findCgroups } from '../../../../node/cgroups/tree/find-cgroups.ts'
-import { killProcessesIn } from '../../../containers/end-processes.ts'
+import { killProcessesIn } from '../../../host/cgroup-processes.ts'
 import type { OciResources } from '../../../spec/oci-spec.ts'
 import type { VisibleCgroup } from '../setup/root-file-system.ts'
 import { allRules, isUnlimited, ruleText } from './device-rules.ts'

@@ -1,6 +1,6 @@
 /**
- * Ends the processes of a container whose first process has ended. The kernel does so if that process was the first
- * one of a PID namespace, and not if the container shares the processes of its pod or of the machine.
+ * The processes in the cgroup of a container whose first process has ended. The kernel ends them if that process was
+ * the first one of a PID namespace, and not if the container shares the processes of its pod or of the machine.
  */
 import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
 
