@@ -121,8 +121,10 @@ export class NodeRegistration {
 
   async #status(node: Node | undefined): Promise<NonNullable<Node['status']>> {
     const { machine, settings, now } = this.#options
+    // The conditions depend on what the runtime reports now.
+    const runtime = await this.#options.runtime()
     const conditions = nodeConditions(node?.status?.conditions ?? [], this.#conditions(), now())
-    const status = nodeStatus(machine, await this.#options.runtime(), settings, conditions)
+    const status = nodeStatus(machine, runtime, settings, conditions)
     const volumesInUse = [...this.#options.volumesInUse()]
     // Most nodes have no attached volumes, and then no such field.
     return volumesInUse.length > 0 || node?.status?.volumesInUse ? { ...status, volumesInUse } : status

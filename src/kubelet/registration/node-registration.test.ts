@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Node } from '../../client/kinds.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
+import { readMachine } from './machine.ts'
+import { NodeRegistration } from './node-registration.ts'
+
+test('a report has the conditions of what the runtime says at that moment', async () => {
+  const machine = readMachine('/')
+  const written: string[] = []
+  const state: { problem: string | undefined } = { problem: 'the network is not ready' }
+  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }
+  const reported = Promise.withResolvers<void>()
+  const client: Pick<RestClient, 'get' | 'patch'> = {
+    get: async () => node as never,
+    async patch(_kind, _namespace, _name, patch) {
+      const { conditions = [] } = (patch as Pick<Node, 'status'>).status ?? {}
+      written.push(conditions.find(({ type }) => type === 'Ready')?.status ?? '')
+      reported.resolve()
+      return node as never
+    },
+  }
+  const registration = new NodeRegistration({
+    client: client as RestClient,
+    machine,
+    settings: { name: 'n', labels: {}, taints: [], maxPods: 110, reserved: {}, nodeIps: ['10.0.0.1'], port: 10250 },
+    creates: false,
+    intervals: { checkMs: 10_000, reportMs: 300_000, leaseSeconds: 40 },
+    events: { record() {} },
+    log: (line) => assert.fail(line),
+    now: Date.now,
+    schedule: () => () => {},
+    async runtime() {
+      state.problem = undefined
+      return { version: 'test://1', handlers: [], hasGroupsPolicy: true, images: [] }
+    },
+    volumesInUse: () => [],
+    problems: () => (state.problem === undefined ? [] : [state.problem]),
+    pressures: () => [],
+  })
+  registration.report()
+  await reported.promise
+  registration.stop()
+  assert.deepEqual(written, ['True'])
+})
