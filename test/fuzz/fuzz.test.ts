@@ -17,7 +17,7 @@ import { Corpus, collectionPath, type FuzzRequest, isWatch, keyOf, randomRequest
 import { samples } from './samples.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const seconds = Number(process.env.FUZZ_SECONDS ?? (process.env.CI === 'true' ? 60 : 10))
+const seconds = Number(process.env.FUZZ_SECONDS ?? (process.env.CI === 'true' ? 30 : 10))
 const hangMs = 30_000
 const workers = 16
 /** The run ends early after this many different findings. */
