@@ -181,7 +181,7 @@ function testRefusals(started: () => NodeRuntime): void {
     assert.equal(
       refusal(['--container-runtime-endpoint=unix:///nowhere.sock']),
       't8s: the socket /nowhere.sock of the container runtime does not exist: start the runtime, or name its socket ' +
-        'with --container-runtime-endpoint\n',
+        'with --container-runtime-endpoint, or leave that out for the runtime of Typernetes\n',
     )
     const file = configurationIn(folder, 'kubelet.json', { tlsCertFile: '/a.crt' })
     assert.equal(
