@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   process.exitCode = faults.length > 0 ? 1 : 0
 }
 
-/** What pods leave on the machine: mounts, interfaces, processes and cgroups. */
+/** The traces of pods on the machine: mounts, interfaces, processes, cgroups and files. */
 function traces(runtime: RuntimeUnderTorture): Readonly<Record<string, readonly string[]>> {
   const lines = (file: string): string[] => readFileSync(file, 'utf8').split('\n')
   const processes = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && Number(pid) !== runtime.pid)
@@ -96,7 +96,7 @@ function commandOf(pid: string): string {
   }
 }
 
-/** What is there that was not there before the first pod. */
+/** The traces that were not there before the first pod; waits until they are gone. */
 async function leftovers(runtime: RuntimeUnderTorture, before: ReturnType<typeof traces>): Promise<string[]> {
   const found = (): string[] =>
     Object.entries(traces(runtime)).flatMap(([kind, now]) =>
