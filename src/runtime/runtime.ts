@@ -41,7 +41,7 @@ export interface RuntimeOptions {
 }
 
 export interface RunningRuntime {
-  /** Containers run on, and a later runtime with the same folders goes on with them. */
+  /** Containers keep running, and a later runtime with the same folders takes them over. */
   stop(): Promise<void>
 }
 

@@ -175,7 +175,7 @@ export class Container {
     this.#parts.save(this.#record)
   }
 
-  /** Stops to read its output and to wait for its end; a later runtime goes on. */
+  /** Stops reading its output and waiting for its end: a later runtime continues. */
   release(): void {
     this.#isReleased = true
     this.#stopWatch?.()

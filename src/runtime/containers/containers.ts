@@ -50,8 +50,8 @@ export class Containers {
     for (const record of this.#store.load((file, error) => log(`cannot read ${file}: ${messageOf(error)}`, 'error'))) {
       const container = new Container(record, this.folderOf(record.id), this.#parts)
       this.#containers.set(record.id, container)
-      const goOn = record.isRemoved ? this.remove(container) : container.adopt()
-      await goOn.catch((error) => log(`cannot go on with container ${record.id}: ${messageOf(error)}`, 'error'))
+      const resumed = record.isRemoved ? this.remove(container) : container.adopt()
+      await resumed.catch((error) => log(`cannot resume container ${record.id}: ${messageOf(error)}`, 'error'))
     }
     for (const id of readdirSync(join(this.#options.state, 'containers')))
       if (!this.#containers.has(id))

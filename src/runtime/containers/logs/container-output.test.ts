@@ -49,7 +49,7 @@ test('output goes to the log, up to the mark of the keeper', async (t) => {
   assert.equal(container.log(), 'stdout F one\nstdout F two\nstdout P end\n')
 })
 
-test('a later runtime goes on with an incomplete line, and loses nothing', async (t) => {
+test('a later runtime continues an incomplete line, and loses nothing', async (t) => {
   const container = containerIn(t)
   const first = container.open()
   container.write('one\ntw')

@@ -73,7 +73,7 @@ export class ContainerOutput {
     rmSync(this.#spools, { recursive: true, force: true })
   }
 
-  /** Stops reading: a later process goes on. */
+  /** Stops reading: a later process continues. */
   close(): void {
     for (const { reader } of this.#streams) reader.close()
     this.#log.close()

@@ -14,7 +14,7 @@ export interface OutputReaderOptions {
   readonly onData: (data: Buffer, held: number) => Promise<unknown> | undefined
 }
 
-/** The chunks after which other work gets its turn. */
+/** The chunks after which the event loop continues with other work. */
 const maxChunks = 16
 
 export class OutputReader {

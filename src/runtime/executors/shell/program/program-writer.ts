@@ -10,7 +10,7 @@ export type CallArgument = number | bigint | string
 type ErrorName = keyof typeof constants.errno
 
 export interface CallOptions {
-  /** Errors after which the program goes on. */
+  /** Errors after which the program continues. */
   readonly ignored?: readonly ErrorName[] | 'all'
   /** The message of an error. Default: the name of the call. */
   readonly message?: string
