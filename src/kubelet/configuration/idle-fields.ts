@@ -33,7 +33,7 @@ const idleFields: Readonly<Record<string, readonly Field[]>> = {
   'volume plug-ins are CSI drivers': ['volumePluginDir', 'enableControllerAttachDetach'],
   'objects are read when a pod needs them': ['configMapAndSecretChangeDetectionStrategy'],
   'the kubelet does not move processes': ['kubeletCgroups', 'systemCgroups'],
-  'its feature gate is off by default and not implemented': [
+  'its feature gate is off by default and has no effect here': [
     'memoryThrottlingFactor',
     'memoryReservationPolicy',
     'enableSystemLogQuery',
