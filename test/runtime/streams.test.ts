@@ -31,6 +31,7 @@ await inNamespaces(import.meta.filename, async () => {
   const runtime = await TestRuntime.start()
   commandTests(runtime)
   attachTests(runtime)
+  earlyEndTests(runtime)
   podTests(runtime)
 })
 
@@ -101,6 +102,30 @@ function attachTests(runtime: TestRuntime): void {
   })
 }
 
+function earlyEndTests(runtime: TestRuntime): void {
+  const { client } = runtime
+  test('a command in a terminal loses no output when it ends early', async () => {
+    const sandbox = await runtime.sandbox()
+    const containerId = await runtime.run(sandbox, 'sleep 1000')
+    for (let round = 0; round < 10; round++) {
+      const url = await client.execUrl({ containerId, cmd: ['echo', 'hello'], stdin: true, stdout: true, tty: true })
+      const { stdout, command } = clientOf({ width: 80, height: 24 })
+      const output = text(stdout)
+      await commandThrough(url, command)
+      stdout.end()
+      assert.equal(await output, 'hello\r\n')
+    }
+  })
+  test('a container with a terminal loses no output when it ends early', async () => {
+    const sandbox = await runtime.sandbox()
+    for (let round = 0; round < 10; round++) {
+      const id = await runtime.run(sandbox, 'echo hello; exit 3', { tty: true })
+      assert.equal((await runtime.ended(id)).exitCode, 3)
+      assert.deepEqual(await runtime.logOf(id), ['stdout F hello'])
+    }
+  })
+}
+
 function podTests(runtime: TestRuntime): void {
   const { client } = runtime
   test('a port of a pod is forwarded', async () => {
@@ -122,18 +147,6 @@ function podTests(runtime: TestRuntime): void {
     await client.removeSandbox(sandbox.id)
     await assert.rejects(forward(8080, duplexPair()[1]), /not found/)
     server.close()
-  })
-  test('a command in a terminal loses no output when it ends early', async () => {
-    const sandbox = await runtime.sandbox()
-    const containerId = await runtime.run(sandbox, 'sleep 1000')
-    for (let round = 0; round < 10; round++) {
-      const url = await client.execUrl({ containerId, cmd: ['echo', 'hello'], stdin: true, stdout: true, tty: true })
-      const { stdout, command } = clientOf({ width: 80, height: 24 })
-      const output = text(stdout)
-      await commandThrough(url, command)
-      stdout.end()
-      assert.equal(await output, 'hello\r\n')
-    }
   })
   test('all processes of a container end with its first one, even if it shares those of its pod', async () => {
     for (const pid of [NamespaceMode.POD, NamespaceMode.NODE]) {

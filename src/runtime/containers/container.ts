@@ -1,5 +1,5 @@
 /** One container: it is created, started once, ends, and is removed. Its process outlives the runtime. */
-import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { constants as osConstants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,20 +11,12 @@ import { announceSize } from '../host/announce-size.ts'
 import { killProcessesIn } from '../host/cgroup-processes.ts'
 import type { KernelKills } from '../host/kernel-kills.ts'
 import { loadLibc, type TerminalSize } from '../host/libc.ts'
-import { isRunning, recordOf, signalProcess, statOf, textOf } from '../host/processes.ts'
+import { isRunning, recordOf, signalProcess, statOf } from '../host/processes.ts'
 import { watchFolder } from '../host/watch-folder.ts'
 import type { ContainerEnd, ContainerRecord } from '../state/records.ts'
-import {
-  exitOf,
-  type KeptExit,
-  keeperFiles,
-  keeperOf,
-  masterFile,
-  pidOf,
-  releaseKeeper,
-  startKeeper,
-} from './keeper.ts'
+import { exitOf, type KeptExit, keeperFiles, keeperOf, pidOf, releaseKeeper, startKeeper } from './keeper.ts'
 import { ContainerOutput } from './logs/container-output.ts'
+import { adoptTerminal, prepareTerminal } from './terminal.ts'
 
 export type ContainerState = 'created' | 'running' | 'exited'
 
@@ -100,6 +92,7 @@ export class Container {
     const libc = loadLibc()
     if (this.#terminal === undefined) return
     libc.resizeTerminal(this.#terminal, size)
+    if (this.#parts.executor.terminals !== 'copied') return
     const executor = recordOf(statOf(this.#record.process?.pid ?? 0)?.parent ?? 0)
     if (executor) await announceSize(executor, size)
   }
@@ -109,18 +102,20 @@ export class Container {
     if (this.state !== 'created' || this.#isStarting) throw wrongState(this)
     this.#isStarting = true
     const { tty, stdin } = this.#record.config
-    const command = this.#parts.executor.runCommand(this.id, this.folder)
+    const { executor } = this.#parts
+    const terminal = tty ? prepareTerminal(this.folder, executor.terminals) : undefined
+    const command = executor.runCommand(this.id, this.folder, terminal?.console)
     const started = Promise.withResolvers<void>()
     const isStarted = (): boolean => {
       if (!pidOf(this.folder) && !exitOf(this.folder)) return false
       started.resolve()
       return true
     }
-    startKeeper(this.folder, command, { hasTerminal: tty, hasInput: stdin }, () => {
+    startKeeper(this.folder, command, { streams: terminal?.streams ?? 'pipes', hasInput: stdin }, () => {
       started.resolve()
       this.#keeperEnded()
     })
-    if (tty) await this.#openTerminal()
+    this.#terminal = await terminal?.open(this.ended)
     const stop = watchFolder(this.folder, isStarted)
     await started.promise
     stop()
@@ -143,7 +138,7 @@ export class Container {
       await this.#finish({ code: unknownCode, at: nowNs() }, 'Unknown', '')
       return
     }
-    if (this.#record.config.tty && keeper) this.#terminal = loadLibc().takeFile(keeper.pid, masterFile)
+    if (this.#record.config.tty && keeper) this.#terminal = adoptTerminal(this.folder)
     this.#isStarting = true
     this.#run(this.#record.startedAt ?? nowNs())
   }
@@ -255,27 +250,6 @@ export class Container {
 
   #startError(): string {
     return this.#parts.executor.errorIn(join(this.folder, keeperFiles.log)) ?? 'the executor has reported no error'
-  }
-
-  /** Connects the keeper's terminal, which it opens itself so that it outlives the runtime. */
-  async #openTerminal(): Promise<void> {
-    const libc = loadLibc()
-    await new Promise<void>((resolve) => {
-      watchFolder(this.folder, () => {
-        if (!textOf(join(this.folder, keeperFiles.keeper)).endsWith('\n')) return false
-        resolve()
-        return true
-      })
-    })
-    const keeper = keeperOf(this.folder)
-    if (!keeper) throw new RpcError('Unknown', 'the keeper of the container has ended')
-    const master = libc.takeFile(keeper.pid, masterFile)
-    this.#terminal = master
-    // Opened for reading, too, so that it does not wait for the keeper.
-    const file = openSync(join(this.folder, keeperFiles.terminal), constants.O_RDWR)
-    writeFileSync(file, `${libc.unlockTerminal(master)}\n`)
-    // The keeper must read the line before the last writer closes.
-    void this.ended.then(() => closeSync(file))
   }
 }
 

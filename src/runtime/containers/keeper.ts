@@ -21,16 +21,13 @@ export const keeperFiles = {
   /** Has the number of the first process. */
   pid: 'pid',
   log: 'log',
-  /** A FIFO that gets the path of the container's terminal. */
+  /** A FIFO that gets the path of the keeper's terminal. */
   terminal: 'terminal',
   keeper: 'keeper',
-  /** The process that holds the input open. */
+  /** The process that holds the input, or a terminal that was sent, open. */
   holder: 'holder',
   token: 'token',
 } as const
-
-/** The number of the file in the keeper that is the master of the terminal. */
-export const masterFile = 3
 
 const wait = `
 code=$?
@@ -73,8 +70,24 @@ ${wait}
 read -r line <gate
 `
 
+// The executor sends the terminal to the runtime, which starts a holder for it.
+const sentTerminalScript = `
+cd "$1" || exit 1
+shift
+mkfifo -m 600 gate
+echo $$ >keeper
+"$@" </dev/null >/dev/null 2>&1
+${wait}
+read -r line <gate
+`
+
+/** The streams of a container: FIFOs, a terminal of the keeper, or a terminal that the executor sends. */
+export type KeptStreams = 'pipes' | 'terminal' | 'sent-terminal'
+
+const scripts = { pipes: pipesScript, terminal: terminalScript, 'sent-terminal': sentTerminalScript } as const
+
 export interface KeeperOptions {
-  readonly hasTerminal: boolean
+  readonly streams: KeptStreams
   readonly hasInput: boolean
 }
 
@@ -82,13 +95,13 @@ export interface KeeperOptions {
 export function startKeeper(
   folder: string,
   command: CommandLine,
-  { hasTerminal, hasInput }: KeeperOptions,
+  { streams, hasInput }: KeeperOptions,
   onEnd: () => void,
 ): void {
   writeFileSync(join(folder, keeperFiles.token), `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 })
-  if (hasInput && !hasTerminal) writeFileSync(join(folder, 'stdin'), '')
-  const script = hasTerminal ? terminalScript : pipesScript
-  const child = spawn('/bin/sh', ['-c', script, 't8s-keeper', folder, ...command], { detached: true, stdio: 'ignore' })
+  if (hasInput && streams === 'pipes') writeFileSync(join(folder, 'stdin'), '')
+  const args = ['-c', scripts[streams], 't8s-keeper', folder, ...command]
+  const child = spawn('/bin/sh', args, { detached: true, stdio: 'ignore' })
   child.once('exit', onEnd)
   child.once('error', onEnd)
   child.unref()
@@ -103,18 +116,24 @@ export function keeperOf(folder: string): ProcessRecord | undefined {
   return words.includes('t8s-keeper') && words.includes(folder) ? recordOf(pid) : undefined
 }
 
-/** Ends a keeper whose container has ended and whose output was read. */
+/** Ends a keeper whose container has ended and whose output was read, and the holder. */
 export function releaseKeeper(folder: string): void {
   const keeper = keeperOf(folder)
   if (keeper) signalProcess(keeper, 'SIGTERM')
+  endHolder(folder)
+}
+
+/** The process that holds the input or the terminal of a container open, while it runs. */
+export function holderOf(folder: string): ProcessRecord | undefined {
+  const holder = Number(textIn(folder, keeperFiles.holder))
+  const [name = ''] = commandLineOf(holder)
+  return name.endsWith('sleep') ? recordOf(holder) : undefined
 }
 
 /** Ends the input of a container. */
-export function endInput(folder: string): void {
-  const holder = Number(textIn(folder, keeperFiles.holder))
-  const [name = ''] = commandLineOf(holder)
-  const record = name.endsWith('sleep') ? recordOf(holder) : undefined
-  if (record) signalProcess(record, 'SIGTERM')
+export function endHolder(folder: string): void {
+  const holder = holderOf(folder)
+  if (holder) signalProcess(holder, 'SIGTERM')
 }
 
 export interface KeptExit {

@@ -16,6 +16,14 @@ export interface ExecFiles {
   readonly console: string
 }
 
+/**
+ * How a process gets its terminal:
+ * - `sent`: the executor makes it, and sends its master to a socket;
+ * - `copied`: the executor makes it, and copies between it and the terminal that is its own streams;
+ * - `own`: the executor's streams, which are a terminal, are those of the process.
+ */
+export type Terminals = 'sent' | 'copied' | 'own'
+
 export interface Executor {
   /** The name of its runtime handler, such as `crun`. */
   readonly name: string
@@ -23,17 +31,17 @@ export interface Executor {
   readonly supportsRecursiveReadOnly: boolean
   /** True if it joins user namespaces, and mounts volumes with their users. */
   readonly supportsUserNamespaces: boolean
-  /** True if `execCommand` sends the terminal of a process to a socket; else its own streams are that terminal. */
-  readonly sendsTerminals: boolean
+  readonly terminals: Terminals
   /** Writes the configuration of a container into its folder. */
   prepare(folder: string, spec: OciSpec): void
   /** The prepared configuration. */
   specOf(folder: string): OciSpec
   /**
    * The command that runs a container until its end, with its own streams, and returns its exit code. When the
-   * container has started, the file `pid` in the folder has the number of its first process.
+   * container has started, the file `pid` in the folder has the number of its first process. `console` is the socket
+   * that gets its terminal, if it has one and the executor sends terminals.
    */
-  runCommand(id: string, folder: string): CommandLine
+  runCommand(id: string, folder: string, console?: string): CommandLine
   /** The command that runs a process in a running container, with its own streams, and returns its exit code. */
   execCommand(id: string, process: OciProcess, files: ExecFiles): CommandLine
   /** The error in a log that `runCommand` (file `log` of the folder) or `execCommand` has written. */

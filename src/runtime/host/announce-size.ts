@@ -1,6 +1,6 @@
 /**
- * Executors copy between the runtime's terminal and one of their own in the container. runc copies the size as well,
- * when it gets SIGWINCH; crun only does since 1.9.
+ * runc copies between the runtime's terminal and one of its own in the container. It copies the size as well, when it
+ * gets SIGWINCH, once it has a handler for it.
  */
 import { closeSync, readdirSync, readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -14,7 +14,7 @@ const maxPauses = 500
 
 /**
  * Changes the size of the terminal in the container, once the executor has set the first size. Resolves without a
- * change if the executor has ended, or has no terminal of its own.
+ * change if the executor has ended.
  */
 export async function announceSize(executor: ProcessRecord, size: TerminalSize): Promise<void> {
   for (let pause = 0; pause < maxPauses && isRunning(executor); pause++) {

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { RemoteCommand } from '../../../node/streaming/remote-command/remote-command.ts'
 import { type Container, wrongState } from '../container.ts'
-import { endInput, keeperFiles } from '../keeper.ts'
+import { endHolder, keeperFiles } from '../keeper.ts'
 import { writeToTerminal } from './copy.ts'
 
 /** Resolves when the container has ended, or the client has left. */
@@ -44,5 +44,5 @@ function writeInput(container: Container, stdin: Readable, detached: AbortSignal
   if (config.stdinOnce)
     void finished(writer, { readable: false })
       .catch(() => {})
-      .then(() => endInput(container.folder))
+      .then(() => endHolder(container.folder))
 }

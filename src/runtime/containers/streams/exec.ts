@@ -40,9 +40,9 @@ export async function execIn(container: Container, executor: Executor, request: 
     const libc = loadLibc()
     const { child, exited, outputs } = !request.isTerminal
       ? startWithPipes(libc, command, request)
-      : executor.sendsTerminals
+      : executor.terminals === 'sent'
         ? await startWithSentTerminal(libc, command, request, files.console)
-        : startWithTerminal(libc, command, request)
+        : startWithTerminal(libc, command, request, executor.terminals === 'copied')
     const ended = Promise.all([exited, ...outputs]).then(([code]) => code as number)
     let isLate = false
     const kill = (): Promise<void> => {
@@ -157,7 +157,7 @@ function startWithPipes(libc: Libc, command: CommandLine, request: ExecRequest):
   return { child, exited, outputs: [read(outRead, stdout), read(errRead, stderr)] }
 }
 
-function startWithTerminal(libc: Libc, command: CommandLine, request: ExecRequest): StartedCommand {
+function startWithTerminal(libc: Libc, command: CommandLine, request: ExecRequest, isCopied: boolean): StartedCommand {
   const master = openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY)
   const slave = openSync(libc.unlockTerminal(master), constants.O_RDWR | constants.O_NOCTTY)
   let executor: ProcessRecord | undefined
@@ -171,7 +171,7 @@ function startWithTerminal(libc: Libc, command: CommandLine, request: ExecReques
   const child = spawn(program, args, { stdio: [slave, slave, slave], detached: true })
   const exited = exitOf(child)
   closeSync(slave)
-  executor = recordOf(child.pid ?? 0)
+  executor = isCopied ? recordOf(child.pid ?? 0) : undefined
   if (executor && latest) void announceSize(executor, latest).catch(() => {})
   const output = copyOutput(new ReadStream(master), request.stdout)
   if (request.stdin) void writeToTerminal(request.stdin, master, output)

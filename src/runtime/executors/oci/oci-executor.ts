@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProgram, succeed } from '../../host/run-program.ts'
 import type { OciProcess, OciResources, OciSpec } from '../../spec/oci-spec.ts'
-import type { CommandLine, ExecFiles, Executor } from '../executor.ts'
+import type { CommandLine, ExecFiles, Executor, Terminals } from '../executor.ts'
 import { readSpec, writeSpec } from '../prepared-spec.ts'
 
 export interface OciExecutorOptions {
@@ -18,8 +18,8 @@ export class OciExecutor implements Executor {
   readonly version: string
   readonly supportsRecursiveReadOnly: boolean
   readonly supportsUserNamespaces: boolean
-  /** crun loses output of short commands if it copies it itself; runc does so only for detached ones. */
-  readonly sendsTerminals: boolean
+  /** crun loses output of short commands if it copies it; runc sends terminals of detached containers only. */
+  readonly terminals: Terminals
   readonly #options: OciExecutorOptions
 
   private constructor(options: OciExecutorOptions, version: string) {
@@ -28,7 +28,7 @@ export class OciExecutor implements Executor {
     this.name = /^(\S+)/.exec(version)?.[1] ?? options.program
     this.supportsUserNamespaces = isAtLeast(version, this.name === 'runc' ? [1, 2] : [1, 8])
     this.supportsRecursiveReadOnly = isAtLeast(version, this.name === 'runc' ? [1, 1] : [1, 4])
-    this.sendsTerminals = this.name === 'crun'
+    this.terminals = this.name === 'crun' ? 'sent' : 'copied'
     mkdirSync(options.root, { recursive: true, mode: 0o700 })
   }
 
@@ -46,14 +46,15 @@ export class OciExecutor implements Executor {
     return readSpec(folder)
   }
 
-  runCommand(id: string, folder: string): CommandLine {
+  runCommand(id: string, folder: string, console?: string): CommandLine {
     const files = ['--bundle', folder, '--pid-file', join(folder, 'pid')]
-    return this.#command(join(folder, 'log'), 'run', ...files, id)
+    const socket = console === undefined ? [] : ['--console-socket', console]
+    return this.#command(join(folder, 'log'), 'run', ...files, ...socket, id)
   }
 
   execCommand(id: string, process: OciProcess, files: ExecFiles): CommandLine {
     writeFileSync(files.process, JSON.stringify(process), { mode: 0o600 })
-    const socket = this.sendsTerminals ? ['--console-socket', files.console] : []
+    const socket = this.terminals === 'sent' ? ['--console-socket', files.console] : []
     const terminal = process.terminal ? ['--tty', ...socket] : []
     return this.#command(files.log, 'exec', ...terminal, '--process', files.process, '--pid-file', files.pid, id)
   }
