@@ -1,11 +1,12 @@
 /** The real node of `t8s up` on the runtime of the same process. Needs root. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
+import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, type Running, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
@@ -13,13 +14,6 @@ import { images, writeTestImages } from './support/runtimes/test-images.ts'
 
 /** Folders of the machine that get empty ones of the namespace in their place. */
 const covered = ['/run/typernetes', '/var/lib/typernetes', '/etc/cni']
-
-function prepareNamespaces(): void {
-  for (const folder of covered) mkdirSync(folder, { recursive: true })
-  const mounts = covered.map((folder) => `mount -t tmpfs tmpfs ${folder}`)
-  const unified = 'if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi'
-  execFileSync('sh', ['-ec', ['mount --make-rshared /', ...mounts, unified, 'ip link set lo up'].join('\n')])
-}
 
 /** Standard output of a kubectl command that succeeds. */
 function run(cluster: Running, ...args: readonly string[]): string {
@@ -53,7 +47,7 @@ const web = 'mkdir /www; echo it works >/www/index.html; echo started; exec http
 const addressAt = 'jsonpath={.status.podIP}'
 
 await inNamespaces(import.meta.filename, () => {
-  prepareNamespaces()
+  prepareNodeNamespaces(covered)
   test('t8s up runs a web server without another runtime, and it survives a restart', async (t) => {
     const folder = temporaryFolder(t)
     const flags = flagsIn(folder, ownCgroup(t))

@@ -1,5 +1,4 @@
 /** A runtime in the namespaces of a test, with folders of its own, and a client of it. */
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import type { ContainerConfig as CriContainerConfig, PodSandboxConfig } from '#p
 import { type ContainerConfig, CriRuntime, type SandboxConfig } from '../../../src/kubelet/cri/runtime.ts'
 import type { PodConnectionsOptions } from '../../../src/runtime/network/pod-connections.ts'
 import { type RunningRuntime, startRuntime } from '../../../src/runtime/runtime.ts'
+import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { storedImages } from './stored-images.ts'
 import { testExecutor } from './test-executor.ts'
@@ -54,11 +54,7 @@ export class TestRuntime {
   /** `network` replaces the plug-ins bridge and portmap. */
   static async start(network: Partial<PodConnectionsOptions> = {}): Promise<TestRuntime> {
     const folder = mkdtempSync(join(tmpdir(), 't8s-runtime-'))
-    execFileSync('mount', ['--make-rshared', '/'])
-    execFileSync('sh', [
-      '-c',
-      'if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi; ip link set lo up',
-    ])
+    prepareNodeNamespaces()
     mkdirSync(join(folder, 'cni'))
     writeFileSync(join(folder, 'cni/10-pods.conflist'), JSON.stringify(pluginsOf(folder)))
     const runtime = new TestRuntime(folder, network)

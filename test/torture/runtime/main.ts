@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CriRuntime } from '../../../src/kubelet/cri/runtime.ts'
 import { reapOrphans } from '../../../src/runtime/host/orphans.ts'
+import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { type PodPlan, torturePod } from './pod.ts'
 import { RuntimeUnderTorture } from './runtime-process.ts'
@@ -13,16 +14,6 @@ const [folder = '', kills = '50', pods = '20', seed = '1'] = process.argv.slice(
 const maxExitCode = 120
 /** A terminated process releases its pods in order; a killed one does not. */
 const signals: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGKILL', 'SIGKILL', 'SIGTERM']
-
-/** crun accepts no controllers in cgroup v2 beside those of v1, and creates folders where v2 would be mounted. */
-const namespaceScript = `
-mount --make-rshared /
-ip link set lo up
-if mountpoint -q /sys/fs/cgroup/unified; then
-  umount /sys/fs/cgroup/unified
-  mount -t tmpfs tmpfs /sys/fs/cgroup/unified
-fi
-`
 
 /** Numbers in [0, 1) that follow from a seed (mulberry32). */
 function randomOf(start: number): () => number {
@@ -36,7 +27,7 @@ function randomOf(start: number): () => number {
 }
 
 async function main(): Promise<void> {
-  execFileSync('sh', ['-ec', namespaceScript])
+  prepareNodeNamespaces()
   const stopReaping = reapOrphans()
   const random = randomOf(Number(seed))
   const runtime = new RuntimeUnderTorture(folder)

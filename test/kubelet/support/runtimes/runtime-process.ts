@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { linuxMounter } from '../../../../src/kubelet/volumes/mounts/linux-mounter.ts'
 import { mountsWithin } from '../../../../src/kubelet/volumes/mounts/mount-table.ts'
 import { findCgroups } from '../../../../src/node/cgroups/tree/find-cgroups.ts'
+import { nodeNamespaceScript } from '../../../support/node-namespaces.ts'
 import { isInNamespaces } from '../in-namespaces.ts'
 
 const run = promisify(execFile)
@@ -18,17 +19,8 @@ const run = promisify(execFile)
 /** The cgroup of a runtime's pods, which its kubelet gets as `cgroupRoot`: tests share no cgroups. */
 export const cgroupRootOf = (endpoint: string): string => `/${basename(dirname(endpoint))}`
 
-/**
- * Prepares the namespaces and becomes the runtime: mounts of pods must reach containers (`rshared`), and crun accepts
- * no controllers in cgroup v2 beside those of v1.
- */
-const script = `
-set -e
-mount --make-rshared /
-if mountpoint -q /sys/fs/cgroup/unified; then umount /sys/fs/cgroup/unified; fi
-ip link set lo up
-exec "$@"
-`
+/** Prepares the namespaces and becomes the runtime. */
+const script = `${nodeNamespaceScript}\nexec "$@"`
 
 export class RuntimeProcess {
   readonly folder: string
