@@ -26,6 +26,7 @@ import { benchNodes } from './nodes/index.ts'
 import { overload } from './overload/index.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
+import { benchRuntime } from './runtime/index.ts'
 import { users } from './server/rights.ts'
 import { launcher, residentMegabytes, startServer, stopServer } from './server/server.ts'
 import { soak } from './soak.ts'
@@ -55,6 +56,7 @@ const help = `npm run bench -- [flags]
 --scheduler              only: the scheduler, with clusters in memory
 --nodes                  only: simulated nodes: 5,000 at rest, and the start of pods on 1,000
 --kubelet                only: the kubelet on containerd: starts, exec, logs, resources (needs root)
+--runtime                only: containers, images and a real node of t8s runtime (needs root)
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
 --custom                 only: custom resources compared with ConfigMaps, and hundreds of definitions
@@ -85,6 +87,7 @@ const { values: flags } = parseArgs({
     scheduler: { type: 'boolean', default: false },
     nodes: { type: 'boolean', default: false },
     kubelet: { type: 'boolean', default: false },
+    runtime: { type: 'boolean', default: false },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -98,6 +101,7 @@ else if (flags.apply) benchApply()
 else if (flags.authorization) await benchAuthorization()
 else if (flags.patterns) benchPatterns()
 else if (flags.kubelet) await benchKubelet()
+else if (flags.runtime) await benchRuntime()
 else if (flags.scheduler) await benchScheduler()
 else await bench()
 
