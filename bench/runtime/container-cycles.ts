@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { NamespaceMode } from '#protobuf/cri-values_pb.js'
 import { CriRuntime } from '../../src/kubelet/cri/runtime.ts'
 import type { NodeRuntime } from '../../test/kubelet/support/runtimes/node-runtime.ts'
 import { cgroupRootOf } from '../../test/kubelet/support/runtimes/runtime-process.ts'
@@ -23,7 +24,9 @@ export async function measureCri(runtime: NodeRuntime, folder: string, count: nu
   group.add(runtime.pid)
   const client = new CriRuntime(runtime.endpoint)
   const metadata = { name: 'cycles', namespace: 'default', uid: 'cycles', attempt: 0 }
-  const sandboxConfig = { metadata, logDirectory: join(folder, 'logs'), linux: { cgroupParent: parent } }
+  // As a kubelet creates pods: each container has processes of its own.
+  const linux = { cgroupParent: parent, securityContext: { namespaceOptions: { pid: NamespaceMode.CONTAINER } } }
+  const sandboxConfig = { metadata, logDirectory: join(folder, 'logs'), linux }
   const sandbox = await client.runSandbox(sandboxConfig)
   const live = async (index: number): Promise<void> => {
     const id = await client.createContainer(
@@ -33,6 +36,7 @@ export async function measureCri(runtime: NodeRuntime, folder: string, count: nu
         image: { image: images.busybox },
         command: ['sleep', '1000'],
         logPath: `${index}.log`,
+        linux: { securityContext: linux.securityContext },
       },
       sandboxConfig,
     )

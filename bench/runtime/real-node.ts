@@ -68,15 +68,16 @@ export async function measureRealNode(folder: string, archives: readonly string[
   }
 }
 
+const kubeconfigLine = /^kubeconfig written to (.+)$/m
+
 /** Resolves when the process has written its kubeconfig. */
 async function accessOf(child: ChildProcess): Promise<ServerAccess> {
   let output = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     output += text
   })
-  const written = (): string | undefined => /^kubeconfig written to (.+)$/m.exec(output)?.[1]
-  const file = await waitUntil('the kubeconfig is written', written)
-  return loadAccess({ kubeconfig: String(file) })
+  await waitUntil('the kubeconfig is written', () => kubeconfigLine.test(output))
+  return loadAccess({ kubeconfig: kubeconfigLine.exec(output)?.[1] ?? '' })
 }
 
 async function measurePods(client: RestClient): Promise<number> {
@@ -118,7 +119,7 @@ async function scale(client: RestClient, replicas: number): Promise<number> {
 /** Ends all pods, so that no container is left. */
 async function deleteAll(client: RestClient): Promise<void> {
   for (const { metadata } of (await client.list(deployments, { namespace: 'default' })).items)
-    await client.delete(deployments, 'default', metadata.name)
+    await client.delete(deployments, 'default', metadata.name ?? '')
   const count = async (): Promise<number> => (await client.list(pods, { namespace: 'default' })).items.length
   await waitUntil('no pod is left', async () => (await count()) === 0, { deadlineMs: timeoutMs })
 }

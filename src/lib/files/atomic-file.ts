@@ -24,6 +24,21 @@ export function writeFileAtomically(file: string, content: string | Uint8Array, 
   }
 }
 
+/**
+ * Replaces `file` without waiting for the disk: the content survives the end of this process; after a failure of the
+ * machine the file may be empty. Throws errors of the file system.
+ */
+export function replaceFile(file: string, content: string, mode: number): void {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  try {
+    writeFileSync(temporary, content, { mode, flag: 'wx' })
+    renameSync(temporary, file)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
 function checkReplaceable(file: string): void {
   const present = lstatSync(file, { throwIfNoEntry: false })
   if (present && !present.isFile() && !present.isSymbolicLink() && !present.isDirectory())

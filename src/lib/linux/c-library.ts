@@ -7,7 +7,9 @@ import { constants } from 'node:os'
 import { getSystemErrorMap } from 'node:util'
 
 /** Strings are given as terminated UTF-8; a Buffer is a pointer to its bytes, an object one to a struct. */
-type CValue = number | bigint | string | Uint8Array | Int32Array | Readonly<Record<string, unknown>> | null
+type CValue = number | bigint | string | Uint8Array | Int32Array | Readonly<Record<string, unknown>> | CStrings | null
+/** An array of strings, which ends with null. */
+type CStrings = readonly (string | null)[]
 
 export interface CLibrary {
   /**

@@ -105,16 +105,13 @@ export class Container {
     const { executor } = this.#parts
     const terminal = tty ? prepareTerminal(this.folder, executor.terminals) : undefined
     const command = executor.runCommand(this.id, this.folder, terminal?.console)
+    const keeper = startKeeper(this.folder, command, { streams: terminal?.streams ?? 'pipes', hasInput: stdin })
     const started = Promise.withResolvers<void>()
     const isStarted = (): boolean => {
-      if (!pidOf(this.folder) && !exitOf(this.folder)) return false
+      if (!pidOf(this.folder) && !exitOf(this.folder) && isRunning(keeper)) return false
       started.resolve()
       return true
     }
-    startKeeper(this.folder, command, { streams: terminal?.streams ?? 'pipes', hasInput: stdin }, () => {
-      started.resolve()
-      this.#keeperEnded()
-    })
     this.#terminal = await terminal?.open(this.ended)
     const stop = watchFolder(this.folder, isStarted)
     await started.promise

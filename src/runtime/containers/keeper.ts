@@ -2,12 +2,13 @@
  * The parent of a container: a shell that outlives the runtime. It holds the container's streams open, so that writers
  * wait for the runtime instead of failing, and it keeps the exit code. It ends when the runtime has read everything.
  */
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandLine } from '../executors/executor.ts'
-import { commandLineOf, recordOf, signalProcess } from '../host/processes.ts'
+import { loadLibc } from '../host/libc.ts'
+import { commandLineOf, recordOf, signalProcess, textOf } from '../host/processes.ts'
+import { spawnDetached } from '../host/spawn-detached.ts'
 import type { ProcessRecord } from '../state/records.ts'
 
 /** The files of a keeper in the folder of its container. */
@@ -23,6 +24,8 @@ export const keeperFiles = {
   log: 'log',
   /** A FIFO that gets the path of the keeper's terminal. */
   terminal: 'terminal',
+  /** A FIFO without a writer, at which the keeper waits until it is terminated. */
+  gate: 'gate',
   keeper: 'keeper',
   /** The process that holds the input, or a terminal that was sent, open. */
   holder: 'holder',
@@ -31,8 +34,7 @@ export const keeperFiles = {
 
 const wait = `
 code=$?
-echo "$code" >exit.new
-mv exit.new exit
+echo "$code" >exit
 `
 
 const pipesScript = `
@@ -40,11 +42,9 @@ cd "$1" || exit 1
 shift
 echo $$ >keeper
 read -r token <token
-mkfifo -m 600 out err gate
 exec 3<>out 4<>err
 input=/dev/null
-if [ -e stdin ]; then
-  mkfifo -m 600 in
+if [ -e in ]; then
   sleep 2147483647 >in 3>&- 4>&- &
   echo $! >holder
   input=in
@@ -61,7 +61,6 @@ read -r line <gate
 const terminalScript = `
 cd "$1" || exit 1
 shift
-mkfifo -m 600 terminal gate
 exec 3<>/dev/ptmx
 echo $$ >keeper
 read -r slave <terminal
@@ -74,7 +73,6 @@ read -r line <gate
 const sentTerminalScript = `
 cd "$1" || exit 1
 shift
-mkfifo -m 600 gate
 echo $$ >keeper
 "$@" </dev/null >/dev/null 2>&1
 ${wait}
@@ -91,20 +89,15 @@ export interface KeeperOptions {
   readonly hasInput: boolean
 }
 
-/** Starts the keeper of a container. `onEnd` is called if it ends while this process lives. */
-export function startKeeper(
-  folder: string,
-  command: CommandLine,
-  { streams, hasInput }: KeeperOptions,
-  onEnd: () => void,
-): void {
+/** Starts the keeper of a container. Throws an Error if it cannot be started. */
+export function startKeeper(folder: string, command: CommandLine, { streams, hasInput }: KeeperOptions): ProcessRecord {
   writeFileSync(join(folder, keeperFiles.token), `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 })
-  if (hasInput && streams === 'pipes') writeFileSync(join(folder, 'stdin'), '')
-  const args = ['-c', scripts[streams], 't8s-keeper', folder, ...command]
-  const child = spawn('/bin/sh', args, { detached: true, stdio: 'ignore' })
-  child.once('exit', onEnd)
-  child.once('error', onEnd)
-  child.unref()
+  const { gate, out, err, in: input, terminal } = keeperFiles
+  const ofPipes = hasInput ? [out, err, input] : [out, err]
+  const fifos = { pipes: ofPipes, terminal: [terminal], 'sent-terminal': [] }[streams]
+  for (const fifo of [gate, ...fifos]) loadLibc().makeFifo(join(folder, fifo))
+  const pid = spawnDetached(['/bin/sh', '-c', scripts[streams], 't8s-keeper', folder, ...command])
+  return recordOf(pid) ?? { pid, startTicks: '' }
 }
 
 /** The keeper that has been started for a folder; undefined if it no longer runs. */
@@ -145,8 +138,9 @@ export interface KeptExit {
 /** The exit of the container; undefined while it runs. */
 export function exitOf(folder: string): KeptExit | undefined {
   const file = join(folder, keeperFiles.exit)
-  const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
-  return stat && { code: Number(readFileSync(file, 'utf8')), at: stat.mtimeNs }
+  const text = textOf(file)
+  // The keeper creates it, and writes the line then.
+  return text.endsWith('\n') ? { code: Number(text), at: statSync(file, { bigint: true }).mtimeNs } : undefined
 }
 
 /** The number of the container's first process; undefined before it has started. */

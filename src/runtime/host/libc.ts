@@ -29,6 +29,8 @@ export interface TerminalSize {
 export interface Libc {
   /** The ends for reading and writing. Unlike Node's own, programs can open them by `/dev/stdout`. */
   pipe(): [read: number, write: number]
+  /** Makes a FIFO that only its owner can open. */
+  makeFifo(path: string): void
   /** The bytes that a FIFO holds. */
   pendingBytes(fifo: number): number
   /** Moves at most 64 KiB from a FIFO to a position of a file, in one step. Returns the bytes moved. */
@@ -77,6 +79,7 @@ function fileCalls({ declare, check }: CLibrary): Omit<Libc, 'reap' | 'connectIn
   const splice = declare<[from: number, fromOffset: null, to: number, offset: Buffer, length: number, flags: number]>(
     'intptr_t splice(int from, void *fromOffset, int to, void *offset, size_t length, unsigned int flags)',
   )
+  const mkfifo = declare<[path: string, mode: number]>('int mkfifo(const char *path, unsigned int mode)')
   const control = (file: number, request: number, argument: Buffer): void =>
     void check('ioctl', ioctl(file, request, argument))
   return {
@@ -84,6 +87,9 @@ function fileCalls({ declare, check }: CLibrary): Omit<Libc, 'reap' | 'connectIn
       const files = new Int32Array(2)
       check('pipe2', pipe2(files, closeOnExec))
       return [files[0]!, files[1]!]
+    },
+    makeFifo(path) {
+      check(`mkfifo ${path}`, mkfifo(path, 0o600))
     },
     pendingBytes(fifo) {
       const number = Buffer.alloc(4)

@@ -1,7 +1,10 @@
-/** Records of sandboxes or containers, each in a file of its own, so that they survive the runtime. */
+/**
+ * Records of sandboxes or containers, each in a file of its own, so that they survive the runtime. Those that are
+ * written last may not survive a failure of the machine, which ends the containers, too.
+ */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
+import { replaceFile } from '../../lib/files/atomic-file.ts'
 
 const suffix = '.json'
 
@@ -20,21 +23,24 @@ export class RecordStore<Record extends { readonly id: string }> {
 
   /** Replaces the record atomically. */
   save(record: Record): void {
-    writeFileAtomically(this.#fileOf(record.id), JSON.stringify(this.#encode(record)), 0o600)
+    replaceFile(this.#fileOf(record.id), JSON.stringify(this.#encode(record)), 0o600)
   }
 
   remove(id: string): void {
     rmSync(this.#fileOf(id), { force: true })
   }
 
-  /** All records. A file that cannot be read is reported, and left alone. */
+  /** All records. A file that cannot be read is reported, and left alone; an empty one is removed. */
   load(report: (file: string, error: unknown) => void): Record[] {
     const records: Record[] = []
     for (const name of readdirSync(this.#folder)) {
       if (!name.endsWith(suffix)) continue
       const file = join(this.#folder, name)
       try {
-        records.push(this.#decode(JSON.parse(readFileSync(file, 'utf8'))))
+        const text = readFileSync(file, 'utf8')
+        // The machine has failed before the content was on the disk.
+        if (text === '') rmSync(file)
+        else records.push(this.#decode(JSON.parse(text)))
       } catch (error) {
         report(file, error)
       }

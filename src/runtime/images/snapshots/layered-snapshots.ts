@@ -10,7 +10,6 @@ import { ImageError, imageNotFound } from '../image-error.ts'
 import { LayerStore } from '../layers/layer-store.ts'
 import type { LayerLimits } from '../layers/layer-writer.ts'
 import { moveToTrash } from '../store/garbage-collector.ts'
-import { syncFolder } from '../store/image-index.ts'
 import type { ImageStore } from '../store/image-store.ts'
 import { ownName } from '../store/leases.ts'
 import { readSnapshot, recordFile, type SnapshotRecord, snapshotIds } from '../store/snapshot-records.ts'
@@ -67,10 +66,9 @@ export class LayeredSnapshots implements Snapshots {
       }
       const chains = image.layers.map(({ chainId }) => chainId)
       const record: SnapshotRecord = { image: image.id, layers: chains, driver: this.driver }
-      writeFileSync(path(recordFile), JSON.stringify(record), { flush: true, mode: 0o600 })
+      writeFileSync(path(recordFile), JSON.stringify(record), { mode: 0o600 })
       mkdirSync(snapshots, { recursive: true, mode: 0o711 })
       renameSync(fresh, folder)
-      syncFolder(snapshots)
     })
   }
 

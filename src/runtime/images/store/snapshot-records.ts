@@ -14,10 +14,11 @@ export interface SnapshotRecord {
 
 export const recordFile = 'snapshot.json'
 
-/** The record of a snapshot; undefined if there is none of that ID. */
+/** The record of a snapshot; undefined if there is none of that ID, or the machine has failed while it was written. */
 export function readSnapshot({ snapshots }: StorePaths, id: string): SnapshotRecord | undefined {
   try {
-    return JSON.parse(readFileSync(join(snapshots, id, recordFile), 'utf8')) as SnapshotRecord
+    const text = readFileSync(join(snapshots, id, recordFile), 'utf8')
+    return text === '' ? undefined : (JSON.parse(text) as SnapshotRecord)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
