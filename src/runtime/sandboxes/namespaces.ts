@@ -1,8 +1,10 @@
 /** Namespaces of sandboxes: each is held by a mount on a file, so that no process has to. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runProgram, succeed } from '../host/run-program.ts'
-import { createOwnedNamespaces, type HeldNamespace, type UserMappings } from './user-namespace.ts'
+import { mountCalls } from '../../lib/linux/mount-calls.ts'
+import { createHeldNamespaces, type NamespaceKind } from '../../lib/linux/new-namespaces.ts'
+import { succeed } from '../host/run-program.ts'
+import { createOwnedNamespaces, type UserMappings } from './user-namespace.ts'
 
 /** The namespaces that a sandbox has of its own. */
 export interface WantedNamespaces {
@@ -31,6 +33,44 @@ export const namespaceFiles = (folder: string) =>
   }) as const
 
 const shmOptions = 'mode=1777,size=65536k'
+/** MS_NOSUID, MS_NODEV and MS_NOEXEC. */
+const shmFlags = 2 | 4 | 8
+
+/** Creates the namespaces; no interface of the network is up. Rejects if the kernel refuses one, or a sysctl. */
+export async function createNamespaces(
+  folder: string,
+  wanted: WantedNamespaces,
+  { hostname, sysctls }: NamespaceSettings,
+): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o711 })
+  const files = namespaceFiles(folder)
+  const { users } = wanted
+  const held = new Map<NamespaceKind, string>()
+  if (wanted.network) held.set('net', files.network)
+  if (wanted.ipc) held.set('ipc', files.ipc)
+  if (wanted.uts) held.set('uts', files.uts)
+  for (const file of [...held.values(), ...(users ? [files.user] : [])]) writeFileSync(file, '')
+  const host = wanted.uts ? hostname : ''
+  if (users) await createForUsers(files.user, held, users, host, sysctls)
+  else if (held.size > 0)
+    createHeldNamespaces(held, () => {
+      if (host) writeFileSync('/proc/sys/kernel/hostname', host)
+      for (const [name, value] of Object.entries(sysctls)) writeSysctl(sysctlPath(name), value)
+    })
+  if (wanted.ipc) {
+    mkdirSync(files.shm)
+    const owner = users ? `,uid=${users.uids.hostId},gid=${users.gids.hostId}` : ''
+    mountCalls().mount('shm', files.shm, 'tmpfs', shmFlags, `${shmOptions}${owner}`)
+  }
+}
+
+function writeSysctl(path: string, value: string): void {
+  try {
+    writeFileSync(`/proc/sys/${path}`, value)
+  } catch (error) {
+    throw new Error(`open /proc/sys/${path}: cannot be written`, { cause: error })
+  }
+}
 
 /** Arguments: the host name or '', then paths and values of sysctls. */
 const settings = `
@@ -43,33 +83,19 @@ while [ $# -gt 0 ]; do
 done
 `
 
-/** Creates the namespaces; no interface of the network is up. Rejects if the kernel refuses one, or a sysctl. */
-export async function createNamespaces(
-  folder: string,
-  wanted: WantedNamespaces,
-  { hostname, sysctls }: NamespaceSettings,
+/** Root of the machine sets host name and sysctls, as the pod may not. A process of many threads cannot join the users. */
+async function createForUsers(
+  file: string,
+  held: ReadonlyMap<NamespaceKind, string>,
+  users: UserMappings,
+  hostname: string,
+  sysctls: Readonly<Record<string, string>>,
 ): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o711 })
-  const files = namespaceFiles(folder)
-  const { users } = wanted
-  const held: readonly HeldNamespace[] = [
-    ...(users ? [{ name: 'user', file: files.user } as const] : []),
-    ...(wanted.network ? [{ name: 'net', file: files.network } as const] : []),
-    ...(wanted.ipc ? [{ name: 'ipc', file: files.ipc } as const] : []),
-    ...(wanted.uts ? [{ name: 'uts', file: files.uts } as const] : []),
-  ]
-  for (const { file } of held) writeFileSync(file, '')
-  if (users) await createOwnedNamespaces(held, users)
-  // Root of the machine sets them, as the pod may not.
-  const flags = held.flatMap(({ name, file }) => (name === 'user' ? [] : [`--${name}=${file}`]))
+  await createOwnedNamespaces(new Map([['user', file], ...held]), users)
+  if (held.size === 0) return
+  const flags = [...held].map(([kind, path]) => `--${kind}=${path}`)
   const values = Object.entries(sysctls).flatMap(([name, value]) => [sysctlPath(name), value])
-  const script = ['/bin/sh', '-c', settings, 'sandbox', wanted.uts ? hostname : '', ...values]
-  if (flags.length > 0) await succeed(users ? 'nsenter' : 'unshare', [...flags, ...script])
-  if (wanted.ipc) {
-    mkdirSync(files.shm)
-    const owner = users ? `,uid=${users.uids.hostId},gid=${users.gids.hostId}` : ''
-    await succeed('mount', ['-t', 'tmpfs', '-o', `nosuid,nodev,noexec,${shmOptions}${owner}`, 'shm', files.shm])
-  }
+  await succeed('nsenter', [...flags, '/bin/sh', '-c', settings, 'sandbox', hostname, ...values])
 }
 
 /** Dots separate the parts of a name, unless it has slashes. */
@@ -80,8 +106,6 @@ function sysctlPath(name: string): string {
 }
 
 /** Frees the namespaces. Does nothing for those that are free. */
-export async function removeNamespaces(folder: string): Promise<void> {
-  const files = Object.values(namespaceFiles(folder)).filter((file) => existsSync(file))
-  // Files that are not mounted are reported, and need nothing.
-  if (files.length > 0) await runProgram('umount', ['--lazy', ...files])
+export function removeNamespaces(folder: string): void {
+  for (const file of Object.values(namespaceFiles(folder))) mountCalls().unmount(file)
 }

@@ -131,7 +131,7 @@ export class Sandboxes {
       const { containers } = this.#options
       await this.#stop(sandbox)
       for (const container of containers.ofSandbox(sandbox.id)) await containers.remove(container)
-      await removeNamespaces(sandbox.folder)
+      removeNamespaces(sandbox.folder)
       rmSync(sandbox.folder, { recursive: true, force: true })
       this.#store.remove(sandbox.id)
       this.#sandboxes.delete(sandbox.id)
@@ -189,7 +189,7 @@ export class Sandboxes {
       await network.disconnect(connector, connectedPod(sandbox), result)
       this.#save(sandbox, { connector: undefined })
     }
-    await removeNamespaces(sandbox.folder)
+    removeNamespaces(sandbox.folder)
   }
 
   async #finish(sandbox: Sandbox): Promise<void> {

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import type { PodSandboxConfig } from '#protobuf/cri-runtime_pb.js'
 import { type IDMapping, NamespaceMode } from '#protobuf/cri-values_pb.js'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
+import type { NamespaceKind } from '../../lib/linux/new-namespaces.ts'
 import { succeed } from '../host/run-program.ts'
 
 /** A range of IDs that begins with 0 in the container. */
@@ -37,21 +38,17 @@ function rangeOf(mappings: readonly IDMapping[], kind: string): MappedRange {
   return { hostId, length }
 }
 
-export interface HeldNamespace {
-  /** Its name in `/proc/PID/ns`. */
-  readonly name: 'user' | 'net' | 'ipc' | 'uts'
-  /** The file that holds it. */
-  readonly file: string
-}
-
 const binds = 'pid=$1; shift; while [ $# -gt 0 ]; do mount --bind "/proc/$pid/ns/$1" "$2" || exit 1; shift 2; done'
 
-/** Creates a user namespace and others that it owns, and mounts them on existing files. */
+/**
+ * Creates a user namespace and others that it owns, and mounts them on existing files. `namespaces` has the files by
+ * the names in `/proc/PID/ns`.
+ */
 export async function createOwnedNamespaces(
-  namespaces: readonly HeldNamespace[],
+  namespaces: ReadonlyMap<'user' | NamespaceKind, string>,
   { uids, gids }: UserMappings,
 ): Promise<void> {
-  const flags = namespaces.map(({ name }) => `--${name}`)
+  const flags = [...namespaces.keys()].map((kind) => `--${kind}`)
   const child = spawn('unshare', [...flags, '/bin/sh', '-c', 'echo ready; read line'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -60,7 +57,7 @@ export async function createOwnedNamespaces(
     if (!(chunk instanceof Buffer)) throw new Error('unshare: the kernel does not allow a user namespace')
     writeFileSync(`/proc/${child.pid}/uid_map`, `0 ${uids.hostId} ${uids.length}\n`)
     writeFileSync(`/proc/${child.pid}/gid_map`, `0 ${gids.hostId} ${gids.length}\n`)
-    const files = namespaces.flatMap(({ name, file }) => [name, file])
+    const files = [...namespaces].flat()
     await succeed('/bin/sh', ['-c', binds, 'bind', String(child.pid), ...files])
   } finally {
     child.stdin.end()

@@ -34,6 +34,17 @@ const lower = [
 ] as const
 const upper = [['etc/.wh.old'], ['opt/.wh..wh..opq'], ['opt/two', '2'], ['tmp/file', 'x']] as const
 
+test('an image may have 127 layers', { skip }, async (t) => {
+  const { store, snapshots } = await setUp(t, 'overlay')
+  const layers = Array.from({ length: 127 }, (_, number) => [[`file-${number}`, String(number)]] as const)
+  const image = await storeImage(store, 'docker.io/library/deep:1', layers)
+  await snapshots.prepare('deep', image)
+  const root = await snapshots.mount('deep')
+  assert.equal(readdirSync(root).length, 127)
+  assert.equal(readFileSync(join(root, 'file-0'), 'utf8'), '0')
+  writeFileSync(join(root, 'file-0'), 'changed')
+})
+
 for (const driver of ['overlay', 'user-overlay', 'fuse-overlayfs', 'copy'] as const)
   test(`a root file system by ${driver} shows the layers, and takes changes`, {
     skip: skip || (driver === 'fuse-overlayfs' && !hasFuse && 'fuse-overlayfs is not installed'),
