@@ -37,6 +37,12 @@ const outputTimeoutMs = 10_000
 /** After SIGKILL; in ms. */
 const killTimeoutMs = 60_000
 
+/**
+ * The keeper reports the end of a container, and only its own violent end has to be looked for. If containers share
+ * processes, the end of the first one has to be, too. In ms.
+ */
+const slowPollMs = 5_000
+
 export const nowNs = (): bigint => BigInt(Date.now()) * 1_000_000n
 
 export class Container {
@@ -193,7 +199,7 @@ export class Container {
       logPath: this.#record.logPath,
       terminal: this.#terminal,
     })
-    this.#stopWatch = watchFolder(this.folder, () => this.#hasEnded())
+    this.#stopWatch = watchFolder(this.folder, () => this.#hasEnded(), this.#hasOwnProcesses() ? slowPollMs : undefined)
   }
 
   #hasEnded(): boolean {
@@ -207,9 +213,12 @@ export class Container {
 
   /** Executors wait for all processes. The kernel ends those of a PID namespace with its first one. */
   #killOthers(): void {
-    const { linux } = this.#parts.executor.specOf(this.folder)
-    const hasOwnProcesses = linux.namespaces.some(({ type, path }) => type === 'pid' && path === undefined)
-    if (!hasOwnProcesses) killProcessesIn(linux.cgroupsPath)
+    if (!this.#hasOwnProcesses()) killProcessesIn(this.#parts.executor.specOf(this.folder).linux.cgroupsPath)
+  }
+
+  #hasOwnProcesses(): boolean {
+    const { namespaces } = this.#parts.executor.specOf(this.folder).linux
+    return namespaces.some(({ type, path }) => type === 'pid' && path === undefined)
   }
 
   /** Somebody has killed the keeper: nobody can know the exit code. */

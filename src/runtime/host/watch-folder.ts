@@ -1,13 +1,14 @@
 /** Waits for files that another process creates in a folder. */
 import { type FSWatcher, watch } from 'node:fs'
 
-/** Notifications can be lost; in ms. */
-const pollMs = 1_000
+/** Notifications can be lost. In ms. */
+const defaultPollMs = 1_000
 
 /**
- * Calls `check` now and after each change in a folder, until it returns true. Returns a function that stops it.
+ * Calls `check` now, after each change in a folder and in intervals, until it returns true. Returns a function that
+ * stops it.
  */
-export function watchFolder(folder: string, check: () => boolean): () => void {
+export function watchFolder(folder: string, check: () => boolean, pollMs = defaultPollMs): () => void {
   let watcher: FSWatcher | undefined
   const stop = (): void => {
     watcher?.close()

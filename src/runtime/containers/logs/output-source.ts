@@ -19,8 +19,11 @@ export interface SourceEvents {
   readonly onEnd: () => void
 }
 
-/** A writer of more bytes than the FIFO holds causes a notification only at its end. In ms. */
-const pollMs = 250
+/**
+ * A writer of more bytes than the FIFO holds causes a notification only at its end: the source looks often for some
+ * time after output, and seldom else. In ms.
+ */
+const [pollMs, idlePollMs, activeMs] = [250, 1_000, 5_000]
 
 /**
  * Output through a FIFO. Node cannot wait for a file without reading it, and what is in the memory of this process is
@@ -30,14 +33,24 @@ const pollMs = 250
 export function fifoSource(path: string, file: number, spool: Spool, { onReady }: SourceEvents): OutputSource {
   const watcher: FSWatcher = watch(path, { persistent: false }, onReady)
   watcher.on('error', () => {})
-  const timer = setInterval(onReady, pollMs)
-  timer.unref()
+  let lastOutput = performance.now()
+  let timer: NodeJS.Timeout
+  const poll = (): void => {
+    const isActive = performance.now() - lastOutput < activeMs
+    timer = setTimeout(poll, isActive ? pollMs : idlePollMs).unref()
+    onReady()
+  }
+  timer = setTimeout(poll, pollMs).unref()
   return {
-    fill: () => spool.fill(file),
+    fill() {
+      const bytes = spool.fill(file)
+      if (bytes > 0) lastOutput = performance.now()
+      return bytes
+    },
     pause() {},
     resume() {},
     close() {
-      clearInterval(timer)
+      clearTimeout(timer)
       watcher.close()
       closeSync(file)
     },
