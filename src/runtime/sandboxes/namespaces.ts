@@ -83,7 +83,7 @@ while [ $# -gt 0 ]; do
 done
 `
 
-/** Root of the machine sets host name and sysctls, as the pod may not. A process of many threads cannot join the users. */
+/** Root of the machine sets host name and sysctls, as the pod may not. Processes with threads cannot join the users. */
 async function createForUsers(
   file: string,
   held: ReadonlyMap<NamespaceKind, string>,
