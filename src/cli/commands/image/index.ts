@@ -1,5 +1,6 @@
 /** `t8s image`: the images of the embedded runtime. Each command loads its modules when it runs. */
 import { Command } from 'commander'
+import { buildCommand } from './build.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 import { listCommand } from './list.ts'
@@ -9,6 +10,7 @@ import { serveCommand } from './serve.ts'
 
 const examples = `
 Examples:
+  t8s image build -t app:1 .                    from the Dockerfile of this folder
   t8s image pull busybox
   t8s image list
   t8s image export busybox -o busybox.tar       docker load and ctr images import read it, too
@@ -19,9 +21,10 @@ Pulls use the logins of docker login.`
 
 export function imageCommand(): Command {
   const image = new Command('image')
-    .description('pull, list, remove, import, export and serve container images')
+    .description('build, pull, list, remove, import, export and serve container images')
     .addHelpText('after', examples)
   for (const command of [
+    buildCommand(),
     pullCommand(),
     listCommand(),
     removeCommand(),

@@ -13,7 +13,7 @@ import { canceled } from '../registry/http-exchange.ts'
 import type { ImageStore } from '../store/image-store.ts'
 import { ownName } from '../store/leases.ts'
 import { layerPath } from '../store/store-paths.ts'
-import type { StoredImage, StoredLayer } from '../stored-image.ts'
+import type { StoredLayer } from '../stored-image.ts'
 import { type LowerLayer, layerStates } from './layer-paths.ts'
 import type { LayerFormat, LayerLimits } from './layer-writer.ts'
 import { UnpackPool } from './unpack-pool.ts'
@@ -56,10 +56,10 @@ export class LayerStore {
   }
 
   /**
-   * Unpacks the missing layers of an image, several at a time, and returns the folders of all, the lowest first. Hold a
-   * lease on the chain IDs. Rejects with an ImageError if a layer is damaged.
+   * Unpacks the missing layers of an image, several at a time, and returns the folders of all, the lowest first. Hold
+   * a lease on the chain IDs. Rejects with an ImageError if a layer is damaged.
    */
-  async ensure({ layers }: StoredImage, signal?: AbortSignal): Promise<string[]> {
+  async ensure(layers: readonly StoredLayer[], signal?: AbortSignal): Promise<string[]> {
     const started = layers.map((layer, i) => this.#ensureLayer(layer, layers.slice(0, i), signal))
     const results = await Promise.allSettled(started)
     // The failure of a lower layer is the cause of those above it.

@@ -24,6 +24,7 @@ import {
 import { corruptContent } from '../image-error.ts'
 import { bytesOf, type TarEntry, textOfBytes } from '../tar/tar-entry.ts'
 import type { TarHandler } from '../tar/tar-reader.ts'
+import { isForeignAttribute } from './foreign-attributes.ts'
 import { isWhiteout, LayerPaths, type LowerFile, type LowerLayer, nativePath, partsOf, statOf } from './layer-paths.ts'
 import { linuxCalls } from './linux-calls.ts'
 
@@ -55,10 +56,6 @@ const opaqueMarker = '.wh..wh..opq'
 const metaPrefix = '.wh..wh.'
 
 const kinds = { character: 0o020000, block: 0o060000, fifo: 0o010000 } as const
-
-/** Attributes of overlayfs and security modules are the host's: a layer must not point anywhere with them. */
-const foreignAttribute =
-  /^(?:trusted\.|system\.(?!posix_acl_)|user\.(?:overlay|fuseoverlayfs)\.|security\.(?!capability$))/
 
 export class LayerWriter implements TarHandler {
   readonly #options: LayerWriterOptions
@@ -291,7 +288,7 @@ export class LayerWriter implements TarHandler {
 
   #setAttributes(path: string, { xattrs, name }: TarEntry): void {
     for (const [attribute, value] of xattrs)
-      if (!foreignAttribute.test(attribute))
+      if (!isForeignAttribute(attribute))
         try {
           linuxCalls().setAttribute(path, attribute, value)
         } catch (error) {

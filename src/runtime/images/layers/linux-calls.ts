@@ -1,10 +1,12 @@
 /** System calls that Node lacks, for files of layers. Loaded when the first layer needs them. */
-import { cLibrary } from '../../../lib/linux/c-library.ts'
+import { cLibrary, ignoreErrors } from '../../../lib/linux/c-library.ts'
 import { bytesOf } from '../tar/tar-entry.ts'
 
 export interface LinuxCalls {
   /** Sets an extended attribute; does not follow a symbolic link. `path` is a byte string. */
   setAttribute(path: string, name: string, value: Buffer): void
+  /** All extended attributes by name; does not follow a symbolic link. Empty where they are not supported. */
+  attributes(path: string): Map<string, Buffer>
   /** Creates a device, a FIFO or a whiteout; `mode` has its type (S_IFCHR …). */
   makeNode(path: string, mode: number, major: number, minor: number): void
   /** Sets the times of access and change; does not follow a symbolic link. */
@@ -24,6 +26,14 @@ function load(): LinuxCalls {
   const setAttribute = declare<[path: Buffer, name: Buffer, value: Buffer, size: number, flags: number]>(
     'int lsetxattr(void *path, void *name, void *value, size_t size, int flags)',
   )
+  const listAttributes = declare<[path: Buffer, list: Buffer, size: number]>(
+    'long llistxattr(void *path, void *list, size_t size)',
+  )
+  const getAttribute = declare<[path: Buffer, name: Buffer, value: Buffer, size: number]>(
+    'long lgetxattr(void *path, void *name, void *value, size_t size)',
+  )
+  // The kernel's limit of names together, and of a value.
+  const [names, value] = [Buffer.alloc(1 << 16), Buffer.alloc(1 << 16)]
   const makeNode = declare<[path: Buffer, mode: number, device: number]>(
     'int mknod(void *path, uint32_t mode, uint64_t device)',
   )
@@ -33,6 +43,21 @@ function load(): LinuxCalls {
   return {
     setAttribute(path, name, value) {
       check(`lsetxattr '${path}'`, setAttribute(terminated(path), terminated(name), value, value.length, 0))
+    },
+    attributes(path) {
+      let length = 0
+      try {
+        length = check(`llistxattr '${path}'`, listAttributes(terminated(path), names, names.length))
+      } catch (error) {
+        ignoreErrors(error, 'ENOTSUP', 'EOPNOTSUPP')
+      }
+      const found = names.toString('latin1', 0, length).split('\0').filter(Boolean)
+      return new Map(
+        found.map((name) => {
+          const size = getAttribute(terminated(path), terminated(name), value, value.length)
+          return [name, Buffer.from(value.subarray(0, check(`lgetxattr '${path}'`, size)))]
+        }),
+      )
     },
     makeNode(path, mode, major, minor) {
       check(`mknod '${path}'`, makeNode(terminated(path), mode, deviceOf(major, minor)))

@@ -15,11 +15,11 @@ import { ownName } from '../store/leases.ts'
 import { readSnapshot, recordFile, type SnapshotRecord, snapshotIds } from '../store/snapshot-records.ts'
 import { withStoreLock } from '../store/store-lock.ts'
 import { type StoreUsage, usageOf } from '../store/usage.ts'
-import type { StoredImage } from '../stored-image.ts'
+import type { StoredImage, StoredLayer } from '../stored-image.ts'
 import { isMountPoint, mountAt, unmountAt } from './linux-mounts.ts'
 import { canMapUsers, mountMapped } from './mapped-mounts.ts'
 import { chooseDriver, type DriverName, formatOf, rootMount } from './snapshot-driver.ts'
-import type { RootMount, SnapshotOptions, Snapshots } from './snapshots.ts'
+import type { ImageLayers, RootMount, SnapshotOptions, Snapshots } from './snapshots.ts'
 
 const run = promisify(execFile)
 
@@ -47,13 +47,13 @@ export class LayeredSnapshots implements Snapshots {
 
   /** Unpacks the layers of an image, so that a container starts without waiting. */
   async unpack(image: StoredImage, signal?: AbortSignal): Promise<void> {
-    await this.#withLayers(image, signal, async () => {})
+    await this.#withLayers(image.layers, signal, async () => {})
   }
 
-  async prepare(id: string, image: StoredImage, { isReadOnly = false, signal }: SnapshotOptions = {}): Promise<void> {
+  async prepare(id: string, image: ImageLayers, { isReadOnly = false, signal }: SnapshotOptions = {}): Promise<void> {
     const folder = this.#folder(id)
     if (existsSync(folder)) return
-    await this.#withLayers(image, signal, async (layers) => {
+    await this.#withLayers(image.layers, signal, async (layers) => {
       const { unfinished, snapshots } = this.#store.paths
       const fresh = join(unfinished, `${ownName()}.${randomBytes(6).toString('hex')}`)
       const path = (name: string): string => join(fresh, name)
@@ -70,6 +70,24 @@ export class LayeredSnapshots implements Snapshots {
       mkdirSync(snapshots, { recursive: true, mode: 0o711 })
       renameSync(fresh, folder)
     })
+  }
+
+  /** Calls `use` with a folder that has the files of all layers, and removes it afterwards. */
+  async view<Result>(id: string, image: ImageLayers, use: (root: string) => Promise<Result>): Promise<Result> {
+    const top = image.layers.at(-1)
+    // Complete copies need no mount, which only root could make.
+    if (this.driver === 'copy' && top) return this.#withLayers(image.layers, undefined, (all) => use(all.at(-1)!))
+    try {
+      await this.prepare(id, image, { isReadOnly: true })
+      return await use(top ? await this.mount(id) : join(this.#folder(id), 'empty'))
+    } finally {
+      await this.remove(id)
+    }
+  }
+
+  /** The folder with the changes of a container: in the form of overlayfs, unless the driver is `copy`. */
+  changes(id: string): string {
+    return join(this.#folder(id), this.driver === 'copy' ? 'copy' : 'upper')
   }
 
   mounts(id: string): readonly RootMount[] {
@@ -136,8 +154,7 @@ export class LayeredSnapshots implements Snapshots {
   }
 
   usage(id: string): Promise<StoreUsage> {
-    const folder = this.#folder(id)
-    return usageOf([join(folder, this.driver === 'copy' ? 'copy' : 'upper')])
+    return usageOf([this.changes(id)])
   }
 
   async remove(id: string): Promise<void> {
@@ -153,15 +170,15 @@ export class LayeredSnapshots implements Snapshots {
   }
 
   /** Layers are leased until a snapshot records that it needs them. */
-  async #withLayers(
-    image: StoredImage,
+  async #withLayers<Result>(
+    layers: readonly StoredLayer[],
     signal: AbortSignal | undefined,
-    use: (layers: readonly string[]) => Promise<void>,
-  ): Promise<void> {
+    use: (folders: readonly string[]) => Promise<Result>,
+  ): Promise<Result> {
     const lease = this.#store.lease()
     try {
-      await lease.add(image.layers.flatMap(({ chainId, digest }) => [chainId, digest]))
-      await use(await this.#layers.ensure(image, signal))
+      await lease.add(layers.flatMap(({ chainId, digest }) => [chainId, digest]))
+      return await use(await this.#layers.ensure(layers, signal))
     } finally {
       lease.release()
     }

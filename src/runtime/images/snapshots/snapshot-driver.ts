@@ -38,7 +38,7 @@ export function rootMount(driver: DriverName, { layers, upper, work, copy, empty
   if (driver === 'fuse-overlayfs') return { type: 'fuse.fuse-overlayfs', source: 'overlay', options: folders }
   const options = [
     ...(hasIndex() ? ['index=off'] : []),
-    ...(driver === 'user-overlay' ? ['userxattr'] : []),
+    ...(driver === 'user-overlay' ? ['userxattr'] : disabledFeatures()),
     ...folders,
   ]
   return { type: 'overlay', source: 'overlay', options: upper ? options : ['ro', ...options] }
@@ -47,7 +47,16 @@ export function rootMount(driver: DriverName, { layers, upper, work, copy, empty
 const escaped = (path: string): string => path.replace(/[\\:,]/g, '\\$&')
 
 /** With an index, a folder for changes could not be mounted again after its layers were unpacked once more. */
-const hasIndex = (): boolean => existsSync('/sys/module/overlay/parameters/index')
+const hasIndex = (): boolean => parameterOf('index') !== ''
+
+/** With them, the folder for changes has files without content, and folders without files: it would be no layer. */
+const disabledFeatures = (): string[] =>
+  ['redirect_dir', 'metacopy'].filter((name) => parameterOf(name) === 'Y').map((name) => `${name}=off`)
+
+function parameterOf(name: string): string {
+  const file = `/sys/module/overlay/parameters/${name}`
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+}
 
 /** Tries the drivers in the store's folder and returns the best one that works. */
 export async function chooseDriver(paths: StorePaths): Promise<DriverName> {

@@ -11,6 +11,9 @@ export interface RootMount {
   readonly options: readonly string[]
 }
 
+/** The part of an image that root file systems are made of. */
+export type ImageLayers = Pick<StoredImage, 'id' | 'layers'>
+
 export interface SnapshotOptions {
   /** Without a folder for changes, as for image volumes. Default: false. */
   readonly isReadOnly?: boolean
@@ -23,7 +26,7 @@ export interface Snapshots {
    * Creates the root file system of a container, and unpacks the missing layers of the image. Does nothing if it
    * exists. Its layers remain, even if the image is removed.
    */
-  prepare(id: string, image: StoredImage, options?: SnapshotOptions): Promise<void>
+  prepare(id: string, image: ImageLayers, options?: SnapshotOptions): Promise<void>
   /** The mounts that make the root file system, for a runtime that mounts in a namespace of its own. */
   mounts(id: string): readonly RootMount[]
   /**

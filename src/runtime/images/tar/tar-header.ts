@@ -79,3 +79,6 @@ export function sparseParts(block: Buffer, start: number, count: number): Sparse
   }
   return parts
 }
+
+/** True for a block that begins an archive. */
+export const isArchiveHeader = (block: Buffer): boolean => !isZero(block) && hasChecksum(block)
