@@ -2,6 +2,7 @@
 import { release } from 'node:os'
 import type { Node } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { isInUserNamespace } from '../../lib/linux/user-namespace.ts'
 import { wholeValue } from '../../machinery/values/quantity.ts'
 import type { PodEvent } from '../../node/pods/pod-types.ts'
 import { type FieldSources, fieldValue, resourceValue } from '../environment/field-values.ts'
@@ -55,7 +56,8 @@ export async function kubeletVolumes(options: KubeletVolumesOptions): Promise<Po
     certificates,
     fields: podFields(options),
     allocatableMemory: () => wholeValue(node().status?.allocatable?.memory ?? '0'),
-    canDisableSwap: knowsNoSwap(release()),
+    // A user namespace may not use the option.
+    canDisableSwap: knowsNoSwap(release()) && !isInUserNamespace(),
   })
   return new PodVolumes({
     ...options,

@@ -1,6 +1,7 @@
 /** Chooses the executor of a runtime. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isInUserNamespace } from '../../lib/linux/user-namespace.ts'
 import type { Log } from '../../lib/log/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { Executor } from './executor.ts'
@@ -23,6 +24,8 @@ export async function findExecutor({ name, root, state, log }: ExecutorChoice): 
   if (name === 'shell') return new ShellExecutor(shellFolder)
   const create = (program: string): Promise<Executor> => OciExecutor.create({ program, root: join(state, 'oci') })
   if (name !== 'auto') return create(name)
+  // crun and runc need cgroups that the user may change, or flags for each kind of machine.
+  if (isInUserNamespace()) return new ShellExecutor(shellFolder)
   if (existsSync(shellFolder) && readdirSync(shellFolder).length > 0) {
     log('the executor is shell, since containers of an earlier start have it')
     return new ShellExecutor(shellFolder)

@@ -1,5 +1,6 @@
 /** The limits that the machine and the rights of this process set. */
 import { existsSync, readFileSync } from 'node:fs'
+import { isInUserNamespace } from '../../lib/linux/user-namespace.ts'
 import { availableCapabilities } from '../spec/capabilities.ts'
 
 export interface HostLimits {
@@ -10,7 +11,8 @@ export interface HostLimits {
 
 export const hostLimits = (): HostLimits => ({
   cgroupVersion: existsSync('/sys/fs/cgroup/cgroup.controllers') ? 2 : 1,
-  minOomScoreAdj: availableCapabilities().includes('CAP_SYS_RESOURCE')
-    ? undefined
-    : Number(readFileSync('/proc/self/oom_score_adj', 'utf8')),
+  minOomScoreAdj:
+    availableCapabilities().includes('CAP_SYS_RESOURCE') && !isInUserNamespace()
+      ? undefined
+      : Number(readFileSync('/proc/self/oom_score_adj', 'utf8')),
 })

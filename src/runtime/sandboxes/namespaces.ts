@@ -72,10 +72,10 @@ function writeSysctl(path: string, value: string): void {
   }
 }
 
-/** Arguments: the host name or '', then paths and values of sysctls. */
+/** Arguments: the host name or '', then paths and values of sysctls. Root of a user namespace cannot write the file. */
 const settings = `
 set -e
-if [ -n "$1" ]; then printf %s "$1" >/proc/sys/kernel/hostname; fi
+if [ -n "$1" ]; then { printf %s "$1" >/proc/sys/kernel/hostname; } 2>/dev/null || hostname "$1"; fi
 shift
 while [ $# -gt 0 ]; do
   printf %s "$2" >"/proc/sys/$1" || { echo "open /proc/sys/$1: cannot be written" >&2; exit 1; }

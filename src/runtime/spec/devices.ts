@@ -1,7 +1,8 @@
 /** Devices of containers: those that they name, or for privileged ones all of the host. */
-import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Device } from '#protobuf/cri-runtime_pb.js'
+import { isInUserNamespace } from '../../lib/linux/user-namespace.ts'
 import type { OciDevice, OciDeviceRule } from './oci-spec.ts'
 
 export interface ContainerDevices {
@@ -13,7 +14,8 @@ export interface ContainerDevices {
 const ownFolders: ReadonlySet<string> = new Set(['pts', 'shm', 'fd', 'mqueue', '.lxc', '.lxd-mounts', '.udev'])
 
 export function devicesOf(isPrivileged: boolean, requested: readonly Device[]): ContainerDevices {
-  if (isPrivileged) return { devices: devicesIn('/dev', '/dev', ownFolders), rules: [{ allow: true, access: 'rwm' }] }
+  if (isPrivileged)
+    return { devices: devicesIn('/dev', '/dev', ownFolders).filter(isUsable), rules: [{ allow: true, access: 'rwm' }] }
   const devices: OciDevice[] = []
   const rules: OciDeviceRule[] = [{ allow: false, access: 'rwm' }]
   for (const { hostPath, containerPath, permissions } of requested) {
@@ -28,6 +30,17 @@ export function devicesOf(isPrivileged: boolean, requested: readonly Device[]): 
     }
   }
   return { devices, rules }
+}
+
+/** Root of a user namespace can use what its user can. */
+function isUsable({ path }: OciDevice): boolean {
+  if (!isInUserNamespace()) return true
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function devicesIn(folder: string, inContainer: string, skipped: ReadonlySet<string> = new Set()): OciDevice[] {

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { messageOf } from '../../../lib/message-of.ts'
 import { type CgroupTree, codeOf } from '../../../node/cgroups/tree/cgroup-tree.ts'
+import { CgroupTreeV1 } from '../../../node/cgroups/tree/cgroup-tree-v1.ts'
 import { hugePageName } from '../../../node/cgroups/tree/cgroup-values.ts'
 import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { type CgroupDriver, nameOf } from '../../cgroups/cgroup-names.ts'
@@ -33,7 +34,7 @@ export const cgroups = component({
     const found = findCgroups()
     checkMachine(parts, found)
     const managed = driver === 'systemd' ? new SystemdTree(found) : found
-    const tree = cgroupsPerQOS ? limitNode(parts, managed, driver, lifetime) : undefined
+    const tree = cgroupsPerQOS && !isEmpty(found) ? limitNode(parts, managed, driver, lifetime) : undefined
     const pageSizes = hugePageSizes()
     const cgroups = new PodCgroups({
       tree,
@@ -59,6 +60,9 @@ export const cgroups = component({
     return { cgroups, nodeResources: nodeResources(parts, found, cgroups.rootPath, pageSizes) }
   },
 })
+
+/** True in a user namespace without cgroups. */
+const isEmpty = (tree: CgroupTree): boolean => tree instanceof CgroupTreeV1 && tree.isEmpty
 
 type Sources = Pick<KubeletParts, 'options' | 'recorder' | 'machine' | 'node' | 'schedule'>
 

@@ -31,6 +31,11 @@ export class CgroupTreeV1 implements CgroupTree {
     this.#unified = unified
   }
 
+  /** True if no hierarchy is mounted, so that nothing has an effect. */
+  get isEmpty(): boolean {
+    return this.#mounts.size === 0
+  }
+
   missing(path: string): readonly string[] {
     return needed.flatMap((controller) => {
       const folder = this.#folder(controller, path)

@@ -116,6 +116,8 @@ test('cgroups are found by their mounts: v1 with v2 beside it is v1', () => {
   ]
   assert.equal(findCgroups([...v1Mounts, v2Mount].join('\n')).version, 1)
   assert.throws(() => findCgroups(v1Mounts[0]), /failed to find cgroup mounts/)
+  const hidden = [...v1Mounts, '90 80 0:90 / /sys rw - sysfs sysfs rw', v2Mount]
+  assert.equal(findCgroups(hidden.join('\n')).version, 2)
 })
 
 test('the cgroup v2 of this machine is made and removed', {

@@ -1,5 +1,6 @@
 /** Finds how this machine mounts its cgroups: v1, v2, or v1 with v2 beside it (hybrid). */
 import { readFileSync } from 'node:fs'
+import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
 import { CgroupTreeV1 } from './cgroup-tree-v1.ts'
 import { CgroupTreeV2 } from './cgroup-tree-v2.ts'
 
@@ -20,7 +21,9 @@ const controllerNames = new Set([
   'misc',
 ])
 
-/** Throws an Error if no cgroups are mounted. `mountInfo` is the text of `/proc/self/mountinfo`. */
+/**
+ * A tree without hierarchies, whose limits have no effect, if a user namespace has none. Throws an Error if no cgroups
+ * are mounted otherwise. `mountInfo` is the text of `/proc/self/mountinfo`. */
 export function findCgroups(mountInfo = readFileSync('/proc/self/mountinfo', 'utf8')): CgroupTreeV1 | CgroupTreeV2 {
   const controllers = new Map<string, string>()
   let unified: string | undefined
@@ -28,6 +31,11 @@ export function findCgroups(mountInfo = readFileSync('/proc/self/mountinfo', 'ut
     const [before = '', after = ''] = line.split(' - ')
     const mountPoint = before.split(' ')[4] ?? ''
     const [type, , options = ''] = after.split(' ')
+    // A sysfs that a user namespace mounts hides the machine's cgroups.
+    if (type === 'sysfs' && mountPoint === '/sys') {
+      controllers.clear()
+      unified = undefined
+    }
     if (type === 'cgroup2') unified ??= mountPoint
     if (type !== 'cgroup') continue
     for (const option of options.split(',')) {
@@ -41,5 +49,6 @@ export function findCgroups(mountInfo = readFileSync('/proc/self/mountinfo', 'ut
   }
   if (controllers.has('memory') || controllers.has('cpu')) return new CgroupTreeV1(controllers, unified)
   if (unified !== undefined) return new CgroupTreeV2(unified)
+  if (isInUserNamespace()) return new CgroupTreeV1(new Map(), undefined)
   throw new Error('failed to find cgroup mounts: mount cgroup2 at /sys/fs/cgroup')
 }

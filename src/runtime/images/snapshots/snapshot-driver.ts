@@ -1,6 +1,7 @@
 /** Ways to put layers on top of each other, by what this machine can do. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
 import type { LayerFormat } from '../layers/layer-writer.ts'
 import type { StorePaths } from '../store/store-paths.ts'
 import { mountAt, unmountAt } from './linux-mounts.ts'
@@ -60,15 +61,12 @@ function parameterOf(name: string): string {
 
 /** Tries the drivers in the store's folder and returns the best one that works. */
 export async function chooseDriver(paths: StorePaths): Promise<DriverName> {
-  const candidates: readonly DriverName[] = isInitialUserNamespace()
-    ? ['overlay', 'user-overlay', 'fuse-overlayfs']
-    : ['user-overlay', 'fuse-overlayfs']
+  const candidates: readonly DriverName[] = isInUserNamespace()
+    ? ['user-overlay', 'fuse-overlayfs']
+    : ['overlay', 'user-overlay', 'fuse-overlayfs']
   for (const driver of candidates) if (await works(driver, paths)) return driver
   return 'copy'
 }
-
-const isInitialUserNamespace = (): boolean =>
-  /^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'utf8'))
 
 async function works(driver: DriverName, { root }: StorePaths): Promise<boolean> {
   mkdirSync(root, { recursive: true, mode: 0o700 })

@@ -7,7 +7,7 @@ export interface MemoryFoldersOptions {
   readonly mounter: Mounter
   /** The memory of the node that pods may use, in bytes. */
   readonly allocatableMemory: () => bigint
-  /** True if the kernel knows the option `noswap` (since 6.4). */
+  /** True if the kernel knows the option `noswap` (since 6.4), and this process may use it. */
   readonly canDisableSwap: boolean
 }
 

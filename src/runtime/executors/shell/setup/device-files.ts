@@ -1,9 +1,11 @@
 /** Files of a container's `/dev`: those that every program expects, and devices of the host. */
+import { readFileSync } from 'node:fs'
+import { isInUserNamespace } from '../../../../lib/linux/user-namespace.ts'
 import type { OciDevice } from '../../../spec/oci-spec.ts'
 import type { ProgramWriter } from '../program/program-writer.ts'
 import { currentFolder } from './kernel-constants.ts'
 import { makeFile, makeFolders } from './mount-points.ts'
-import { moveTree } from './mount-trees.ts'
+import { moveTree, openTree } from './mount-trees.ts'
 
 const character = 0o020_000
 const block = 0o060_000
@@ -37,10 +39,42 @@ const links: Readonly<Record<string, string>> = {
   '/dev/core': '/proc/kcore',
 }
 
-/** `terminal` is a copy of the mount of the container's terminal. */
-export function mountDevices(writer: ProgramWriter, devices: readonly OciDevice[], terminal: number | undefined): void {
+/** A device of a container; in a user namespace, which makes none, with a copy of the mount of the machine's. */
+export interface OpenedDevice {
+  readonly device: OciDevice
+  readonly file: number | undefined
+}
+
+/** Before the root changes. */
+export function openDevices(writer: ProgramWriter, devices: readonly OciDevice[]): OpenedDevice[] {
   const named = new Set(devices.map(({ path }) => path))
-  for (const one of [...standard.filter(({ path }) => !named.has(path)), ...devices]) makeDevice(writer, one)
+  const isBound = isInUserNamespace()
+  return [...standard.filter(({ path }) => !named.has(path)), ...devices].map((device) => ({
+    device,
+    file: isBound ? openTree(writer, hostPathOf(device), { message: `cannot open device ${device.path}` }) : undefined,
+  }))
+}
+
+/** The kernel's own name of a device. */
+function hostPathOf({ path, type, major, minor }: OciDevice): string {
+  try {
+    const event = readFileSync(`/sys/dev/${type === 'b' ? 'block' : 'char'}/${major}:${minor}/uevent`, 'utf8')
+    return `/dev/${/^DEVNAME=(.+)$/m.exec(event)![1]!}`
+  } catch {
+    return path
+  }
+}
+
+/** `terminal` is a copy of the mount of the container's terminal. */
+export function mountDevices(
+  writer: ProgramWriter,
+  devices: readonly OpenedDevice[],
+  terminal: number | undefined,
+): void {
+  for (const { device, file } of devices) {
+    if (file === undefined) makeDevice(writer, device)
+    else bindDevice(writer, device, file)
+  }
   for (const [path, target] of Object.entries(links))
     writer.call('symlinkat', [target, currentFolder, path], { ignored: ['EEXIST'], message: `cannot make ${path}` })
   if (terminal === undefined) return
@@ -57,6 +91,11 @@ function makeDevice(writer: ProgramWriter, { path, type, major, minor, fileMode,
     ignored: ['EEXIST'],
   })
   if (uid !== 0 || gid !== 0) writer.call('fchownat', [currentFolder, path, uid, gid, 0], { message })
+}
+
+function bindDevice(writer: ProgramWriter, { path }: OciDevice, file: number): void {
+  makeFile(writer, path)
+  moveTree(writer, file, path, { message: `cannot mount device ${path}` })
 }
 
 /** As the kernel's `new_encode_dev`. */

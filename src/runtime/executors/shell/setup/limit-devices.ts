@@ -1,4 +1,5 @@
 /** Devices of a cgroup of v2, which has no files for them: a program of BPF decides. */
+import { isInUserNamespace } from '../../../../lib/linux/user-namespace.ts'
 import type { OciDeviceRule } from '../../../spec/oci-spec.ts'
 import { deviceProgram, isUnlimited } from '../cgroups/device-rules.ts'
 import type { ProgramWriter } from '../program/program-writer.ts'
@@ -13,7 +14,8 @@ const instructionBytes = 8
 
 /** Limits the devices of a cgroup by its folder. */
 export function limitDevices(writer: ProgramWriter, rules: readonly OciDeviceRule[], folder: string): void {
-  if (isUnlimited(rules)) return
+  // The kernel allows it to root of the machine only; a user namespace has no devices but those that are mounted.
+  if (isUnlimited(rules) || isInUserNamespace()) return
   const message = 'cannot limit the devices of the cgroup'
   const instructions = deviceProgram(rules)
   const load = Buffer.alloc(attributeBytes)

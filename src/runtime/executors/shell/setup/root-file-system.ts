@@ -7,7 +7,7 @@ import { relative } from 'node:path'
 import type { OciMount, OciSpec } from '../../../spec/oci-spec.ts'
 import { resolveInRoot } from '../../../spec/root-files.ts'
 import type { ProgramWriter } from '../program/program-writer.ts'
-import { mountDevices } from './device-files.ts'
+import { mountDevices, openDevices } from './device-files.ts'
 import { hidePaths, openMasks, protectPaths } from './hidden-paths.ts'
 import { currentFolder, mountFlags } from './kernel-constants.ts'
 import { mountCallOf, propagationOf, treeAttributesOf } from './mount-options.ts'
@@ -39,7 +39,9 @@ export function setUpRoot(writer: ProgramWriter, spec: OciSpec, cgroups: readonl
   const shownTrees = shown.map((one) => openCgroup(writer, one))
   const masks = openMasks(writer, linux.maskedPaths.length)
   const terminal = process.terminal ? openTerminal(writer) : undefined
-  changeRoot(writer, root.path)
+  const hasDevices = mounts.some(({ destination, type }) => destination === '/dev' && type === 'tmpfs')
+  const devices = hasDevices ? openDevices(writer, linux.devices) : []
+  const removeOld = changeRoot(writer, root.path)
   writer.call('umask', [0])
   for (const mount of mounts) {
     const target = targetOf(root.path, mount.destination)
@@ -48,8 +50,8 @@ export function setUpRoot(writer: ProgramWriter, spec: OciSpec, cgroups: readonl
     else if (mount.type === 'cgroup') mountCgroups(writer, mount, target, shown, shownTrees)
     else mountFileSystem(writer, mount, target)
   }
-  if (mounts.some(({ destination, type }) => destination === '/dev' && type === 'tmpfs'))
-    mountDevices(writer, linux.devices, terminal)
+  removeOld()
+  if (hasDevices) mountDevices(writer, devices, terminal)
   hidePaths(writer, linux.maskedPaths, masks)
   protectPaths(writer, linux.readonlyPaths)
   if (root.readonly)
@@ -89,8 +91,11 @@ function openTerminal(writer: ProgramWriter): number {
   return openTree(writer, path, { message: 'cannot open the terminal' })
 }
 
-/** Nothing of the host remains, and no mount here reaches the host. */
-function changeRoot(writer: ProgramWriter, path: string): void {
+/**
+ * No mount here reaches the host. Absolute paths are those of the container; the returned function removes the host's,
+ * since a user namespace mounts proc and sysfs only while it has others.
+ */
+function changeRoot(writer: ProgramWriter, path: string): () => void {
   const message = `cannot change to the root file system ${path}`
   const { bind, recursive: all, private: isPrivate, slave } = mountFlags
   writer.call('mount', [0, '/', 0, slave | all, 0], { message })
@@ -98,8 +103,10 @@ function changeRoot(writer: ProgramWriter, path: string): void {
   writer.call('mount', [0, path, 0, isPrivate | all, 0], { message })
   writer.call('chdir', [path], { message })
   writer.call('pivot_root', ['.', '.'], { message })
-  writer.call('umount2', ['.', detach], { message })
-  writer.call('chdir', ['/'], { message })
+  return () => {
+    writer.call('umount2', ['.', detach], { message })
+    writer.call('chdir', ['/'], { message })
+  }
 }
 
 /** Links of the image are followed inside of the root. */
