@@ -174,7 +174,12 @@ function testRefusals(started: () => NodeRuntime): void {
       return stderr
     }
     assert.equal(
-      refusal([], 'setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', join(repository, 't8s')]),
+      refusal(['--container-runtime-endpoint', nodeRuntime.endpoint], 'setpriv', [
+        '--reuid=65534',
+        '--regid=65534',
+        '--clear-groups',
+        join(repository, 't8s'),
+      ]),
       't8s: a real node needs root, for the cgroups and mounts of pods: use sudo, or leave out --node-type=real for ' +
         'simulated nodes\n',
     )

@@ -14,8 +14,7 @@ export interface RealNodeFlags {
 export const realNodeFlags = (): readonly Option[] => [
   new Option(
     '--node-type <TYPE>',
-    'real makes this machine a node that runs pods (Linux and root); --nodes adds simulated ones ' +
-      '(docs/real-nodes.md)',
+    'real makes this machine a node that runs pods (Linux); --nodes adds simulated ones (docs/real-nodes.md)',
   )
     .choices(['simulated', 'real'])
     .default('simulated'),

@@ -25,6 +25,6 @@ export function embeddedRuntime(folder: string): EmbeddedRuntime {
     endpoint: `unix://${join(state, 'runtime.sock')}`,
     root: join(folder, 'runtime'),
     state,
-    imageRoot: process.env.T8S_IMAGE_ROOT || defaultImageRoot,
+    imageRoot: process.env.T8S_IMAGE_ROOT || defaultImageRoot(),
   }
 }

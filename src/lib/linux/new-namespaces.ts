@@ -35,6 +35,15 @@ export function createHeldNamespaces(files: ReadonlyMap<NamespaceKind, string>, 
   }
 }
 
+let sethostname: ((name: string, length: number) => number) | undefined
+
+/** Sets the host name in the UTS namespace of this thread. Its file in `/proc` belongs to root of the machine. */
+export function setHostName(name: string): void {
+  const { check, declare } = cLibrary()
+  sethostname ??= declare<[name: string, length: number]>('int sethostname(const char *name, size_t length)')
+  check('sethostname', sethostname(name, Buffer.byteLength(name)))
+}
+
 function hold(files: ReadonlyMap<NamespaceKind, string>): void {
   const { mount, unmount } = mountCalls()
   try {

@@ -1,11 +1,14 @@
 /** Connects pods by plug-ins or by the bridge of our own, and disconnects each by the one that connected it. */
 import { existsSync } from 'node:fs'
+import { isInUserNamespace } from '../../lib/linux/user-namespace.ts'
 import type { Log } from '../../lib/log/log.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { PodPorts } from '../rootless/ports/pod-ports.ts'
+import { socketFolder } from '../rootless/socket-folder.ts'
 import { BridgeConnector } from './bridge/bridge-connector.ts'
 import { NetworkThread } from './bridge/network-thread.ts'
 import type { ConnectorName, NetworkMode } from './network-mode.ts'
-import type { NetworkResult } from './network-result.ts'
+import { addressesOf, type NetworkResult } from './network-result.ts'
 import { CniPlugins } from './plugins/cni-plugins.ts'
 import type { ConnectedPod, PodConnector } from './pod-connector.ts'
 
@@ -33,6 +36,8 @@ export class PodConnections {
   readonly #thread = new NetworkThread()
   readonly #plugins: CniPlugins
   readonly #bridge: BridgeConnector
+  /** The ports of the machine; undefined if this process has the machine's network. */
+  readonly #ports: PodPorts | undefined
   readonly #log: Log
 
   constructor(
@@ -42,13 +47,16 @@ export class PodConnections {
     this.#mode = mode
     this.#plugins = new CniPlugins({ configFolder, pluginFolders })
     this.#bridge = new BridgeConnector({ thread: this.#thread, bridge, podCidr, root, state })
+    const folder = socketFolder()
+    this.#ports = folder === undefined ? undefined : new PodPorts(folder)
     this.#log = log
   }
 
   /** The connector of the next pod. */
   get connector(): ConnectorName {
     if (this.#mode !== 'auto') return this.#mode
-    return this.#plugins.isConfigured ? 'cni' : 'builtin'
+    // Plug-ins of the machine are configured for its root.
+    return this.#plugins.isConfigured && !isInUserNamespace() ? 'cni' : 'builtin'
   }
 
   /** The reason why pods cannot be connected; undefined if they can. */
@@ -64,11 +72,19 @@ export class PodConnections {
   /** Connects a pod. Rejects, with everything undone, if that fails. */
   async connect(connector: ConnectorName, pod: ConnectedPod): Promise<NetworkResult> {
     if (connector === 'cni') await this.#thread.run({ kind: 'loopback', namespaceFile: pod.namespaceFile })
-    return this.#named(connector).connect(pod)
+    const result = await this.#named(connector).connect(pod)
+    try {
+      await this.#ports?.open(pod.id, addressesOf(result)[0] ?? '', pod.portMappings)
+      return result
+    } catch (error) {
+      await this.disconnect(connector, pod, result)
+      throw error
+    }
   }
 
   /** Disconnects a pod. Does nothing for one that is not connected. */
   disconnect(connector: ConnectorName, pod: ConnectedPod, result: NetworkResult | undefined): Promise<void> {
+    this.#ports?.close(pod.id)
     return this.#named(connector).disconnect(pod, result)
   }
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountCalls } from '../../lib/linux/mount-calls.ts'
-import { createHeldNamespaces, type NamespaceKind } from '../../lib/linux/new-namespaces.ts'
+import { createHeldNamespaces, type NamespaceKind, setHostName } from '../../lib/linux/new-namespaces.ts'
 import { succeed } from '../host/run-program.ts'
 import { createOwnedNamespaces, type UserMappings } from './user-namespace.ts'
 
@@ -54,7 +54,7 @@ export async function createNamespaces(
   if (users) await createForUsers(files.user, held, users, host, sysctls)
   else if (held.size > 0)
     createHeldNamespaces(held, () => {
-      if (host) writeFileSync('/proc/sys/kernel/hostname', host)
+      if (host) setHostName(host)
       for (const [name, value] of Object.entries(sysctls)) writeSysctl(sysctlPath(name), value)
     })
   if (wanted.ipc) {

@@ -8,7 +8,7 @@ export interface StoreFlags {
 }
 
 export const imageRootOption = (): Option =>
-  new Option('--image-root <DIR>', 'the folder of images').env('T8S_IMAGE_ROOT').default(defaultImageRoot)
+  new Option('--image-root <DIR>', 'the folder of images').env('T8S_IMAGE_ROOT').default(defaultImageRoot())
 
 /** Opens the store and calls `action`. Errors of images become messages. */
 export async function withStore({ imageRoot }: StoreFlags, action: (store: Store) => Promise<void>): Promise<void> {

@@ -3,7 +3,9 @@ import { Command, Option } from 'commander'
 import { standardLog } from '../../../lib/log/log.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type NetworkMode, networkModes } from '../../../runtime/network/network-mode.ts'
+import { dataFolders } from '../../../runtime/rootless/user-folders.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
+import { runsInNamespaces } from '../../running/without-root.ts'
 import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
 import { imageRootOption } from '../image/store-option.ts'
 
@@ -30,10 +32,11 @@ Examples:
   sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --executor shell`
 
 export function runtimeCommand(): Command {
+  const { data, runtime } = dataFolders()
   const command = new Command('runtime')
     .description('run containers for a kubelet, in place of containerd')
-    .option('--listen <endpoint>', 'the socket of the CRI server', 'unix:///run/typernetes/runtime.sock')
-    .option('--root <folder>', 'records and images, which survive a reboot', '/var/lib/typernetes/runtime')
+    .option('--listen <endpoint>', 'the socket of the CRI server', `unix://${runtime}/runtime.sock`)
+    .option('--root <folder>', 'records, which survive a reboot', `${data}/runtime`)
     .option('--state <folder>', 'files of running containers', '/run/typernetes/runtime')
     .addOption(imageRootOption())
     .option('--executor <name>', 'runs the containers: crun, runc, shell, or auto for the first that is usable', 'auto')
@@ -52,8 +55,9 @@ export function runtimeCommand(): Command {
 }
 
 async function runRuntime(flags: RuntimeFlags): Promise<void> {
-  const stopping = stopSignal()
   const log = standardLog('text')
+  if (await runsInNamespaces(log)) return
+  const stopping = stopSignal()
   const { startStandaloneRuntime } = await import('../../../runtime/standalone-runtime.ts')
   const runtime = await startStandaloneRuntime({
     endpoint: flags.listen,

@@ -15,6 +15,7 @@ import { simulatedNodes } from '../../flags/node-flags.ts'
 import { realNode } from '../../flags/real-node-flags.ts'
 import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
+import { publishedPort, runsInNamespaces } from '../../running/without-root.ts'
 
 /** The given flags of other programs. */
 type ComponentFlags = Required<Pick<ClusterOptions, 'apiServerFlags' | 'controllerFlags'>>
@@ -39,6 +40,8 @@ export function upCommand(): Command {
 }
 
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
+  const real = realNode(flags)
+  if (real && !real.containerRuntimeEndpoint && (await runsInNamespaces(print))) return
   const stopping = stopSignal()
   const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
     await Promise.all([
@@ -49,12 +52,12 @@ async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
       import('./cluster-access.ts'),
     ])
   const data = dataDirectoryPaths(flags.dataDir)
-  const real = realNode(flags)
   const nodes = { ...(await simulatedNodes(flags)), real }
   const format = await givenLogFormat(components.apiServerFlags)
   const errorLog = standardLog(format)
   const cluster = await startCluster({
     ...optionsOf(flags, components),
+    port: await publishedPort(flags.bindAddress, flags.securePort),
     ...readIdentity(flags, print),
     ...readFrontProxy(flags),
     storage: { directory: data.path, acceptDataLoss: flags.acceptDataLoss, notice: errorLog },
@@ -82,7 +85,6 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`)
 /** The options that are values of flags, or constant. */
 const optionsOf = (flags: UpFlags, { apiServerFlags, controllerFlags }: ComponentFlags): ClusterOptions => ({
   bindAddress: flags.bindAddress,
-  port: flags.securePort,
   runtimeConfig: flags.runtimeConfig,
   serviceClusterIpRange: flags.serviceClusterIpRange,
   controllers: flags.controllers.split(',').filter(Boolean),

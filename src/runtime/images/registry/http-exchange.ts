@@ -4,8 +4,11 @@
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { messageOf } from '../../../lib/message-of.ts'
+import { connectOutside } from '../../rootless/ports/connect-outside.ts'
 import { ImageError } from '../image-error.ts'
+import { isLoopback } from './registry-hosts.ts'
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
@@ -26,6 +29,15 @@ const defaultIdleMs = 30_000
 const maxRedirects = 10
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
+/** Registries on loopback addresses are those of the machine, also in a user namespace. */
+class PlainAgent extends HttpAgent {
+  override createConnection(...given: Parameters<HttpAgent['createConnection']>): Duplex | null | undefined {
+    const [{ host, port }] = given
+    const outside = isLoopback(host ?? '') ? connectOutside({ host: host!, port: Number(port) }) : undefined
+    return outside ?? super.createConnection(...given)
+  }
+}
+
 /** Connections to registries; `close` ends those that are idle. */
 export class HttpExchange {
   readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent }
@@ -33,7 +45,7 @@ export class HttpExchange {
 
   constructor({ ca, idleMs = defaultIdleMs }: ExchangeOptions = {}) {
     const common = { keepAlive: true, maxSockets: 8, proxyEnv: process.env }
-    this.#agents = { http: new HttpAgent(common), https: new HttpsAgent({ ...common, ...(ca && { ca }) }) }
+    this.#agents = { http: new PlainAgent(common), https: new HttpsAgent({ ...common, ...(ca && { ca }) }) }
     this.#idleMs = idleMs
   }
 

@@ -1,5 +1,5 @@
 /** Ways to put layers on top of each other, by what this machine can do. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
 import type { LayerFormat } from '../layers/layer-writer.ts'

@@ -1,0 +1,35 @@
+/** Commands that run containers, for users without root: in user namespaces. */
+import { listenError } from '../../cluster/listen-error.ts'
+import type { Log } from '../../lib/log/log.ts'
+import { socketFolder } from '../../runtime/rootless/socket-folder.ts'
+
+/**
+ * Runs this command in user namespaces, and sets the exit code. Resolves with false for root and in such namespaces,
+ * where the command has to run itself.
+ */
+export async function runsInNamespaces(log: Log): Promise<boolean> {
+  if (process.platform !== 'linux' || process.geteuid?.() === 0) {
+    if (socketFolder() !== undefined) (await import('../../runtime/rootless/inside.ts')).startInside()
+    return false
+  }
+  const { runInNamespaces } = await import('../../runtime/rootless/run-in-namespaces.ts')
+  process.exitCode = await runInNamespaces(log)
+  return true
+}
+
+/**
+ * Takes a port of the machine for a server that will listen on the same one in the namespaces. Resolves with the port,
+ * or with the given one if this process has the machine's network.
+ */
+export async function publishedPort(host: string, port: number): Promise<number> {
+  const folder = socketFolder()
+  if (folder === undefined) return port
+  const { publishPort } = await import('../../runtime/rootless/ports/publish-port.ts')
+  const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  try {
+    const published = await publishPort(folder, { host, port, target: { host: local, port: 0 } })
+    return published.port
+  } catch (error) {
+    throw listenError(error, host, port, '--secure-port')
+  }
+}
