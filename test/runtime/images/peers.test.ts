@@ -12,6 +12,7 @@ import { promisify } from 'node:util'
 import {
   exportArchive,
   ImagePuller,
+  ImagePusher,
   ImageStore,
   importArchive,
   LayeredSnapshots,
@@ -91,8 +92,8 @@ test('a read-only registry rejects pushes', { skip: missing('skopeo') }, async (
   assert.deepEqual(store.list(), [])
 })
 
-test("an image is pulled from Docker's registry", { skip: missing('skopeo', 'docker-registry') }, async (t) => {
-  const { path, store } = setUp(t)
+/** Starts Docker's registry in a folder. Resolves with its host. */
+async function startRegistry(t: TestContext, path: (name: string) => string): Promise<string> {
   const port = await freePort()
   writeFileSync(
     path('config.yml'),
@@ -105,11 +106,42 @@ test("an image is pulled from Docker's registry", { skip: missing('skopeo', 'doc
     assert.ok(tries < 600, 'the registry does not answer')
     await delay(100)
   }
+  return host
+}
+
+test("an image is pulled from Docker's registry", { skip: missing('skopeo', 'docker-registry') }, async (t) => {
+  const { path, store } = setUp(t)
+  const host = await startRegistry(t, path)
   await skopeo('copy', ...insecure, `oci-archive:${path('image.tar')}`, `docker://${host}/web:1`)
   const puller = new ImagePuller({ store })
   t.after(() => puller.close())
   assert.equal((await puller.pull(`${host}/web:1`)).layers.length, 2)
   await assert.rejects(puller.pull(`${host}/web:2`), { code: 'NotFound' })
+})
+
+test("an image is pushed to Docker's registry, and its blobs are mounted elsewhere", {
+  skip: missing('skopeo', 'docker-registry'),
+}, async (t) => {
+  const { path, store, other } = setUp(t)
+  const host = await startRegistry(t, path)
+  const [image] = await importArchive(store, path('image.tar'))
+  const pusher = new ImagePusher({ store })
+  const puller = new ImagePuller({ store: other })
+  t.after(() => {
+    pusher.close()
+    puller.close()
+  })
+  const pushed = await pusher.push('registry.test/web:1', `${host}/team/web:1`)
+  assert.deepEqual(pushed, { name: `${host}/team/web@${image?.manifest}`, presentBlobs: 0, uploadedBlobs: 3 })
+  assert.equal((await puller.pull(`${host}/team/web:1`)).id, image?.id)
+  const inspected = JSON.parse(await skopeo('inspect', '--tls-verify=false', `docker://${host}/team/web:1`))
+  assert.equal(inspected.Digest, image?.manifest)
+  // Names in the store show which repository of the registry has the blobs.
+  await store.tag('registry.test/web:1', `${host}/team/web:1`)
+  assert.deepEqual(
+    { ...(await pusher.push(`${host}/team/web:1`, `${host}/copy:1`)), name: '' },
+    { name: '', presentBlobs: 3, uploadedBlobs: 0 },
+  )
 })
 
 async function freePort(): Promise<number> {

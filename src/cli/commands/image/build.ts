@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
-import { type RegistryFlags, registrySettings, withRegistryOptions } from './registry-options.ts'
+import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from './registry-options.ts'
 import { imageRootOption, type Store, type StoreFlags, withStore } from './store-option.ts'
 
 interface BuildFlags extends StoreFlags, RegistryFlags {
@@ -35,8 +35,6 @@ Examples:
   t8s image build --rootfs ./root -t tools:1 --entrypoint '["/bin/tool"]' --env LANG=C
 
 Instructions RUN need root. SOURCE_DATE_EPOCH makes images that are equal byte by byte.`
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export function buildCommand(): Command {
   const command = new Command('build')

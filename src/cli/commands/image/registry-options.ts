@@ -6,7 +6,8 @@ export interface RegistryFlags {
   readonly mirror: readonly string[]
 }
 
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+/** Collects the values of an option that can be repeated. */
+export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export const withRegistryOptions = (command: Command): Command =>
   command

@@ -4,17 +4,18 @@
  */
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { messageOf } from '../../../lib/message-of.ts'
 import { connectOutside } from '../../rootless/ports/connect-outside.ts'
 import { ImageError } from '../image-error.ts'
 import { isLoopback } from './registry-hosts.ts'
 
 export interface ExchangeRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  /** A function opens the content of every attempt. */
+  readonly body?: string | Buffer | (() => Readable)
   readonly signal?: AbortSignal
 }
 
@@ -55,7 +56,7 @@ export class HttpExchange {
     for (let redirected = 0; ; redirected++) {
       const response = await this.#exchange({ ...request, url, headers })
       const { location } = response.headers
-      if (!redirects.has(response.statusCode ?? 0) || !location || request.method === 'POST') return response
+      if (!redirects.has(response.statusCode ?? 0) || !location || !isRead(request)) return response
       response.resume()
       if (redirected === maxRedirects) throw unavailable(request, 'too many redirects')
       const target = targetOf(request, url, location)
@@ -82,10 +83,19 @@ export class HttpExchange {
       sent.setTimeout(this.#idleMs, () => sent.destroy(new Error(`nothing received for ${this.#idleMs} ms`)))
       sent.on('error', fail)
       sent.on('response', resolve)
-      sent.end(body)
+      if (typeof body !== 'function') {
+        sent.end(body)
+        return
+      }
+      const content = body()
+      content.on('error', (error) => sent.destroy(error))
+      sent.on('close', () => content.destroy())
+      content.pipe(sent)
     })
   }
 }
+
+const isRead = ({ method }: ExchangeRequest): boolean => method === 'GET' || method === 'HEAD'
 
 function targetOf(request: ExchangeRequest, from: string, location: string): URL {
   const target = URL.parse(location, from)

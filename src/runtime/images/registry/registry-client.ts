@@ -4,8 +4,8 @@ import { type Digest, digestOf, isDigest } from '../formats/digest.ts'
 import { maxManifestBytes } from '../formats/manifest.ts'
 import { acceptedManifests } from '../formats/media-types.ts'
 import { corruptContent, ImageError } from '../image-error.ts'
-import type { Authorizer } from './authorizer.ts'
-import { type HttpExchange, readBody } from './http-exchange.ts'
+import type { AuthorizedExchange } from './authorized-exchange.ts'
+import { readBody } from './http-exchange.ts'
 import { registryError } from './registry-error.ts'
 import type { RegistryHost } from './registry-hosts.ts'
 
@@ -30,13 +30,11 @@ export interface BlobResponse {
 }
 
 export class RegistryClient {
-  readonly #exchange: HttpExchange
-  readonly #authorizer: Authorizer
+  readonly #exchange: AuthorizedExchange
   readonly repository: Repository
 
-  constructor(exchange: HttpExchange, authorizer: Authorizer, repository: Repository) {
+  constructor(exchange: AuthorizedExchange, repository: Repository) {
     this.#exchange = exchange
-    this.#authorizer = authorizer
     this.repository = repository
   }
 
@@ -85,24 +83,8 @@ export class RegistryClient {
     // Mirrors of several registries distinguish them by this parameter.
     const query = host.isMirror ? `?ns=${encodeURIComponent(registry)}` : ''
     const url = `${host.url}/${repository}/${path}${query}`
-    for (let attempt = 0; ; attempt++) {
-      const authorization = this.#authorizer.header(scope)
-      const response = await this.#exchange.send({
-        method: 'GET',
-        url,
-        headers: { 'user-agent': 't8s', ...headers, ...(authorization && { authorization }) },
-        signal,
-      })
-      if (response.statusCode === 200 || response.statusCode === 206) return response
-      const isAnswered =
-        response.statusCode === 401 &&
-        attempt < 2 &&
-        (await this.#authorizer.answer(response, scope, authorization, signal).catch((error: unknown) => {
-          response.resume()
-          throw error
-        }))
-      if (!isAnswered) throw await registryError(response, url, name)
-      response.resume()
-    }
+    const response = await this.#exchange.send({ method: 'GET', url, headers, scope, signal })
+    if (response.statusCode === 200 || response.statusCode === 206) return response
+    throw await registryError(response, { url, method: 'GET', name })
   }
 }

@@ -21,8 +21,18 @@ export class RegistryError extends ImageError {
   }
 }
 
-/** Reads the body of an error response. `name` is the complete name of the image or the digest of a blob. */
-export async function registryError(response: IncomingMessage, url: string, name: string): Promise<RegistryError> {
+export interface FailedRequest {
+  readonly url: string
+  readonly method: string
+  /** The complete name of the image, or the digest of a blob. */
+  readonly name: string
+}
+
+/** Reads the body of an error response. */
+export async function registryError(
+  response: IncomingMessage,
+  { url, method, name }: FailedRequest,
+): Promise<RegistryError> {
   const { statusCode = 0, statusMessage = '' } = response
   const details = await detailsOf(response)
   switch (statusCode) {
@@ -32,14 +42,15 @@ export async function registryError(response: IncomingMessage, url: string, name
     case 403:
       return new RegistryError(
         'Unknown',
-        `pull access denied, repository does not exist or may require authorization: ` +
-          `server message: ${details || 'authorization failed'}`,
+        `${method === 'GET' ? 'pull' : 'push'} access denied, repository does not exist or may require ` +
+          `authorization: server message: ${details || 'authorization failed'}`,
         response,
       )
     default:
       return new RegistryError(
         statusCode === 429 ? 'ResourceExhausted' : statusCode >= 500 ? 'Unavailable' : 'Unknown',
-        `unexpected status from GET request to ${url}: ${statusCode} ${statusMessage}${details && `\n${details}`}`,
+        `unexpected status from ${method} request to ${url}: ` +
+          `${statusCode} ${statusMessage}${details && `\n${details}`}`,
         response,
       )
   }

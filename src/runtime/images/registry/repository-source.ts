@@ -4,6 +4,7 @@ import { messageOf } from '../../../lib/message-of.ts'
 import { parseImageName } from '../../../node/images/image-name.ts'
 import type { Digest } from '../formats/digest.ts'
 import { ImageError, invalidReference } from '../image-error.ts'
+import { AuthorizedExchange } from './authorized-exchange.ts'
 import { Authorizer, type RegistryLogin } from './authorizer.ts'
 import type { HttpExchange } from './http-exchange.ts'
 import { type BlobResponse, type ReceivedManifest, RegistryClient } from './registry-client.ts'
@@ -58,7 +59,7 @@ export class RepositorySource {
     this.#clients = registryHosts(registry, settings).map((host) => {
       // A mirror must not see the login of the registry.
       const authorizer = new Authorizer({ exchange, login: host.isMirror ? undefined : login, now: () => Date.now() })
-      return new RegistryClient(exchange, authorizer, { host, registry, path })
+      return new RegistryClient(new AuthorizedExchange(exchange, authorizer), { host, registry, path })
     })
   }
 
