@@ -5,7 +5,7 @@ import { tortureCancel } from '../test/torture/cancel/run.ts'
 import { endTorture, snapshotRound, startTorture, tortureRound } from '../test/torture/round.ts'
 import { tortureRuntime } from '../test/torture/runtime/run.ts'
 
-const help = `npm run torture -- [store|api|runtime|--cancel] [flags]
+const help = `npm run torture -- [store|api|runtime|node|--cancel] [flags]
 
 store   kills a process that writes to a store, and checks that no acknowledged write is lost (default)
         --hours N       duration (default: 1)
@@ -23,6 +23,7 @@ runtime kills and restarts the container runtime under pods that write, run comm
         --kills N       number of kills (default: 50)
         --pods N        pods at a time (default: 20)
         --seed N        the random choices of an earlier run
+node    the same with t8s up and its real node, with pods of the API; its flags are those of runtime
 --cancel sends requests of every kind to a server whose webhooks, authorizers, aggregated APIs and kubelets are slow,
         hang, reset or respond incorrectly, with clients that cancel at random; then checks for traces in the server
         --minutes N     duration (default: 10)
@@ -58,6 +59,9 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
+const parts = ['store', 'api', 'runtime', 'node'] as const
+const isPart = (name: string): name is (typeof parts)[number] => (parts as readonly string[]).includes(name)
+
 function parsed() {
   try {
     return parseArgs({ options, allowPositionals: true })
@@ -70,8 +74,7 @@ const { values, positionals } = parsed()
 const [part = 'store', ...rest] = positionals
 const given = (name: Exclude<keyof typeof options, 'help' | 'cancel'>): number | undefined => number(name, values[name])
 if (values.help) console.log(help)
-else if (rest.length > 0 || (part !== 'store' && part !== 'api' && part !== 'runtime'))
-  fail(`unknown target ${positionals.join(' ')}`)
+else if (rest.length > 0 || !isPart(part)) fail(`unknown target ${positionals.join(' ')}`)
 else if (values.cancel) {
   if (positionals.length > 0) fail(`--cancel cannot be combined with ${part}`)
   const hasFault = await tortureCancel({
@@ -79,9 +82,14 @@ else if (values.cancel) {
     seed: given('seed') ?? Date.now() % 1_000_000,
   })
   process.exitCode = hasFault ? 1 : 0
-} else if (part === 'runtime') {
+} else if (part === 'runtime' || part === 'node') {
   const seed = given('seed') ?? Date.now() % 1_000_000
-  const hasFault = await tortureRuntime({ kills: given('kills') ?? 50, pods: given('pods') ?? 20, seed })
+  const hasFault = await tortureRuntime({
+    target: part,
+    kills: given('kills') ?? 50,
+    pods: given('pods') ?? 20,
+    seed,
+  })
   process.exitCode = hasFault ? 1 : 0
 } else if (part === 'api') {
   const rounds = given('rounds')
