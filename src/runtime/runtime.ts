@@ -1,9 +1,9 @@
 /** The container runtime: a CRI server on a unix socket, in place of containerd. */
 import { chmodSync, mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { ImageService } from '#protobuf/cri-images_pb.js'
-import { RuntimeService } from '#protobuf/cri-runtime_pb.js'
-import { type ServiceHandlers, SocketServer } from '../lib/grpc/socket-server.ts'
+import { join } from 'node:path'
+import type { ImageService } from '#protobuf/cri-images_pb.js'
+import type { RuntimeService } from '#protobuf/cri-runtime_pb.js'
+import type { ServiceHandlers } from '../lib/grpc/socket-server.ts'
 import { Lifetime } from '../lib/lifetime/lifetime.ts'
 import type { Log } from '../lib/log/log.ts'
 import { Containers } from './containers/containers.ts'
@@ -12,6 +12,7 @@ import { ContainerEvents } from './cri/container-events.ts'
 import { runtimeCalls } from './cri/runtime-calls.ts'
 import type { RuntimeParts } from './cri/runtime-parts.ts'
 import { sandboxCalls } from './cri/sandbox-calls.ts'
+import { serveCri } from './cri/serve-cri.ts'
 import { statsCalls } from './cri/stats-calls.ts'
 import { streamCalls, streamedContainers } from './cri/stream-calls.ts'
 import type { Executor } from './executors/executor.ts'
@@ -55,7 +56,6 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
       // The users of pods pass through it; the executor may have made it for root alone.
       chmodSync(folder, 0o711)
     }
-    mkdirSync(dirname(socket), { recursive: true })
     mkdirSync(join(state, 'sandboxes'), { recursive: true, mode: 0o711 })
     const kills = new KernelKills()
     lifetime.onEnd(() => kills.close())
@@ -76,20 +76,13 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     const streams = new StreamingServer(streamedContainers(parts))
     lifetime.onEnd(() => streams.stop())
     await streams.start(options.streamPort)
-    const server = new SocketServer({ 'grpc.max_receive_message_length': maxMessageBytes })
-    server.add(RuntimeService, handlersOf(parts, streams))
-    server.add(ImageService, options.imageCalls)
-    lifetime.onEnd(() => server.stop())
-    await server.listen(socket)
+    await serveCri(socket, { runtime: handlersOf(parts, streams), images: options.imageCalls }, lifetime)
   } catch (error) {
     await lifetime.end()
     throw error
   }
   return { stop: () => lifetime.end() }
 }
-
-/** As containerd's server. In bytes. */
-const maxMessageBytes = 16 * 1024 * 1024
 
 const handlersOf = (parts: RuntimeParts, streams: StreamingServer): ServiceHandlers<typeof RuntimeService> => ({
   ...runtimeCalls(parts),

@@ -1,6 +1,7 @@
 /** The container runtime as `t8s runtime` starts it: with a store of images, and an executor. */
 import type { Log } from '../lib/log/log.ts'
 import { containerImages, imageCalls } from './cri/image-calls.ts'
+import { socketOf } from './cri/serve-cri.ts'
 import { findExecutor } from './executors/find-executor.ts'
 import { ImagePuller, ImageStore, LayeredSnapshots, type RegistrySettings } from './images/index.ts'
 import type { PodConnectionsOptions } from './network/pod-connections.ts'
@@ -44,10 +45,4 @@ export async function startStandaloneRuntime(options: StandaloneRuntimeOptions):
   })
   log(`runtime serves on ${endpoint}, and runs containers with ${executor.version}`)
   return runtime
-}
-
-function socketOf(endpoint: string): string {
-  const [, path] = /^unix:\/\/(\/.*)$/.exec(endpoint) ?? []
-  if (path) return path
-  throw new Error(`--listen must be a socket such as unix:///run/typernetes/runtime.sock, not ${endpoint}`)
 }

@@ -12,7 +12,7 @@ await inNamespaces(import.meta.filename, async () => {
     const sandbox = await runtime.sandbox()
     const status = await client.sandboxStatus(sandbox.id)
     assert.equal(status.status?.state, 0)
-    assert.match(status.status?.network?.ip ?? '', /^10\.88\./)
+    assert.match(status.status?.network?.ip ?? '', /^(10\.88|172\.17)\./)
     const id = await runtime.run(sandbox, 'hostname; echo error >&2; printf unfinished; exit 3')
     const end = await runtime.ended(id)
     assert.equal(end.exitCode, 3)

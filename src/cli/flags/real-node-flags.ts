@@ -6,6 +6,8 @@ import { ExplainedError } from '../../lib/explained-error.ts'
 export interface RealNodeFlags {
   readonly nodeType: 'simulated' | 'real'
   readonly containerRuntimeEndpoint?: string
+  /** True without an address. */
+  readonly docker?: string | true
   readonly hostnameOverride?: string
   readonly kubeletConfig?: string
   readonly kubeletConfigDir?: string
@@ -22,6 +24,11 @@ export const realNodeFlags = (): readonly Option[] => [
     '--container-runtime-endpoint <URL>',
     'socket of a container runtime, such as containerd, for the real node (default: a runtime in this process)',
   ),
+  new Option(
+    '--docker [ADDRESS]',
+    'let a Docker engine run the containers of the real node (default address: $DOCKER_HOST, else ' +
+      'unix:///var/run/docker.sock)',
+  ),
   new Option('--hostname-override <NAME>', 'name of the real node (default: the name of this machine)'),
   new Option('--kubelet-config <FILE>', 'a KubeletConfiguration (kubelet.config.k8s.io/v1beta1) for the real node'),
   new Option('--kubelet-config-dir <DIR>', 'a folder of files *.conf whose fields override those of --kubelet-config'),
@@ -29,11 +36,13 @@ export const realNodeFlags = (): readonly Option[] => [
 
 /** Undefined without a real node. Throws an ExplainedError for its flags then. */
 export function realNode(flags: RealNodeFlags): RealNode | undefined {
-  const { containerRuntimeEndpoint, hostnameOverride: name } = flags
+  const { containerRuntimeEndpoint, docker, hostnameOverride: name } = flags
   const { kubeletConfig: configurationFile, kubeletConfigDir: configurationFolder } = flags
-  if (flags.nodeType === 'real') return { containerRuntimeEndpoint, name, configurationFile, configurationFolder }
+  if (flags.nodeType === 'real')
+    return { containerRuntimeEndpoint, docker, name, configurationFile, configurationFolder }
   const given = Object.entries({
     '--container-runtime-endpoint': containerRuntimeEndpoint,
+    '--docker': docker,
     '--hostname-override': name,
     '--kubelet-config': configurationFile,
     '--kubelet-config-dir': configurationFolder,

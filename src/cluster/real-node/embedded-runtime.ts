@@ -12,13 +12,17 @@ export interface EmbeddedRuntime {
   /** The folder of what a reboot removes. */
   readonly state: string
   readonly imageRoot: string
+  /** The address of a Docker engine that runs the containers, in place of the folders above. */
+  readonly docker: string | undefined
+  /** Distinguishes its containers from those of other clusters on the engine. */
+  readonly name: string
 }
 
 /**
  * The runtime of a node whose files are in `folder`. Sockets have short paths, so its own is not in the folder, and
  * clusters with different folders have different runtimes. Images are shared with `t8s image`.
  */
-export function embeddedRuntime(folder: string): EmbeddedRuntime {
+export function embeddedRuntime(folder: string, docker?: string): EmbeddedRuntime {
   const name = createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)
   const state = join('/run/typernetes', name)
   return {
@@ -26,5 +30,7 @@ export function embeddedRuntime(folder: string): EmbeddedRuntime {
     root: join(folder, 'runtime'),
     state,
     imageRoot: process.env.T8S_IMAGE_ROOT || defaultImageRoot(),
+    docker,
+    name,
   }
 }

@@ -20,6 +20,8 @@ export interface RealNode {
   readonly ips?: readonly string[]
   /** The socket of the container runtime. Default: a runtime in this process. */
   readonly containerRuntimeEndpoint?: string
+  /** The address of a Docker engine that runs the containers, or true for `$DOCKER_HOST` or the usual socket. */
+  readonly docker?: string | true
   /** A file with a KubeletConfiguration. */
   readonly configurationFile?: string
   /** A folder of files `*.conf` whose fields override those of the file. */
@@ -89,7 +91,7 @@ async function onOwnThread(task: RealNodeTask, log: (line: string) => void): Pro
 /** Issues the kubelet's certificates, which are valid for a year and are not stored. */
 async function taskOf(
   folder: string,
-  { name, ips, configuration, isEmbedded, podLogs = join(folder, 'logs', 'pods') }: CheckedNode,
+  { name, ips, configuration, isEmbedded, docker, podLogs = join(folder, 'logs', 'pods') }: CheckedNode,
   { url, ca }: ServerEndpoint,
   { authority }: ClusterPki,
 ): Promise<RealNodeTask> {
@@ -101,7 +103,7 @@ async function taskOf(
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
   ])
-  const runtime = isEmbedded ? embeddedRuntime(folder) : undefined
+  const runtime = isEmbedded ? embeddedRuntime(folder, docker) : undefined
   return {
     name,
     ips,

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
 import { CriRuntime } from '../../kubelet/cri/runtime.ts'
 import { machineAddresses } from '../../kubelet/registration/machine.ts'
+import { DockerEngine, engineAddress } from '../../lib/docker-engine/index.ts'
 import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
 import { checkHost } from '../kubelet/machine-checks.ts'
 import type { RealNode } from './index.ts'
@@ -18,6 +19,8 @@ export interface CheckedNode {
   readonly configuration: KubeletConfiguration
   /** True without another container runtime: the cluster starts its own. */
   readonly isEmbedded: boolean
+  /** The address of the Docker engine in front of which that runtime is. */
+  readonly docker: string | undefined
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
 }
@@ -49,9 +52,9 @@ export async function checkRealNode(node: RealNode, log: (line: string) => void)
   checkMachine(machine)
   const { configuration: written, fields, notices } = nodeConfiguration(node)
   checkHost(written)
-  const endpoint =
-    node.containerRuntimeEndpoint ??
-    (fields.has('containerRuntimeEndpoint') ? written.containerRuntimeEndpoint : undefined)
+  const docker = node.docker === undefined ? undefined : await checkDocker(node)
+  const stated = fields.has('containerRuntimeEndpoint') ? written.containerRuntimeEndpoint : undefined
+  const endpoint = docker === undefined ? (node.containerRuntimeEndpoint ?? stated) : undefined
   const configuration = endpoint
     ? { ...written, containerRuntimeEndpoint: runtimeEndpoint(endpoint, machine) }
     : written
@@ -63,6 +66,7 @@ export async function checkRealNode(node: RealNode, log: (line: string) => void)
     ips: node.ips ?? [machineAddresses()[0] ?? '127.0.0.1'],
     configuration,
     isEmbedded: !endpoint,
+    docker,
     podLogs: fields.has('podLogsDir') ? written.podLogsDir : undefined,
   }
 }
@@ -90,6 +94,20 @@ export function runtimeEndpoint(given: string, { exists }: Pick<MachineFacts, 'e
         '--container-runtime-endpoint, or leave that out for the runtime of Typernetes',
     )
   return `unix://${path}`
+}
+
+/** Resolves with the address of the Docker engine. Rejects with an ExplainedError if it does not answer. */
+async function checkDocker({ docker, containerRuntimeEndpoint }: RealNode): Promise<string> {
+  if (containerRuntimeEndpoint !== undefined)
+    throw new ExplainedError('a node has one container runtime: leave out --docker or --container-runtime-endpoint')
+  try {
+    const engine = new DockerEngine(engineAddress(docker === true ? undefined : docker))
+    await engine.version()
+    engine.close()
+    return engine.address.text
+  } catch (error) {
+    throw new ExplainedError(`the real node cannot use --docker: ${reasonOf(error)}`, { cause: error })
+  }
 }
 
 /** Rejects with an ExplainedError if the runtime does not speak CRI. */

@@ -39,7 +39,12 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
   }
 }
 
-async function startRuntime({ endpoint, root, state, imageRoot }: EmbeddedRuntime, log: Log): Promise<RunningRuntime> {
+async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<RunningRuntime> {
+  const { endpoint, root, state, imageRoot, docker, name } = runtime
+  if (docker !== undefined) {
+    const { startDockerRuntime } = await import('../../runtime/docker/docker-runtime.ts')
+    return startDockerRuntime({ endpoint, address: docker, name, streamPort: 0, log })
+  }
   const { startStandaloneRuntime } = await import('../../runtime/standalone-runtime.ts')
   return startStandaloneRuntime({
     endpoint,

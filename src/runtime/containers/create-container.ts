@@ -21,6 +21,7 @@ import { cgroupParentOf, hostnameOf } from '../sandboxes/sandboxes.ts'
 import { userMappingsOf } from '../sandboxes/user-namespace.ts'
 import { containerSpec, type NamespacePaths } from '../spec/container-spec.ts'
 import { readRootFile } from '../spec/root-files.ts'
+import { stopSignalName } from '../spec/stop-signals.ts'
 import { resolveUser } from '../spec/user.ts'
 import { type Container, nowNs, wrongState } from './container.ts'
 import { type Containers, unfinishedVolumes } from './containers.ts'
@@ -65,7 +66,7 @@ export async function createContainer(
       logPath: config.logPath && sandbox.config.logDirectory ? join(sandbox.config.logDirectory, config.logPath) : '',
       imageId: image.id,
       imageRef: image.reference,
-      stopSignal: signalName(config.stopSignal) || image.defaults.stopSignal || 'SIGTERM',
+      stopSignal: stopSignalName(config.stopSignal) || image.defaults.stopSignal || 'SIGTERM',
       user: { uid: user.uid, gid: user.gid, groups: user.groups },
       createdAt: nowNs(),
     })
@@ -158,17 +159,3 @@ function pidNamespace(containers: Containers, sandbox: Sandbox, config: Containe
       return 'new'
   }
 }
-
-/** CRI's numbers of stop signals; 0 is the image's own. */
-const signalName = (number: number): string => (number > 0 ? (criSignals[number] ?? '') : '')
-
-const criSignals: readonly string[] = [
-  '',
-  ...(
-    'SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL ' +
-    'SIGPROF SIGPWR SIGQUIT SIGSEGV SIGSTKFLT SIGSTOP SIGSYS SIGTERM SIGTRAP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGUSR1 ' +
-    'SIGUSR2 SIGVTALRM SIGWINCH SIGXCPU SIGXFSZ'
-  ).split(' '),
-  'SIGRTMIN',
-  ...Array.from({ length: 15 }, (_, i) => `SIGRTMIN+${i + 1}`),
-]

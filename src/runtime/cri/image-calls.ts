@@ -1,6 +1,6 @@
 /** CRI's calls for images. */
 import type { MessageInitShape } from '@bufbuild/protobuf'
-import type { AuthConfig, ImageSchema, ImageService } from '#protobuf/cri-images_pb.js'
+import type { ImageSchema, ImageService } from '#protobuf/cri-images_pb.js'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
 import {
@@ -8,11 +8,12 @@ import {
   ImageError,
   type ImagePuller,
   type ImageStore,
-  type RegistryLogin,
   type Snapshots,
   type StoredImage,
 } from '../images/index.ts'
 import type { ContainerImages } from '../images-interface.ts'
+import { imageUser } from './image-user.ts'
+import { loginOf } from './registry-login.ts'
 
 export interface ImageParts {
   readonly store: ImageStore
@@ -77,26 +78,14 @@ function imageMessage({
   isPinned,
   config,
 }: StoredImage): MessageInitShape<typeof ImageSchema> {
-  const [user = ''] = config.defaults.User.split(':')
   return {
     id,
     repoTags: [...tags],
     repoDigests: [...digests],
     size: BigInt(size),
     pinned: isPinned,
-    ...(/^\d+$/.test(user) ? { uid: { value: BigInt(user) } } : user ? { username: user } : { uid: { value: 0n } }),
+    ...imageUser(config.defaults.User),
   }
-}
-
-/** Undefined for anonymous pulls. */
-function loginOf(auth: AuthConfig | undefined): RegistryLogin | undefined {
-  if (!auth) return undefined
-  const { identityToken, registryToken } = auth
-  const [decodedUser = '', ...decodedPassword] = Buffer.from(auth.auth, 'base64').toString().split(':')
-  const username = auth.username || decodedUser
-  const password = auth.password || decodedPassword.join(':').replace(/\0+$/, '')
-  if (!username && !identityToken && !registryToken) return undefined
-  return { username, password, ...(identityToken && { identityToken }), ...(registryToken && { registryToken }) }
 }
 
 /** The images of containers, from a store. */

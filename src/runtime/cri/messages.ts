@@ -1,6 +1,7 @@
 /** CRI's messages of sandboxes and containers, from the records of the runtime. */
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import {
+  type ContainerConfig,
   type ContainerSchema,
   ContainerState,
   type ContainerStatusSchema,
@@ -55,7 +56,7 @@ export function containerMessage(container: Container): MessageInitShape<typeof 
     id,
     podSandboxId: sandboxId,
     metadata: config.metadata,
-    image: imageSpec(container),
+    image: imageSpecOf(container.record.config),
     imageRef,
     imageId,
     state: containerState(container),
@@ -66,7 +67,7 @@ export function containerMessage(container: Container): MessageInitShape<typeof 
 }
 
 /** The name that the pod has, if the container was created by the ID of its image. */
-const imageSpec = ({ record: { config } }: Container) => ({
+export const imageSpecOf = (config: ContainerConfig) => ({
   image: config.image?.userSpecifiedImage || (config.image?.image ?? ''),
   annotations: config.image?.annotations ?? {},
   userSpecifiedImage: config.image?.userSpecifiedImage ?? '',
@@ -82,7 +83,7 @@ export function containerStatus(container: Container): MessageInitShape<typeof C
     startedAt,
     finishedAt: end?.at ?? 0n,
     exitCode: end?.code ?? 0,
-    image: imageSpec(container),
+    image: imageSpecOf(container.record.config),
     imageRef,
     imageId,
     reason: end?.reason ?? '',

@@ -1,5 +1,4 @@
 /** CRI's calls for commands and streams. */
-import { PassThrough, type Readable } from 'node:stream'
 import type { RuntimeService } from '#protobuf/cri-runtime_pb.js'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
@@ -12,11 +11,9 @@ import { namespaceFiles } from '../sandboxes/namespaces.ts'
 import { usesHostNetwork } from '../sandboxes/sandbox.ts'
 import type { StreamedContainers, StreamingServer } from '../streaming/streaming-server.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
+import { collectOutput, requestedStreams } from './stream-requests.ts'
 
 type StreamCalls = Pick<ServiceHandlers<typeof RuntimeService>, 'execSync' | 'exec' | 'attach' | 'portForward'>
-
-/** As containerd: the rest of a longer output is dropped. In bytes. */
-const maxOutputBytes = 16 * 1024 * 1024
 
 export function streamCalls({ containers, sandboxes, executor }: RuntimeParts, server: StreamingServer): StreamCalls {
   const running = (id: string): Container => {
@@ -27,31 +24,27 @@ export function streamCalls({ containers, sandboxes, executor }: RuntimeParts, s
   return {
     async execSync({ containerId, cmd, timeout }) {
       if (cmd.length === 0) throw new RpcError('InvalidArgument', 'command cannot be empty')
-      const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-      const texts = [collect(stdout), collect(stderr)]
-      const exitCode = await execIn(containers.get(containerId), executor, {
-        words: cmd,
-        isTerminal: false,
-        stdin: undefined,
-        stdout,
-        stderr,
-        timeoutMs: Number(timeout) * 1000,
-      })
-      stdout.end()
-      stderr.end()
-      const [out, err] = await Promise.all(texts)
-      return { stdout: out, stderr: err, exitCode }
+      return collectOutput((stdout, stderr) =>
+        execIn(containers.get(containerId), executor, {
+          words: cmd,
+          isTerminal: false,
+          stdin: undefined,
+          stdout,
+          stderr,
+          timeoutMs: Number(timeout) * 1000,
+        }),
+      )
     },
 
     exec({ containerId, cmd, ...streams }) {
       if (cmd.length === 0) throw new RpcError('InvalidArgument', 'command cannot be empty')
       const { id } = running(containerId)
-      return { url: server.urlFor({ kind: 'exec', containerId: id, words: cmd, streams: requested(streams) }) }
+      return { url: server.urlFor({ kind: 'exec', containerId: id, words: cmd, streams: requestedStreams(streams) }) }
     },
 
     attach({ containerId, ...streams }) {
       const { id } = running(containerId)
-      return { url: server.urlFor({ kind: 'attach', containerId: id, words: [], streams: requested(streams) }) }
+      return { url: server.urlFor({ kind: 'attach', containerId: id, words: [], streams: requestedStreams(streams) }) }
     },
 
     portForward({ podSandboxId }) {
@@ -78,30 +71,7 @@ export const streamedContainers = ({ containers, sandboxes, executor }: RuntimeP
   attach: async (containerId, command) => attachTo(containers.get(containerId), command),
   async portForward(sandboxId, port, connection) {
     const sandbox = sandboxes.get(sandboxId)
-    const file = usesHostNetwork(sandbox.config) ? undefined : namespaceFiles(sandbox.folder).network
-    return forwardPort(file, port, connection)
+    const { network: namespaceFile } = namespaceFiles(sandbox.folder)
+    return forwardPort(usesHostNetwork(sandbox.config) ? { host: 'localhost' } : { namespaceFile }, port, connection)
   },
 })
-
-interface StreamFlags {
-  readonly tty: boolean
-  readonly stdin: boolean
-  readonly stdout: boolean
-  readonly stderr: boolean
-}
-
-function requested({ tty, stdin, stdout, stderr }: StreamFlags) {
-  if (tty && stderr) throw new RpcError('InvalidArgument', 'tty and stderr cannot both be true')
-  if (!stdin && !stdout && !stderr) throw new RpcError('InvalidArgument', 'one of stdin, stdout, or stderr must be set')
-  return { isTerminal: tty, stdin, stdout, stderr }
-}
-
-async function collect(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    if (size < maxOutputBytes) chunks.push(chunk.subarray(0, maxOutputBytes - size))
-    size += chunk.length
-  }
-  return Buffer.concat(chunks)
-}

@@ -27,19 +27,17 @@ export function writePodFiles(
   }
   write(hostname, `${name}\n`)
   write(hosts, textOf('/etc/hosts'))
-  write(resolvConf, dns && hasValues(dns) ? resolvConfOf(dns) : textOf('/etc/resolv.conf'))
+  write(resolvConf, (dns && resolvConfOf(dns)) || textOf('/etc/resolv.conf'))
 }
 
 const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
 
-const hasValues = ({ servers, searches, options }: DNSConfig): boolean =>
-  servers.length + searches.length + options.length > 0
-
-function resolvConfOf({ servers, searches, options }: DNSConfig): string {
+/** The text of `/etc/resolv.conf`; '' without values. */
+export function resolvConfOf({ servers, searches, options }: DNSConfig): string {
   const lines = [
     ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
     ...servers.map((server) => `nameserver ${server}`),
     ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
   ]
-  return `${lines.join('\n')}\n`
+  return lines.map((line) => `${line}\n`).join('')
 }

@@ -19,6 +19,7 @@ import { textOf } from '../host/processes.ts'
 import type { ContainerImages } from '../images-interface.ts'
 import { type Sandbox, usesHostNetwork } from '../sandboxes/sandbox.ts'
 import { cgroupParentOf } from '../sandboxes/sandboxes.ts'
+import { CpuRates } from './cpu-rates.ts'
 import { containerDefinitions } from './metrics/container-metrics.ts'
 import { descriptorOf, type MetricDescriptor, metricsOf } from './metrics/metric.ts'
 import { networkDefinitions } from './metrics/network-metrics.ts'
@@ -44,8 +45,7 @@ export class UsageReader {
   readonly #cgroups = new CgroupReader('/sys/fs/cgroup', '/proc', Date.now)
   readonly #images: ContainerImages
   readonly #containers: Containers
-  /** The last readings of CPU time, for rates. */
-  readonly #last = new Map<string, { readonly time: number; readonly usage: number; readonly rate: number }>()
+  readonly #rates = new CpuRates()
 
   constructor(images: ContainerImages, containers: Containers) {
     this.#images = images
@@ -134,7 +134,7 @@ export class UsageReader {
 
   /** Forgets the readings of a container or sandbox that was removed. */
   forget(id: string): void {
-    this.#last.delete(id)
+    this.#rates.forget(id)
   }
 
   #usageOf({ state, record: { process } }: Container): CgroupUsage | undefined {
@@ -144,14 +144,10 @@ export class UsageReader {
 
   #cpu(id: string, usage: CgroupUsage): MessageInitShape<typeof CpuUsageSchema> {
     const { time, cpu } = usage
-    const last = this.#last.get(id)
-    const elapsedMs = last ? time - last.time : 0
-    const rate = last && elapsedMs > 0 ? ((cpu.usage - last.usage) / (elapsedMs * nsPerMs)) * 1e9 : (last?.rate ?? 0)
-    if (!last || elapsedMs > 0) this.#last.set(id, { time, usage: cpu.usage, rate })
     return {
       timestamp: nanoseconds(usage),
       usageCoreNanoSeconds: value(cpu.usage),
-      usageNanoCores: value(Math.max(0, rate)),
+      usageNanoCores: value(this.#rates.add(id, time, cpu.usage)),
     }
   }
 

@@ -307,7 +307,12 @@ function testImageVolumes(started: Promise<TestNode>): void {
       (one) => one.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerError',
     )
     const { message = '' } = status?.containerStatuses?.[0]?.state?.waiting ?? {}
-    assert.match(message, /^failed to generate container "[0-9a-f]+" spec: .*: no such file or directory$/)
+    assert.match(
+      message,
+      node.runtime.name === 'docker'
+        ? /^failed to create container: volumes of images need another container runtime than Docker$/
+        : /^failed to generate container "[0-9a-f]+" spec: .*: no such file or directory$/,
+    )
     const pulled = await node.messages(pod, 'Pulled')
     const present = 'already present on machine and can be accessed by the pod'
     assert.ok(pulled.includes(`Container image ${JSON.stringify(images.pause)} ${present}`), pulled.join('\n'))

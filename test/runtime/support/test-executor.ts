@@ -1,4 +1,7 @@
-/** The executor of a runtime under test: T8S_TEST_EXECUTOR is crun, runc or shell. Default: crun. */
+/**
+ * The executor of a runtime under test: T8S_TEST_EXECUTOR is crun, runc or shell. Default: crun. With `docker`, the
+ * runtime is in front of a Docker engine, which replaces executor, images and network.
+ */
 import { join } from 'node:path'
 import type { Executor } from '../../../src/runtime/executors/executor.ts'
 import { OciExecutor } from '../../../src/runtime/executors/oci/oci-executor.ts'

@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import type { ContainerConfig as CriContainerConfig, PodSandboxConfig } from '#protobuf/cri-runtime_pb.js'
 import { type ContainerConfig, CriRuntime, type SandboxConfig } from '../../../src/kubelet/cri/runtime.ts'
+import { startDockerRuntime } from '../../../src/runtime/docker/docker-runtime.ts'
 import type { PodConnectionsOptions } from '../../../src/runtime/network/pod-connections.ts'
 import { type RunningRuntime, startRuntime } from '../../../src/runtime/runtime.ts'
+import { DockerDaemon } from '../../support/docker-daemon.ts'
 import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { storedImages } from './stored-images.ts'
-import { testExecutor } from './test-executor.ts'
+import { dockerArchive, storedImages } from './stored-images.ts'
+import { executorVariable, testExecutor } from './test-executor.ts'
 
 const pluginsOf = (folder: string) => ({
   cniVersion: '1.0.0',
@@ -44,10 +46,12 @@ export class TestRuntime {
   #names = 0
 
   readonly #network: Partial<PodConnectionsOptions>
+  readonly #docker: DockerDaemon | undefined
 
   private constructor(folder: string, network: Partial<PodConnectionsOptions>) {
     this.folder = folder
     this.#network = network
+    this.#docker = process.env[executorVariable] === 'docker' ? new DockerDaemon(folder) : undefined
     this.client = new CriRuntime(`unix://${folder}/runtime.sock`)
   }
 
@@ -58,13 +62,21 @@ export class TestRuntime {
     mkdirSync(join(folder, 'cni'))
     writeFileSync(join(folder, 'cni/10-pods.conflist'), JSON.stringify(pluginsOf(folder)))
     const runtime = new TestRuntime(folder, network)
-    await runtime.startServer()
     after(() => runtime.#end())
+    await runtime.#startDocker()
+    await runtime.startServer()
     return runtime
   }
 
   async startServer(): Promise<void> {
     const { folder } = this
+    const log = (line: string): void => void this.log.push(line)
+    if (this.#docker) {
+      const { address } = this.#docker
+      const endpoint = `unix://${folder}/runtime.sock`
+      this.#runtime = await startDockerRuntime({ endpoint, address, name: 'test', streamPort: 0, log })
+      return
+    }
     this.#runtime = await startRuntime({
       socket: join(folder, 'runtime.sock'),
       root: join(folder, 'root'),
@@ -73,8 +85,20 @@ export class TestRuntime {
       ...(await storedImages(join(folder, 'images'))),
       network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'], ...this.#network },
       streamPort: 0,
-      log: (line) => void this.log.push(line),
+      log,
     })
+  }
+
+  async #startDocker(): Promise<void> {
+    await this.#docker?.start()
+    await this.#docker?.load(await dockerArchive(join(this.folder, 'images')))
+  }
+
+  /** Stops the Docker engine, and starts it again after `meanwhile`. */
+  async restartEngine(meanwhile: () => Promise<void>): Promise<void> {
+    await this.#docker?.stop()
+    await meanwhile()
+    await this.#docker?.start()
   }
 
   async stopServer(): Promise<void> {
@@ -140,6 +164,7 @@ export class TestRuntime {
     }
     this.client.close()
     await this.stopServer()
+    await this.#docker?.end()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }

@@ -1,9 +1,10 @@
 /** `t8s runtime`: a container runtime for kubelets, in place of containerd. */
 import { Command, Option } from 'commander'
-import { standardLog } from '../../../lib/log/log.ts'
+import { type Log, standardLog } from '../../../lib/log/log.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type NetworkMode, networkModes } from '../../../runtime/network/network-mode.ts'
 import { dataFolders } from '../../../runtime/rootless/user-folders.ts'
+import type { RunningRuntime } from '../../../runtime/runtime.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { runsInNamespaces } from '../../running/without-root.ts'
 import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
@@ -16,6 +17,8 @@ interface RuntimeFlags extends RegistryFlags {
   readonly imageRoot: string
   readonly executor: string
   readonly ociRuntime?: string
+  /** True without an address. */
+  readonly docker?: string | true
   readonly network: NetworkMode
   readonly podCidr?: string
   readonly bridge: string
@@ -29,7 +32,8 @@ Examples:
   sudo t8s runtime
   sudo t8s kubelet --kubeconfig kubeconfig --container-runtime-endpoint unix:///run/typernetes/runtime.sock
   sudo crictl --runtime-endpoint unix:///run/typernetes/runtime.sock ps
-  sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --executor shell`
+  sudo t8s runtime --listen unix:///tmp/r.sock --root /tmp/r/root --state /tmp/r/state --executor shell
+  sudo t8s runtime --docker`
 
 export function runtimeCommand(): Command {
   const { data, runtime } = dataFolders()
@@ -41,6 +45,11 @@ export function runtimeCommand(): Command {
     .addOption(imageRootOption())
     .option('--executor <name>', 'runs the containers: crun, runc, shell, or auto for the first that is usable', 'auto')
     .option('--oci-runtime <program>', 'the path of crun or runc, in place of --executor')
+    .option(
+      '--docker [address]',
+      'let a Docker engine run the containers, in place of an executor and images of our own ' +
+        '(default address: $DOCKER_HOST, else unix:///var/run/docker.sock)',
+    )
     .addOption(
       new Option('--network <kind>', 'connects pods: our bridge, plug-ins, or plug-ins if they are configured')
         .choices(networkModes)
@@ -56,10 +65,18 @@ export function runtimeCommand(): Command {
 
 async function runRuntime(flags: RuntimeFlags): Promise<void> {
   const log = standardLog('text')
-  if (await runsInNamespaces(log)) return
+  // A Docker engine needs no namespaces.
+  if (!flags.docker && (await runsInNamespaces(log))) return
   const stopping = stopSignal()
+  const runtime = await (flags.docker ? startDocker(flags, log) : startOwn(flags, log))
+  surviveErrors(log)
+  await stopping.requested
+  await runtime.stop()
+}
+
+async function startOwn(flags: RuntimeFlags, log: Log): Promise<RunningRuntime> {
   const { startStandaloneRuntime } = await import('../../../runtime/standalone-runtime.ts')
-  const runtime = await startStandaloneRuntime({
+  return startStandaloneRuntime({
     endpoint: flags.listen,
     root: flags.root,
     state: flags.state,
@@ -76,7 +93,10 @@ async function runRuntime(flags: RuntimeFlags): Promise<void> {
     streamPort: Number(flags.streamingPort),
     log,
   })
-  surviveErrors(log)
-  await stopping.requested
-  await runtime.stop()
+}
+
+async function startDocker({ listen, docker, streamingPort }: RuntimeFlags, log: Log): Promise<RunningRuntime> {
+  const { startDockerRuntime } = await import('../../../runtime/docker/docker-runtime.ts')
+  const address = docker === true ? undefined : docker
+  return startDockerRuntime({ endpoint: listen, address, name: 'runtime', streamPort: Number(streamingPort), log })
 }

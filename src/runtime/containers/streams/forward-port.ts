@@ -5,9 +5,12 @@ import type { Duplex } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { loadLibc } from '../../host/libc.ts'
 
-/** `namespace` is the file of the pod's network; undefined for the host's. Resolves when both sides are closed. */
-export async function forwardPort(namespace: string | undefined, port: number, client: Duplex): Promise<void> {
-  const socket = await open(namespace, port)
+/** The network of a pod: the file of a namespace, or a name or address by which it can be reached. */
+export type PodNetwork = { readonly namespaceFile: string } | { readonly host: string }
+
+/** Resolves when both sides are closed. */
+export async function forwardPort(network: PodNetwork, port: number, client: Duplex): Promise<void> {
+  const socket = await open(network, port)
   socket.pipe(client, { end: true })
   client.pipe(socket, { end: true })
   const leave = (): void => void socket.destroy()
@@ -47,15 +50,20 @@ function closeAfterEnd(socket: Socket, client: Duplex): () => void {
   }
 }
 
-async function open(namespace: string | undefined, port: number): Promise<Socket> {
+async function open(network: PodNetwork, port: number): Promise<Socket> {
   try {
-    if (namespace === undefined) {
-      const socket = connect({ host: 'localhost', port, allowHalfOpen: true })
+    if ('host' in network) {
+      const socket = connect({ host: network.host, port, allowHalfOpen: true })
       await once(socket, 'connect')
       return socket
     }
     const libc = loadLibc()
-    return new Socket({ fd: libc.connectIn(namespace, port), readable: true, writable: true, allowHalfOpen: true })
+    return new Socket({
+      fd: libc.connectIn(network.namespaceFile, port),
+      readable: true,
+      writable: true,
+      allowHalfOpen: true,
+    })
   } catch (error) {
     throw refused(port, error)
   }

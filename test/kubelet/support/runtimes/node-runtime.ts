@@ -1,9 +1,9 @@
-/** The container runtime below a kubelet under test: Debian's containerd, or the embedded runtime. */
+/** The container runtime below a kubelet under test: Debian's containerd, the embedded runtime, or Debian's Docker. */
 import { CriRuntime } from '../../../../src/kubelet/cri/runtime.ts'
 
 export interface NodeRuntime {
   /** As it reports itself, and as IDs of containers begin. */
-  readonly name: 'containerd' | 'typernetes'
+  readonly name: 'containerd' | 'typernetes' | 'docker'
   /** Such as `unix:///tmp/…/containerd.sock`. */
   readonly endpoint: string
   /** Its process, whose namespaces hold the pods. */
@@ -19,21 +19,35 @@ export interface NodeRuntime {
   stop(): Promise<void>
 }
 
-/** `$T8S_TEST_RUNTIME`: `embedded` for `t8s runtime`, `containerd` (the default) for Debian's containerd. */
+/**
+ * `$T8S_TEST_RUNTIME`: `embedded` for `t8s runtime`, `docker` for it in front of a Docker engine, `containerd` (the
+ * default) for Debian's containerd.
+ */
 export const runtimeVariable = 'T8S_TEST_RUNTIME'
 
-/** True if tests run on `t8s runtime`. */
-export function usesEmbeddedRuntime(): boolean {
-  const kind = process.env[runtimeVariable] ?? 'containerd'
-  if (kind !== 'containerd' && kind !== 'embedded')
-    throw new Error(`${runtimeVariable} must be containerd or embedded, not ${kind}`)
-  return kind === 'embedded'
+const kinds = ['containerd', 'embedded', 'docker'] as const
+
+/** The runtime that tests run on. */
+export function runtimeKind(): (typeof kinds)[number] {
+  const given = process.env[runtimeVariable] ?? 'containerd'
+  const kind = kinds.find((one) => one === given)
+  if (kind) return kind
+  throw new Error(`${runtimeVariable} must be one of ${kinds.join(', ')}, not ${given}`)
 }
+
+/** True if tests run on `t8s runtime`. */
+export const usesEmbeddedRuntime = (): boolean => runtimeKind() === 'embedded'
 
 /** Starts the runtime of `$T8S_TEST_RUNTIME`. In a process of `inNamespaces`, it shares the process' namespaces. */
 export async function startNodeRuntime(): Promise<NodeRuntime> {
-  if (usesEmbeddedRuntime()) return (await import('./embedded-runtime.ts')).startEmbeddedRuntime()
-  return (await import('./containerd.ts')).startContainerd()
+  switch (runtimeKind()) {
+    case 'embedded':
+      return (await import('./embedded-runtime.ts')).startEmbeddedRuntime()
+    case 'docker':
+      return (await import('./docker.ts')).startDockerRuntime()
+    default:
+      return (await import('./containerd.ts')).startContainerd()
+  }
 }
 
 /** The number of sandboxes and containers that run. */
