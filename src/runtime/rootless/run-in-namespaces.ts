@@ -9,10 +9,11 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { constants, homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { Lifetime } from '../../lib/lifetime/lifetime.ts'
 import type { Log } from '../../lib/log/log.ts'
-import { textOf } from '../host/processes.ts'
+import { handlesSignal, textOf } from '../host/processes.ts'
 import { limitationsOf } from './limitations.ts'
 import { startNetwork } from './network-process.ts'
 import { findNetworkProgram, resolverConfiguration } from './network-program.ts'
@@ -23,6 +24,7 @@ import { socketFolderVariable } from './socket-folder.ts'
 import { userMaps, writeMaps } from './user-maps.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const pollMs = 20
 
 /** Resolves with the exit code. Rejects with an ExplainedError if this machine does not allow it. */
 export async function runInNamespaces(log: Log): Promise<number> {
@@ -72,14 +74,24 @@ async function startChild({ path, parent }: OwnFolder, hasNetwork: boolean): Pro
 
 /** Lets the child continue, and forwards signals. Resolves with its exit code. */
 async function runToEnd(child: ChildProcess): Promise<number> {
-  const forward = (signal: NodeJS.Signals): void => {
-    for (const pid of childrenOf(child.pid!)) process.kill(pid, signal)
-  }
+  const forward = (signal: NodeJS.Signals): void => void sendWhenHandled(child, signal)
   for (const signal of signals) process.on(signal, forward)
   ;(child.stdio[3] as Writable).end('go\n')
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   for (const signal of signals) process.off(signal, forward)
   return code ?? 128 + constants.signals[signal!]
+}
+
+/** The kernel ignores signals to the first process of a PID namespace until that has handlers for them. */
+async function sendWhenHandled(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  while (child.exitCode === null) {
+    const [pid] = childrenOf(child.pid!)
+    if (pid !== undefined && handlesSignal(pid, constants.signals[signal])) {
+      process.kill(pid, signal)
+      return
+    }
+    await delay(pollMs)
+  }
 }
 
 /** `unshare` has one child, the first process of the namespaces. */

@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type IDMapping, type Mount, MountPropagation } from '#protobuf/cri-values_pb.js'
+import { hasOtherUsers } from '../../lib/linux/user-namespace.ts'
 import type { OciIdMapping, OciMount } from './oci-spec.ts'
 
 /** Files and folders of a sandbox that its containers share. */
@@ -27,10 +28,21 @@ export interface ContainerMounts {
 
 const kernelMounts = ({ isPrivileged }: MountOptions): OciMount[] => {
   const access = isPrivileged ? 'rw' : 'ro'
+  const terminals = hasOtherUsers() ? ['gid=5'] : []
   return [
     mount('/proc', 'proc', 'proc', 'nosuid', 'noexec', 'nodev'),
     mount('/dev', 'tmpfs', 'tmpfs', 'nosuid', 'strictatime', 'mode=755', 'size=65536k'),
-    mount('/dev/pts', 'devpts', 'devpts', 'nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620', 'gid=5'),
+    mount(
+      '/dev/pts',
+      'devpts',
+      'devpts',
+      'nosuid',
+      'noexec',
+      'newinstance',
+      'ptmxmode=0666',
+      'mode=0620',
+      ...terminals,
+    ),
     mount('/dev/mqueue', 'mqueue', 'mqueue', 'nosuid', 'noexec', 'nodev'),
     mount('/sys', 'sysfs', 'sysfs', 'nosuid', 'noexec', 'nodev', access),
     mount('/sys/fs/cgroup', 'cgroup', 'cgroup', 'nosuid', 'noexec', 'nodev', 'relatime', access),

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { errorCode } from '../../../lib/explained-error.ts'
+import { hasOtherUsers, isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
 import { bootId } from '../../../lib/process/start-time.ts'
 import type { Digest } from '../formats/digest.ts'
 import { ImageError } from '../image-error.ts'
@@ -118,7 +119,8 @@ export class LayerStore {
           lower: format === 'copy' ? [] : lower,
           format,
           limits: this.#limits(folder),
-          isRoot: process.geteuid?.() === 0,
+          isRoot: process.geteuid?.() === 0 && hasOtherUsers(),
+          hasDevices: !isInUserNamespace(),
         },
         signal,
       )

@@ -44,8 +44,10 @@ export interface LayerWriterOptions {
   readonly lower: readonly LowerLayer[]
   readonly format: LayerFormat
   readonly limits: LayerLimits
-  /** False without root: files belong to this user, and devices are left out. */
+  /** False without root, or without other users: files belong to this user, and devices are left out. */
   readonly isRoot: boolean
+  /** False in a user namespace, which has no devices. Default: true. */
+  readonly hasDevices?: boolean
 }
 
 type EntryTime = Pick<TarEntry, 'mtime' | 'mtimeNs'>
@@ -191,7 +193,8 @@ export class LayerWriter implements TarHandler {
 
   #makeNode(path: string, entry: TarEntry, kind: number): void {
     // As containerd does in user namespaces: only root of the machine can create devices.
-    if (!this.#options.isRoot && entry.type !== 'fifo') return
+    const { isRoot, hasDevices = true } = this.#options
+    if (!(isRoot && hasDevices) && entry.type !== 'fifo') return
     linuxCalls().makeNode(path, kind | 0o600, entry.major, entry.minor)
     this.#setOthers(path, entry)
   }

@@ -1,4 +1,5 @@
 /** The rights of a container's process, its working directory and its program. */
+import { hasOtherUsers } from '../../../../lib/linux/user-namespace.ts'
 import { capabilityNumbers } from '../../../spec/capabilities.ts'
 import type { CapabilitySet, OciProcess } from '../../../spec/oci-spec.ts'
 import { complete } from '../program/program-error.ts'
@@ -60,7 +61,8 @@ export function setIdentity(writer: ProgramWriter, process: OciProcess, filter: 
   // Without no_new_privs, a filter needs a capability that the container may lack.
   if (!noNewPrivileges) filter()
   const groups = Buffer.from(new Uint32Array(user.additionalGids).buffer)
-  call('setgroups', [user.additionalGids.length, writer.data(groups)])
+  // A user namespace without other users has no groups to set.
+  if (hasOtherUsers()) call('setgroups', [user.additionalGids.length, writer.data(groups)])
   call('setresgid', [user.gid, user.gid, user.gid])
   call('setresuid', [user.uid, user.uid, user.uid])
   const header = Buffer.alloc(8)
