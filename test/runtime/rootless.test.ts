@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
@@ -115,17 +115,17 @@ async function portForward(t: TestContext, cluster: Running): Promise<string> {
   return /127\.0\.0\.1:\d+/.exec(line)![0]
 }
 
-await inNamespaces(import.meta.filename, () => {
+await inNamespaces(import.meta.filename, async () => {
   prepareNetwork()
   const user = makeOrdinaryUser(mkdtempSync(join(tmpdir(), 't8s-rootless-')))
   const { program, environment: env, home: cwd } = user
+  const registry = await startRegistry(mkdtempSync(join(tmpdir(), 't8s-served-')))
+  const image = images.busybox.replace(/^[^/]+/, registry)
 
   test('a user without root runs pods, and reaches them by logs, exec, port-forward and host ports', async (t) => {
-    const registry = await startRegistry(mkdtempSync(join(tmpdir(), 't8s-served-')))
     const hostPort = await freePort()
     const cluster = await up(t, ['--node-type=real', '--secure-port=0'], { program, env, cwd })
     assert.match(cluster.output(), /^runs without root, in a user namespace: pods have no limits of CPU and memory, /m)
-    const image = images.busybox.replace(/^[^/]+/, registry)
     execFileSync('kubectl', ['create', '-f', '-'], {
       env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
       input: JSON.stringify(webPod(image, hostPort)),
@@ -139,6 +139,20 @@ await inNamespaces(import.meta.filename, () => {
     const machine = `http://${machineAddress}:${await startMachineServer()}/`
     assert.equal(run(cluster, 'exec', 'web', '--', 'wget', '-qO-', machine), 'from the machine')
     assert.deepEqual(await stop(cluster), { code: 0, signal: null }, cluster.output())
+    await checkNothingLeft(user)
+  })
+
+  test('a user without root builds an image with commands, and removes it', async () => {
+    const lines = [`FROM ${image}`, 'RUN touch /owned && chown 33 /owned && test "$(stat -c %u /owned)" = 33']
+    writeFileSync(join(cwd, 'Dockerfile'), lines.join('\n'))
+    const t8sImage = (...args: readonly string[]): string => {
+      const { code, stdout, stderr } = t8s(['image', ...args], { program, env, cwd })
+      assert.equal(code, 0, stderr)
+      return stdout
+    }
+    t8sImage('pull', '-q', image)
+    assert.match(t8sImage('build', '-t', 'built:1', '.'), /^built docker.io\/library\/built:1 /)
+    assert.match(t8sImage('remove', 'built:1'), /^removed built:1, /)
     await checkNothingLeft(user)
   })
 

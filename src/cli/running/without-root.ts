@@ -1,11 +1,12 @@
 /** Commands that run containers, for users without root: in user namespaces. */
 import { listenError } from '../../cluster/listen-error.ts'
+import { ExplainedError } from '../../lib/explained-error.ts'
 import type { Log } from '../../lib/log/log.ts'
 import { socketFolder } from '../../runtime/rootless/socket-folder.ts'
 
 /**
  * Runs this command in user namespaces, and sets the exit code. Resolves with false for root and in such namespaces,
- * where the command has to run itself.
+ * where the command has to run itself. `log` gets a sentence about what is weaker.
  */
 export async function runsInNamespaces(log: Log): Promise<boolean> {
   if (process.platform !== 'linux' || process.geteuid?.() === 0) {
@@ -15,6 +16,16 @@ export async function runsInNamespaces(log: Log): Promise<boolean> {
   const { runInNamespaces } = await import('../../runtime/rootless/run-in-namespaces.ts')
   process.exitCode = await runInNamespaces(log)
   return true
+}
+
+/** The same for a command that also works, with fewer rights, where the kernel does not allow user namespaces. */
+export async function runsAsOwnRoot(): Promise<boolean> {
+  try {
+    return await runsInNamespaces(() => {})
+  } catch (error) {
+    if (error instanceof ExplainedError) return false
+    throw error
+  }
 }
 
 /**

@@ -60,7 +60,8 @@ export function componentThread<Report extends object = ComponentReport>({
   let worker = startWorker()
 
   function startWorker(): Worker {
-    const thread = new Worker(file, { workerData: task, name, env: environment() })
+    // Files of system calls are not Node's: it would warn when they are closed.
+    const thread = new Worker(file, { workerData: task, name, env: environment(), trackUnmanagedFds: false })
     thread.on('message', (message: ComponentReport | Exclude<Report, ComponentReport>) => {
       if (isComponentReport(message)) handleReport(message)
       else report?.(thread, message)

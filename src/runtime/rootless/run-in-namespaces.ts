@@ -26,7 +26,9 @@ import { userMaps, writeMaps } from './user-maps.ts'
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const pollMs = 20
 
-/** Resolves with the exit code. Rejects with an ExplainedError if this machine does not allow it. */
+/**
+ * Logs what is weaker. Resolves with the exit code. Rejects with an ExplainedError if this machine does not allow it.
+ */
 export async function runInNamespaces(log: Log): Promise<number> {
   const lifetime = new Lifetime()
   try {

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
+import { runsAsOwnRoot } from '../../running/without-root.ts'
 import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from './registry-options.ts'
 import { imageRootOption, type Store, type StoreFlags, withStore } from './store-option.ts'
 
@@ -34,7 +35,7 @@ Examples:
 
   t8s image build --rootfs ./root -t tools:1 --entrypoint '["/bin/tool"]' --env LANG=C
 
-Instructions RUN need root. SOURCE_DATE_EPOCH makes images that are equal byte by byte.`
+Without root, the build runs in a user namespace. SOURCE_DATE_EPOCH makes images that are equal byte by byte.`
 
 export function buildCommand(): Command {
   const command = new Command('build')
@@ -62,6 +63,7 @@ export function buildCommand(): Command {
 }
 
 async function build(context: string | undefined, flags: BuildFlags): Promise<void> {
+  if (await runsAsOwnRoot()) return
   const started = performance.now()
   await withStore(flags, async (store) => {
     const image = await (flags.rootfs === undefined

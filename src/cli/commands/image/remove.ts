@@ -1,5 +1,6 @@
 /** `t8s image remove`: removes images, or one of their names. */
 import { Command } from 'commander'
+import { runsAsOwnRoot } from '../../running/without-root.ts'
 import { imageRootOption, type StoreFlags, withStore } from './store-option.ts'
 
 export function removeCommand(): Command {
@@ -9,6 +10,8 @@ export function removeCommand(): Command {
     .description('remove images: by ID with all names, by name only that name while there are others')
     .addOption(imageRootOption())
     .action(async (references: readonly string[], flags: StoreFlags) => {
+      // Files of unpacked layers belong to other users.
+      if (await runsAsOwnRoot()) return
       await withStore(flags, async (store) => {
         for (const reference of references) {
           const image = store.get(reference)
