@@ -3,7 +3,7 @@ import type { Log } from '../lib/log/log.ts'
 import { containerImages, imageCalls } from './cri/image-calls.ts'
 import { socketOf } from './cri/serve-cri.ts'
 import { findExecutor } from './executors/find-executor.ts'
-import { ImagePuller, ImageStore, LayeredSnapshots, type RegistrySettings } from './images/index.ts'
+import { ImagePuller, ImageStore, LayeredSnapshots, openImageSources, type RegistrySettings } from './images/index.ts'
 import type { PodConnectionsOptions } from './network/pod-connections.ts'
 import { type RunningRuntime, startRuntime } from './runtime.ts'
 
@@ -15,6 +15,8 @@ export interface StandaloneRuntimeOptions {
   readonly imageFolder: string
   /** Mirrors, and registries without TLS. Default: none. */
   readonly registries?: RegistrySettings
+  /** Other programs whose images are used, such as `docker` or `containerd`. Default: none. */
+  readonly imageSources?: readonly string[]
   /** `auto`, `shell`, or the name or path of crun or runc. Default: `auto`. */
   readonly executor?: string
   readonly network: PodConnectionsOptions
@@ -30,6 +32,7 @@ export async function startStandaloneRuntime(options: StandaloneRuntimeOptions):
     store,
     puller: new ImagePuller({ store, ...options.registries }),
     snapshots: await LayeredSnapshots.open({ store }),
+    sources: openImageSources(store, options.imageSources ?? [], log),
   }
   const executor = await findExecutor({ name: options.executor ?? 'auto', root, state, log })
   const runtime = await startRuntime({
@@ -44,5 +47,10 @@ export async function startStandaloneRuntime(options: StandaloneRuntimeOptions):
     log,
   })
   log(`runtime serves on ${endpoint}, and runs containers with ${executor.version}`)
-  return runtime
+  return {
+    async stop() {
+      await runtime.stop()
+      parts.sources.close()
+    },
+  }
 }

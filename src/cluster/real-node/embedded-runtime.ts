@@ -16,13 +16,18 @@ export interface EmbeddedRuntime {
   readonly docker: string | undefined
   /** Distinguishes its containers from those of other clusters on the engine. */
   readonly name: string
+  /** Other programs whose images are used. */
+  readonly imageSources: readonly string[]
 }
 
 /**
  * The runtime of a node whose files are in `folder`. Sockets have short paths, so its own is not in the folder, and
  * clusters with different folders have different runtimes. Images are shared with `t8s image`.
  */
-export function embeddedRuntime(folder: string, docker?: string): EmbeddedRuntime {
+export function embeddedRuntime(
+  folder: string,
+  { docker, imageSources }: Pick<EmbeddedRuntime, 'docker' | 'imageSources'>,
+): EmbeddedRuntime {
   const name = createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)
   const state = join('/run/typernetes', name)
   return {
@@ -32,5 +37,6 @@ export function embeddedRuntime(folder: string, docker?: string): EmbeddedRuntim
     imageRoot: process.env.T8S_IMAGE_ROOT || defaultImageRoot(),
     docker,
     name,
+    imageSources,
   }
 }

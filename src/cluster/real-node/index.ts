@@ -22,6 +22,8 @@ export interface RealNode {
   readonly containerRuntimeEndpoint?: string
   /** The address of a Docker engine that runs the containers, or true for `$DOCKER_HOST` or the usual socket. */
   readonly docker?: string | true
+  /** Other programs whose images the runtime of this process uses, such as `docker`. Default: none. */
+  readonly imageSources?: readonly string[]
   /** A file with a KubeletConfiguration. */
   readonly configurationFile?: string
   /** A folder of files `*.conf` whose fields override those of the file. */
@@ -91,10 +93,11 @@ async function onOwnThread(task: RealNodeTask, log: (line: string) => void): Pro
 /** Issues the kubelet's certificates, which are valid for a year and are not stored. */
 async function taskOf(
   folder: string,
-  { name, ips, configuration, isEmbedded, docker, podLogs = join(folder, 'logs', 'pods') }: CheckedNode,
+  node: CheckedNode,
   { url, ca }: ServerEndpoint,
   { authority }: ClusterPki,
 ): Promise<RealNodeTask> {
+  const { name, ips, configuration, isEmbedded, podLogs = join(folder, 'logs', 'pods') } = node
   const { issueCertificate } = await import('../../lib/x509/certificates.ts')
   const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
   const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
@@ -103,7 +106,7 @@ async function taskOf(
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
   ])
-  const runtime = isEmbedded ? embeddedRuntime(folder, docker) : undefined
+  const runtime = isEmbedded ? embeddedRuntime(folder, node) : undefined
   return {
     name,
     ips,

@@ -21,6 +21,8 @@ export interface CheckedNode {
   readonly isEmbedded: boolean
   /** The address of the Docker engine in front of which that runtime is. */
   readonly docker: string | undefined
+  /** Other programs whose images that runtime uses. */
+  readonly imageSources: readonly string[]
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
 }
@@ -67,6 +69,7 @@ export async function checkRealNode(node: RealNode, log: (line: string) => void)
     configuration,
     isEmbedded: !endpoint,
     docker,
+    imageSources: node.imageSources ?? [],
     podLogs: fields.has('podLogsDir') ? written.podLogsDir : undefined,
   }
 }

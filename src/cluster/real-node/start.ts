@@ -40,7 +40,7 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
 }
 
 async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<RunningRuntime> {
-  const { endpoint, root, state, imageRoot, docker, name } = runtime
+  const { endpoint, root, state, imageRoot, imageSources, docker, name } = runtime
   if (docker !== undefined) {
     const { startDockerRuntime } = await import('../../runtime/docker/docker-runtime.ts')
     return startDockerRuntime({ endpoint, address: docker, name, streamPort: 0, log })
@@ -51,6 +51,7 @@ async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<Running
     root,
     state,
     imageFolder: imageRoot,
+    imageSources,
     network: { configFolder: '/etc/cni/net.d', pluginFolders: ['/opt/cni/bin', '/usr/lib/cni'] },
     streamPort: 0,
     log,

@@ -9,7 +9,7 @@ import {
   type MessageShape,
   toBinary,
 } from '@bufbuild/protobuf'
-import { Client, type ClientOptions, credentials, type ServiceError } from '@grpc/grpc-js'
+import { Client, type ClientOptions, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { bufferOf } from '../buffer-of.ts'
 import { GrpcError } from './grpc-error.ts'
 
@@ -18,6 +18,8 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** Cancels the call. */
   readonly signal?: AbortSignal
+  /** Sent as metadata. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A server on this machine is soon back: the defaults, 1 s to 2 minutes, are for networks. As upstream's kubelet. */
@@ -45,7 +47,7 @@ export class SocketClient {
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
-    { timeoutMs, signal }: CallOptions = {},
+    { timeoutMs, signal, headers }: CallOptions = {},
   ): Promise<MessageShape<O>> {
     return new Promise((resolve, reject) => {
       const call = this.#client.makeUnaryRequest<MessageShape<I>, MessageShape<O>>(
@@ -53,6 +55,7 @@ export class SocketClient {
         (message) => bufferOf(toBinary(method.input, message)),
         (bytes) => fromBinary(method.output, bytes),
         create(method.input, request),
+        metadataOf(headers),
         deadlineIn(timeoutMs),
         (error: ServiceError | null, value?: MessageShape<O>) => {
           signal?.removeEventListener('abort', cancel)
@@ -73,13 +76,14 @@ export class SocketClient {
   async *stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageInitShape<I>,
-    { timeoutMs, signal }: CallOptions = {},
+    { timeoutMs, signal, headers }: CallOptions = {},
   ): AsyncGenerator<MessageShape<O>> {
     const call = this.#client.makeServerStreamRequest<MessageShape<I>, MessageShape<O>>(
       pathOf(method),
       (message) => bufferOf(toBinary(method.input, message)),
       (bytes) => fromBinary(method.output, bytes),
       create(method.input, request),
+      metadataOf(headers),
       deadlineIn(timeoutMs),
     )
     const cancel = (): void => call.cancel()
@@ -103,6 +107,12 @@ export class SocketClient {
 /** Returns for example `/runtime.v1.RuntimeService/Version`. */
 export const pathOf = ({ parent, name }: Pick<DescMethodUnary, 'parent' | 'name'>): string =>
   `/${parent.typeName}/${name}`
+
+function metadataOf(headers: Readonly<Record<string, string>> = {}): Metadata {
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value)
+  return metadata
+}
 
 const deadlineIn = (timeoutMs: number | undefined): { deadline?: number } =>
   timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs }

@@ -7,6 +7,7 @@ import {
   canMapUsers,
   ImageError,
   type ImagePuller,
+  type ImageSources,
   type ImageStore,
   type Snapshots,
   type StoredImage,
@@ -19,18 +20,21 @@ export interface ImageParts {
   readonly store: ImageStore
   readonly puller: ImagePuller
   readonly snapshots: Snapshots
+  /** Other programs whose images are used, too. */
+  readonly sources?: ImageSources
 }
 
 const nsPerMs = 1_000_000n
 
-export const imageCalls = ({ store, puller }: ImageParts): ServiceHandlers<typeof ImageService> => ({
+export const imageCalls = ({ store, puller, sources }: ImageParts): ServiceHandlers<typeof ImageService> => ({
   listImages({ filter }) {
     const reference = filter?.image?.image ?? ''
     const found = reference === '' ? store.list() : [store.find(reference)].filter((image) => image !== undefined)
     return { images: found.map(imageMessage) }
   },
 
-  imageStatus({ image, verbose }) {
+  async imageStatus({ image, verbose }, signal) {
+    await sources?.update(image?.image ?? '', signal)
     const found = store.find(image?.image ?? '')
     if (!found) return {}
     return {
@@ -40,6 +44,8 @@ export const imageCalls = ({ store, puller }: ImageParts): ServiceHandlers<typeo
   },
 
   async pullImage({ image, auth }, signal) {
+    const found = await sources?.update(image?.image ?? '', signal)
+    if (found) return { imageRef: found.id }
     const login = loginOf(auth)
     const pulled = await puller
       .pull(image?.image ?? '', { signal, ...(login && { login }) })

@@ -4,7 +4,9 @@ import {
   dockerLogin,
   formatPlatform,
   ImagePuller,
+  type ImageSources,
   imageSource,
+  openImageSources,
   type Platform,
   type RegistrySettings,
   type StoredImage,
@@ -17,23 +19,27 @@ export interface BaseImagesOptions {
   readonly settings: RegistrySettings
   /** True pulls images that are present, too. */
   readonly isPulled: boolean
+  readonly imageSources: readonly string[]
   readonly terminal: WriteStream | undefined
 }
 
 export class BaseImages {
   readonly #options: BaseImagesOptions
   readonly #puller: ImagePuller
+  readonly #sources: ImageSources
   readonly #pulled = new Set<string>()
 
   constructor(options: BaseImagesOptions) {
     this.#options = options
+    const log = (line: string): void => void options.terminal?.write(`${line}\n`)
+    this.#sources = openImageSources(options.store, options.imageSources, log)
     this.#puller = new ImagePuller({ store: options.store, ...options.settings })
   }
 
   /** Rejects with an ImageError if it cannot be pulled. */
   async find(name: string, platform: Platform, signal: AbortSignal): Promise<StoredImage> {
     const { store, isPulled, terminal } = this.#options
-    const present = store.find(name)
+    const present = (await this.#sources.update(name, signal)) ?? store.find(name)
     const isUsable = present && formatPlatform(present.config.platform) === formatPlatform(platform)
     if (isUsable && (!isPulled || this.#pulled.has(name))) return present
     const progress = new Progress(terminal)
@@ -50,5 +56,6 @@ export class BaseImages {
 
   close(): void {
     this.#puller.close()
+    this.#sources.close()
   }
 }

@@ -1,6 +1,7 @@
 /** `t8s image build`: builds an image from a Dockerfile, or from a folder with a root file system. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../../lib/explained-error.ts'
+import { imageSourceFlag } from '../../flags/image-source-flag.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { runsAsOwnRoot } from '../../running/without-root.ts'
 import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from './registry-options.ts'
@@ -17,6 +18,7 @@ interface BuildFlags extends StoreFlags, RegistryFlags {
   readonly executor: string
   readonly progress: 'auto' | 'plain'
   readonly quiet?: boolean
+  readonly imageSource: readonly string[]
   readonly rootfs?: string
   readonly entrypoint?: readonly string[]
   readonly cmd?: readonly string[]
@@ -59,7 +61,11 @@ export function buildCommand(): Command {
     .option('--user <USER>', 'the user of containers: a name or number, and :GROUP')
     .option('--workdir <DIR>', 'the folder that containers start in')
     .option('--expose <PORT>', 'a port such as 80 or 53/udp; can be repeated', collect, [])
-  return withRegistryOptions(command).addOption(imageRootOption()).addHelpText('after', examples).action(build)
+  return withRegistryOptions(command)
+    .addOption(imageSourceFlag())
+    .addOption(imageRootOption())
+    .addHelpText('after', examples)
+    .action(build)
 }
 
 async function build(context: string | undefined, flags: BuildFlags): Promise<void> {
@@ -90,7 +96,13 @@ async function fromDockerfile(store: Store, context: string | undefined, flags: 
   const { BaseImages } = await import('./base-images.ts')
   const terminal = flags.quiet ? undefined : process.stderr
   const progress = new BuildProgress({ terminal, isPlain: flags.progress === 'plain' })
-  const bases = new BaseImages({ store, settings: registrySettings(flags), isPulled: flags.pull === true, terminal })
+  const bases = new BaseImages({
+    store,
+    settings: registrySettings(flags),
+    isPulled: flags.pull === true,
+    imageSources: flags.imageSource,
+    terminal,
+  })
   const aborted = new AbortController()
   const stopping = stopSignal()
   void stopping.requested.then(() => aborted.abort())

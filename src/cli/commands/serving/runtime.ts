@@ -5,6 +5,7 @@ import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { type NetworkMode, networkModes } from '../../../runtime/network/network-mode.ts'
 import { dataFolders } from '../../../runtime/rootless/user-folders.ts'
 import type { RunningRuntime } from '../../../runtime/runtime.ts'
+import { imageSourceFlag } from '../../flags/image-source-flag.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { runsInNamespaces } from '../../running/without-root.ts'
 import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
@@ -15,6 +16,7 @@ interface RuntimeFlags extends RegistryFlags {
   readonly root: string
   readonly state: string
   readonly imageRoot: string
+  readonly imageSource: readonly string[]
   readonly executor: string
   readonly ociRuntime?: string
   /** True without an address. */
@@ -43,6 +45,7 @@ export function runtimeCommand(): Command {
     .option('--root <folder>', 'records, which survive a reboot', `${data}/runtime`)
     .option('--state <folder>', 'files of running containers', '/run/typernetes/runtime')
     .addOption(imageRootOption())
+    .addOption(imageSourceFlag())
     .option('--executor <name>', 'runs the containers: crun, runc, shell, or auto for the first that is usable', 'auto')
     .option('--oci-runtime <program>', 'the path of crun or runc, in place of --executor')
     .option(
@@ -82,6 +85,7 @@ async function startOwn(flags: RuntimeFlags, log: Log): Promise<RunningRuntime> 
     state: flags.state,
     registries: registrySettings(flags),
     imageFolder: flags.imageRoot,
+    imageSources: flags.imageSource,
     executor: flags.ociRuntime ?? flags.executor,
     network: {
       mode: flags.network,

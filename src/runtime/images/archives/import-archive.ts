@@ -1,5 +1,6 @@
 /** Imports images from archives: those of the OCI image layout, and those of `docker save`. */
 import { existsSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { completeName } from '../../../node/images/image-name.ts'
 import type { Digest } from '../formats/digest.ts'
 import { decodeImageConfig, maxConfigBytes } from '../formats/image-config.ts'
@@ -37,16 +38,16 @@ interface Importing {
 }
 
 /**
- * Imports all images of an archive. Rejects with an ImageError for a file that is no archive of images, or if content
- * does not agree with its digest.
+ * Imports all images of an archive: that of a file, or one that arrives uncompressed. Rejects with an ImageError for
+ * a file that is no archive of images, or if content does not agree with its digest.
  */
 export async function importArchive(
   store: ImageStore,
-  file: string,
+  source: string | Readable,
   { platform = hostPlatform(), name }: ImportOptions = {},
 ): Promise<StoredImage[]> {
-  if (!existsSync(file)) throw new ImageError('NotFound', `${file} does not exist`)
-  const archive = await unpackArchive(file, store.paths)
+  if (typeof source === 'string' && !existsSync(source)) throw new ImageError('NotFound', `${source} does not exist`)
+  const archive = await unpackArchive(source, store.paths)
   const lease = store.lease()
   try {
     const importing = { store, archive, lease, platform, name }
@@ -54,6 +55,7 @@ export async function importArchive(
     if (index && archive.file('oci-layout')) return await importLayout(importing, index)
     const manifest = archive.file('manifest.json')
     if (manifest) return await importDocker(importing, manifest)
+    const file = typeof source === 'string' ? source : 'the archive'
     throw corruptContent(`${file} contains neither index.json nor manifest.json: it is no archive of images`)
   } finally {
     lease.release()

@@ -3,6 +3,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { closeSync, createReadStream, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Digest } from '../formats/digest.ts'
 import { corruptContent } from '../image-error.ts'
@@ -28,8 +29,11 @@ export interface UnpackedArchive {
 
 const maxFiles = 100_000
 
-/** Reads an archive, compressed or not. Names of files are keys only: none of them leads anywhere. */
-export async function unpackArchive(archive: string, { unfinished }: StorePaths): Promise<UnpackedArchive> {
+/**
+ * Reads the archive of a file, compressed or not, or one that arrives, uncompressed.
+ * Names of files are keys only: none of them leads anywhere.
+ */
+export async function unpackArchive(archive: string | Readable, { unfinished }: StorePaths): Promise<UnpackedArchive> {
   const folder = join(unfinished, `${ownName()}.${randomBytes(6).toString('hex')}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const remove = () => rm(folder, { recursive: true, force: true })
@@ -63,8 +67,9 @@ export async function unpackArchive(archive: string, { unfinished }: StorePaths)
     const consume = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
       for await (const chunk of chunks) reader.push(chunk)
     }
-    const source = createReadStream(archive, { highWaterMark: 1 << 19 })
-    const decompression = decompressionOf(archive)
+    const isFile = typeof archive === 'string'
+    const source = isFile ? createReadStream(archive, { highWaterMark: 1 << 19 }) : archive
+    const decompression = isFile ? decompressionOf(archive) : undefined
     await (decompression ? pipeline(source, decompression, consume) : pipeline(source, consume))
     reader.finish()
   } catch (error) {
