@@ -8,7 +8,7 @@ import { events as eventResource, nodes, type Pod, pods } from '../../src/client
 import { clientFor } from '../support/client-for.ts'
 import { apiControllers, testCluster } from '../support/test-cluster.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { startNodeRuntime, usesEmbeddedRuntime } from './support/runtimes/node-runtime.ts'
+import { runtimeKind, startNodeRuntime, usesEmbeddedRuntime } from './support/runtimes/node-runtime.ts'
 import { images } from './support/runtimes/test-images.ts'
 import { startKubelet } from './support/start-kubelet.ts'
 
@@ -87,7 +87,7 @@ test('a node rejects pods that it cannot run, with the reasons of upstream', { s
       'PodOSNotSupported',
       "Failed to admit pod as the OS field doesn't match node OS",
     ],
-    ...(usesEmbeddedRuntime() ? [] : [strictGroups]),
+    ...(runtimeKind() === 'containerd' ? [strictGroups] : []),
   ]
   for (const [pod, reason, message] of rejections)
     await t.test(`a pod is rejected with ${reason}`, async () => {
@@ -191,7 +191,7 @@ test('a node rejects pods that it cannot run, with the reasons of upstream', { s
     await waitFor('the event is written', async () => (await messages('mapped')).includes(message))
     await remove('mapped')
     const { status } = await client.get(nodes, '', 'n1')
-    assert.deepEqual(status?.features, { supplementalGroupsPolicy: false })
+    assert.deepEqual(status?.features, { supplementalGroupsPolicy: runtimeKind() === 'docker' })
   })
 
   await t.test('a full node rejects pods with OutOfpods', async () => {

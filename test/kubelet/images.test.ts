@@ -119,7 +119,7 @@ suite('images on a real node', { skip }, () => {
     }
     const first = await failure()
     assert.equal(first.reason, 'ErrImagePull')
-    assert.match(first.message, /^rpc error: code = NotFound desc = failed to pull and unpack image .*: not found$/)
+    assert.match(first.message, /^rpc error: code = NotFound desc = failed to pull .*: (not found|manifest unknown.*)$/)
     assert.equal(events.at(-1), 'Warning Failed Error: ErrImagePull')
     const second = await failure()
     assert.equal(second.reason, 'ImagePullBackOff')

@@ -16,7 +16,6 @@ interface Descriptor {
 const [port = '', folder = '', login = ''] = process.argv.slice(2)
 const { manifests } = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8')) as { manifests: Descriptor[] }
 const authorization = `Basic ${Buffer.from(login).toString('base64')}`
-
 function answer({ url = '', headers, method = '' }: IncomingMessage, response: ServerResponse): void {
   const [, repository = '', kind, reference = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(url) ?? []
   if (repository.startsWith('private/') && headers.authorization !== authorization)
@@ -33,7 +32,7 @@ function answerManifest(repository: string, reference: string, method: string, r
   )
   console.log(`${method} ${repository}:${reference} ${found ? 200 : 404}`)
   if (!found) {
-    response.writeHead(404).end()
+    response.writeHead(404).end(JSON.stringify({ errors: [{ code: 'MANIFEST_UNKNOWN', message: 'manifest unknown' }] }))
     return
   }
   const bytes = readFileSync(join(folder, 'blobs', found.digest.replace(':', '/')))

@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SupplementalGroupsPolicy } from '#protobuf/cri-values_pb.js'
 import { CriImages } from '../../../src/kubelet/cri/images.ts'
@@ -78,20 +80,45 @@ function userTests(runtime: TestRuntime): void {
   })
 }
 
+/** A registry whose clients have to log in. Resolves with its host. */
+async function startPrivateRegistry(t: TestContext, store: ImageStore, login: string): Promise<string> {
+  const images = await serveImages({ store })
+  const expected = `Basic ${Buffer.from(login).toString('base64')}`
+  const server = createServer(({ url, method, headers }, response) => {
+    if (headers.authorization !== expected) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end()
+      return
+    }
+    const forwarded = request(`http://${images.host}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers)
+      answer.pipe(response)
+    })
+    forwarded.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await images.stop()
+  })
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
 function imageTests(runtime: TestRuntime): void {
   test('images are pulled with a login, and listed by complete names', async (t) => {
     const images = new CriImages(`unix://${runtime.folder}/runtime.sock`)
     t.after(() => images.close())
-    const registry = await serveImages({ store: new ImageStore(join(runtime.folder, 'images')) })
-    t.after(() => registry.stop())
-    const name = `${registry.host}/library/busybox:latest`
-    const pulled = await images.pull(name, { username: 'a', password: 'b' }, {})
+    const host = await startPrivateRegistry(t, new ImageStore(join(runtime.folder, 'images')), 'somebody:~~pass??word')
+    const name = `${host}/library/busybox:latest`
+    const login = { username: 'somebody', password: '~~pass??word' }
+    await assert.rejects(images.pull(name, undefined, {}), /no basic auth credentials/)
+    const pulled = await images.pull(name, login, {})
     const present = await images.find(name)
     assert.equal(present?.id, pulled)
     assert.equal(present?.uid?.value, 0n)
     assert.ok(present?.repoTags.includes(name))
     assert.ok((await images.all()).some(({ repoTags }) => repoTags.includes('docker.io/library/busybox:latest')))
-    await assert.rejects(images.pull(`${registry.host}/missing:1`, undefined, {}), { code: 'NotFound' })
+    await assert.rejects(images.pull(`${host}/missing:1`, login, {}), { code: 'NotFound' })
     const [usage] = (await images.fileSystems()).imageFilesystems
     assert.ok((usage?.usedBytes?.value ?? 0n) > 0n)
   })

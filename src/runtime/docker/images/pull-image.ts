@@ -25,7 +25,7 @@ export async function pullImage(
     for await (const { error } of jsonLines<{ readonly error?: string }>(progress)) if (error) throw new Error(error)
   } catch (error) {
     const message = messageOf(error)
-    const isUnknown = isMissing(error) || /manifest unknown|not found|does not exist/.test(message)
+    const isUnknown = isMissing(error) || /manifest unknown|not found|does not exist|HTTP 404/.test(message)
     throw new RpcError(isUnknown ? 'NotFound' : 'Unknown', `failed to pull image ${JSON.stringify(name)}: ${message}`, {
       cause: error,
     })
@@ -42,5 +42,7 @@ function loginHeader(auth: AuthConfig | undefined): Record<string, string> {
     ...(identityToken && { identitytoken: identityToken }),
     ...(registryToken && { registrytoken: registryToken }),
   }
-  return { 'x-registry-auth': Buffer.from(JSON.stringify(fields)).toString('base64url') }
+  // Engines ignore a value without padding.
+  const text = Buffer.from(JSON.stringify(fields)).toString('base64')
+  return { 'x-registry-auth': text.replaceAll('+', '-').replaceAll('/', '_') }
 }
