@@ -126,16 +126,21 @@ await inNamespaces(import.meta.filename, async () => {
     const hostPort = await freePort()
     const cluster = await up(t, ['--node-type=real', '--secure-port=0'], { program, env, cwd })
     assert.match(cluster.output(), /^runs without root, in a user namespace: pods have no limits of CPU and memory, /m)
+    const node = hostname().trim().toLowerCase()
+    const exists = (...object: readonly string[]) => kubectl(cluster.kubeconfig, 'get', ...object).code === 0
+    await waitFor('the account of pods', () => exists('serviceaccount', 'default') && exists('node', node))
     execFileSync('kubectl', ['create', '-f', '-'], {
       env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
       input: JSON.stringify(webPod(image, hostPort)),
     })
     run(cluster, 'wait', 'pod', 'web', '--for=condition=Ready', '--timeout=50s')
-    run(cluster, 'wait', 'node', hostname().trim().toLowerCase(), '--for=condition=Ready', '--timeout=5s')
+    run(cluster, 'wait', 'node', node, '--for=condition=Ready', '--timeout=5s')
     assert.equal(run(cluster, 'logs', 'web'), 'started\n')
     assert.equal(run(cluster, 'exec', 'web', '--', 'id', '-u'), '1000\n')
     assert.equal(await (await fetch(`http://127.0.0.1:${hostPort}/`)).text(), 'it works\n')
     assert.equal(await (await fetch(`http://${await portForward(t, cluster)}/`)).text(), 'it works\n')
+    const usage = run(cluster, 'get', '--raw', `/api/v1/nodes/${node}/proxy/metrics/resource`)
+    assert.match(usage, /^container_memory_working_set_bytes\{container="web",.*\} \d{4,} /m)
     const machine = `http://${machineAddress}:${await startMachineServer()}/`
     assert.equal(run(cluster, 'exec', 'web', '--', 'wget', '-qO-', machine), 'from the machine')
     assert.deepEqual(await stop(cluster), { code: 0, signal: null }, cluster.output())
