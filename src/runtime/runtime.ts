@@ -18,6 +18,7 @@ import { streamCalls, streamedContainers } from './cri/stream-calls.ts'
 import type { Executor } from './executors/executor.ts'
 import { hostLimits } from './host/host-limits.ts'
 import { KernelKills } from './host/kernel-kills.ts'
+import { loadAppArmor } from './host/load-apparmor.ts'
 import { reapOrphans } from './host/orphans.ts'
 import type { ContainerImages } from './images-interface.ts'
 import { PodConnections, type PodConnectionsOptions } from './network/pod-connections.ts'
@@ -72,7 +73,8 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     sandboxes.recover()
     await containers.recover()
     sandboxes.releaseOthers()
-    const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits: hostLimits() }
+    const limits = hostLimits(await loadAppArmor(log))
+    const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits }
     const streams = new StreamingServer(streamedContainers(parts))
     lifetime.onEnd(() => streams.stop())
     await streams.start(options.streamPort)

@@ -126,6 +126,7 @@ function prepare(
     cgroupsPath: `${cgroupParentOf(sandbox.config)}/${id}`,
     cgroupVersion: limits.cgroupVersion,
     minOomScoreAdj: limits.minOomScoreAdj,
+    appArmor: limits.appArmor,
   })
   executor.prepare(folder, spec)
   return user

@@ -1,8 +1,8 @@
 /** The complete configuration of a container, from its CRI configuration, its image and its sandbox. */
 import type { ContainerConfig, PodSandboxConfig } from '#protobuf/cri-runtime_pb.js'
-import { SecurityProfile_ProfileType as ProfileType } from '#protobuf/cri-values_pb.js'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ImageDefaults } from '../images-interface.ts'
+import { type AppArmor, appArmorProfileOf } from './apparmor/profile.ts'
 import { availableCapabilities, capabilitiesOf } from './capabilities.ts'
 import { devicesOf } from './devices.ts'
 import { mountsOf, type SandboxPaths } from './mounts.ts'
@@ -35,6 +35,7 @@ export interface SpecInputs {
   readonly cgroupVersion: 1 | 2
   /** The lowest value that this process may set; undefined without a limit. */
   readonly minOomScoreAdj: number | undefined
+  readonly appArmor: AppArmor | undefined
 }
 
 /** Throws an RpcError or Error for a configuration that cannot be run. */
@@ -44,8 +45,8 @@ export function containerSpec(inputs: SpecInputs): OciSpec {
   const isPrivileged = context?.privileged === true
   if (isPrivileged && !inputs.sandbox.linux?.securityContext?.privileged)
     throw new RpcError('Unknown', 'no privileged container allowed in sandbox')
-  if (context?.apparmor?.profileType === ProfileType.Localhost)
-    throw new RpcError('Unknown', 'failed to generate apparmor spec opts: apparmor is not supported')
+  const { apparmor: profile, apparmorProfile: legacyProfile = '' } = context ?? {}
+  const apparmorProfile = appArmorProfileOf({ isPrivileged, profile, legacyProfile }, inputs.appArmor)
   const capabilities = capabilitiesOf(isPrivileged, context?.capabilities, availableCapabilities())
   const isRootReadOnly = context?.readonlyRootfs === true
   const { cgroupVersion } = inputs
@@ -68,6 +69,7 @@ export function containerSpec(inputs: SpecInputs): OciSpec {
       capabilities: capabilitySets(capabilities.main, capabilities.ambient),
       noNewPrivileges: context?.noNewPrivs === true,
       ...oomScoreOf(inputs),
+      ...(apparmorProfile !== undefined && { apparmorProfile }),
     },
     mounts,
     annotations: {},

@@ -19,6 +19,7 @@ export interface OciProcess {
   readonly rlimits?: readonly { readonly type: string; readonly hard: number; readonly soft: number }[]
   readonly noNewPrivileges: boolean
   readonly oomScoreAdj?: number
+  readonly apparmorProfile?: string
 }
 
 export type CapabilitySet = 'bounding' | 'effective' | 'inheritable' | 'permitted' | 'ambient'

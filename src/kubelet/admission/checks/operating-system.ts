@@ -1,5 +1,4 @@
 /** Checks of what a pod expects of the node's operating system and runtime, in upstream's words. */
-import { readFileSync } from 'node:fs'
 import type { Node } from '../../../client/kinds.ts'
 import { allContainers, type Pod, specOf, statusOf } from '../../pod-types.ts'
 import type { Rejection } from '../rejection.ts'
@@ -44,13 +43,4 @@ function needsAppArmor(pod: Pod): boolean {
   return Object.entries(pod.metadata.annotations ?? {}).some(
     ([name, value]) => name.startsWith(appArmorPrefix) && value !== 'unconfined',
   )
-}
-
-/** True if this machine's kernel has AppArmor enabled. */
-export function hasAppArmor(): boolean {
-  try {
-    return readFileSync('/sys/module/apparmor/parameters/enabled', 'utf8').startsWith('Y')
-  } catch {
-    return false
-  }
 }

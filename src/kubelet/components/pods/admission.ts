@@ -1,6 +1,6 @@
 /** The admission of pods at this node, and their way to the workers. */
 import { nodes } from '../../../client/kinds.ts'
-import { hasAppArmor } from '../../admission/checks/operating-system.ts'
+import { hasAppArmor } from '../../../lib/linux/has-apparmor.ts'
 import { PodAdmission } from '../../admission/pod-admission.ts'
 import { type Pod, specOf } from '../../pod-types.ts'
 import { PodDispatcher } from '../../pods/pod-dispatcher.ts'

@@ -57,6 +57,7 @@ export function runSpec({ id, folder, root, command }: RunPlace): OciSpec {
     cgroupsPath: `/t8s-build-${id}`,
     cgroupVersion,
     minOomScoreAdj,
+    appArmor: undefined,
   })
   return {
     ...spec,

@@ -1,7 +1,7 @@
 /** The programs that run a container, and a command in it, from outside of all its namespaces. */
 import type { OciNamespace, OciProcess, OciSpec } from '../../spec/oci-spec.ts'
 import { ProgramWriter } from './program/program-writer.ts'
-import { ownStreams, runProcess, setLimits } from './setup/identity.ts'
+import { ownStreams, runProcess, setAppArmor, setLimits } from './setup/identity.ts'
 import { currentFolder, namespaceFlags, openFlags } from './setup/kernel-constants.ts'
 import { limitDevices } from './setup/limit-devices.ts'
 import { makeFolders } from './setup/mount-points.ts'
@@ -50,6 +50,7 @@ export function containerProgram(spec: OciSpec, cgroups: ProgramCgroups, pidFile
   ownStreams(writer, process)
   setLimits(writer, process)
   makeFolders(writer, process.cwd)
+  setAppArmor(writer, process)
   const filter = filterSetter(writer, linux.seccomp)
   runProcess(writer, process, { filter, started: () => {}, failed: () => {} })
   waitForChild?.()
@@ -90,6 +91,7 @@ export function commandProgram(
   for (const { type, file } of files) enterNamespace(writer, type, file)
   ownStreams(writer, process)
   setLimits(writer, process)
+  setAppArmor(writer, process)
   runProcess(writer, process, {
     filter: filterSetter(writer, spec.linux.seccomp),
     started: () => writer.call('write', [saved, text, pidBytes]),

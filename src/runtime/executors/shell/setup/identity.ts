@@ -4,6 +4,7 @@ import { capabilityNumbers } from '../../../spec/capabilities.ts'
 import type { CapabilitySet, OciProcess } from '../../../spec/oci-spec.ts'
 import { complete } from '../program/program-error.ts'
 import type { ProgramWriter } from '../program/program-writer.ts'
+import { currentFolder, openFlags } from './kernel-constants.ts'
 
 const prctl = { keepCapabilities: 8, dropBounding: 24, noNewPrivileges: 38, ambient: 47 } as const
 const raiseAmbient = 2
@@ -46,6 +47,19 @@ export function setLimits(writer: ProgramWriter, { rlimits = [] }: OciProcess): 
     writer.call('prlimit64', [0, number, writer.data(bytes), 0], { message: `error setting rlimit type ${type}` })
   }
 }
+
+/** The profile holds from the next `execve` on. */
+export function setAppArmor(writer: ProgramWriter, { apparmorProfile }: OciProcess): void {
+  if (apparmorProfile === undefined) return
+  const message = `unable to apply apparmor profile ${apparmorProfile}`
+  const text = Buffer.from(`exec ${apparmorProfile}`)
+  const file = writer.open('openat', [currentFolder, ownProfile, openFlags.write], { message })
+  writer.call('write', [file, writer.data(text), text.length], { message })
+  writer.close(file)
+}
+
+/** Since Linux 5.8, `attr/exec` may be that of another security module. */
+const ownProfile = '/proc/self/attr/apparmor/exec'
 
 /** Changes the user and drops capabilities. `filter` is called where a filter of system calls has to be set. */
 export function setIdentity(writer: ProgramWriter, process: OciProcess, filter: () => void): void {
