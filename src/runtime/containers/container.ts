@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { Log } from '../../lib/log/log.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import type { Executor } from '../executors/executor.ts'
 import { removeCgroup } from '../executors/remove-cgroup.ts'
 import { announceSize } from '../host/announce-size.ts'
@@ -106,29 +107,34 @@ export class Container {
   /** Starts it. Rejects with the executor's error, after which it has exited. */
   async start(): Promise<void> {
     if (this.state !== 'created' || this.#isStarting) throw wrongState(this)
-    this.#isStarting = true
     const { tty, stdin } = this.#record.config
     const { executor } = this.#parts
     const terminal = tty ? prepareTerminal(this.folder, executor.terminals) : undefined
     const command = executor.runCommand(this.id, this.folder, terminal?.console)
     const keeper = startKeeper(this.folder, command, { streams: terminal?.streams ?? 'pipes', hasInput: stdin })
+    this.#isStarting = true
     const started = Promise.withResolvers<void>()
     const isStarted = (): boolean => {
       if (!pidOf(this.folder) && !exitOf(this.folder) && isRunning(keeper)) return false
       started.resolve()
       return true
     }
-    this.#terminal = await terminal?.open(this.ended)
+    try {
+      this.#terminal = await terminal?.open(this.ended)
+    } catch (error) {
+      return this.#failStart(messageOf(error))
+    }
     const stop = watchFolder(this.folder, isStarted)
     await started.promise
     stop()
-    if (!pidOf(this.folder)) {
-      const message = this.#startError()
-      await this.#finish({ code: startErrorCode, at: nowNs() }, 'StartError', message)
-      throw new RpcError('Unknown', message)
-    }
+    if (!pidOf(this.folder)) return this.#failStart(this.#startError())
     this.#run(nowNs())
     this.#parts.changed(this, 'started')
+  }
+
+  async #failStart(message: string): Promise<never> {
+    await this.#finish({ code: startErrorCode, at: nowNs() }, 'StartError', message)
+    throw new RpcError('Unknown', message)
   }
 
   /** Goes on with a container of an earlier runtime. */

@@ -3,7 +3,7 @@
  * wait for the runtime instead of failing, and it keeps the exit code. It ends when the runtime has read everything.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandLine } from '../executors/executor.ts'
 import { loadLibc } from '../host/libc.ts'
@@ -95,7 +95,11 @@ export function startKeeper(folder: string, command: CommandLine, { streams, has
   const { gate, out, err, in: input, terminal } = keeperFiles
   const ofPipes = hasInput ? [out, err, input] : [out, err]
   const fifos = { pipes: ofPipes, terminal: [terminal], 'sent-terminal': [] }[streams]
-  for (const fifo of [gate, ...fifos]) loadLibc().makeFifo(join(folder, fifo))
+  for (const fifo of [gate, ...fifos]) {
+    // A runtime may have been killed before it has started the keeper.
+    rmSync(join(folder, fifo), { force: true })
+    loadLibc().makeFifo(join(folder, fifo))
+  }
   const pid = spawnDetached(['/bin/sh', '-c', scripts[streams], 't8s-keeper', folder, ...command])
   return recordOf(pid) ?? { pid, startTicks: '' }
 }

@@ -77,6 +77,8 @@ export function openConsoleSocket(path: string): ConsoleSocket {
 
 /** Paths of sockets have 107 bytes at most: the folder is named by its file instead. */
 function listenAt(calls: SocketCalls, path: string): number {
+  // That of a process which was killed.
+  rmSync(path, { force: true })
   const folder = openSync(dirname(path), 'r')
   const listener = calls.socket(unixFamily, streamType | nonBlocking | closeOnExec, 0)
   try {
