@@ -1,6 +1,6 @@
 /** All sandboxes of the runtime: they are run, stopped and removed. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { hostname as hostName } from 'node:os'
 import { join } from 'node:path'
 import { type PodSandboxConfig, Protocol } from '#protobuf/cri-runtime_pb.js'
@@ -66,6 +66,8 @@ export class Sandboxes {
     const connected = this.all.filter(({ isReady, record }) => isReady && record.connector === 'builtin')
     void network.retainOnBridge(connected.map(({ id }) => id))
     for (const sandbox of this.all) if (!sandbox.isReady) void this.#finish(sandbox)
+    for (const id of readdirSync(join(this.#options.state, 'sandboxes')))
+      if (!this.#sandboxes.has(id)) void this.#removeUnknown(id)
   }
 
   get all(): readonly Sandbox[] {
@@ -197,6 +199,20 @@ export class Sandboxes {
       await this.stop(sandbox)
     } catch (error) {
       this.#options.log(`cannot release the network of sandbox ${sandbox.id}: ${messageOf(error)}`, 'error')
+    }
+  }
+
+  /** Removes a sandbox whose record was deleted. */
+  async #removeUnknown(id: string): Promise<void> {
+    const { executor, state, log } = this.#options
+    const folder = join(state, 'sandboxes', id)
+    try {
+      await executor.remove(id)
+      await removeCgroup(executor, folder)
+      await removeNamespaces(folder)
+      rmSync(folder, { recursive: true, force: true })
+    } catch (error) {
+      log(`cannot remove the unknown sandbox ${id}: ${messageOf(error)}`, 'error')
     }
   }
 
