@@ -48,7 +48,8 @@ export interface ClusterOptions {
   readonly controllerFlags?: Readonly<Record<string, string>>
   /**
    * Number or options of simulated nodes, whose pods go through the phases without running anything; `{ real: true }`
-   * for a real node, which runs pods on this machine. Default: none. Clusters with nodes have a default storage class.
+   * for a real node, which runs pods on this machine. Default: none, unlike `t8s up`. Clusters with nodes have a
+   * default storage class.
    */
   readonly nodes?: number | ClusterNodes
   /**
@@ -82,8 +83,8 @@ export interface ClusterOptions {
 /** Simulated nodes, a real node, or both. Without `count` there are no simulated nodes beside a real one. */
 export interface ClusterNodes extends SimulatedNodes {
   /**
-   * True, or options, to make this machine a node, on containerd or another CRI runtime. Needs Linux, root and a
-   * cluster on disk.
+   * True, or options, to make this machine a node. Needs Linux, root and a cluster on disk; otherwise the start fails,
+   * or has a simulated node with the option `fallback: 'simulated'`, as `t8s up` by default.
    */
   readonly real?: boolean | RealNode
 }

@@ -7,9 +7,8 @@ import type { Cluster, ClusterOptions } from './cluster-options.ts'
 import type { ClusterParts } from './components/component.ts'
 import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
-import { dataDirectory } from './data-directory.ts'
-import { checkStorage } from './real-node/index.ts'
-import type { CheckedNode } from './real-node/requirements.ts'
+import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
+import type { NodeDecision } from './real-node/decision.ts'
 import { checkScheduler } from './scheduler/index.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
@@ -29,7 +28,7 @@ const timingVerbosity = 2
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { log = () => {}, storage, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange: serviceRanges = defaultServiceRange } = options
-  const checkedNode = await checkedRealNode(options)
+  const nodeDecision = await decidedNode(options)
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
   const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
@@ -38,7 +37,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const lifetime = new Lifetime()
   try {
-    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged, checkedNode }
+    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged, nodeDecision }
     return clusterOf(await startComponents<ClusterParts>(clusterComponents, given, lifetime, started), lifetime)
   } catch (error) {
     await lifetime.end()
@@ -46,13 +45,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be one. */
-async function checkedRealNode({ nodes, storage, log = () => {} }: ClusterOptions): Promise<CheckedNode | undefined> {
+/** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */
+async function decidedNode({ nodes, storage, log = () => {} }: ClusterOptions): Promise<NodeDecision | undefined> {
   const real = typeof nodes === 'object' ? nodes.real : undefined
   if (!real) return undefined
-  checkStorage(storage === undefined || storage === 'memory')
-  const { checkRealNode } = await import('./real-node/requirements.ts')
-  return checkRealNode(real === true ? {} : real, log)
+  const data = storage === undefined || storage === 'memory' ? undefined : dataDirectoryPaths(storage.directory)
+  const { decideNodeType } = await import('./real-node/decision.ts')
+  return decideNodeType(real === true ? {} : real, data?.node, log)
 }
 
 function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {

@@ -28,6 +28,8 @@ export interface KubeletOptions {
   /** Default: the first address of this machine. */
   readonly nodeIps?: readonly string[]
   readonly nodeLabels?: Readonly<Record<string, string>>
+  /** The ranges of pods that a new node is registered with. Default: the cluster gives it some. */
+  readonly podCidrs?: readonly string[]
   readonly serving: ServingCredentials
   /** The limits of the HTTPS server's TLS. Default: TLS 1.2 and Node's ciphers. */
   readonly tlsLimits?: TlsLimits

@@ -43,6 +43,10 @@ export interface RuntimeOptions {
 }
 
 export interface RunningRuntime {
+  /** The program that runs containers, with its version: `crun version 1.8.1`. */
+  readonly executor: string
+  /** Resolves with the number of containers that run. */
+  runningContainers(): Promise<number>
   /** Containers keep running, and a later runtime with the same folders takes them over. */
   stop(): Promise<void>
 }
@@ -79,11 +83,15 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     lifetime.onEnd(() => streams.stop())
     await streams.start(options.streamPort)
     await serveCri(socket, { runtime: handlersOf(parts, streams), images: options.imageCalls }, lifetime)
+    return {
+      executor: executor.version,
+      runningContainers: async () => containers.all.filter(({ state }) => state === 'running').length,
+      stop: () => lifetime.end(),
+    }
   } catch (error) {
     await lifetime.end()
     throw error
   }
-  return { stop: () => lifetime.end() }
 }
 
 const handlersOf = (parts: RuntimeParts, streams: StreamingServer): ServiceHandlers<typeof RuntimeService> => ({

@@ -46,8 +46,8 @@ export async function startStandaloneRuntime(options: StandaloneRuntimeOptions):
     streamPort: options.streamPort,
     log,
   })
-  log(`runtime serves on ${endpoint}, and runs containers with ${executor.version}`)
   return {
+    ...runtime,
     async stop() {
       await runtime.stop()
       parts.sources.close()

@@ -1,14 +1,15 @@
-/** The real node of `t8s up` on the runtime of the same process. Needs root. */
+/** The node of `t8s up` by default: real, on the runtime of the same process. Needs root. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { dataDirectoryPaths } from '../../src/cluster/data-directory.ts'
+import { type EmbeddedRuntime, embeddedRuntime } from '../../src/cluster/real-node/embedded-runtime.ts'
 import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
 import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { kubectl, type Running, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
+import { kubectl, type Running, repository, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
 import { inNamespaces } from './support/in-namespaces.ts'
 import { images, writeTestImages } from './support/runtimes/test-images.ts'
 
@@ -22,59 +23,128 @@ function run(cluster: Running, ...args: readonly string[]): string {
   return stdout
 }
 
-/** The flags of a cluster whose kubelet has a port and cgroups of its own. */
-function flagsIn(folder: string, cgroupRoot: string): string[] {
-  const file = join(folder, 'kubelet.json')
-  const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
-  writeFileSync(file, JSON.stringify({ ...kind, cgroupRoot }))
-  return ['--node-type=real', '--kubelet-config', file, '--data-dir', join(folder, 'data'), '--secure-port=0']
-}
+const runtimeIn = (data: string): EmbeddedRuntime => embeddedRuntime(dataDirectoryPaths(data).node)
 
-function ownCgroup(t: TestContext): string {
-  const path = `/t8s-embedded-${process.pid}-${Date.now()}`
-  const tree = findCgroups()
-  tree.create(path)
+/** The flags of a cluster with its data in a folder, whose cgroups are removed after the test. */
+function flagsIn(t: TestContext, data: string): string[] {
+  const { cgroup } = runtimeIn(data)
   t.after(async () => {
     // Containers outlive a cluster, and so a test that fails.
-    for (const pid of tree.processes(path)) process.kill(pid, 'SIGKILL')
-    await waitFor('no process is left', () => tree.processes(path).length === 0)
-    await tree.remove(path)
+    const tree = findCgroups()
+    for (const pid of tree.processes(cgroup)) process.kill(pid, 'SIGKILL')
+    await waitFor('no process is left', () => tree.processes(cgroup).length === 0)
+    await tree.remove(cgroup)
   })
-  return path
+  return ['--node-type=auto', '--data-dir', data, '--secure-port=0']
 }
 
-const web = 'mkdir /www; echo it works >/www/index.html; echo started; exec httpd -f -p 80 -h /www'
-const addressAt = 'jsonpath={.status.podIP}'
+/** Runs a web server in a pod that serves a text, and returns it when it is ready. */
+async function serve(cluster: Running, text: string): Promise<void> {
+  await waitFor('the node is ready', () =>
+    / Ready /.test(kubectl(cluster.kubeconfig, 'get', 'nodes', '--no-headers').stdout),
+  )
+  await waitFor('an account', () => kubectl(cluster.kubeconfig, 'get', 'serviceaccount', 'default').code === 0)
+  const web = `mkdir /www; echo ${text} >/www/index.html; echo started; exec httpd -f -p 80 -h /www`
+  // Without volumes, whose mounts would remain in the data directory.
+  const spec = '--overrides={"spec":{"automountServiceAccountToken":false}}'
+  run(cluster, 'run', 'web', `--image=${images.busybox}`, spec, '--command', '--', 'sh', '-c', web)
+  run(cluster, 'wait', 'pod', 'web', '--for=condition=Ready', '--timeout=50s')
+}
+
+const address = (cluster: Running): string => run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.podIP}')
+const page = async (cluster: Running): Promise<string> => (await fetch(`http://${address(cluster)}/`)).text()
+const linesOfNode = ({ output }: Running): string[] => output().match(/^node: .*$/gm) ?? []
+const realLine = /^node: real \(containers by .*; images from their registries\)$/
+const isReal = (cluster: Running) =>
+  waitFor('the line of a real node', () => realLine.test(linesOfNode(cluster).join()))
+const output = (program: string, ...args: readonly string[]): string =>
+  execFileSync(program, args, { encoding: 'utf8' })
+
+/** Waits until nothing of the pods of a cluster is left. */
+async function isClean(cluster: Running): Promise<void> {
+  const { state, bridge } = runtimeIn(dirname(cluster.kubeconfig))
+  await waitFor('no container is left', () => !hasContainers(cluster))
+  await waitFor('no mount is left', () => !output('cat', '/proc/mounts').includes(`${state}/sandboxes`))
+  await waitFor('no bridge is left', () => !output('ip', 'link').includes(bridge))
+}
+
+async function removePod(cluster: Running): Promise<void> {
+  run(cluster, 'delete', 'pod', 'web', '--grace-period=1', '--timeout=50s')
+  await isClean(cluster)
+}
+
+/** True while containers of the cluster have their parents. */
+const hasContainers = (cluster: Running): boolean =>
+  output('ps', '-eo', 'args').includes(`t8s-keeper ${runtimeIn(dirname(cluster.kubeconfig)).state}/`)
 
 await inNamespaces(import.meta.filename, () => {
   prepareNodeNamespaces(covered)
-  test('t8s up runs a web server without another runtime, and it survives a restart', async (t) => {
+  testClusters()
+  testWithoutRoot()
+})
+
+function testClusters(): void {
+  test('t8s up runs web servers, in two clusters side by side and after a restart', async (t) => {
     const folder = temporaryFolder(t)
-    const flags = flagsIn(folder, ownCgroup(t))
     for (const file of writeTestImages(folder)) {
       const { code, stderr } = t8s(['image', 'import', file])
       assert.equal(code, 0, stderr)
     }
+    const flags = flagsIn(t, join(folder, 'data'))
     let cluster = await up(t, flags)
-    const name = hostname().trim().toLowerCase()
-    await waitFor('the node is registered', () => kubectl(cluster.kubeconfig, 'get', 'node', name).code === 0)
-    run(cluster, 'wait', 'node', name, '--for=condition=Ready', '--timeout=50s')
-    assert.match(run(cluster, 'get', 'node', name, '-o', 'wide'), /typernetes:\/\//)
-    run(cluster, 'run', 'web', `--image=${images.busybox}`, '--command', '--', 'sh', '-c', web)
-    run(cluster, 'wait', 'pod', 'web', '--for=condition=Ready', '--timeout=50s')
-    const page = async () => (await fetch(`http://${run(cluster, 'get', 'pod', 'web', '-o', addressAt)}/`)).text()
-    assert.equal(await page(), 'it works\n')
+    await serve(cluster, 'it works')
+    assert.match(run(cluster, 'get', 'nodes', '-o', 'wide'), /typernetes:\/\//)
+    await isReal(cluster)
+
+    const second = await up(t, flagsIn(t, join(folder, 'second')))
+    await serve(second, 'so does this')
+    await isReal(second)
+    assert.deepEqual([await page(cluster), await page(second)], ['it works\n', 'so does this\n'])
+    assert.equal(run(second, 'exec', 'web', '--', 'cat', '/www/index.html'), 'so does this\n')
+    await removePod(second)
+    await stop(second)
+    assert.doesNotMatch(second.output(), /runs? on/)
+
     assert.equal(run(cluster, 'exec', 'web', '--', 'cat', '/www/index.html'), 'it works\n')
     await stop(cluster)
+    assert.match(cluster.output(), /^1 container runs on; the next start with this data directory takes over$/m)
     cluster = await up(t, flags)
-    assert.equal(await page(), 'it works\n')
+    assert.equal(await page(cluster), 'it works\n')
     await waitFor('the log', () => kubectl(cluster.kubeconfig, 'logs', 'web').stdout === 'started\n')
     assert.equal(run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'), '0')
-    run(cluster, 'delete', 'pod', 'web', '--grace-period=1', '--timeout=50s')
-    await waitFor(
-      'no container is left',
-      () => !/t8s-keeper/.test(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })),
-    )
+    await removePod(cluster)
     await stop(cluster)
   })
-})
+
+  test('a cluster in place of a deleted one ends the containers of that one', async (t) => {
+    const folder = temporaryFolder(t)
+    const data = join(folder, 'data')
+    const flags = flagsIn(t, data)
+    const first = await up(t, flags)
+    await serve(first, 'it works')
+    await stop(first)
+    assert.ok(hasContainers(first))
+    rmSync(join(data, 'node/runtime'), { recursive: true })
+    rmSync(join(data, 'store'), { recursive: true })
+    const cluster = await up(t, flags)
+    await isClean(cluster)
+    await stop(cluster)
+  })
+}
+
+function testWithoutRoot(): void {
+  test('without root, t8s up has a simulated node and says why', async (t) => {
+    const folder = temporaryFolder(t)
+    chmodSync(folder, 0o777)
+    const program = join(folder, 'as-nobody')
+    const identity = '--reuid=65534 --regid=65534 --clear-groups'
+    writeFileSync(program, `#!/bin/sh\nexec setpriv ${identity} ${join(repository, 't8s')} "$@"\n`, { mode: 0o755 })
+    const flags = ['--node-type=auto', '--data-dir', join(folder, 'data'), '--secure-port=0']
+    const cluster = await up(t, flags, { program, env: { HOME: folder } })
+    await waitFor('the node', () => /^node-1 +Ready /m.test(kubectl(cluster.kubeconfig, 'get', 'nodes').stdout))
+    assert.deepEqual(linesOfNode(cluster), [
+      'node: simulated, because t8s runs without root (use sudo or --node-type=real for a real one)',
+    ])
+    await stop(cluster)
+  })
+}

@@ -180,8 +180,8 @@ function testRefusals(started: () => NodeRuntime): void {
         '--clear-groups',
         join(repository, 't8s'),
       ]),
-      't8s: a real node needs root, for the cgroups and mounts of pods: use sudo, or leave out --node-type=real for ' +
-        'simulated nodes\n',
+      't8s: this machine cannot be a real node, because t8s runs without root: use sudo, or leave out ' +
+        '--node-type=real\n',
     )
     assert.equal(
       refusal(['--container-runtime-endpoint=unix:///nowhere.sock']),

@@ -52,10 +52,10 @@ test('invalid node flags are rejected with the allowed values', (t) => {
   writeFileSync(join(folder, 'wrong.yaml'), 'kind: Other')
   const error = (...args: string[]): string => t8s(['up', '--secure-port', '0', ...args], { cwd: folder }).stderr
   assert.match(error('--nodes', 'many'), /It must be a number from 0 to 20000/)
-  assert.match(error('--node-type', 'other'), /Allowed choices are simulated, real/)
+  assert.match(error('--node-type', 'other'), /Allowed choices are auto, real, simulated/)
   assert.match(
-    error('--kubelet-config', 'kubelet.yaml'),
-    /--kubelet-config is a flag of real nodes: add --node-type=real/,
+    error('--node-type=simulated', '--kubelet-config', 'kubelet.yaml'),
+    /--kubelet-config is a flag of real nodes: leave out --node-type=simulated/,
   )
   assert.match(error('--node-cpu', 'lots'), /It must be a quantity such as 4, 500m or 16Gi/)
   assert.match(error('--node-config', 'wrong.yaml'), /cannot use the nodes in wrong.yaml: .*; check --node-config/)

@@ -59,7 +59,8 @@ test('a certificate without its key, or an invalid file, is an error that names 
   const folder = temporaryFolder(t)
   const empty = join(folder, 'empty')
   writeFileSync(empty, '')
-  const refused = (...flags: string[]) => t8s(['up', '--secure-port', '0', ...flags], { cwd: folder }).stderr
+  const refused = (...flags: string[]) =>
+    t8s(['up', '--nodes=0', '--secure-port', '0', ...flags], { cwd: folder }).stderr
   assert.match(
     refused('--proxy-client-cert-file', empty),
     /--proxy-client-cert-file and --proxy-client-key-file go together/,

@@ -10,7 +10,7 @@ import { t8s, temporaryFolder, up } from './t8s-process.ts'
 
 /** Runs `t8s up` in a separate folder and checks its error. */
 function refused(t: TestContext, args: readonly string[], ...messages: readonly (string | RegExp)[]): void {
-  const { code, stderr } = t8s(['up', '--secure-port', '0', ...args], { cwd: temporaryFolder(t) })
+  const { code, stderr } = t8s(['up', '--nodes=0', '--secure-port', '0', ...args], { cwd: temporaryFolder(t) })
   assert.equal(code, 1, stderr)
   for (const part of messages)
     assert.ok(typeof part === 'string' ? stderr.includes(part) : part.test(stderr), `${part} in:\n${stderr}`)

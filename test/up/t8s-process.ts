@@ -37,8 +37,8 @@ export interface RunOptions {
 }
 
 /**
- * Starts `t8s up …`, by default without nodes, and resolves when it is ready; rejects with its output if it exits
- * before.
+ * Starts `t8s up …`, without nodes unless flags ask for some, and resolves when it is ready; rejects with its output if
+ * it exits before.
  */
 export async function up(
   t: TestContext,
@@ -46,7 +46,7 @@ export async function up(
   { cwd = repository, env = {}, program = launcher }: RunOptions = {},
 ): Promise<Running> {
   // Some libraries use colours if CI is set; the variable must not differ between machines.
-  const nodes = args.some((arg) => arg.startsWith('--nodes')) ? [] : ['--nodes=0']
+  const nodes = args.some((arg) => /^--nodes|^--node-type/.test(arg)) ? [] : ['--nodes=0']
   const child = spawn(program, ['up', ...nodes, ...args], {
     cwd,
     env: { ...process.env, CI: 'true', ...env },

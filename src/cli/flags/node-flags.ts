@@ -32,7 +32,7 @@ export function nodeCount(text: string): number {
 export const nodeFlags = (): readonly Option[] => [
   new Option(
     '--nodes <NUMBER>',
-    'number of simulated nodes; 0 for none (default: as in the last run, else 1; 0 beside a real node)',
+    'number of simulated nodes; 0 for none (default: as in the last run, else 1; 0 with a real node)',
   ).argParser(nodeCount),
   new Option('--node-cpu <QUANTITY>', 'CPUs of a node (default: 4)').argParser(quantity),
   new Option('--node-memory <QUANTITY>', 'memory of a node (default: 16Gi)').argParser(quantity),
@@ -43,6 +43,12 @@ export const nodeFlags = (): readonly Option[] => [
   ).conflicts(['nodeCpu', 'nodeMemory', 'nodePods']),
   new Option('--pod-stages <FILE>', "the pods' stages: kwok's Stage objects"),
 ]
+
+/** True if a flag is for simulated nodes. */
+export const asksForSimulated = (flags: NodeFlags): boolean =>
+  [flags.nodes, flags.nodeCpu, flags.nodeMemory, flags.nodePods, flags.nodeConfig, flags.podStages].some(
+    (value) => value !== undefined,
+  )
 
 /** Reads the flags. Rejects with an ExplainedError for invalid files. */
 export async function simulatedNodes({

@@ -3,9 +3,11 @@ import { Option } from 'commander'
 import type { RealNode } from '../../cluster/real-node/index.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { imageSourceFlag } from './image-source-flag.ts'
+import { asksForSimulated, type NodeFlags } from './node-flags.ts'
+import { type RegistryFlags, registryOptions, registrySettings } from './registry-flags.ts'
 
-export interface RealNodeFlags {
-  readonly nodeType: 'simulated' | 'real'
+export interface RealNodeFlags extends RegistryFlags {
+  readonly nodeType: 'auto' | 'real' | 'simulated'
   readonly containerRuntimeEndpoint?: string
   /** True without an address. */
   readonly docker?: string | true
@@ -18,10 +20,11 @@ export interface RealNodeFlags {
 export const realNodeFlags = (): readonly Option[] => [
   new Option(
     '--node-type <TYPE>',
-    'real makes this machine a node that runs pods (Linux); --nodes adds simulated ones (docs/real-nodes.md)',
+    'real makes this machine a node that runs pods, simulated has nodes that run nothing; auto is real where the ' +
+      'machine can, unless flags ask for simulated nodes (docs/real-nodes.md)',
   )
-    .choices(['simulated', 'real'])
-    .default('simulated'),
+    .choices(['auto', 'real', 'simulated'])
+    .default('auto'),
   new Option(
     '--container-runtime-endpoint <URL>',
     'socket of a container runtime, such as containerd, for the real node (default: a runtime in this process)',
@@ -35,18 +38,17 @@ export const realNodeFlags = (): readonly Option[] => [
   new Option('--hostname-override <NAME>', 'name of the real node (default: the name of this machine)'),
   new Option('--kubelet-config <FILE>', 'a KubeletConfiguration (kubelet.config.k8s.io/v1beta1) for the real node'),
   new Option('--kubelet-config-dir <DIR>', 'a folder of files *.conf whose fields override those of --kubelet-config'),
+  ...registryOptions(),
 ]
 
-/** Undefined without a real node. Throws an ExplainedError for its flags then. */
-export function realNode(flags: RealNodeFlags): RealNode | undefined {
-  const { containerRuntimeEndpoint, docker, hostnameOverride: name } = flags
+/**
+ * The wanted real node. Undefined if the flags, or those of simulated nodes, ask for simulated ones. Throws an
+ * ExplainedError for flags of a real node then.
+ */
+export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | undefined {
+  const { nodeType, containerRuntimeEndpoint, docker, hostnameOverride: name } = flags
   const imageSources = flags.imageSource.length > 0 ? flags.imageSource : undefined
   const { kubeletConfig: configurationFile, kubeletConfigDir: configurationFolder } = flags
-  if (flags.nodeType === 'real') {
-    if (imageSources && (containerRuntimeEndpoint !== undefined || docker !== undefined))
-      throw new ExplainedError('--image-source is for the runtime of Typernetes: leave out the flag of another one')
-    return { containerRuntimeEndpoint, docker, imageSources, name, configurationFile, configurationFolder }
-  }
   const given = Object.entries({
     '--container-runtime-endpoint': containerRuntimeEndpoint,
     '--docker': docker,
@@ -55,6 +57,14 @@ export function realNode(flags: RealNodeFlags): RealNode | undefined {
     '--kubelet-config': configurationFile,
     '--kubelet-config-dir': configurationFolder,
   }).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return undefined
-  throw new ExplainedError(`${given[0]![0]} is a flag of real nodes: add --node-type=real`)
+  const registries = registrySettings(flags)
+  if (nodeType === 'real' || (nodeType === 'auto' && given.length > 0)) {
+    if (imageSources && (containerRuntimeEndpoint !== undefined || docker !== undefined))
+      throw new ExplainedError('--image-source is for the runtime of Typernetes: leave out the flag of another one')
+    const runtime = { containerRuntimeEndpoint, docker, imageSources, registries }
+    return { ...runtime, name, configurationFile, configurationFolder }
+  }
+  if (given.length > 0)
+    throw new ExplainedError(`${given[0]![0]} is a flag of real nodes: leave out --node-type=simulated`)
+  return nodeType === 'auto' && !asksForSimulated(nodes) ? { registries, fallback: 'simulated' } : undefined
 }

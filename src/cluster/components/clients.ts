@@ -60,13 +60,16 @@ export const realNode = component({
   needs: ['realNode', 'endpoint', 'administrator', 'clients', 'pki'],
   gives: ['registered'],
   start({ realNode, endpoint, administrator, clients, pki }) {
-    if (!realNode) return { registered: Promise.resolve() }
+    if (!realNode) return { registered: Promise.resolve(true) }
     clients.onEnd(() => realNode.stop())
     return { registered: realNode.begin(endpoint, administrator.client, pki) }
   },
 })
 
-/** Starts after the real node has taken its name, so that pods without a choice find it. */
+/**
+ * Starts after the real node has taken its name, so that pods without a choice find it. One node takes the place of a
+ * real one that cannot run.
+ */
 export const simulatedNodes = component({
   name: 'simulated nodes',
   needs: ['simulation', 'realNode', 'registered', 'endpoint', 'administrator', 'clients', 'pki'],
@@ -74,7 +77,8 @@ export const simulatedNodes = component({
   start({ simulation, realNode, registered, endpoint, administrator, clients, pki }) {
     clients.onEnd(() => simulation.stop())
     // In the background: a part is a value, not a promise to wait for.
-    const begin = (): Promise<void> => simulation.begin(endpoint, administrator.client, pki)
-    return { simulated: realNode ? registered.then(begin) : begin() }
+    const begin = (isRegistered: boolean): Promise<void> =>
+      simulation.begin(endpoint, administrator.client, pki, isRegistered ? undefined : { atLeast: 1 })
+    return { simulated: realNode ? registered.then(begin) : begin(true) }
   },
 })

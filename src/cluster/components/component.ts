@@ -11,8 +11,8 @@ import type { ClusterUser } from '../credentials/cluster-users.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { HostPathStorage } from '../host-path-storage.ts'
 import type { ClusterPki } from '../pki/pki.ts'
+import type { NodeDecision } from '../real-node/decision.ts'
 import type { ClusterRealNode } from '../real-node/index.ts'
-import type { CheckedNode } from '../real-node/requirements.ts'
 import type { ServingOptions } from '../serving-options/index.ts'
 import type { ClusterSimulation } from '../simulation/index.ts'
 import type { RunningComponent } from '../threads/component-thread.ts'
@@ -26,8 +26,8 @@ export interface ClusterParts {
   readonly data: DataDirectory | undefined
   /** The API server's options from flags. */
   readonly flagged: ServingOptions
-  /** The settings of the real node; undefined for a cluster without one. */
-  readonly checkedNode: CheckedNode | undefined
+  /** The settings of the real node, or why there is none; undefined for a cluster that wants none. */
+  readonly nodeDecision: NodeDecision | undefined
   readonly store: Store
   readonly pki: ClusterPki
   readonly plan: ControllerPlan
@@ -46,8 +46,9 @@ export interface ClusterParts {
   readonly controllers: StartedControllers
   readonly scheduler: RunningComponent | undefined
   readonly administrator: ClusterUser
-  /** Resolve when the nodes of a type exist or have failed. */
-  readonly registered: Promise<void>
+  /** Resolves when the real node exists or has failed: false if simulated nodes take its place. */
+  readonly registered: Promise<boolean>
+  /** Resolves when the simulated nodes exist or have failed. */
   readonly simulated: Promise<void>
 }
 

@@ -3,10 +3,11 @@ import type { TokenUser } from '../../apiserver/server.ts'
 import { checkControllerFlags, planControllers } from '../../controllers/index.ts'
 import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.ts'
 import { hostPathStorage } from '../host-path-storage.ts'
-import { clusterRealNode } from '../real-node/index.ts'
+import { type NodeDecision, simulatedLine } from '../real-node/decision.ts'
+import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
 import { clusterSimulation, type SimulatedNodes } from '../simulation/index.ts'
-import { component } from './component.ts'
+import { type ClusterParts, component } from './component.ts'
 
 export interface SchedulerPlan {
   readonly choice: ClusterSchedulerChoice
@@ -17,6 +18,8 @@ export interface SchedulerPlan {
 /** Enough for 32,768 nodes. */
 const clusterRange = '10.128.0.0/9'
 /** Flags of controllers that a cluster with nodes needs. */
+/** Flags that decide about ranges of nodes. */
+const rangeFlags = ['allocate-node-cidrs', 'cluster-cidr', 'node-cidr-mask-size', 'node-cidr-mask-size-ipv4']
 const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange, 'enable-hostpath-provisioner': 'true' }
 
 /** Includes the controllers of bootstrap tokens, as kubeadm does, since the API server accepts these tokens. */
@@ -24,12 +27,13 @@ const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 't
 
 export const plan = component({
   name: 'plan',
-  needs: ['options', 'data', 'flagged', 'checkedNode', 'log'],
+  needs: ['options', 'data', 'flagged', 'nodeDecision', 'log'],
   gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths'],
-  start({ options, data, flagged, checkedNode, log }, lifetime) {
-    const nodes = nodesOf(options)
+  start({ options, data, flagged, nodeDecision, log }, lifetime) {
+    const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
-    const realNode = data && checkedNode && clusterRealNode({ node: checkedNode, folder: data.node, onThread, log })
+    const realNode = realNodeOf({ options, data, nodeDecision, log })
+    lifetime.onEnd(() => realNode?.stop())
     const simulation = clusterSimulation({
       nodes,
       mayHaveNodes: data !== undefined,
@@ -57,9 +61,37 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
   return controllers ? clusterChoice : []
 }
 
-/** A number is short for that many default nodes. Beside a real node there are none by default. */
-function nodesOf({ nodes }: ClusterOptions): SimulatedNodes | undefined {
+/** The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. */
+function realNodeOf({
+  options: { nodes, controllersThread: onThread = false, controllerFlags = {} },
+  data,
+  nodeDecision,
+  log,
+}: Pick<ClusterParts, 'options' | 'data' | 'nodeDecision' | 'log'>): ClusterRealNode | undefined {
+  if (!data || !nodeDecision) return undefined
+  if (nodeDecision.type === 'simulated') {
+    log(simulatedLine(nodeDecision.reason))
+    return undefined
+  }
+  const real = typeof nodes === 'object' && typeof nodes.real === 'object' ? nodes.real : {}
+  return clusterRealNode({
+    node: nodeDecision.node,
+    folder: data.node,
+    // Ranges of other sizes are chosen by the controller.
+    podCluster: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? undefined : clusterRange,
+    isReplaceable: real.fallback !== undefined,
+    onThread,
+    log,
+  })
+}
+
+/**
+ * A number is short for that many default nodes. Beside a real node there are none by default, and in its place at
+ * least one.
+ */
+function nodesOf({ nodes }: ClusterOptions, decision: NodeDecision | undefined): SimulatedNodes | undefined {
   if (typeof nodes !== 'object') return nodes === undefined ? undefined : { count: nodes }
-  const { real, ...simulated } = nodes
-  return real && !simulated.groups ? { ...simulated, count: simulated.count ?? 0 } : simulated
+  const { real: _, ...simulated } = nodes
+  if (decision?.type === 'simulated') return { ...simulated, atLeast: 1 }
+  return decision && !simulated.groups ? { ...simulated, count: simulated.count ?? 0 } : simulated
 }

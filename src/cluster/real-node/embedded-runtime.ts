@@ -2,8 +2,12 @@
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { defaultImageRoot } from '../../runtime/images/image-root.ts'
+import type { RegistrySettings } from '../../runtime/images/index.ts'
 
-/** The folders of an embedded runtime, as plain data. */
+/**
+ * The folders and names of an embedded runtime, as plain data. All but the images belong to one cluster, so that a
+ * machine can have real nodes of several clusters.
+ */
 export interface EmbeddedRuntime {
   /** The URL of its socket. */
   readonly endpoint: string
@@ -18,15 +22,28 @@ export interface EmbeddedRuntime {
   readonly name: string
   /** Other programs whose images are used. */
   readonly imageSources: readonly string[]
+  /** Mirrors, and registries without TLS. */
+  readonly registries: RegistrySettings
+  /** The bridge of its pods. */
+  readonly bridge: string
+  /** The cgroup of its pods. */
+  readonly cgroup: string
 }
 
+/** Where CNI plug-ins and their configurations are. */
+export const pluginFolders = { configFolder: '/etc/cni/net.d', pluginFolders: ['/opt/cni/bin', '/usr/lib/cni'] }
+
 /**
- * The runtime of a node whose files are in `folder`. Sockets have short paths, so its own is not in the folder, and
- * clusters with different folders have different runtimes. Images are shared with `t8s image`.
+ * The runtime of a node whose files are in `folder`. Sockets have short paths, so its own is not in the folder. Images
+ * are shared with `t8s image`.
  */
 export function embeddedRuntime(
   folder: string,
-  { docker, imageSources }: Pick<EmbeddedRuntime, 'docker' | 'imageSources'>,
+  {
+    docker,
+    imageSources = [],
+    registries = {},
+  }: Partial<Pick<EmbeddedRuntime, 'docker' | 'imageSources' | 'registries'>> = {},
 ): EmbeddedRuntime {
   const name = createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)
   const state = join('/run/typernetes', name)
@@ -38,5 +55,9 @@ export function embeddedRuntime(
     docker,
     name,
     imageSources,
+    registries,
+    // Names of interfaces have at most 15 bytes.
+    bridge: `t8s-${name.slice(0, 8)}`,
+    cgroup: `/t8s-${name}`,
   }
 }

@@ -1,16 +1,14 @@
 /** The real node of a cluster: this machine, whose kubelet runs in this process, on a thread of its own or not. */
 import { join } from 'node:path'
-import { nodes } from '../../client/kinds.ts'
-import { ignoreNotFound } from '../../client/rest/api-errors.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
-import { ExplainedError } from '../../lib/explained-error.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import type { RegistrySettings } from '../../runtime/images/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import type { ClusterPki } from '../pki/pki.ts'
-import { embeddedRuntime } from './embedded-runtime.ts'
-import type { RealNodeTask, Report } from './messages.ts'
+import { reasonIn, simulatedLine } from './decision.ts'
+import type { RealNodeTask } from './messages.ts'
+import { runnerOnOwnThread, runnerOnThisThread } from './node-runner.ts'
 import type { CheckedNode } from './requirements.ts'
-import type { RunningNode } from './start.ts'
 
 /** The options of a real node. */
 export interface RealNode {
@@ -24,15 +22,25 @@ export interface RealNode {
   readonly docker?: string | true
   /** Other programs whose images the runtime of this process uses, such as `docker`. Default: none. */
   readonly imageSources?: readonly string[]
+  /** Mirrors, and registries without TLS, of the runtime in this process. Default: none. */
+  readonly registries?: RegistrySettings
   /** A file with a KubeletConfiguration. */
   readonly configurationFile?: string
   /** A folder of files `*.conf` whose fields override those of the file. */
   readonly configurationFolder?: string
+  /**
+   * `simulated`: if this machine cannot be a real node, the cluster has a simulated one, and the log names the reason.
+   * So does a cluster that had several simulated nodes before. Default: the start fails.
+   */
+  readonly fallback?: 'simulated'
 }
 
 export interface ClusterRealNode {
-  /** Starts in the background. Resolves when the node exists or has failed; never rejects. */
-  begin(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<void>
+  /**
+   * Starts in the background. Resolves when the node exists or has failed, with false if simulated nodes take its
+   * place; never rejects.
+   */
+  begin(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<boolean>
   /** Stops the kubelet; containers continue. */
   stop(): Promise<void>
 }
@@ -41,64 +49,54 @@ export interface ClusterRealNodeOptions {
   readonly node: CheckedNode
   /** The folder of the kubelet's files. */
   readonly folder: string
+  /** The range of all pods of the cluster, of which the node takes a part; undefined if a controller decides. */
+  readonly podCluster: string | undefined
+  /** True if simulated nodes take its place when it fails. */
+  readonly isReplaceable: boolean
   readonly onThread: boolean
   readonly log: (line: string) => void
 }
 
-/** Throws an ExplainedError for a cluster in memory: containers outlive it, and its next start would not know them. */
-export function checkStorage(isInMemory: boolean): void {
-  if (!isInMemory) return
-  throw new ExplainedError(
-    'a real node needs a cluster on disk, since containers continue after its end: set storage to { directory }',
-  )
-}
-
-export function clusterRealNode({ node, folder, onThread, log }: ClusterRealNodeOptions): ClusterRealNode {
-  let begun: Promise<RunningNode> | undefined
-
-  async function start(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<RunningNode> {
-    await removeSimulated(node.name, administrator, log)
-    const task = await taskOf(folder, node, server, pki)
-    if (onThread) return onOwnThread(task, log)
-    const { startRealNode } = await import('./start.ts')
-    return startRealNode(task, log)
-  }
-
+export function clusterRealNode({
+  node,
+  folder,
+  podCluster,
+  isReplaceable,
+  onThread,
+  log,
+}: ClusterRealNodeOptions): ClusterRealNode {
+  const runner = onThread ? runnerOnOwnThread(node.runtime !== undefined, log) : runnerOnThisThread(log)
   return {
-    begin(server, administrator, pki) {
-      begun = start(server, administrator, pki)
-      return begun
-        .then(({ started }) => started)
-        .catch((error: unknown) => log(`the node ${node.name} does not run: ${messageOf(error)}`))
+    async begin(server, administrator, pki) {
+      try {
+        const { prepareNodes } = await import('./prepare-nodes.ts')
+        await prepareNodes(node.name, { isReplaceable, administrator, log })
+        await runner.start(await taskOf({ folder, node, podCluster, server, pki }))
+        return true
+      } catch (error) {
+        if (isReplaceable) log(simulatedLine(reasonIn(error)))
+        else log(`the node ${node.name} does not run: ${messageOf(error)}`)
+        await runner.stop()
+        return !isReplaceable
+      }
     },
-    stop: async () => (await begun?.catch(() => undefined))?.stop(),
+    stop: () => runner.stop(),
   }
 }
 
-async function onOwnThread(task: RealNodeTask, log: (line: string) => void): Promise<RunningNode> {
-  const { componentThread } = await import('../threads/component-thread.ts')
-  const { promise: failure, reject } = Promise.withResolvers<never>()
-  // Source in a checkout, built in the bundle.
-  const file = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './real-node-worker.js', import.meta.url)
-  const thread = componentThread<Report>({
-    name: 'thread of the real node',
-    file,
-    task,
-    log,
-    report: (_worker, { failed }) => reject(new Error(failed)),
-  })
-  return { started: Promise.race([thread.synced, failure]), stop: thread.stop }
+interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node' | 'podCluster'> {
+  readonly server: ServerEndpoint
+  readonly pki: ClusterPki
 }
 
 /** Issues the kubelet's certificates, which are valid for a year and are not stored. */
-async function taskOf(
-  folder: string,
-  node: CheckedNode,
-  { url, ca }: ServerEndpoint,
-  { authority }: ClusterPki,
-): Promise<RealNodeTask> {
-  const { name, ips, configuration, isEmbedded, podLogs = join(folder, 'logs', 'pods') } = node
-  const { issueCertificate } = await import('../../lib/x509/certificates.ts')
+async function taskOf({ folder, node, podCluster, server: { url, ca }, pki }: TaskOptions): Promise<RealNodeTask> {
+  const { name, ips, configuration, runtime, podLogs = join(folder, 'logs', 'pods') } = node
+  const [{ issueCertificate }, { podRanges }] = await Promise.all([
+    import('../../lib/x509/certificates.ts'),
+    import('./pod-range.ts'),
+  ])
+  const { authority } = pki
   const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
   const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
   const now = new Date()
@@ -106,35 +104,16 @@ async function taskOf(
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
   ])
-  const runtime = isEmbedded ? embeddedRuntime(folder, node) : undefined
   return {
     name,
     ips,
-    configuration: runtime ? { ...configuration, containerRuntimeEndpoint: runtime.endpoint } : configuration,
+    configuration,
     runtime,
+    podCidrs: runtime?.docker === undefined && runtime && podCluster ? podRanges(runtime, podCluster) : [],
     root: join(folder, 'kubelet'),
     podLogs,
     server: { url, ca, ...client },
     serving,
     clientCA: authority.cert,
-  }
-}
-
-/** Deletes a simulated node of this name, such as `node-1` of an earlier start. */
-async function removeSimulated(name: string, administrator: Access, log: (line: string) => void): Promise<void> {
-  const [{ Connection }, { RestClient }, { nodeLabel }] = await Promise.all([
-    import('../../client/connection/connection.ts'),
-    import('../../client/rest/rest-client.ts'),
-    import('../../simulation/names.ts'),
-  ])
-  const connection = new Connection(administrator)
-  try {
-    const client = new RestClient(connection)
-    const known = await client.find(nodes, '', name)
-    if (known?.metadata.labels?.[nodeLabel] === undefined) return
-    log(`the simulated node ${name} is deleted: the real node has this name`)
-    await client.delete(nodes, '', name, { uid: known.metadata.uid }).catch(ignoreNotFound)
-  } finally {
-    connection.close()
   }
 }

@@ -4,6 +4,12 @@ import type { KeyPair } from '../pki/key-pair.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 import type { EmbeddedRuntime } from './embedded-runtime.ts'
 
+/** The part of a task that a thread knows at its start. */
+export interface EarlyTask {
+  /** True if it runs the runtime, too. */
+  readonly isEmbedded: boolean
+}
+
 /** Everything that a thread needs to run the kubelet, as plain data. */
 export interface RealNodeTask {
   readonly name: string
@@ -11,6 +17,8 @@ export interface RealNodeTask {
   readonly configuration: KubeletConfiguration
   /** The runtime to start; undefined if the configuration names the socket of another one. */
   readonly runtime: EmbeddedRuntime | undefined
+  /** The ranges of pods of a new node; none if the cluster's controllers choose them. */
+  readonly podCidrs: readonly string[]
   /** The folders of the kubelet and of the logs of pods. */
   readonly root: string
   readonly podLogs: string

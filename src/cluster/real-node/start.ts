@@ -3,12 +3,13 @@ import { mkdirSync } from 'node:fs'
 import { runKubelet } from '../../kubelet/kubelet.ts'
 import type { KubeletOptions } from '../../kubelet/options.ts'
 import { Lifetime } from '../../lib/lifetime/lifetime.ts'
+import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
 import { nodeTypeLabel, realNode } from '../../node/status/node-type.ts'
 import type { RunningRuntime } from '../../runtime/runtime.ts'
 import { profilePages } from '../kubelet/profile-pages.ts'
 import { rateLimitOf } from '../kubelet/rate-limit.ts'
 import { tlsLimits } from '../kubelet/tls-limits.ts'
-import type { EmbeddedRuntime } from './embedded-runtime.ts'
+import { type EmbeddedRuntime, pluginFolders } from './embedded-runtime.ts'
 import type { RealNodeTask } from './messages.ts'
 
 type Log = (line: string) => void
@@ -26,13 +27,14 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
   for (const folder of [task.root, task.podLogs]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lifetime = new Lifetime()
   try {
-    if (task.runtime) {
-      const runtime = await startRuntime(task.runtime, log)
-      lifetime.onEnd(() => runtime.stop())
-    }
+    const { cgroupRoot } = task.configuration
+    if (cgroupRoot === task.runtime?.cgroup) createCgroup(cgroupRoot, lifetime)
+    const runtime = task.runtime && (await startRuntime(task.runtime, log))
+    if (runtime) lifetime.onEnd(() => stopRuntime(runtime, log))
     const kubelet = await runKubelet(kubeletOptions(task, log))
     lifetime.onEnd(() => kubelet.stop())
-    return { started: kubelet.started, stop: () => lifetime.end() }
+    const started = kubelet.started.then(() => log(`node: real (containers by ${runtimeText(task, runtime)})`))
+    return { started, stop: () => lifetime.end() }
   } catch (error) {
     await lifetime.end()
     throw error
@@ -40,7 +42,7 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
 }
 
 async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<RunningRuntime> {
-  const { endpoint, root, state, imageRoot, imageSources, docker, name } = runtime
+  const { endpoint, root, state, imageRoot, imageSources, registries, docker, name, bridge } = runtime
   if (docker !== undefined) {
     const { startDockerRuntime } = await import('../../runtime/docker/docker-runtime.ts')
     return startDockerRuntime({ endpoint, address: docker, name, streamPort: 0, log })
@@ -52,14 +54,38 @@ async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<Running
     state,
     imageFolder: imageRoot,
     imageSources,
-    network: { configFolder: '/etc/cni/net.d', pluginFolders: ['/opt/cni/bin', '/usr/lib/cni'] },
+    registries,
+    network: { ...pluginFolders, bridge },
     streamPort: 0,
     log,
   })
 }
 
+async function stopRuntime(runtime: RunningRuntime, log: Log): Promise<void> {
+  const count = await runtime.runningContainers().catch(() => 0)
+  if (count > 0) log(`${containers(count)} on; the next start with this data directory takes over`)
+  await runtime.stop()
+}
+
+function runtimeText({ runtime, configuration }: RealNodeTask, running: RunningRuntime | undefined): string {
+  if (!runtime || !running) return `the runtime at ${configuration.containerRuntimeEndpoint}`
+  const executor = running.executor.replace(' version', '')
+  return runtime.docker === undefined ? `${executor}; images from their registries` : executor
+}
+
+const containers = (count: number): string => (count === 1 ? '1 container runs' : `${count} containers run`)
+
+/** Creates the cgroup of all pods. At the end, it is removed if there is no pod. */
+function createCgroup(path: string, lifetime: Lifetime): void {
+  const cgroups = findCgroups()
+  cgroups.create(path)
+  lifetime.onEnd(async () => {
+    if (cgroups.processes(path).length === 0) await cgroups.remove(path)
+  })
+}
+
 function kubeletOptions(task: RealNodeTask, log: Log): KubeletOptions {
-  const { name, ips, configuration, root, podLogs, server, serving, clientCA } = task
+  const { name, ips, configuration, podCidrs, root, podLogs, server, serving, clientCA } = task
   return {
     server: { ...server, ...rateLimitOf(configuration) },
     configuration,
@@ -67,6 +93,7 @@ function kubeletOptions(task: RealNodeTask, log: Log): KubeletOptions {
     podLogs,
     nodeName: name,
     nodeIps: ips,
+    podCidrs,
     nodeLabels: { [nodeTypeLabel]: realNode },
     serving: { current: serving, onChange: () => {} },
     clientCA,

@@ -1,30 +1,37 @@
-/** The thread of the real node. Its options are in `workerData`. */
+/** The thread of the real node. It loads its code, and starts when its task arrives. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../lib/message-of.ts'
 import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
 import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import type { StopCommand } from '../threads/component-thread.ts'
-import type { RealNodeTask, Report } from './messages.ts'
-import { startRealNode } from './start.ts'
+import type { LateTaskCommand } from '../threads/component-thread.ts'
+import type { EarlyTask, RealNodeTask, Report } from './messages.ts'
+import { type RunningNode, startRealNode } from './start.ts'
 
 const port = parentPort!
 const post = (report: Report): void => port.postMessage(report)
+let starting: Promise<RunningNode> | undefined
 
-const starting = startRealNode(workerData as RealNodeTask, (line) => post({ log: line }))
-starting
-  .then(({ started }) => started)
-  .then(
-    () => {
-      flushCompileCache()
-      post({ synced: true })
-    },
-    (error: unknown) => post({ failed: messageOf(error) }),
-  )
+async function start(task: RealNodeTask): Promise<void> {
+  starting = startRealNode(task, (line) => post({ log: line }))
+  try {
+    await (await starting).started
+    flushCompileCache()
+    post({ synced: true })
+  } catch (error) {
+    post({ failed: messageOf(error) })
+  }
+}
+
+async function stop(): Promise<void> {
+  await (await starting?.catch(() => undefined))?.stop()
+}
+
+// An import that fails is an error of the start.
+if ((workerData as EarlyTask).isEmbedded) import('../../runtime/standalone-runtime.ts').catch(() => {})
 releaseMemoryWhenIdle()
 surviveErrors((line) => post({ unhandled: line }))
-
-port.on('message', (order: StopCommand) => {
-  const stop = async (): Promise<void> => (await starting.catch(() => undefined))?.stop()
-  if (order.stop) void stop().finally(() => port.close())
+port.on('message', (order: LateTaskCommand<RealNodeTask>) => {
+  if ('task' in order) void start(order.task)
+  else if (order.stop) void stop().finally(() => port.close())
 })

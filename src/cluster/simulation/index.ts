@@ -15,6 +15,8 @@ import { simulationUser } from './messages.ts'
 export interface SimulatedNodes {
   /** Number of nodes. Default: as many as the cluster had before, or one. */
   readonly count?: number
+  /** The smallest number of nodes that the cluster had before. Default: 0. */
+  readonly atLeast?: number
   /** Groups of nodes and their properties. Default: the previous ones. */
   readonly groups?: readonly NodeGroup[]
   /** Stages of pods in kwok's format: the text of a file. */
@@ -24,8 +26,11 @@ export interface SimulatedNodes {
 export interface ClusterSimulation {
   /** The user of the simulation, which the server must accept. */
   readonly user: TokenUser | undefined
-  /** Starts in the background once the server runs. Resolves when the nodes exist or have failed; never rejects. */
-  begin(server: ServerEndpoint, administrator: Access, pki: ClusterPki): Promise<void>
+  /**
+   * Starts in the background once the server runs, with other nodes than those of the options if there are any.
+   * Resolves when the nodes exist or have failed; never rejects.
+   */
+  begin(server: ServerEndpoint, administrator: Access, pki: ClusterPki, others?: SimulatedNodes): Promise<void>
   stop(): Promise<void>
 }
 
@@ -39,22 +44,25 @@ export interface ClusterSimulationOptions {
 
 /** Loads nothing and has no user if no nodes are requested and there were none before. */
 export function clusterSimulation({
-  nodes,
+  nodes: usual,
   mayHaveNodes: hasPast,
   onThread,
   log,
 }: ClusterSimulationOptions): ClusterSimulation {
-  const isWanted = nodes !== undefined && nodes.count !== 0
-  if (!isWanted && !hasPast) return { user: undefined, begin: async () => {}, stop: async () => {} }
+  const areWanted = (nodes: SimulatedNodes | undefined) => nodes !== undefined && nodes.count !== 0
+  if (!areWanted(usual) && !hasPast) return { user: undefined, begin: async () => {}, stop: async () => {} }
   const token = randomBytes(32).toString('base64url')
   const failed = (error: Error): void => log(`nodes are not simulated: ${error.message}`)
   let begun: Promise<RunningSimulation | undefined> | undefined
+  let isStopped = false
 
   async function start(
     server: ServerEndpoint,
     administrator: Access,
     pki: ClusterPki,
+    nodes: SimulatedNodes | undefined,
   ): Promise<RunningSimulation | undefined> {
+    const isWanted = areWanted(nodes)
     const { fleetConfigMapOf, runSimulation, upOwner } = await import('../../simulation/index.ts')
     const connection = new Connection(administrator)
     try {
@@ -73,7 +81,7 @@ export function clusterSimulation({
     }
     const options = {
       owner: upOwner,
-      fleet: { size: isWanted ? nodes.count : 0, groups: nodes?.groups },
+      fleet: { size: isWanted ? nodes?.count : 0, atLeast: nodes?.atLeast, groups: nodes?.groups },
       stages: nodes?.stages,
       kubelet,
     }
@@ -84,10 +92,14 @@ export function clusterSimulation({
 
   return {
     user: { token, user: { name: simulationUser, groups: [] } },
-    begin(server, administrator, pki) {
-      begun = start(server, administrator, pki)
-      return begun.then((running) => running?.started).catch(failed)
+    async begin(server, administrator, pki, others) {
+      if (isStopped) return
+      begun = start(server, administrator, pki, others ?? usual)
+      await begun.then((running) => running?.started).catch(failed)
     },
-    stop: async () => (await begun?.catch(() => undefined))?.stop(),
+    async stop() {
+      isStopped = true
+      await (await begun?.catch(() => undefined))?.stop()
+    },
   }
 }

@@ -26,6 +26,8 @@ export type ComponentReport =
   | { readonly alive: true }
 /** The messages to every component's thread. */
 export type StopCommand = { readonly stop: true }
+/** The messages to threads with a late task. */
+export type LateTaskCommand<Task> = StopCommand | { readonly task: Task }
 /** The messages to threads with a health check. */
 export type ThreadCommand = StopCommand | { readonly ping: true }
 
@@ -35,6 +37,8 @@ export interface ComponentThreadOptions<Report extends object> {
   readonly file: URL
   /** The worker's `workerData`. */
   readonly task: unknown
+  /** The rest of the task, sent to the worker when it is known: the thread loads its code before. */
+  readonly lateTask?: Promise<unknown>
   readonly log: Log
   /** Called with all other messages of the thread. */
   readonly report?: (worker: Worker, report: Exclude<Report, ComponentReport>) => void
@@ -51,6 +55,7 @@ export function componentThread<Report extends object = ComponentReport>({
   name,
   file,
   task,
+  lateTask,
   log,
   report,
 }: ComponentThreadOptions<Report>): RunningComponent {
@@ -60,8 +65,10 @@ export function componentThread<Report extends object = ComponentReport>({
   let worker = startWorker()
 
   function startWorker(): Worker {
-    // Files of system calls are not Node's: it would warn when they are closed.
+    // Components close files that system calls have opened, which Node does not know.
     const thread = new Worker(file, { workerData: task, name, env: environment(), trackUnmanagedFds: false })
+    // A task that is never known is an error of its sender.
+    lateTask?.then((late) => thread.postMessage({ task: late })).catch(() => {})
     thread.on('message', (message: ComponentReport | Exclude<Report, ComponentReport>) => {
       if (isComponentReport(message)) handleReport(message)
       else report?.(thread, message)

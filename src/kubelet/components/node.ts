@@ -45,7 +45,7 @@ export const registration = component({
   gives: ['registration'],
   start(parts, lifetime) {
     const { options, client, recorder, machine, node, health, changes, images, pressure, port, csi, schedule } = parts
-    const { configuration, nodeLabels = {}, log } = options
+    const { configuration, nodeLabels = {}, podCidrs = [], log } = options
     const maxPods = maxPodsOf(configuration, machine.cpus)
     const registration = new NodeRegistration({
       client,
@@ -55,6 +55,7 @@ export const registration = component({
         labels: nodeLabels,
         taints: configuration.registerWithTaints,
         maxPods,
+        podCidrs,
         providerId: configuration.providerID,
         reserved: reservedAmounts(configuration, capacityOf(machine, maxPods)),
         nodeIps: node.ips,
@@ -82,20 +83,20 @@ export const registration = component({
   },
 })
 
-/** The range of the node's pods is that of the configuration until the cluster has given it one. */
+/** The range of the node's pods is that of the options or the configuration until the node has one. */
 function followPodRange(
-  { options: { configuration, log }, runtime, ownNode, schedule }: RangeParts,
+  { options: { configuration, podCidrs = [], log }, runtime, ownNode, schedule }: RangeParts,
   registration: NodeRegistration,
   lifetime: Lifetime,
 ): void {
   const send = async (podCidrs: string): Promise<void> => {
     await runtime.setPodRange(podCidrs)
-    // The network of pods may be ready by it.
-    registration.report()
+    // The network of pods may be ready by it. A node that is not registered yet is reported then.
+    if (registration.node) registration.report()
   }
   const range = new PodRange({ send, log, schedule })
   lifetime.onEnd(() => range.stop())
-  range.set(configuration.podCIDR ? [configuration.podCIDR] : [])
+  range.set(podCidrs.length > 0 ? podCidrs : configuration.podCIDR ? [configuration.podCIDR] : [])
   ownNode.onChange((node) => range.set(node?.spec?.podCIDRs ?? []))
 }
 

@@ -15,6 +15,8 @@ export interface NodeSettings {
   readonly labels: Readonly<Record<string, string>>
   readonly taints: readonly { readonly key: string; readonly value?: string; readonly effect: string }[]
   readonly maxPods: number
+  /** The ranges of pods that the node is registered with. */
+  readonly podCidrs?: readonly string[]
   /** The node's ID at its cloud provider. */
   readonly providerId?: string
   /** Amounts not for pods: `--kube-reserved`, `--system-reserved` and the hard eviction thresholds, added up. */
@@ -37,7 +39,7 @@ export interface RuntimeFacts {
 const declaredFeatures = ['GuaranteedQoSPodCPUResize', 'InPlacePodLevelResourcesVerticalScaling']
 
 export function newNode(machine: Machine, settings: NodeSettings, status: NodeStatus): Node {
-  const { name, labels, taints, providerId } = settings
+  const { name, labels, taints, podCidrs = [], providerId } = settings
   const own = {
     'beta.kubernetes.io/arch': machine.architecture,
     'beta.kubernetes.io/os': 'linux',
@@ -55,6 +57,7 @@ export function newNode(machine: Machine, settings: NodeSettings, status: NodeSt
     },
     spec: {
       ...(taints.length > 0 && { taints: taints.map((taint) => ({ ...taint })) }),
+      ...(podCidrs.length > 0 && { podCIDR: podCidrs[0]!, podCIDRs: [...podCidrs] }),
       ...(providerId && { providerID: providerId }),
     },
     status,

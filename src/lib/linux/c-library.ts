@@ -61,6 +61,16 @@ export function cLibrary(): CLibrary {
   return loaded
 }
 
+/** True if koffi is installed. Loads nothing. */
+export function hasCLibrary(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('koffi')
+    return true
+  } catch {
+    return false
+  }
+}
+
 function load(): CLibrary {
   const koffi = requireKoffi()
   // All that the process has loaded: the name of the library differs between systems.

@@ -12,7 +12,7 @@ import type { ContainerImages } from '../images-interface.ts'
 import { RecordStore } from '../state/record-store.ts'
 import { type ContainerRecord, decodeContainer, encodeContainer } from '../state/records.ts'
 import { Container, type ContainerParts } from './container.ts'
-import { endInput, releaseKeeper } from './keeper.ts'
+import { releaseKeeper } from './keeper.ts'
 
 /** The file of a container's folder with the IDs of its image volumes, while it is created. */
 export const unfinishedVolumes = 'volumes'
@@ -113,7 +113,6 @@ export class Containers {
     const folder = this.folderOf(id)
     await executor.remove(id)
     await removeCgroup(executor, folder)
-    endInput(folder)
     releaseKeeper(folder)
     const volumes = textOf(join(folder, unfinishedVolumes)).split('\n').filter(Boolean)
     for (const root of [...volumes, id]) await images.removeRoot(root)

@@ -40,7 +40,7 @@ const podNetwork = 'bridge'
 
 /** Rejects with an error that says what is missing. Goes on with containers of an earlier runtime of this name. */
 export async function startDockerRuntime(options: DockerRuntimeOptions): Promise<RunningRuntime> {
-  const { endpoint, log } = options
+  const { endpoint } = options
   const lifetime = new Lifetime()
   try {
     const engine = new DockerEngine(engineAddress(options.address))
@@ -62,13 +62,15 @@ export async function startDockerRuntime(options: DockerRuntimeOptions): Promise
       ...statsCalls(parts),
     }
     await serveCri(socketOf(endpoint), { runtime, images: imageCalls(parts) }, lifetime)
-    const { ServerVersion } = parts.info
-    log(`runtime serves on ${endpoint}, and runs containers with Docker ${ServerVersion} at ${engine.address.text}`)
+    return {
+      executor: `Docker ${parts.info.ServerVersion} at ${engine.address.text}`,
+      runningContainers: async () => (await parts.pods.containers()).filter(({ state }) => state === 'running').length,
+      stop: () => lifetime.end(),
+    }
   } catch (error) {
     await lifetime.end()
     throw error
   }
-  return { stop: () => lifetime.end() }
 }
 
 async function partsOf(engine: DockerEngine, { name, log }: DockerRuntimeOptions): Promise<DockerParts> {

@@ -16,6 +16,8 @@ import type { NodeTypes } from './node-types.ts'
 /** The requested fleet. Default for both: the values in the ConfigMap. */
 export interface WantedFleet {
   readonly size?: number
+  /** The smallest size that the ConfigMap may give. Default: 0. */
+  readonly atLeast?: number
   readonly groups?: readonly NodeGroup[]
 }
 
@@ -70,7 +72,7 @@ export class Fleet {
     await createOrUpdate(client, configMaps, fleetConfigMapOf(owner), (object) => {
       const { [fleetSizeKey]: size = `${defaultSize}`, [fleetGroupsKey]: groups } = object.data ?? {}
       const data = {
-        [fleetSizeKey]: wanted.size === undefined ? size : `${wanted.size}`,
+        [fleetSizeKey]: `${wanted.size ?? Math.max(Number(size), wanted.atLeast ?? 0)}`,
         ...((wanted.groups || groups) && {
           [fleetGroupsKey]: wanted.groups ? JSON.stringify(wanted.groups) : (groups ?? ''),
         }),

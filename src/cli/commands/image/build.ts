@@ -2,9 +2,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 import { imageSourceFlag } from '../../flags/image-source-flag.ts'
+import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from '../../flags/registry-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { runsAsOwnRoot } from '../../running/without-root.ts'
-import { collect, type RegistryFlags, registrySettings, withRegistryOptions } from './registry-options.ts'
 import { imageRootOption, type Store, type StoreFlags, withStore } from './store-option.ts'
 
 interface BuildFlags extends StoreFlags, RegistryFlags {

@@ -6,9 +6,9 @@ import { type NetworkMode, networkModes } from '../../../runtime/network/network
 import { dataFolders } from '../../../runtime/rootless/user-folders.ts'
 import type { RunningRuntime } from '../../../runtime/runtime.ts'
 import { imageSourceFlag } from '../../flags/image-source-flag.ts'
+import { type RegistryFlags, registrySettings, withRegistryOptions } from '../../flags/registry-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
 import { runsInNamespaces } from '../../running/without-root.ts'
-import { type RegistryFlags, registrySettings, withRegistryOptions } from '../image/registry-options.ts'
 import { imageRootOption } from '../image/store-option.ts'
 
 interface RuntimeFlags extends RegistryFlags {
@@ -72,6 +72,7 @@ async function runRuntime(flags: RuntimeFlags): Promise<void> {
   if (!flags.docker && (await runsInNamespaces(log))) return
   const stopping = stopSignal()
   const runtime = await (flags.docker ? startDocker(flags, log) : startOwn(flags, log))
+  log(`runtime serves on ${flags.listen}, and runs containers with ${runtime.executor}`)
   surviveErrors(log)
   await stopping.requested
   await runtime.stop()

@@ -5,7 +5,7 @@ import type { NetworkResult } from '../network-result.ts'
 import type { ConnectedPod, PodConnector } from '../pod-connector.ts'
 import { interfaceName, type NetworkSettings } from './network-tasks.ts'
 import type { NetworkThread } from './network-thread.ts'
-import { NodeRanges, parseRanges } from './node-ranges.ts'
+import { NodeRanges, nodeRangesFile, parseRanges } from './node-ranges.ts'
 
 export interface BridgeConnectorOptions {
   readonly thread: NetworkThread
@@ -27,7 +27,7 @@ export class BridgeConnector implements PodConnector {
   /** @throws for `podCidr` that is not valid. */
   constructor(options: BridgeConnectorOptions) {
     this.#options = options
-    this.#ranges = new NodeRanges(join(options.root, 'network', 'ranges.json'))
+    this.#ranges = new NodeRanges(nodeRangesFile(options.root))
     this.#hasFixedRanges = options.podCidr !== undefined
     if (options.podCidr !== undefined) this.#ranges.set(parseRanges(options.podCidr))
   }

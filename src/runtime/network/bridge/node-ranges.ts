@@ -1,6 +1,6 @@
 /** The node's ranges of pod addresses, in a file: the kubelet sends them once, and runtimes restart. */
 import { mkdirSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { writeFileAtomically } from '../../../lib/files/atomic-file.ts'
 import { addressRange } from '../../../network/ipam/address-range.ts'
 
@@ -9,6 +9,9 @@ interface Ranges {
   /** Those of pods that were connected before the ranges changed. */
   readonly former: readonly string[]
 }
+
+/** The file of a runtime with this folder of records. */
+export const nodeRangesFile = (root: string): string => join(root, 'network', 'ranges.json')
 
 export class NodeRanges {
   readonly #file: string

@@ -1,5 +1,5 @@
 /** The flags of commands that pull images from registries. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 
 export interface RegistryFlags {
   readonly insecureRegistry: readonly string[]
@@ -9,10 +9,19 @@ export interface RegistryFlags {
 /** Collects the values of an option that can be repeated. */
 export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
-export const withRegistryOptions = (command: Command): Command =>
-  command
-    .option('--insecure-registry <HOST>', 'a registry without TLS; loopback addresses need no flag', collect, [])
-    .option('--mirror <REGISTRY=URL>', 'ask this mirror first: docker.io=http://127.0.0.1:5000', collect, [])
+export const registryOptions = (): readonly Option[] => [
+  new Option('--insecure-registry <HOST>', 'a registry without TLS; loopback addresses need no flag')
+    .argParser(collect)
+    .default([]),
+  new Option('--mirror <REGISTRY=URL>', 'ask this mirror first: docker.io=http://127.0.0.1:5000')
+    .argParser(collect)
+    .default([]),
+]
+
+export function withRegistryOptions(command: Command): Command {
+  for (const option of registryOptions()) command.addOption(option)
+  return command
+}
 
 /** The URLs of mirrors by registry, and the registries without TLS. */
 export const registrySettings = ({ insecureRegistry, mirror }: RegistryFlags) => ({

@@ -1,0 +1,49 @@
+/** The range of the pods of a real node, apart from the networks of this machine and of other clusters on it. */
+import { createHash } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
+import { addressAt, type Cidr, parseCidr } from '../../lib/cidr.ts'
+import { NodeRanges, nodeRangesFile } from '../../runtime/network/bridge/node-ranges.ts'
+import type { EmbeddedRuntime } from './embedded-runtime.ts'
+
+/** The size of a node's range, as the default of `--node-cidr-mask-size`. */
+const nodePrefix = 24
+
+/**
+ * Returns a /24 of the IPv4 range of a cluster that overlaps none of the others. The search begins at a place that
+ * follows from the name, so that clusters differ also if they do not run at the same time.
+ */
+export function freePodRange(clusterRange: string, name: string, others: readonly string[]): string {
+  const cluster = parseCidr(clusterRange)
+  if (cluster?.family !== 4 || cluster.prefix > nodePrefix) throw new Error(`${clusterRange} has no /${nodePrefix}`)
+  const used = others.map(parseCidr).filter((other) => other?.family === 4) as Cidr[]
+  const count = 2 ** (nodePrefix - cluster.prefix)
+  const first = createHash('sha256').update(name).digest().readUInt32BE() % count
+  for (let i = 0; i < count; i++) {
+    const range = candidate(cluster, (first + i) % count)
+    if (!used.some((other) => overlap(range, other))) return `${addressAt(range, 0)}/${nodePrefix}`
+  }
+  return `${addressAt(candidate(cluster, first), 0)}/${nodePrefix}`
+}
+
+/** The ranges of the node of a runtime: those that it had before, or a free one. */
+export function podRanges({ root, bridge, cgroup }: EmbeddedRuntime, clusterRange: string): readonly string[] {
+  const { current } = new NodeRanges(nodeRangesFile(root))
+  return current.length > 0 ? current : [freePodRange(clusterRange, cgroup, machineNetworks(bridge))]
+}
+
+/** The networks of this machine's interfaces, without those of one interface. */
+const machineNetworks = (except: string): string[] =>
+  Object.entries(networkInterfaces()).flatMap(([name, list = []]) =>
+    name === except ? [] : list.flatMap(({ cidr }) => cidr ?? []),
+  )
+
+const candidate = ({ family, base }: Cidr, index: number): Cidr => ({
+  family,
+  base: base + (BigInt(index) << BigInt(32 - nodePrefix)),
+  prefix: nodePrefix,
+})
+
+function overlap(one: Cidr, other: Cidr): boolean {
+  const rest = BigInt(32 - Math.min(one.prefix, other.prefix))
+  return one.base >> rest === other.base >> rest
+}
