@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
@@ -27,6 +27,13 @@ function prepareNetwork(): void {
     `ip route add default via ${machineAddress}`,
   ]
   execFileSync('sh', ['-ec', commands.join('\n')])
+}
+
+/** Creates a folder that is deleted after the tests. */
+function ownFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** Standard output of a kubectl command that succeeds. */
@@ -117,9 +124,9 @@ async function portForward(t: TestContext, cluster: Running): Promise<string> {
 
 await inNamespaces(import.meta.filename, async () => {
   prepareNetwork()
-  const user = makeOrdinaryUser(mkdtempSync(join(tmpdir(), 't8s-rootless-')))
+  const user = makeOrdinaryUser(ownFolder('t8s-rootless-'))
   const { program, environment: env, home: cwd } = user
-  const registry = await startRegistry(mkdtempSync(join(tmpdir(), 't8s-served-')))
+  const registry = await startRegistry(ownFolder('t8s-served-'))
   const image = images.busybox.replace(/^[^/]+/, registry)
 
   test('a user without root runs pods, and reaches them by logs, exec, port-forward and host ports', async (t) => {

@@ -36,6 +36,7 @@ export function makeOrdinaryUser(folder: string): OrdinaryUser {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', devices])
   execFileSync('mknod', ['-m', '666', join(devices, 'tun'), 'c', '10', '200'])
   execFileSync('mount', ['--bind', join(devices, 'tun'), '/dev/net/tun'])
+  execFileSync('umount', ['--lazy', devices])
   const program = join(folder, 't8s')
   const drop = `setpriv --reuid=${userId} --regid=${userId} --clear-groups`
   writeFileSync(program, `#!/bin/sh\nexec ${drop} '${join(repository, 't8s')}' "$@"\n`, { mode: 0o755 })
