@@ -7,6 +7,9 @@ import type { ImageStore } from '../store/image-store.ts'
 import type { StoredImage } from '../stored-image.ts'
 import type { HostImages } from './host-images.ts'
 
+/** The time for an engine to answer a question about an image. */
+const answerMs = 10_000
+
 export interface DockerImagesOptions {
   readonly store: ImageStore
   readonly engine: DockerEngine
@@ -22,9 +25,13 @@ export class DockerImages implements HostImages {
   }
 
   async digestOf(imageName: string, signal?: AbortSignal): Promise<Digest | undefined> {
+    const timeout = AbortSignal.timeout(answerMs)
     try {
       const path = `/images/${imageName}/json`
-      const { Id } = await this.#options.engine.json<{ readonly Id?: string }>({ path, ...(signal && { signal }) })
+      const { Id } = await this.#options.engine.json<{ readonly Id?: string }>({
+        path,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      })
       return decodeDigest(Id, 'the ID of the image')
     } catch (error) {
       if (isMissing(error)) return undefined
