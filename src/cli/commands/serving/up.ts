@@ -42,7 +42,7 @@ export function upCommand(): Command {
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   const real = realNode(flags, flags)
   // A user asks for namespaces: the network of the machine is not that of the cluster then.
-  const mayMove = real !== undefined && real.fallback === undefined && !real.containerRuntimeEndpoint
+  const mayMove = real !== undefined && real.fallback === undefined && !real.containerRuntimeEndpoint && !real.docker
   if (mayMove && (await runsInNamespaces(print))) return
   const stopping = stopSignal()
   const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =

@@ -2,7 +2,7 @@
 import { statfsSync } from 'node:fs'
 import type { MessageInitShape } from '@bufbuild/protobuf'
 import type { ImageSchema, ImageService } from '#protobuf/cri-images_pb.js'
-import { isMissing } from '../../../lib/docker-engine/index.ts'
+import { type DockerEngine, isMissing } from '../../../lib/docker-engine/index.ts'
 import type { ServiceHandlers } from '../../../lib/grpc/socket-server.ts'
 import { completeName } from '../../../node/images/image-name.ts'
 import { imageUser } from '../../cri/image-user.ts'
@@ -23,6 +23,7 @@ export function imageCalls({ engine, info }: ImageCallParts): ServiceHandlers<ty
       throw callError(`cannot find the image ${reference}`, error)
     }
   }
+  let removals: Promise<void> = Promise.resolve()
   return {
     async listImages({ filter }) {
       const reference = filter?.image?.image ?? ''
@@ -48,13 +49,10 @@ export function imageCalls({ engine, info }: ImageCallParts): ServiceHandlers<ty
     },
 
     async removeImage({ image }) {
-      const found = await find(image?.image ?? '')
-      if (!found) return {}
-      // The engine refuses to remove an image of several names by its ID.
-      for (const name of [...(found.RepoTags ?? []), ...(found.RepoDigests ?? []), found.Id])
-        await engine.json({ method: 'DELETE', path: `/images/${encodeURI(name)}` }).catch((error) => {
-          if (!isMissing(error)) throw callError(`failed to remove image ${name}`, error)
-        })
+      // An engine fails if it gets requests to remove the same image at the same time.
+      const removal = removals.then(async () => remove(engine, await find(image?.image ?? '')))
+      removals = removal.catch(() => {})
+      await removal
       return {}
     },
 
@@ -72,6 +70,15 @@ export function imageCalls({ engine, info }: ImageCallParts): ServiceHandlers<ty
       return { imageFilesystems: [usage], containerFilesystems: [usage] }
     },
   }
+}
+
+/** Removes all names: the engine refuses to remove an image of several names by its ID. */
+async function remove(engine: DockerEngine, image: ImageInspection | undefined): Promise<void> {
+  if (!image) return
+  for (const name of [...(image.RepoTags ?? []), ...(image.RepoDigests ?? []), image.Id])
+    await engine.json({ method: 'DELETE', path: `/images/${encodeURI(name)}` }).catch((error) => {
+      if (!isMissing(error)) throw callError(`failed to remove image ${name}`, error)
+    })
 }
 
 /** Those of the whole file system; none if it is that of another machine. */

@@ -25,7 +25,8 @@ export async function pullImage(
     for await (const { error } of jsonLines<{ readonly error?: string }>(progress)) if (error) throw new Error(error)
   } catch (error) {
     const message = messageOf(error)
-    const isUnknown = isMissing(error) || /manifest unknown|not found|does not exist|HTTP 404/.test(message)
+    const isUnknown =
+      isMissing(error) || /manifest unknown|name unknown|not found|does not exist|HTTP 404/.test(message)
     throw new RpcError(isUnknown ? 'NotFound' : 'Unknown', `failed to pull image ${JSON.stringify(name)}: ${message}`, {
       cause: error,
     })
