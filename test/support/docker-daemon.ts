@@ -2,9 +2,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DockerEngine, engineAddress } from '../../src/lib/docker-engine/index.ts'
+import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
 import { waitFor } from './wait-for.ts'
 
 /** Docker gives all capabilities to privileged containers, also one that the machine of the tests has not. */
@@ -41,6 +42,11 @@ export class DockerDaemon {
     return `unix://${this.folder}/docker.sock`
   }
 
+  /** The cgroup of containers that have no pod. */
+  get #cgroup(): string {
+    return `/t8s-docker-${basename(dirname(this.folder))}`
+  }
+
   /** The command line of the engine. */
   get command(): readonly string[] {
     const { folder, address } = this
@@ -48,7 +54,15 @@ export class DockerDaemon {
     const paths = Object.entries(files).map(([flag, name]) => `--${flag}=${join(folder, name)}`)
     // The name of a handler in tests of RuntimeClasses.
     const runtime = [`--add-runtime=crun=${join(folder, 'runc')}`, '--default-runtime=crun']
-    return ['dockerd', `--host=${address}`, '--storage-driver=overlay2', '--shutdown-timeout=1', ...paths, ...runtime]
+    return [
+      'dockerd',
+      `--host=${address}`,
+      '--storage-driver=overlay2',
+      `--cgroup-parent=${this.#cgroup}`,
+      '--shutdown-timeout=1',
+      ...paths,
+      ...runtime,
+    ]
   }
 
   /** Resolves when it answers. */
@@ -92,6 +106,7 @@ export class DockerDaemon {
   /** Ends the engine, and removes its files. */
   async end(): Promise<void> {
     await this.stop()
+    await findCgroups().remove(this.#cgroup)
     const mounts = readFileSync('/proc/self/mounts', 'utf8')
       .split('\n')
       .map((line) => line.split(' ')[1] ?? '')
