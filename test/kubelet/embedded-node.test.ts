@@ -124,14 +124,16 @@ function testClusters(): void {
 }
 
 function testWithoutRoot(): void {
-  test('without root, t8s up has a simulated node and says why', async (t) => {
+  test('without root and user namespaces, t8s up has a simulated node and says why', async (t) => {
     const folder = temporaryFolder(t)
     chmodSync(folder, 0o777)
     const program = join(folder, 'as-nobody')
     const identity = '--reuid=65534 --regid=65534 --clear-groups'
     writeFileSync(program, `#!/bin/sh\nexec setpriv ${identity} ${join(repository, 't8s')} "$@"\n`, { mode: 0o755 })
+    // As on machines that do not allow user namespaces.
+    writeFileSync(join(folder, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
     const flags = ['--node-type=auto', '--data-dir', join(folder, 'data'), '--secure-port=0']
-    const cluster = await up(t, flags, { program, env: { HOME: folder } })
+    const cluster = await up(t, flags, { program, env: { HOME: folder, PATH: `${folder}:${process.env.PATH}` } })
     await waitFor('the node', () => /^node-1 +Ready /m.test(kubectl(cluster.kubeconfig, 'get', 'nodes').stdout))
     assert.deepEqual(linesOfNode(cluster), [
       'node: simulated, because t8s runs without root (use sudo or --node-type=real for a real one)',

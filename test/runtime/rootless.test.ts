@@ -131,7 +131,7 @@ await inNamespaces(import.meta.filename, async () => {
 
   test('a user without root runs pods, and reaches them by logs, exec, port-forward and host ports', async (t) => {
     const hostPort = await freePort()
-    const cluster = await up(t, ['--node-type=real', '--secure-port=0'], { program, env, cwd })
+    const cluster = await up(t, ['--node-type=auto', '--secure-port=0'], { program, env, cwd })
     assert.match(cluster.output(), /^runs without root, in a user namespace: pods have no limits of CPU and memory, /m)
     const node = hostname().trim().toLowerCase()
     const exists = (...object: readonly string[]) => kubectl(cluster.kubeconfig, 'get', ...object).code === 0

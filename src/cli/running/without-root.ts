@@ -2,7 +2,7 @@
 import { listenError } from '../../cluster/listen-error.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import type { Log } from '../../lib/log/log.ts'
-import { socketFolder } from '../../runtime/rootless/socket-folder.ts'
+import { socketFolder } from '../../lib/rootless/socket-folder.ts'
 
 /**
  * Runs this command in user namespaces, and sets the exit code. Resolves with false for root and in such namespaces,
@@ -18,10 +18,32 @@ export async function runsInNamespaces(log: Log): Promise<boolean> {
   return true
 }
 
+/** Addresses that a server in the namespaces can have: the process outside listens on them. */
+const reachable: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '0.0.0.0', '::'])
+
+/**
+ * The same for a cluster that can do without a real node: resolves with false, too, if the machine lacks what pods of
+ * users need, or the server could not have its address.
+ */
+export async function clusterRunsInNamespaces(address: string, log: Log): Promise<boolean> {
+  if (process.platform === 'linux' && process.geteuid?.() !== 0) {
+    const [{ embeddedObstacle, thisMachine }, { dataFolders }] = await Promise.all([
+      import('../../cluster/real-node/obstacles.ts'),
+      import('../../runtime/rootless/user-folders.ts'),
+    ])
+    const { data, runtime } = dataFolders()
+    if (!reachable.has(address) || embeddedObstacle(thisMachine(), { state: runtime, imageRoot: data })) return false
+  }
+  return unlessExplained(() => runsInNamespaces(log))
+}
+
 /** The same for a command that also works, with fewer rights, where the kernel does not allow user namespaces. */
-export async function runsAsOwnRoot(): Promise<boolean> {
+export const runsAsOwnRoot = (): Promise<boolean> => unlessExplained(() => runsInNamespaces(() => {}))
+
+/** Resolves with false if an ExplainedError is the result. */
+async function unlessExplained(action: () => Promise<boolean>): Promise<boolean> {
   try {
-    return await runsInNamespaces(() => {})
+    return await action()
   } catch (error) {
     if (error instanceof ExplainedError) return false
     throw error

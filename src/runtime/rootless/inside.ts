@@ -2,9 +2,9 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { systemCalls } from '../../lib/linux/system-calls.ts'
+import { socketFolder } from '../../lib/rootless/socket-folder.ts'
 import { enableLoopback } from '../../network/cni/plugin/loopback.ts'
 import { portsSocket } from './ports/port-messages.ts'
-import { socketFolder } from './socket-folder.ts'
 
 /** Prepares a process that `runInNamespaces` has started. Does nothing for others. */
 export function startInside(): void {

@@ -1,7 +1,7 @@
 /** The folders of images, records and sockets: those of the machine for root, and of the user otherwise. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { socketFolder } from './socket-folder.ts'
+import { socketFolder } from '../../lib/rootless/socket-folder.ts'
 
 export interface DataFolders {
   /** Images and records. */

@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module'
 import { Command } from 'commander'
 import type { ClusterOptions } from '../../../cluster/cluster-options.ts'
+import type { RealNode } from '../../../cluster/real-node/index.ts'
 import { type LogFormat, standardLog } from '../../../lib/log/log.ts'
 import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
@@ -15,7 +16,7 @@ import { simulatedNodes } from '../../flags/node-flags.ts'
 import { realNode } from '../../flags/real-node-flags.ts'
 import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
-import { publishedPort, runsInNamespaces } from '../../running/without-root.ts'
+import { clusterRunsInNamespaces, publishedPort, runsInNamespaces } from '../../running/without-root.ts'
 
 /** The given flags of other programs. */
 type ComponentFlags = Required<Pick<ClusterOptions, 'apiServerFlags' | 'controllerFlags'>>
@@ -41,9 +42,7 @@ export function upCommand(): Command {
 
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   const real = realNode(flags, flags)
-  // A user asks for namespaces: the network of the machine is not that of the cluster then.
-  const mayMove = real !== undefined && real.fallback === undefined && !real.containerRuntimeEndpoint && !real.docker
-  if (mayMove && (await runsInNamespaces(print))) return
+  if (await movesToNamespaces(real, flags.bindAddress)) return
   const stopping = stopSignal()
   const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
     await Promise.all([
@@ -80,6 +79,12 @@ async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
     await cluster.stop()
   }
   print('stopped')
+}
+
+/** Runs the cluster of a user without root in namespaces, where it can have a real node. False if it runs here. */
+async function movesToNamespaces(real: RealNode | undefined, address: string): Promise<boolean> {
+  if (!real || real.containerRuntimeEndpoint || real.docker) return false
+  return real.fallback ? clusterRunsInNamespaces(address, print) : runsInNamespaces(print)
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -5,10 +5,10 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Duplex, Readable } from 'node:stream'
+import { isLoopbackHost } from '../../../lib/loopback-host.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import { connectOutside } from '../../rootless/ports/connect-outside.ts'
+import { connectOutside } from '../../../lib/rootless/connect-outside.ts'
 import { ImageError } from '../image-error.ts'
-import { isLoopback } from './registry-hosts.ts'
 
 export interface ExchangeRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT'
@@ -34,7 +34,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 class PlainAgent extends HttpAgent {
   override createConnection(...given: Parameters<HttpAgent['createConnection']>): Duplex | null | undefined {
     const [{ host, port }] = given
-    const outside = isLoopback(host ?? '') ? connectOutside({ host: host!, port: Number(port) }) : undefined
+    const outside = isLoopbackHost(host ?? '') ? connectOutside({ host: host!, port: Number(port) }) : undefined
     return outside ?? super.createConnection(...given)
   }
 }

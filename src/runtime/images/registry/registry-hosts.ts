@@ -1,4 +1,5 @@
 /** Addresses of registries: mirrors first, then the registry itself. */
+import { isLoopbackHost } from '../../../lib/loopback-host.ts'
 import { ImageError } from '../image-error.ts'
 
 export interface RegistrySettings {
@@ -21,7 +22,7 @@ const hubHost = 'registry-1.docker.io'
 /** Returns the hosts to try for a registry, such as `registry.test:5000`. Throws an ImageError for a wrong mirror. */
 export function registryHosts(registry: string, { mirrors = {}, insecure = [] }: RegistrySettings): RegistryHost[] {
   const host = registry === hubName ? hubHost : registry
-  const scheme = insecure.includes(registry) || isLoopback(registry) ? 'http' : 'https'
+  const scheme = insecure.includes(registry) || isLoopbackHost(registry) ? 'http' : 'https'
   return [
     ...(mirrors[registry] ?? []).map((mirror) => ({ url: `${baseOf(mirror)}/v2`, isMirror: true })),
     { url: `${scheme}://${host}/v2`, isMirror: false },
@@ -36,10 +37,4 @@ function baseOf(mirror: string): string {
       `${JSON.stringify(mirror)} is no mirror: use a URL such as https://mirror.test`,
     )
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-}
-
-/** True for a host of this machine, with or without a port. */
-export function isLoopback(host: string): boolean {
-  const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
-  return name === 'localhost' || name === '::1' || /^127(?:\.\d{1,3}){3}$/.test(name)
 }

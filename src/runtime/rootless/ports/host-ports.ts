@@ -3,17 +3,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { basename, join } from 'node:path'
 import { errorCode } from '../../../lib/explained-error.ts'
+import { isLoopbackHost } from '../../../lib/loopback-host.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import { isLoopback } from '../../images/registry/registry-hosts.ts'
+import { type ConnectionRequest, connectionsSocket } from '../../../lib/rootless/connect-outside.ts'
 import { joinSockets } from './join-sockets.ts'
-import {
-  type ConnectionRequest,
-  connectionsSocket,
-  firstLine,
-  lineOf,
-  type PortRequest,
-  portsSocket,
-} from './port-messages.ts'
+import { firstLine, lineOf, type PortRequest, portsSocket } from './port-messages.ts'
 
 export interface HostPorts {
   /** Closes all ports and connections. */
@@ -74,7 +68,7 @@ async function serveRequest(socket: Socket, folder: string, track: (socket: Sock
 async function connectTo(socket: Socket, track: (socket: Socket) => void): Promise<void> {
   const line = await firstLine(socket)
   const request = line === undefined ? undefined : (JSON.parse(line) as ConnectionRequest)
-  if (!request || !isLoopback(request.host)) return void socket.destroy()
+  if (!request || !isLoopbackHost(request.host)) return void socket.destroy()
   const outer = connect({ host: request.host, port: request.port, allowHalfOpen: true, noDelay: true })
   track(outer)
   joinSockets(socket, outer)

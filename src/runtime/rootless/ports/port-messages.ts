@@ -18,16 +18,7 @@ export interface PortRequest {
 
 export type PortAnswer = { readonly port: number } | { readonly code: string; readonly message: string }
 
-export const lineOf = (message: PortRequest | PortAnswer | ConnectionRequest): string => `${JSON.stringify(message)}\n`
-
-/** The name of the socket for connections to loopback addresses of the machine. */
-export const connectionsSocket = 'connections.sock'
-
-/** The first line of such a connection; the others are those to the address. */
-export interface ConnectionRequest {
-  readonly host: string
-  readonly port: number
-}
+export const lineOf = (message: PortRequest | PortAnswer): string => `${JSON.stringify(message)}\n`
 
 const maxLineBytes = 4096
 

@@ -3,11 +3,11 @@
  * client's request is passed on. Errors have the messages of Go's client, which people search for.
  */
 import { X509Certificate } from 'node:crypto'
-import { Agent } from 'node:https'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { goDuration } from '../../../../lib/go/go-duration.ts'
 import type { ServiceSources } from '../../index.ts'
+import { MachineAgent } from '../../machine-agent.ts'
 import { CallAttempt, type WebhookCall } from './call-attempt.ts'
 import { type WebhookAddress, type WebhookConfig, webhookAddress } from './webhook-address.ts'
 
@@ -43,7 +43,12 @@ const maxConnections = 64
 export class WebhookClient {
   readonly #options: WebhookClientOptions
   readonly #config: WebhookConfig
-  readonly #agent = new Agent({ keepAlive: true, timeout: idleMs, maxSockets: maxConnections, maxFreeSockets: 16 })
+  readonly #agent = new MachineAgent({
+    keepAlive: true,
+    timeout: idleMs,
+    maxSockets: maxConnections,
+    maxFreeSockets: 16,
+  })
   #prepared: { readonly address: WebhookAddress; readonly tls: ConnectionOptions } | undefined
 
   constructor(config: WebhookConfig, options: WebhookClientOptions) {
