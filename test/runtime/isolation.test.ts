@@ -117,6 +117,17 @@ function limitsTests(runtime: TestRuntime): void {
     await client.removeSandbox(sandbox.id)
     await findCgroups().remove(cgroupParent)
   })
+  test('a pod has users of its own, or is refused', async () => {
+    const range = [{ hostId: 100_000, containerId: 0, length: 65_536 }]
+    const usernsOptions = { mode: NamespaceMode.POD, uids: range, gids: range }
+    const pod = { linux: { securityContext: { namespaceOptions: { usernsOptions } } } }
+    const outcome = await runtime.sandbox(pod).then(
+      () => 'runs',
+      ({ message }) => message,
+    )
+    const isCrun = (process.env[executorVariable] ?? 'crun') === 'crun'
+    assert.match(outcome, isCrun ? /^runs$/ : /runs no pods with users of their own/)
+  })
   test('all processes of a container end with its first one, also those of the host', async () => {
     const options = { linux: { securityContext: { namespaceOptions: { pid: NamespaceMode.NODE } } } }
     const sandbox = await runtime.sandbox(options)

@@ -35,6 +35,12 @@ export interface SandboxesOptions {
   readonly log: Log
 }
 
+const noUserNamespaces = (executor: string): RpcError =>
+  new RpcError(
+    'FailedPrecondition',
+    `${executor} runs no pods with users of their own (hostUsers: false): install crun 1.8 or runc 1.2`,
+  )
+
 export class Sandboxes {
   readonly #options: SandboxesOptions
   readonly #store: RecordStore<SandboxRecord>
@@ -104,6 +110,8 @@ export class Sandboxes {
         'Unknown',
         `failed to reserve sandbox name ${quoted}: name ${quoted} is reserved for ${JSON.stringify(taken)}`,
       )
+    const { executor } = this.#options
+    if (userMappingsOf(config) && !executor.supportsUserNamespaces) throw noUserNamespaces(executor.name)
     const id = randomBytes(32).toString('hex')
     const record = { id, config, runtimeHandler, createdAt: nowNs(), isReady: false }
     const sandbox = new Sandbox(record, join(this.#options.state, 'sandboxes', id))
