@@ -68,10 +68,12 @@ export async function measureCrun(folder: string, archive: string, count: number
   Object.assign(spec.process, { terminal: false, args: ['true'] })
   writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec))
   const group = new CpuGroup('/t8s-bench-crun')
-  return measure(group, count, async (index) => {
+  const cycle = await measure(group, count, async (index) => {
     const [program, ...args] = group.within(['crun', '--root', join(folder, 'crun'), 'run', '-b', bundle, `b${index}`])
     execFileSync(program, args)
   })
+  await group.remove()
+  return cycle
 }
 
 async function measure(group: CpuGroup, count: number, live: (index: number) => Promise<void>): Promise<Cycle> {

@@ -28,6 +28,11 @@ export class CpuGroup {
     return ['sh', '-c', `echo $$ >${this.#file}; exec "$@"`, 'sh', ...command]
   }
 
+  /** Removes the group, which has no process. */
+  remove(): Promise<void> {
+    return findCgroups().remove(this.#path)
+  }
+
   /** In ms, since the group was made. */
   usedMs(): number {
     return (reader.read(this.#path)?.cpu.usage ?? 0) / 1e6
