@@ -51,7 +51,7 @@ export class Containers {
     for (const record of this.#store.load((file, error) => log(`cannot read ${file}: ${messageOf(error)}`, 'error'))) {
       const container = new Container(record, this.folderOf(record.id), this.#parts)
       this.#containers.set(record.id, container)
-      const resumed = record.isRemoved ? this.remove(container) : container.adopt()
+      const resumed = container.adopt().then(() => (record.isRemoved ? this.remove(container) : undefined))
       await resumed.catch((error) => log(`cannot resume container ${record.id}: ${messageOf(error)}`, 'error'))
     }
     for (const id of readdirSync(join(this.#options.state, 'containers')))
