@@ -135,6 +135,8 @@ function testWithoutRoot(): void {
     const flags = ['--node-type=auto', '--data-dir', join(folder, 'data'), '--secure-port=0']
     const cluster = await up(t, flags, { program, env: { HOME: folder, PATH: `${folder}:${process.env.PATH}` } })
     await waitFor('the node', () => /^node-1 +Ready /m.test(kubectl(cluster.kubeconfig, 'get', 'nodes').stdout))
+    assert.match(cluster.output(), /^no user namespaces for pods: the kernel does not allow user namespaces/m)
+    assert.doesNotMatch(cluster.output(), /in a user namespace/)
     assert.deepEqual(linesOfNode(cluster), [
       'node: simulated, because t8s runs without root (use sudo or --node-type=real for a real one)',
     ])

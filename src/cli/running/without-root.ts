@@ -1,6 +1,6 @@
 /** Commands that run containers, for users without root: in user namespaces. */
 import { listenError } from '../../cluster/listen-error.ts'
-import { ExplainedError } from '../../lib/explained-error.ts'
+import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import type { Log } from '../../lib/log/log.ts'
 import { socketFolder } from '../../lib/rootless/socket-folder.ts'
 
@@ -34,16 +34,18 @@ export async function clusterRunsInNamespaces(address: string, log: Log): Promis
     const { data, runtime } = dataFolders()
     if (!reachable.has(address) || embeddedObstacle(thisMachine(), { state: runtime, imageRoot: data })) return false
   }
-  return unlessExplained(() => runsInNamespaces(log))
+  try {
+    return await runsInNamespaces(log)
+  } catch (error) {
+    log(`no user namespaces for pods: ${reasonOf(error)}`)
+    return false
+  }
 }
 
 /** The same for a command that also works, with fewer rights, where the kernel does not allow user namespaces. */
-export const runsAsOwnRoot = (): Promise<boolean> => unlessExplained(() => runsInNamespaces(() => {}))
-
-/** Resolves with false if an ExplainedError is the result. */
-async function unlessExplained(action: () => Promise<boolean>): Promise<boolean> {
+export async function runsAsOwnRoot(): Promise<boolean> {
   try {
-    return await action()
+    return await runsInNamespaces(() => {})
   } catch (error) {
     if (error instanceof ExplainedError) return false
     throw error

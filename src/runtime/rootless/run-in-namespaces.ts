@@ -39,11 +39,11 @@ export async function runInNamespaces(log: Log): Promise<number> {
     const maps = userMaps()
     const network = findNetworkProgram()
     const firstPort = Number(textOf('/proc/sys/net/ipv4/ip_unprivileged_port_start'))
-    log(limitationsOf({ hasIdRanges: maps.hasRanges, hasNetwork: network !== undefined, firstPort }))
     const child = await startChild(folder, network !== undefined)
     lifetime.onEnd(() => void child.kill('SIGKILL'))
     await writeMaps(child.pid!, maps)
     if (network) lifetime.onEnd(await startNetwork(network, child.pid!, log))
+    log(limitationsOf({ hasIdRanges: maps.hasRanges, hasNetwork: network !== undefined, firstPort }))
     return await runToEnd(child)
   } finally {
     await lifetime.end()
