@@ -146,10 +146,9 @@ function testHosts(started: Promise<TestNode>): void {
   })
 }
 
-/** The handler of the executor under test has its name. */
-const handler = process.env.T8S_TEST_EXECUTOR ?? 'crun'
-
 async function createClass({ client }: TestNode, name: string, more: object = {}): Promise<void> {
+  // The handler of the executor under test has its name.
+  const handler = process.env.T8S_TEST_EXECUTOR ?? 'crun'
   const fields = { apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata: { name }, handler }
   await client.create(runtimeClasses, { ...fields, ...more })
 }
