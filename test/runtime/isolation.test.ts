@@ -1,6 +1,6 @@
 /** Rights and limits of containers, which are the same with each executor. */
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { NamespaceMode, SecurityProfile_ProfileType as ProfileType } from '#protobuf/cri-values_pb.js'
@@ -119,6 +119,8 @@ function limitsTests(runtime: TestRuntime): void {
   })
   test('a pod has users of its own, or is refused', async () => {
     const range = [{ hostId: 100_000, containerId: 0, length: 65_536 }]
+    // The users of the pod pass through it.
+    chmodSync(runtime.folder, 0o711)
     const usernsOptions = { mode: NamespaceMode.POD, uids: range, gids: range }
     const pod = { linux: { securityContext: { namespaceOptions: { usernsOptions } } } }
     const outcome = await runtime.sandbox(pod).then(
