@@ -15,8 +15,11 @@ import { protocolsOf } from './protocols.ts'
 
 const megabyte = 1024 * 1024
 const size = 100 * megabyte
-/** Kubelet and API server run in this process, through which 400 MB pass. */
-const maxGrowth = 32 * megabyte
+/**
+ * Kubelet and API server run in this process, through which 400 MB pass. The windows of their connections are of 16 MB
+ * in each direction, and may be full.
+ */
+const maxGrowth = 64 * megabyte
 
 await inNamespaces(import.meta.filename, async () => {
   const node = await TestNode.start()
