@@ -9,8 +9,8 @@ import { ProgramWriter } from './program-writer.ts'
 
 /** Programs of other architectures need an emulator. */
 const emulators: Readonly<Record<string, string | undefined>> = {
-  x64: process.arch === 'x64' ? undefined : 'qemu-x86_64-static',
-  arm64: process.arch === 'arm64' ? undefined : 'qemu-aarch64-static',
+  x64: process.arch === 'x64' ? undefined : 'qemu-x86_64',
+  arm64: process.arch === 'arm64' ? undefined : 'qemu-aarch64',
 }
 
 const isMissing = (program: string | undefined): string | false =>
