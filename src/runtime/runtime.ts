@@ -23,6 +23,7 @@ import { reapOrphans } from './host/orphans.ts'
 import type { ContainerImages } from './images-interface.ts'
 import { PodConnections, type PodConnectionsOptions } from './network/pod-connections.ts'
 import { Sandboxes } from './sandboxes/sandboxes.ts'
+import { defaultCdiFolders } from './spec/cdi/index.ts'
 import { UsageReader } from './stats/usage-reader.ts'
 import { StreamingServer } from './streaming/streaming-server.ts'
 
@@ -37,6 +38,8 @@ export interface RuntimeOptions {
   readonly images: ContainerImages
   readonly imageCalls: ServiceHandlers<typeof ImageService>
   readonly network: PodConnectionsOptions
+  /** Folders of spec files of CDI, of which a later one wins. Default: `/etc/cdi` and `/var/run/cdi`. */
+  readonly cdiFolders?: readonly string[] | undefined
   /** The port of streams on the loopback interface; 0 chooses a free one. */
   readonly streamPort: number
   readonly log: Log
@@ -53,7 +56,7 @@ export interface RunningRuntime {
 
 /** Goes on with containers of an earlier runtime, then serves. Rejects if a server runs on the socket. */
 export async function startRuntime(options: RuntimeOptions): Promise<RunningRuntime> {
-  const { socket, root, state, executor, images, log } = options
+  const { socket, root, state, executor, images, log, cdiFolders = defaultCdiFolders } = options
   const lifetime = new Lifetime()
   try {
     for (const folder of [root, state]) {
@@ -78,7 +81,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     await containers.recover()
     sandboxes.releaseOthers()
     const limits = hostLimits(await loadAppArmor(log))
-    const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits }
+    const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits, cdiFolders }
     const streams = new StreamingServer(streamedContainers(parts))
     lifetime.onEnd(() => streams.stop())
     await streams.start(options.streamPort)

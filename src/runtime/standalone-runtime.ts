@@ -20,6 +20,8 @@ export interface StandaloneRuntimeOptions {
   /** `auto`, `shell`, or the name or path of crun or runc. Default: `auto`. */
   readonly executor?: string
   readonly network: PodConnectionsOptions
+  /** Folders of spec files of CDI, of which a later one wins. Default: `/etc/cdi` and `/var/run/cdi`. */
+  readonly cdiFolders?: readonly string[]
   readonly streamPort: number
   readonly log: Log
 }
@@ -43,6 +45,7 @@ export async function startStandaloneRuntime(options: StandaloneRuntimeOptions):
     images: containerImages(parts),
     imageCalls: imageCalls(parts),
     network: options.network,
+    cdiFolders: options.cdiFolders,
     streamPort: options.streamPort,
     log,
   })

@@ -1,6 +1,6 @@
 /** Rights and limits of containers, which are the same with each executor. */
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { NamespaceMode, SecurityProfile_ProfileType as ProfileType } from '#protobuf/cri-values_pb.js'
@@ -15,6 +15,7 @@ await inNamespaces(import.meta.filename, async () => {
   const runtime = await TestRuntime.start()
   rightsTests(runtime)
   limitsTests(runtime)
+  deviceTests(runtime)
 })
 
 /** Runs a script to its end, and returns the lines of its output. */
@@ -136,6 +137,51 @@ function limitsTests(runtime: TestRuntime): void {
     const id = await runtime.run(sandbox, '(trap "" TERM; sleep 4712) & sleep 1; exit 5', options)
     assert.equal((await runtime.ended(id)).exitCode, 5)
     await waitFor('no process is left', () => !commandLines().includes('sleep 4712'))
+  })
+}
+
+/** Device `one` has all edits but hooks, which device `hooked` has. */
+const vendorFile = (folder: string): string => `
+cdiVersion: 0.8.0
+kind: vendor.com/device
+containerEdits: { env: [VENDOR=shared, MODEL=unknown] }
+devices:
+- name: one
+  containerEdits:
+    env: [MODEL=one]
+    additionalGids: [4711]
+    deviceNodes: [{ path: /dev/vendor/one, hostPath: /dev/null, permissions: rw, fileMode: 0620, gid: 5 }]
+    mounts: [{ hostPath: ${folder}/driver, containerPath: /opt/vendor, options: [ro, nosuid, rbind] }]
+- name: hooked
+  containerEdits:
+    hooks: [{ hookName: createRuntime, path: /bin/sh, args: [sh, -c, 'cat >"$STATE"'], env: [STATE=${folder}/state] }]
+`
+
+function deviceTests(runtime: TestRuntime): void {
+  const executor = process.env[executorVariable] ?? 'crun'
+  const skip = executor === 'docker' && 'its devices are those of the Docker engine'
+  test('CDI devices bring variables, groups, nodes, mounts and hooks', { skip }, async () => {
+    const folder = join(runtime.folder, 'cdi')
+    mkdirSync(join(folder, 'driver'), { recursive: true })
+    writeFileSync(join(folder, 'driver/version'), '7\n')
+    writeFileSync(join(folder, 'vendor.yaml'), vendorFile(folder))
+    const script = `
+      echo $VENDOR $MODEL; cat /opt/vendor/version; (echo x >/opt/vendor/new) 2>&1 | grep -o "Read-only.*"
+      stat -c "%F %t:%T %a %u:%g" /dev/vendor/one; echo x >/dev/vendor/one && wc -c </dev/vendor/one; id -G`
+    const annotations = { 'cdi.k8s.io/legacy': 'vendor.com/device=hooked' }
+    const config = {
+      CDIDevices: [{ name: 'vendor.com/device=one' }],
+      annotations: executor === 'shell' ? {} : annotations,
+    }
+    assert.deepEqual(await linesOf(runtime, script, config), [
+      ...['shared one', '7', 'Read-only file system', 'character special file 1:3 620 0:5', '0'],
+      '0 4711',
+    ])
+    if (executor !== 'shell') assert.match(readFileSync(join(folder, 'state'), 'utf8'), /"bundle"/)
+    else await assert.rejects(linesOf(runtime, '', { annotations }), /has hooks, which the executor shell does not run/)
+    const missing = { CDIDevices: [{ name: 'vendor.com/device=two' }] }
+    const message = /CDI device injection failed: unresolvable CDI devices vendor.com\/device=two: no spec file in/
+    await assert.rejects(linesOf(runtime, '', missing), message)
   })
 }
 

@@ -19,6 +19,7 @@ import {
 } from '../sandboxes/sandbox.ts'
 import { cgroupParentOf, hostnameOf } from '../sandboxes/sandboxes.ts'
 import { userMappingsOf } from '../sandboxes/user-namespace.ts'
+import { withCdiDevices } from '../spec/cdi/index.ts'
 import { containerSpec, type NamespacePaths } from '../spec/container-spec.ts'
 import { readRootFile } from '../spec/root-files.ts'
 import { stopSignalName } from '../spec/stop-signals.ts'
@@ -32,6 +33,8 @@ export interface CreateParts {
   readonly executor: Executor
   readonly images: ContainerImages
   readonly limits: HostLimits
+  /** Folders of spec files of CDI, of which a later one wins. */
+  readonly cdiFolders: readonly string[]
 }
 
 /** Rejects, with everything undone, if a part of it fails. */
@@ -57,7 +60,7 @@ export async function createContainer(
       volumes.push(volume)
     })
     const root = await images.prepareRoot(id, image.id, { users })
-    const user = prepare(parts, sandbox, mounted, image, { id, folder, root })
+    const user = await prepare(parts, sandbox, mounted, image, { id, folder, root })
     return containers.add({
       id,
       sandboxId: sandbox.id,
@@ -103,8 +106,8 @@ interface Place {
   readonly root: string
 }
 
-function prepare(
-  { containers, executor, limits }: CreateParts,
+async function prepare(
+  { containers, executor, limits, cdiFolders }: CreateParts,
   sandbox: Sandbox,
   config: ContainerConfig,
   image: UsableImage,
@@ -128,8 +131,9 @@ function prepare(
     minOomScoreAdj: limits.minOomScoreAdj,
     appArmor: limits.appArmor,
   })
-  executor.prepare(folder, spec)
-  return user
+  const complete = await withCdiDevices(spec, config, { folders: cdiFolders, executor })
+  executor.prepare(folder, complete)
+  return { ...user, groups: complete.process.user.additionalGids }
 }
 
 function namespacePaths(containers: Containers, sandbox: Sandbox, config: ContainerConfig): NamespacePaths {

@@ -31,6 +31,8 @@ export interface Executor {
   readonly supportsRecursiveReadOnly: boolean
   /** True if it joins user namespaces, and mounts volumes with their users. */
   readonly supportsUserNamespaces: boolean
+  /** True if it runs the hooks of a configuration. */
+  readonly supportsHooks: boolean
   readonly terminals: Terminals
   /** Writes the configuration of a container into its folder. */
   prepare(folder: string, spec: OciSpec): void

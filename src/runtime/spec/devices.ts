@@ -64,7 +64,7 @@ function deviceOf(stat: Stats, path: string): OciDevice | undefined {
 }
 
 /** As glibc's `gnu_dev_major` and `gnu_dev_minor`. */
-function numbersOf(rdev: bigint): { readonly major: number; readonly minor: number } {
+export function numbersOf(rdev: bigint): { readonly major: number; readonly minor: number } {
   return {
     major: Number(((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & ~0xfffn)),
     minor: Number((rdev & 0xffn) | ((rdev >> 12n) & ~0xffn)),

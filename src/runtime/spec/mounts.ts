@@ -63,7 +63,7 @@ const bind = (destination: string, source: string, ...options: string[]): OciMou
 export function mountsOf(requested: readonly Mount[], sandbox: SandboxPaths, options: MountOptions): ContainerMounts {
   const own = [...kernelMounts(options), ...sandboxMounts(sandbox, options)]
   const sorted = [...requested].sort((a, b) => depthOf(a.containerPath) - depthOf(b.containerPath))
-  const named = new Set(sorted.map(({ containerPath }) => normal(containerPath)))
+  const named = new Set(sorted.map(({ containerPath }) => normalPath(containerPath)))
   const table = readFileSync('/proc/self/mountinfo', 'utf8')
   return {
     mounts: [
@@ -84,9 +84,10 @@ function sandboxMounts({ hostname, hosts, resolvConf, shm }: SandboxPaths, { isR
   ]
 }
 
-const depthOf = (path: string): number => normal(path).split('/').length
+export const depthOf = (path: string): number => normalPath(path).split('/').length
 
-const normal = (path: string): string => `/${path.split('/').filter(Boolean).join('/')}`
+/** Without repeated slashes and one at the end. */
+export const normalPath = (path: string): string => `/${path.split('/').filter(Boolean).join('/')}`
 
 function hostMount(requested: Mount, table: string): OciMount {
   const { containerPath, hostPath, readonly, recursiveReadOnly, propagation } = requested
@@ -96,7 +97,7 @@ function hostMount(requested: Mount, table: string): OciMount {
   if (propagation === MountPropagation.PROPAGATION_BIDIRECTIONAL) checkShared(source, table)
   if (propagation === MountPropagation.PROPAGATION_HOST_TO_CONTAINER) checkSlave(source, table)
   const mounted = bind(
-    normal(containerPath),
+    normalPath(containerPath),
     source,
     propagationOption(propagation),
     readonly ? (recursiveReadOnly ? 'rro' : 'ro') : 'rw',

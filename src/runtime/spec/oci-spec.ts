@@ -7,6 +7,28 @@ export interface OciSpec {
   readonly mounts: readonly OciMount[]
   readonly annotations: Readonly<Record<string, string>>
   readonly linux: OciLinux
+  readonly hooks?: Readonly<Partial<Record<OciHookName, readonly OciHook[]>>>
+}
+
+/** From the earliest. */
+export const hookNames = [
+  'prestart',
+  'createRuntime',
+  'createContainer',
+  'startContainer',
+  'poststart',
+  'poststop',
+] as const
+
+type OciHookName = (typeof hookNames)[number]
+
+/** A program that an OCI runtime runs at a point of a container's life. */
+export interface OciHook {
+  readonly path: string
+  readonly args?: readonly string[]
+  readonly env?: readonly string[]
+  /** In seconds. */
+  readonly timeout?: number
 }
 
 export interface OciProcess {

@@ -84,6 +84,7 @@ export class TestRuntime {
       executor: await testExecutor(join(folder, 'state')),
       ...(await storedImages(join(folder, 'images'))),
       network: { configFolder: join(folder, 'cni'), pluginFolders: ['/usr/lib/cni'], ...this.#network },
+      cdiFolders: [join(folder, 'cdi')],
       streamPort: 0,
       log,
     })

@@ -26,6 +26,7 @@ interface RuntimeFlags extends RegistryFlags {
   readonly bridge: string
   readonly cniConfDir: string
   readonly cniBinDir: string
+  readonly cdiSpecDirs: string
   readonly streamingPort: string
 }
 
@@ -62,6 +63,7 @@ export function runtimeCommand(): Command {
     .option('--bridge <name>', 'the bridge of pods, which is created', 't8s0')
     .option('--cni-conf-dir <folder>', 'configurations of CNI plug-ins', '/etc/cni/net.d')
     .option('--cni-bin-dir <folders>', 'CNI plug-ins', '/opt/cni/bin:/usr/lib/cni')
+    .option('--cdi-spec-dirs <folders>', 'spec files of CDI devices; a later folder wins', '/etc/cdi:/var/run/cdi')
     .option('--streaming-port <port>', 'the port for exec, attach and port-forward on 127.0.0.1; 0: a free one', '0')
   return withRegistryOptions(command).addHelpText('after', examples).action(runRuntime)
 }
@@ -95,6 +97,7 @@ async function startOwn(flags: RuntimeFlags, log: Log): Promise<RunningRuntime> 
       bridge: flags.bridge,
       podCidr: flags.podCidr,
     },
+    cdiFolders: flags.cdiSpecDirs.split(':'),
     streamPort: Number(flags.streamingPort),
     log,
   })

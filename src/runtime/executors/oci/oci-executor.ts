@@ -18,6 +18,7 @@ export class OciExecutor implements Executor {
   readonly version: string
   readonly supportsRecursiveReadOnly: boolean
   readonly supportsUserNamespaces: boolean
+  readonly supportsHooks = true
   /** crun loses output of short commands if it copies it; runc sends terminals of detached containers only. */
   readonly terminals: Terminals
   readonly #options: OciExecutorOptions

@@ -57,6 +57,7 @@ export class ShellExecutor implements Executor {
   readonly version = 'a shell and system calls'
   readonly supportsRecursiveReadOnly = true
   readonly supportsUserNamespaces = false
+  readonly supportsHooks = false
   readonly terminals = 'own'
   readonly #root: string
   readonly #cgroups = new ContainerCgroups()
