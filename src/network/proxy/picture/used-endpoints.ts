@@ -22,6 +22,8 @@ export interface UsedEndpoints {
   readonly reachable: readonly Endpoint[]
   /** True if the Service has an endpoint, on any node. False: connections are rejected instead of dropped. */
   readonly hasAny: boolean
+  /** Those of all nodes, also those that are not ready or serve no more. */
+  readonly all: readonly Endpoint[]
 }
 
 const isReady = (endpoint: Endpoint): boolean => endpoint.isReady
@@ -37,7 +39,7 @@ export function usedEndpoints(
   const cluster = usesClusterEndpoints(port) ? clusterEndpoints(endpoints, topology) : []
   const local = usesLocalEndpoints(port) ? readyOrLeaving(endpoints.filter(({ isLocal }) => isLocal)) : []
   const reachable = [...new Set([...cluster, ...local])].sort((a, b) => endpoints.indexOf(a) - endpoints.indexOf(b))
-  return { cluster, local, reachable, hasAny }
+  return { cluster, local, reachable, hasAny, all: endpoints }
 }
 
 function readyOrLeaving(endpoints: readonly Endpoint[]): readonly Endpoint[] {
