@@ -11,6 +11,11 @@ export interface ProxyMode {
    * @throws if it is not in effect, or only partly; the caller tries again with `all`.
    */
   sync(picture: ServicePicture, changed: ChangedServices): Promise<void>
+  /**
+   * True if others have removed the rules, as a firewall does that restarts. Callers ask each sync period
+   * (`--iptables-sync-period`) and answer true with a sync of `all`. Absent in modes that cannot find out at low cost.
+   */
+  wasFlushed?(): Promise<boolean>
   /** Ends what the process itself does for connections. Rules remain, so that a restart loses no connection. */
   stop(): Promise<void>
   /** Removes all that the mode, of this or an earlier process, left on the node (`--cleanup`). */
