@@ -36,10 +36,15 @@ function collectorOf(policy: Partial<CollectorPolicy> = {}) {
     removed: [] as string[],
     events: [] as string[],
     remaining: [] as string[],
+    /** How long a list of images takes. */
+    listingMs: 0,
   }
   const collector = new ImageCollector({
     images: {
-      all: async () => [...state.images],
+      async all() {
+        now += state.listingMs
+        return [...state.images]
+      },
       async remove(id) {
         if (state.broken.has(id)) throw new Error(`cannot remove ${id}`)
         state.removed.push(id)
@@ -182,3 +187,11 @@ test("a node's status has its 50 largest images, with five names each", () => {
   assert.deepEqual(listed[1]?.sizeBytes, 59)
   assert.equal(nodeImages(images, -1).length, 61)
 })
+
+for (const run of ['collect', 'removeUnused'] as const)
+  test(`without a minimum age, ${run} removes images that it sees for the first time`, async () => {
+    const { collector, state } = collectorOf({ minAgeMs: 0 })
+    Object.assign(state, { images: [imageOf('new')], available: 0, capacity: 10, listingMs: 5 })
+    await collector[run]()
+    assert.deepEqual(state.removed, ['new'])
+  })

@@ -88,7 +88,7 @@ export class ImageCollector {
   removeUnused(): Promise<void> {
     return this.#next(async () => {
       const now = this.#options.now()
-      await this.#detect()
+      await this.#detect(now)
       await this.#free(evictionOrder(this.#records.values()), Number.POSITIVE_INFINITY, now)
       await this.#finish()
     })
@@ -100,7 +100,8 @@ export class ImageCollector {
     return result
   }
 
-  async #detect(): Promise<readonly Image[]> {
+  /** New images were first seen at `startedAt`, so that a run whose time that is finds none that is younger. */
+  async #detect(startedAt = this.#options.now()): Promise<readonly Image[]> {
     const { images, runtime, now } = this.#options
     // Images first: one that is pulled and used meanwhile is not in the list.
     const present = await images.all()
@@ -109,11 +110,11 @@ export class ImageCollector {
     )
     used.delete('')
     const time = now()
-    this.#records = new Map(present.map((image) => [image.id, this.#recordOf(image, used, time)]))
+    this.#records = new Map(present.map((image) => [image.id, this.#recordOf(image, used, startedAt, time)]))
     return present
   }
 
-  #recordOf(image: Image, used: ReadonlySet<string>, now: number): ImageRecord {
+  #recordOf(image: Image, used: ReadonlySet<string>, startedAt: number, now: number): ImageRecord {
     const { sandboxImage } = this.#options
     const known = this.#records.get(image.id)
     const names = [image.id, ...image.repoTags, ...image.repoDigests]
@@ -121,7 +122,7 @@ export class ImageCollector {
     return {
       id: image.id,
       size: Number(image.size),
-      firstSeen: known?.firstSeen ?? now,
+      firstSeen: known?.firstSeen ?? startedAt,
       lastUsed: isUsed ? now : (known?.lastUsed ?? 0),
       isProtected: isUsed || image.pinned || (sandboxImage !== undefined && names.includes(sandboxImage)),
     }
@@ -130,7 +131,7 @@ export class ImageCollector {
   async #collect(): Promise<void> {
     const { disk, record, policy, now } = this.#options
     const time = now()
-    await this.#detect()
+    await this.#detect(time)
     const order = await this.#removeOld(evictionOrder(this.#records.values()), time)
     const usage = await disk()
     if (usage.capacity === 0) {
