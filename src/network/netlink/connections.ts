@@ -29,17 +29,25 @@ export interface Connection {
   readonly reply: Direction
 }
 
-/** Removes the UDP connections that `isStale` accepts. Does nothing on kernels that track none. */
-export function removeUdpConnections(calls: SystemCalls, isStale: (connection: Connection) => boolean): void {
+/**
+ * Removes the UDP connections that `isStale` accepts, of one IP family or both; returns their number. Does nothing on
+ * kernels that track none.
+ */
+export function removeUdpConnections(
+  calls: SystemCalls,
+  isStale: (connection: Connection) => boolean,
+  only?: 4 | 6,
+): number {
   let socket: NetlinkSocket
   try {
     socket = NetlinkSocket.open(calls, undefined, protocols.netfilter)
   } catch (error) {
     ignoreErrors(error, 'EPROTONOSUPPORT')
-    return
+    return 0
   }
   try {
-    for (const family of [families.ipv4, families.ipv6]) removeOfFamily(socket, family, isStale)
+    const searched = [...(only === 6 ? [] : [families.ipv4]), ...(only === 4 ? [] : [families.ipv6])]
+    return searched.reduce((count, family) => count + removeOfFamily(socket, family, isStale), 0)
   } finally {
     socket.close()
   }
@@ -47,7 +55,8 @@ export function removeUdpConnections(calls: SystemCalls, isStale: (connection: C
 
 type Family = (typeof families)[keyof typeof families]
 
-function removeOfFamily(socket: NetlinkSocket, family: Family, isStale: (connection: Connection) => boolean): void {
+function removeOfFamily(socket: NetlinkSocket, family: Family, isStale: (connection: Connection) => boolean): number {
+  let count = 0
   const fixed = Buffer.from([family, 0, 0, 0])
   let bodies: readonly Buffer[] = []
   try {
@@ -65,11 +74,13 @@ function removeOfFamily(socket: NetlinkSocket, family: Family, isStale: (connect
     const request = [fixed, attribute(attributes.original | nestedFlag, original), attribute(attributes.id, id)]
     try {
       socket.change('remove a connection', types.delete, 0, Buffer.concat(request))
+      count++
     } catch (error) {
       // It has expired.
       ignoreErrors(error, 'ENOENT')
     }
   }
+  return count
 }
 
 /** Undefined for other protocols than UDP. */

@@ -188,7 +188,7 @@ describe('the picture', () => {
     const moved = slice([endpoint('10.1.0.1')])
     const labels = { 'kubernetes.io/service-name': 'other' }
     picture.setSlice({ ...moved, metadata: { ...moved.metadata, labels } }, before)
-    assert.deepEqual([...picture.update()], ['default/web', 'default/other'])
+    assert.deepEqual([...picture.update()], ['default/web'], 'there is no Service other')
     picture.setService(undefined, service())
     picture.update()
     assert.equal(picture.picture.size, 0)

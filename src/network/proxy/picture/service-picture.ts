@@ -71,15 +71,19 @@ export class PictureOfServices {
     for (const key of this.#services.keys()) this.#changed.add(key)
   }
 
-  /** Brings `picture` up to date; returns the keys of the Services that may have changed. */
+  /**
+   * Brings `picture` up to date; returns the keys of the Services that may have changed. Those without ports in the
+   * family are not among them, except for Services that had some before.
+   */
   update(): ReadonlySet<string> {
-    const changed = new Set(this.#changed)
-    this.#changed.clear()
-    for (const key of changed) {
+    const changed = new Set<string>()
+    for (const key of this.#changed) {
       const ports = this.#computePorts(key)
+      if (ports.length === 0 && !this.#ports.delete(key)) continue
       if (ports.length > 0) this.#ports.set(key, ports)
-      else this.#ports.delete(key)
+      changed.add(key)
     }
+    this.#changed.clear()
     return changed
   }
 
