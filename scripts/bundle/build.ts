@@ -46,6 +46,7 @@ const programs: readonly Program[] = [
   { sources: ['src/cluster/controllers/worker.ts', /^src\/controllers\/(?!.*\/why\/)/] },
   { sources: ['src/cluster/scheduler/worker.ts'] },
   { sources: ['src/cluster/simulation/worker.ts'] },
+  { sources: ['src/cluster/ingress/worker.ts'] },
   {
     sources: [
       'src/cluster/kubelet/standalone-kubelet.ts',
@@ -100,6 +101,7 @@ async function bundle(): Promise<Map<string, string>> {
       'scheduler-worker': 'src/cluster/scheduler/worker.ts',
       'controllers-worker': 'src/cluster/controllers/worker.ts',
       'simulation-worker': 'src/cluster/simulation/worker.ts',
+      'ingress-worker': 'src/cluster/ingress/worker.ts',
       'real-node-worker': 'src/cluster/real-node/worker.ts',
       'unpack-worker': 'src/runtime/images/layers/unpack-worker.ts',
       'network-worker': 'src/runtime/network/bridge/network-worker.ts',

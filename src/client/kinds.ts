@@ -22,6 +22,7 @@ import type {
   V1EndpointSlice,
   V1Endpoints,
   V1Ingress,
+  V1IngressClass,
   V1IPAddress,
   V1Job,
   V1Lease,
@@ -91,6 +92,7 @@ export type CertificateSigningRequest = Model<V1CertificateSigningRequest>
 export type Lease = Model<V1Lease>
 export type EndpointSlice = Model<V1EndpointSlice>
 export type Ingress = Model<V1Ingress>
+export type IngressClass = Model<V1IngressClass>
 export type IPAddress = Model<V1IPAddress>
 export type ServiceCIDR = Model<V1ServiceCIDR>
 export type PodDisruptionBudget = Model<V1PodDisruptionBudget>
@@ -184,6 +186,7 @@ export const certificateSigningRequests = resource<CertificateSigningRequest>(
 export const leases = resource<Lease>('coordination.k8s.io/v1', 'Lease', 'leases')
 export const endpointSlices = resource<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')
 export const ingresses = resource<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
+export const ingressClasses = resource<IngressClass>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses', false)
 export const ipAddresses = resource<IPAddress>('networking.k8s.io/v1', 'IPAddress', 'ipaddresses', false)
 export const serviceCIDRs = resource<ServiceCIDR>('networking.k8s.io/v1', 'ServiceCIDR', 'servicecidrs', false)
 export const podDisruptionBudgets = resource<PodDisruptionBudget>(

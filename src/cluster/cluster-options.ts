@@ -6,6 +6,7 @@ import type { Log } from '../lib/log/log.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
 import type { OpenOptions } from '../storage/log/index.ts'
 import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
+import type { ClusterIngress } from './ingress/index.ts'
 import type { KeyPair } from './pki/key-pair.ts'
 import type { RealNode } from './real-node/index.ts'
 import type { SimulatedNodes } from './simulation/index.ts'
@@ -59,6 +60,10 @@ export interface ClusterOptions {
   readonly controllersThread?: boolean
   /** True, or options, to run the scheduler. Default: pods stay pending unless another scheduler binds them. */
   readonly scheduler?: boolean | ClusterSchedulerChoice
+  /**
+   * True, or options, to serve Ingresses by a reverse proxy on this machine (docs/ingress.md). Default: none.
+   */
+  readonly ingress?: boolean | ClusterIngress
   /**
    * HTTPS port for the health and the metrics of the controllers, as kube-controller-manager's 10257; 0 for any free
    * port. Default: none.

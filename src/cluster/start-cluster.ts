@@ -55,13 +55,13 @@ async function decidedNode({ nodes, storage, log = () => {} }: ClusterOptions): 
 }
 
 function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {
-  const { server, endpoint, pki, administrator, controllers, scheduler, registered, simulated } = parts
+  const { server, endpoint, pki, administrator, controllers, scheduler, registered, simulated, ingressServed } = parts
   let stopped: Promise<void> | undefined
   return {
     url: endpoint.url,
     port: server.port,
     ...administrator,
-    synced: Promise.all([controllers.synced, scheduler?.synced, registered, simulated]).then(() => {}),
+    synced: Promise.all([controllers.synced, scheduler?.synced, registered, simulated, ingressServed]).then(() => {}),
     user: (identity) => clusterUser(pki.authority, identity, endpoint),
     stop({ graceMs = defaultGraceMs } = {}) {
       stopped ??= lifetime.end(graceMs)

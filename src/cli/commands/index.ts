@@ -12,6 +12,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['cni', async () => (await import('./cni.ts')).cniCommand()],
   ['runtime', async () => (await import('./serving/runtime.ts')).runtimeCommand()],
   ['simulated-nodes', async () => (await import('./serving/simulated-nodes.ts')).simulatedNodesCommand()],
+  ['ingress', async () => (await import('./serving/ingress.ts')).ingressCommand()],
   ['scale', async () => (await import('./scale.ts')).scaleCommand()],
   ['node', async () => (await import('./node.ts')).nodeCommand()],
   ['why', async () => (await import('../why/index.ts')).whyCommand()],

@@ -3,10 +3,12 @@ import { Option } from 'commander'
 import type { FrontProxyFiles } from '../../cluster/credentials/front-proxy-files.ts'
 import * as flags from './flags.ts'
 import { frontProxyFlags } from './front-proxy-flags.ts'
+import { type IngressFlags, ingressFlags } from './ingress-flags.ts'
 import { type NodeFlags, nodeFlags } from './node-flags.ts'
 import { type RealNodeFlags, realNodeFlags } from './real-node-flags.ts'
 
-export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags {
+export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, IngressFlags {
+  readonly ingress?: boolean
   readonly dataDir: string
   readonly acceptDataLoss?: boolean
   readonly kubeconfig?: string
@@ -44,6 +46,8 @@ export const upFlags = (): readonly Option[] => [
     .argParser(flags.verbosity),
   ...nodeFlags(),
   ...realNodeFlags(),
+  new Option('--ingress', 'serve Ingresses by a reverse proxy on this machine (docs/ingress.md)'),
+  ...ingressFlags(),
   ...frontProxyFlags(),
 ]
 

@@ -54,9 +54,9 @@ export async function runsAsOwnRoot(): Promise<boolean> {
 
 /**
  * Takes a port of the machine for a server that will listen on the same one in the namespaces. Resolves with the port,
- * or with the given one if this process has the machine's network.
+ * or with the given one if this process has the machine's network. `flag` sets the port.
  */
-export async function publishedPort(host: string, port: number): Promise<number> {
+export async function publishedPort(host: string, port: number, flag = '--secure-port'): Promise<number> {
   const folder = socketFolder()
   if (folder === undefined) return port
   const { publishPort } = await import('../../runtime/rootless/ports/publish-port.ts')
@@ -65,6 +65,6 @@ export async function publishedPort(host: string, port: number): Promise<number>
     const published = await publishPort(folder, { host, port, target: { host: local, port: 0 } })
     return published.port
   } catch (error) {
-    throw listenError(error, host, port, '--secure-port')
+    throw listenError(error, host, port, flag)
   }
 }

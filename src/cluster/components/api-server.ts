@@ -12,11 +12,21 @@ import { type ClusterParts, component, type RunningClients } from './component.t
 const clusterPlugins: readonly string[] = ['NodeRestriction']
 const notStarted = 'not started yet'
 
-type Needs = 'options' | 'addresses' | 'flagged' | 'store' | 'pki' | 'plan' | 'schedulerPlan' | 'simulation' | 'log'
+type Needs =
+  | 'options'
+  | 'addresses'
+  | 'flagged'
+  | 'store'
+  | 'pki'
+  | 'plan'
+  | 'schedulerPlan'
+  | 'simulation'
+  | 'ingress'
+  | 'log'
 
 export const apiServer = component({
   name: 'API server',
-  needs: ['options', 'addresses', 'flagged', 'store', 'pki', 'plan', 'schedulerPlan', 'simulation', 'log'],
+  needs: ['options', 'addresses', 'flagged', 'store', 'pki', 'plan', 'schedulerPlan', 'simulation', 'ingress', 'log'],
   gives: ['server', 'endpoint', 'clients', 'running', 'serviceAccount'],
   async start(parts, lifetime) {
     const { options, addresses, flagged, pki, plan, schedulerPlan } = parts
@@ -47,7 +57,7 @@ export const apiServer = component({
 function servingOptions(
   parts: Pick<ClusterParts, Needs>,
 ): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
-  const { options, addresses, store, pki, plan, schedulerPlan, simulation, log } = parts
+  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, log } = parts
   const { serviceAccount: _, ...flagged } = parts.flagged
   const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
   const frontProxy = {
@@ -71,6 +81,7 @@ function servingOptions(
       ...controllerTokens(plan),
       ...(schedulerPlan ? [schedulerPlan.user] : []),
       ...(simulation.user ? [simulation.user] : []),
+      ...(ingress.user ? [ingress.user] : []),
     ],
     kubelets: { client: pki.kubeletClient, addressTypes: kubeletAddressTypes, ...flagged.kubelets },
     resourceMetrics: flagged.resourceMetrics ?? true,

@@ -66,6 +66,17 @@ export const realNode = component({
   },
 })
 
+/** In the background, since it is not needed by others. */
+export const ingress = component({
+  name: 'ingress',
+  needs: ['ingress', 'endpoint', 'administrator', 'clients'],
+  gives: ['ingressServed'],
+  start({ ingress, endpoint, administrator, clients }) {
+    clients.onEnd(() => ingress.stop())
+    return { ingressServed: ingress.begin(endpoint, administrator.client) }
+  },
+})
+
 /**
  * Starts after the real node has taken its name, so that pods without a choice find it. One node takes the place of a
  * real one that cannot run.

@@ -10,6 +10,7 @@ import type { StartedControllers } from '../controllers/run-task.ts'
 import type { ClusterUser } from '../credentials/cluster-users.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { HostPathStorage } from '../host-path-storage.ts'
+import type { RunningClusterIngress } from '../ingress/index.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import type { NodeDecision } from '../real-node/decision.ts'
 import type { ClusterRealNode } from '../real-node/index.ts'
@@ -34,6 +35,7 @@ export interface ClusterParts {
   readonly schedulerPlan: SchedulerPlan | undefined
   readonly simulation: ClusterSimulation
   readonly realNode: ClusterRealNode | undefined
+  readonly ingress: RunningClusterIngress
   readonly hostPaths: HostPathStorage
   /** The components that the API server reports on, filled in as they start (`kubectl get componentstatuses`). */
   readonly running: RunningClients
@@ -50,6 +52,8 @@ export interface ClusterParts {
   readonly registered: Promise<boolean>
   /** Resolves when the simulated nodes exist or have failed. */
   readonly simulated: Promise<void>
+  /** Resolves when the ingress proxy serves or has failed. */
+  readonly ingressServed: Promise<void>
 }
 
 /** The addresses of a cluster, with their defaults. */

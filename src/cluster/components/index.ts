@@ -1,7 +1,7 @@
 /** The components of a cluster. To add one, write its file and put it into the list. */
 import type { Component } from '../../lib/lifetime/components.ts'
 import { apiServer } from './api-server.ts'
-import { administrator, controllers, realNode, scheduler, simulatedNodes } from './clients.ts'
+import { administrator, controllers, ingress, realNode, scheduler, simulatedNodes } from './clients.ts'
 import type { ClusterParts } from './component.ts'
 import { plan } from './plan.ts'
 import { certificates, store } from './storage.ts'
@@ -17,4 +17,5 @@ export const clusterComponents: readonly Component<ClusterParts>[] = [
   administrator,
   realNode,
   simulatedNodes,
+  ingress,
 ]

@@ -3,6 +3,7 @@ import type { TokenUser } from '../../apiserver/server.ts'
 import { checkControllerFlags, planControllers } from '../../controllers/index.ts'
 import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.ts'
 import { hostPathStorage } from '../host-path-storage.ts'
+import { clusterIngress } from '../ingress/index.ts'
 import { type NodeDecision, simulatedLine } from '../real-node/decision.ts'
 import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
@@ -28,7 +29,7 @@ const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 't
 export const plan = component({
   name: 'plan',
   needs: ['options', 'data', 'flagged', 'nodeDecision', 'log'],
-  gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths'],
+  gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths', 'ingress'],
   start({ options, data, flagged, nodeDecision, log }, lifetime) {
     const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
@@ -51,7 +52,9 @@ export const plan = component({
     const schedulerPlan = scheduler
       ? { choice: typeof scheduler === 'object' ? scheduler : {}, user: schedulerUser() }
       : undefined
-    return { plan, schedulerPlan, simulation, realNode, hostPaths }
+    const wanted = options.ingress === true ? {} : options.ingress
+    const ingress = clusterIngress({ ingress: wanted || undefined, onThread, log })
+    return { plan, schedulerPlan, simulation, realNode, hostPaths, ingress }
   },
 })
 

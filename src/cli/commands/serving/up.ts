@@ -12,6 +12,7 @@ import {
   givenApiServerFlags,
   givenControllerFlags,
 } from '../../flags/component-options.ts'
+import { clusterIngress } from '../../flags/ingress-flags.ts'
 import { simulatedNodes } from '../../flags/node-flags.ts'
 import { realNode } from '../../flags/real-node-flags.ts'
 import { type UpFlags, upFlags } from '../../flags/up-flags.ts'
@@ -59,6 +60,7 @@ async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   const cluster = await startCluster({
     ...optionsOf(flags, components),
     port: await publishedPort(flags.bindAddress, flags.securePort),
+    ingress: flags.ingress && (await clusterIngress(flags)),
     ...readIdentity(flags, print),
     ...readFrontProxy(flags),
     storage: { directory: data.path, acceptDataLoss: flags.acceptDataLoss, notice: errorLog },
