@@ -51,6 +51,11 @@ export class NetlinkSocket {
     return this.#exchange(what, type, flags.request | flags.dump, body)
   }
 
+  /** Returns the body of one object, followed by an acknowledgement. */
+  get(what: string, type: number, body: Buffer): Buffer[] {
+    return this.#exchange(what, type, flags.request | flags.ack, body)
+  }
+
   close(): void {
     this.#calls.close(this.#fd)
   }

@@ -47,6 +47,11 @@ export interface ModeOptions {
   readonly localTraffic: LocalTraffic
   /** Masquerades all connections to cluster IPs (`--masquerade-all`). */
   readonly masqueradeAll: boolean
+  /**
+   * Reads the ranges of all `ServiceCIDR` objects in the family; changes of them cause a sync of `all`. The mode
+   * nftables drops packets to addresses in them that no Service has. Absent: it drops none for that reason.
+   */
+  readonly serviceCidrs?: () => readonly string[]
   /** The bit of the packet mark that selects packets to masquerade, 0 to 31. Default of kube-proxy: 14. */
   readonly masqueradeBit: number
   /** Node ports also serve connections to loopback (`--iptables-localhost-nodeports`); only some modes can. */

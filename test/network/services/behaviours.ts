@@ -1,0 +1,31 @@
+/**
+ * The behaviours of Services on a node, tested with real connections, for each mode of kube-proxy and each IP family.
+ * Names in brackets are those of upstream's conformance tests.
+ */
+import { after, before, describe } from 'node:test'
+import { clusterIPBehaviours } from './cluster-ip-behaviours.ts'
+import { externalBehaviours, localPolicyBehaviours } from './external-behaviours.ts'
+import type { Lab } from './lab.ts'
+import { affinityBehaviours, lastingBehaviours, refusalBehaviours } from './lasting-behaviours.ts'
+import { type CreateMode, ServedNode } from './served-node.ts'
+
+/** Defines the tests that hold for all modes, and those of `more`. */
+export function serviceBehaviours(
+  lab: Lab,
+  family: 4 | 6,
+  createMode: CreateMode,
+  more: readonly ((node: ServedNode) => void)[] = [],
+): void {
+  describe(`Services with IPv${family}`, () => {
+    const node = new ServedNode(lab, family, createMode)
+    before(() => node.syncAll())
+    after(() => node.cleanUp())
+    clusterIPBehaviours(node)
+    externalBehaviours(node)
+    localPolicyBehaviours(node)
+    refusalBehaviours(node)
+    affinityBehaviours(node)
+    lastingBehaviours(node)
+    for (const define of more) define(node)
+  })
+}
