@@ -10,6 +10,8 @@ export interface Request {
   readonly port: number
   /** The name of a connection that remains open, and is used again. */
   readonly keep?: string
+  /** Instead of connecting, accepts TCP connections to the port, or refuses them. */
+  readonly isServed?: boolean
   /** Connections one after another. Default: 1. */
   readonly count?: number
 }
@@ -69,6 +71,10 @@ export class AskedPeer {
   async tcp(address: string, port: number, keep?: string): Promise<string> {
     const [answer = ''] = await this.all({ protocol: 'tcp', address, port, ...(keep !== undefined && { keep }) })
     return answer
+  }
+
+  async serve(port: number, isServed: boolean): Promise<void> {
+    await this.all({ protocol: 'tcp', address: '', port, isServed })
   }
 
   async udp(address: string, port: number): Promise<string> {

@@ -6,7 +6,7 @@ import { after, before, describe } from 'node:test'
 import { clusterIPBehaviours } from './cluster-ip-behaviours.ts'
 import { externalBehaviours, localPolicyBehaviours } from './external-behaviours.ts'
 import type { Lab } from './lab.ts'
-import { affinityBehaviours, lastingBehaviours, refusalBehaviours } from './lasting-behaviours.ts'
+import { affinityBehaviours, lastingBehaviours, refusalBehaviours, rollingBehaviours } from './lasting-behaviours.ts'
 import { type CreateMode, ServedNode } from './served-node.ts'
 
 /** Defines the tests that hold for all modes, and those of `more`. */
@@ -26,6 +26,7 @@ export function serviceBehaviours(
     refusalBehaviours(node)
     affinityBehaviours(node)
     lastingBehaviours(node)
+    rollingBehaviours(node)
     for (const define of more) define(node)
   })
 }

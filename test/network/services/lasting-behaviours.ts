@@ -1,7 +1,7 @@
 /** Connections while Services and endpoints change. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { podNumbers } from './lab.ts'
+import { podNumbers, podPorts } from './lab.ts'
 import { bothPods, type ServedNode } from './served-node.ts'
 
 const { client: clientPod, first, second } = podNumbers
@@ -80,5 +80,38 @@ export function lastingBehaviours(node: ServedNode): void {
     assert.match(await node.pod(clientPod).tcp(address, 80), /^pod-4/)
     await node.delete('kept')
     assert.doesNotMatch(await node.pod(clientPod).tcp(address, 80), /^pod-/)
+  })
+}
+
+/** Connections while endpoints roll, of which `T8S_TEST_REQUESTS` are made. */
+export function rollingBehaviours(node: ServedNode): void {
+  test('no connection fails while endpoints terminate gracefully and others replace them', async () => {
+    const address = node.clusterIP(23)
+    const numbers = [first, second, clientPod]
+    const sync = (leaving?: number): Promise<void> =>
+      node.sync({
+        name: 'rolling',
+        spec: { clusterIP: address },
+        endpoints: numbers.map((pod) => ({ pod, isReady: pod !== leaving, isTerminating: pod === leaving })),
+      })
+    const ask = (count: number) => node.client.all({ protocol: 'tcp', address, port: 80, count })
+    const requests = Number(process.env.T8S_TEST_REQUESTS ?? (node.family === 4 ? 10_000 : 2000))
+    const [during, after] = [20, 10]
+    await sync()
+    for (let done = 0, round = 0; done < requests; done += 2 * during + after, round++) {
+      const pod = numbers[round % numbers.length]!
+      const isServedBy = (answer: string): boolean => answer.startsWith('pod-')
+      const asked = ask(during)
+      await sync(pod)
+      assert.ok((await asked).every(isServedBy))
+      // All connections to it are closed.
+      await node.pod(pod).serve(podPorts[0], false)
+      const others = await ask(after)
+      assert.ok(others.every((answer) => isServedBy(answer) && !answer.startsWith(`pod-${pod} `)))
+      await node.pod(pod).serve(podPorts[0], true)
+      const more = ask(during)
+      await sync()
+      assert.ok((await more).every(isServedBy))
+    }
   })
 }

@@ -4,10 +4,12 @@ import { createNftablesMode } from '../../../src/network/proxy/modes/nftables/nf
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
 import { serviceBehaviours } from './behaviours.ts'
 import { createLab } from './lab.ts'
+import { foreignBehaviours, unservedBehaviours } from './nftables-behaviours.ts'
 
 await inNamespaces(import.meta.filename, async () => {
   const lab = await createLab()
   after(() => lab.stop())
-  serviceBehaviours(lab, 4, createNftablesMode)
-  serviceBehaviours(lab, 6, createNftablesMode)
+  const more = [unservedBehaviours, foreignBehaviours]
+  serviceBehaviours(lab, 4, createNftablesMode, more)
+  serviceBehaviours(lab, 6, createNftablesMode, more)
 })

@@ -1,10 +1,10 @@
 /**
  * A program in the network namespace of a pod or client. It serves TCP and UDP on the ports of its arguments; the
  * answer to each packet is its name and the address that it sees as the client's. By commands on standard input, one
- * JSON object a line, it connects to others and prints what they answer.
+ * JSON object a line, it connects to others and prints what they answer, or stops and starts to accept connections.
  */
 import { createSocket } from 'node:dgram'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Asked, Request } from './asked-peer.ts'
 
@@ -12,19 +12,37 @@ const answerMs = 1000
 const [name = '', ...ports] = process.argv.slice(2)
 const plain = (address = ''): string => address.replace(/^::ffff:/, '')
 
-for (const port of ports.map(Number)) {
-  const server = createServer((socket) => {
+const createTcpServer = (): Server =>
+  createServer((socket) => {
     const seen = plain(socket.remoteAddress)
     socket.on('data', () => socket.write(`${name} ${seen}`))
     socket.on('error', () => socket.destroy())
   })
+const servers = new Map<number, Server>()
+
+/** Open connections remain when a server stops. */
+async function serve(port: number, isServed: boolean): Promise<void> {
+  servers.get(port)?.close()
+  servers.delete(port)
+  if (!isServed) return
+  const server = createTcpServer()
+  servers.set(port, server)
+  await new Promise<void>((resolve) => server.listen(port, '::', resolve))
+}
+
+for (const port of ports.map(Number)) {
   const udp = createSocket('udp6', (_, { address, port: from }) => udp.send(`${name} ${plain(address)}`, from, address))
-  await new Promise<void>((resolve) => server.listen(port, '::', () => udp.bind(port, '::', resolve)))
+  await serve(port, true)
+  await new Promise<void>((resolve) => udp.bind(port, '::', resolve))
 }
 
 const opened = new Map<string, Socket>()
 
-async function answer({ protocol, address, port, keep, count = 1 }: Request): Promise<string[]> {
+async function answer({ protocol, address, port, keep, isServed, count = 1 }: Request): Promise<string[]> {
+  if (isServed !== undefined) {
+    await serve(port, isServed)
+    return []
+  }
   const found: string[] = []
   for (let i = 0; i < count; i++)
     found.push(await (protocol === 'udp' ? askUdp(address, port) : askTcp(address, port, keep)))
