@@ -26,6 +26,11 @@ export interface ContainerImages {
   prepareRoot(containerId: string, imageId: string, options?: RootOptions): Promise<string>
   /** Does nothing if there is none. */
   removeRoot(containerId: string): Promise<void>
+  /**
+   * Writes what a container has changed into a new tar file, in the form of a layer. Without overlayfs, it is all of
+   * its files.
+   */
+  packChanges(containerId: string, file: string): Promise<void>
   /** The space of what a container has written. */
   writableUsage(containerId: string): Promise<LayerUsage>
 }

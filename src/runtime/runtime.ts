@@ -6,6 +6,7 @@ import type { RuntimeService } from '#protobuf/cri-runtime_pb.js'
 import type { ServiceHandlers } from '../lib/grpc/socket-server.ts'
 import { Lifetime } from '../lib/lifetime/lifetime.ts'
 import type { Log } from '../lib/log/log.ts'
+import { endInterruptedCheckpoints } from './checkpoints/checkpoint-container.ts'
 import { Containers } from './containers/containers.ts'
 import { containerCalls } from './cri/container-calls.ts'
 import { ContainerEvents } from './cri/container-events.ts'
@@ -78,10 +79,14 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     lifetime.onEnd(() => network.close())
     const sandboxes: Sandboxes = new Sandboxes({ root, state, executor, network, containers, log })
     sandboxes.recover()
+    const checkpoints = { executor, images, folder: join(root, 'checkpoints') }
+    await endInterruptedCheckpoints(checkpoints, log)
     await containers.recover()
     sandboxes.releaseOthers()
     const limits = hostLimits(await loadAppArmor(log))
-    const parts: RuntimeParts = { sandboxes, containers, executor, images, network, events, limits, cdiFolders }
+    const parts: RuntimeParts = {
+      ...{ sandboxes, containers, executor, images, network, events, checkpoints, limits, cdiFolders },
+    }
     const streams = new StreamingServer(streamedContainers(parts))
     lifetime.onEnd(() => streams.stop())
     await streams.start(options.streamPort)

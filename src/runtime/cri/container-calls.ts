@@ -10,6 +10,7 @@ import type { LinuxContainerResources } from '#protobuf/cri-values_pb.js'
 import { RpcError } from '../../lib/grpc/grpc-error.ts'
 import type { ServiceHandlers } from '../../lib/grpc/socket-server.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { checkpointContainer } from '../checkpoints/checkpoint-container.ts'
 import { type Container, wrongState } from '../containers/container.ts'
 import { createContainer } from '../containers/create-container.ts'
 import { ociResources } from '../spec/resources.ts'
@@ -31,22 +32,16 @@ type ContainerCalls = Pick<
 
 export function containerCalls(parts: RuntimeParts): ContainerCalls {
   const { sandboxes, containers } = parts
-  const requireReady = (sandboxId: string) => {
-    const sandbox = sandboxes.get(sandboxId)
-    if (!sandboxes.isReady(sandbox))
-      throw new RpcError('Unknown', `sandbox container ${JSON.stringify(sandbox.id)} is not running`)
-    return sandbox
-  }
   return {
     async createContainer({ podSandboxId, config = create(ContainerConfigSchema) }) {
       if (!config.metadata) throw new RpcError('InvalidArgument', 'container config must include metadata')
-      const container = await createContainer(parts, requireReady(podSandboxId), config)
+      const container = await createContainer(parts, readySandbox(sandboxes, podSandboxId), config)
       return { containerId: container.id }
     },
 
     async startContainer({ containerId }) {
       const container = containers.get(containerId)
-      requireReady(container.record.sandboxId)
+      readySandbox(sandboxes, container.record.sandboxId)
       await container.start()
       return {}
     },
@@ -62,14 +57,14 @@ export function containerCalls(parts: RuntimeParts): ContainerCalls {
       return {}
     },
 
-    listContainers: ({ filter }) => ({
-      containers: containers.all.filter((container) => matches(container, filter)).map(containerMessage),
-    }),
+    listContainers({ filter }) {
+      return { containers: containers.all.filter((container) => matches(container, filter)).map(containerMessage) }
+    },
 
     containerStatus({ containerId, verbose }) {
       const container = containers.get(containerId)
-      const status = containerStatus(container)
-      return { status, ...(verbose && { info: { info: JSON.stringify(infoOf(container, parts)) } }) }
+      const info = verbose && { info: { info: JSON.stringify(infoOf(container, parts)) } }
+      return { status: containerStatus(container), ...info }
     },
 
     async updateContainerResources({ containerId, linux }) {
@@ -84,10 +79,18 @@ export function containerCalls(parts: RuntimeParts): ContainerCalls {
       return {}
     },
 
-    checkpointContainer() {
-      throw new RpcError('Unimplemented', 'checkpoints need criu, which this runtime does not use')
+    async checkpointContainer({ containerId, location, timeout }) {
+      const target = { location, timeoutMs: Number(timeout) * 1000 }
+      await checkpointContainer(parts.checkpoints, containers.get(containerId), target)
+      return {}
     },
   }
+}
+
+function readySandbox(sandboxes: RuntimeParts['sandboxes'], id: string) {
+  const sandbox = sandboxes.get(id)
+  if (sandboxes.isReady(sandbox)) return sandbox
+  throw new RpcError('Unknown', `sandbox container ${JSON.stringify(sandbox.id)} is not running`)
 }
 
 /** Values that are not set remain as they were. */

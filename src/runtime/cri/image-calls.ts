@@ -123,6 +123,8 @@ export const containerImages = ({ store, snapshots }: ImageParts): ContainerImag
 
   removeRoot: (containerId) => snapshots.remove(containerId),
 
+  packChanges: (containerId, file) => snapshots.packChanges(containerId, file),
+
   async writableUsage(containerId) {
     return { ...(await snapshots.usage(containerId)), mountpoint: store.paths.snapshots }
   },

@@ -1,4 +1,5 @@
 /** The parts of the runtime that its calls work on. */
+import type { CheckpointOptions } from '../checkpoints/checkpoint-container.ts'
 import type { Containers } from '../containers/containers.ts'
 import type { CreateParts } from '../containers/create-container.ts'
 import type { PodConnections } from '../network/pod-connections.ts'
@@ -10,4 +11,5 @@ export interface RuntimeParts extends CreateParts {
   readonly containers: Containers
   readonly network: PodConnections
   readonly events: ContainerEvents
+  readonly checkpoints: CheckpointOptions
 }

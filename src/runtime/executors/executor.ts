@@ -24,6 +24,22 @@ export interface ExecFiles {
  */
 export type Terminals = 'sent' | 'copied' | 'own'
 
+/** Folders that a dump of a container's processes is written into. */
+export interface CheckpointFolders {
+  /** For the images of criu. */
+  readonly images: string
+  /** For its log. */
+  readonly work: string
+}
+
+export interface Checkpointing {
+  /** Stops all processes of a container until `resume`. Rejects with an Error. */
+  pause(id: string): Promise<void>
+  resume(id: string): Promise<void>
+  /** Writes the memory of a container's processes. Rejects with an Error, also after the time. */
+  dump(id: string, folders: CheckpointFolders, timeoutMs: number): Promise<void>
+}
+
 export interface Executor {
   /** The name of its runtime handler, such as `crun`. */
   readonly name: string
@@ -34,6 +50,8 @@ export interface Executor {
   /** True if it runs the hooks of a configuration. */
   readonly supportsHooks: boolean
   readonly terminals: Terminals
+  /** Undefined if it cannot checkpoint containers. */
+  readonly checkpoints: Checkpointing | undefined
   /** Writes the configuration of a container into its folder. */
   prepare(folder: string, spec: OciSpec): void
   /** The prepared configuration. */

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runProgram, succeed } from '../../host/run-program.ts'
 import type { OciProcess, OciResources, OciSpec } from '../../spec/oci-spec.ts'
-import type { CommandLine, ExecFiles, Executor, Terminals } from '../executor.ts'
+import type { Checkpointing, CommandLine, ExecFiles, Executor, Terminals } from '../executor.ts'
 import { readSpec, writeSpec } from '../prepared-spec.ts'
+import { OciCheckpoints } from './oci-checkpoints.ts'
 
 export interface OciExecutorOptions {
   /** Such as `crun`, or a path. */
@@ -21,22 +22,27 @@ export class OciExecutor implements Executor {
   readonly supportsHooks = true
   /** crun loses output of short commands if it copies it; runc sends terminals of detached containers only. */
   readonly terminals: Terminals
+  /** runc runs criu; crun has it as a library, which not all builds use. */
+  readonly checkpoints: Checkpointing | undefined
   readonly #options: OciExecutorOptions
 
-  private constructor(options: OciExecutorOptions, version: string) {
+  private constructor(options: OciExecutorOptions, version: string, hasCriu: boolean) {
     this.#options = options
     this.version = version
     this.name = /^(\S+)/.exec(version)?.[1] ?? options.program
     this.supportsUserNamespaces = isAtLeast(version, this.name === 'runc' ? [1, 2] : [1, 8])
     this.supportsRecursiveReadOnly = isAtLeast(version, this.name === 'runc' ? [1, 1] : [1, 4])
     this.terminals = this.name === 'crun' ? 'sent' : 'copied'
+    const command = (log: string, ...args: readonly string[]): CommandLine => this.#command(log, ...args)
+    this.checkpoints = hasCriu ? new OciCheckpoints({ command, errorIn: (log) => this.errorIn(log) }) : undefined
     mkdirSync(options.root, { recursive: true, mode: 0o700 })
   }
 
   /** Rejects if the program cannot be run. */
   static async create(options: OciExecutorOptions): Promise<OciExecutor> {
     const output = await succeed(options.program, ['--version'])
-    return new OciExecutor(options, output.split('\n', 1)[0]!)
+    const version = output.split('\n', 1)[0]!
+    return new OciExecutor(options, version, !version.startsWith('crun') || output.includes('+CRIU'))
   }
 
   prepare(folder: string, spec: OciSpec): void {

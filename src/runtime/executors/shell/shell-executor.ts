@@ -59,6 +59,7 @@ export class ShellExecutor implements Executor {
   readonly supportsUserNamespaces = false
   readonly supportsHooks = false
   readonly terminals = 'own'
+  readonly checkpoints = undefined
   readonly #root: string
   readonly #cgroups = new ContainerCgroups()
 

@@ -4,7 +4,6 @@ import { corruptContent } from '../image-error.ts'
 import { bytesOf, type TarEntry, textOfBytes } from '../tar/tar-entry.ts'
 import { plainEntry } from '../tar/tar-writer.ts'
 import { fileEntry, isOpaque, type LatestTime, layerAttributes } from './file-entry.ts'
-import type { LayerArchive } from './layer-archive.ts'
 import { isWhiteout, nativePath } from './layer-paths.ts'
 
 export interface PackOptions {
@@ -15,8 +14,13 @@ export interface PackOptions {
   readonly latest?: LatestTime
 }
 
+/** Takes the entries, with the content of a file of this machine or without content. */
+export interface EntrySink {
+  add(entry: TarEntry, file?: Buffer): Promise<void>
+}
+
 /** Adds everything below a folder, sorted by name. Files with several names become hard links. */
-export async function packFolder(root: string, archive: LayerArchive, options: PackOptions): Promise<void> {
+export async function packFolder(root: string, archive: EntrySink, options: PackOptions): Promise<void> {
   const links = new Map<string, string>()
   const top = textOfBytes(Buffer.from(root))
   const visit = async (folder: string): Promise<void> => {

@@ -9,6 +9,7 @@ import type { RootUsers } from '../../images-interface.ts'
 import { ImageError, imageNotFound } from '../image-error.ts'
 import { LayerStore } from '../layers/layer-store.ts'
 import type { LayerLimits } from '../layers/layer-writer.ts'
+import { packFolder } from '../layers/pack-folder.ts'
 import { moveToTrash } from '../store/garbage-collector.ts'
 import type { ImageStore } from '../store/image-store.ts'
 import { ownName } from '../store/leases.ts'
@@ -16,6 +17,7 @@ import { readSnapshot, recordFile, type SnapshotRecord, snapshotIds } from '../s
 import { withStoreLock } from '../store/store-lock.ts'
 import { type StoreUsage, usageOf } from '../store/usage.ts'
 import type { StoredImage, StoredLayer } from '../stored-image.ts'
+import { TarFile } from '../tar/tar-file.ts'
 import { isMountPoint, mountAt, unmountAt } from './linux-mounts.ts'
 import { canMapUsers, mountMapped } from './mapped-mounts.ts'
 import { chooseDriver, type DriverName, formatOf, rootMount } from './snapshot-driver.ts'
@@ -151,6 +153,17 @@ export class LayeredSnapshots implements Snapshots {
 
   async unmount(id: string): Promise<void> {
     unmountAt(join(this.#folder(id), 'rootfs'))
+  }
+
+  async packChanges(id: string, file: string): Promise<void> {
+    const archive = await TarFile.create(file)
+    try {
+      await packFolder(this.changes(id), archive, { isOverlay: this.#recordOf(id).driver !== 'copy' })
+      await archive.finish()
+    } catch (error) {
+      await archive.close()
+      throw error
+    }
   }
 
   usage(id: string): Promise<StoreUsage> {

@@ -35,6 +35,8 @@ export interface Snapshots {
    */
   mount(id: string, users?: RootUsers): Promise<string>
   unmount(id: string): Promise<void>
+  /** Writes the container's changes into a new tar file: as a layer, or with the driver `copy`, all of its files. */
+  packChanges(id: string, file: string): Promise<void>
   /** The space of the container's changes. */
   usage(id: string): Promise<StoreUsage>
   /** Unmounts and deletes it. Does nothing if it is missing. */
