@@ -27,6 +27,13 @@ export function hasHostBits(text: string): boolean {
   return address?.base !== range?.base
 }
 
+/** True if the range has the address. False for an invalid range or address, and for another family. */
+export function rangeHas(range: string, address: string): boolean {
+  const cidr = parseCidr(range)
+  const other = cidr && parseCidr(`${address}/${cidr.prefix}`)
+  return cidr !== undefined && other?.family === cidr.family && other.base === cidr.base
+}
+
 /** The address at `offset` in the range. The Service `kubernetes` has the offset 1. */
 export function addressAt({ family, base }: Cidr, offset: number): string {
   const value = base + BigInt(offset)

@@ -44,9 +44,11 @@ export const portText = ({ namespace, service, name }: Pick<ServicePort, 'namesp
 export const isExternallyReachable = (port: ServicePort): boolean =>
   port.nodePort !== 0 || port.loadBalancerIPs.length > 0 || port.externalIPs.length > 0
 
-/** True if any kind of connection may use endpoints of all nodes. */
-export const usesClusterEndpoints = (port: ServicePort): boolean =>
-  !port.isInternalLocal || (isExternallyReachable(port) && !port.isExternalLocal)
+/**
+ * True if any kind of connection may use endpoints of all nodes. With the external policy `Local`, these are the
+ * connections of pods and of the node itself to addresses for the outside.
+ */
+export const usesClusterEndpoints = (port: ServicePort): boolean => !port.isInternalLocal || isExternallyReachable(port)
 
 /** True if any kind of connection uses only endpoints of this node. */
 export const usesLocalEndpoints = (port: ServicePort): boolean =>

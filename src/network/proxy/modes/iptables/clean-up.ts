@@ -1,0 +1,24 @@
+/** Removes all chains and jumps of kube-proxy in one variant of iptables. What the kubelet also has remains. */
+import type { IptablesPrograms } from './iptables-programs.ts'
+import { RestoreText } from './restore-text.ts'
+import { isChainOfPort } from './rules/chain-names.ts'
+import { canaryChain, jumps, sharedChains } from './rules/fixed-rules.ts'
+import { hasRule, savedTable } from './saved-rules.ts'
+
+export async function cleanUpRules(programs: IptablesPrograms): Promise<void> {
+  const text = removal(await programs.save())
+  if (text !== '') await programs.restore(text)
+}
+
+function removal(saved: string): string {
+  const text = new RestoreText()
+  for (const { table, from, rule, isOfKubelet } of jumps)
+    if (!isOfKubelet && hasRule(savedTable(saved, table), from, rule)) text.lines(table, [`-D ${from} ${rule}`])
+  for (const table of ['filter', 'nat', 'mangle'] as const) {
+    const shared: readonly string[] = table === 'mangle' ? [] : sharedChains[table]
+    for (const chain of savedTable(saved, table).chains)
+      if (chain === canaryChain || shared.includes(chain) || (table === 'nat' && isChainOfPort(chain)))
+        text.deleteChain(table, chain)
+  }
+  return text.toString()
+}
