@@ -9,6 +9,7 @@ import { controllers as disruption } from './disruption/index.ts'
 import { controllers as endpoints } from './endpoints/index.ts'
 import { controllers as garbageCollection } from './garbage-collection/index.ts'
 import { controllers as jobs } from './jobs/index.ts'
+import { controllers as loadBalancers } from './load-balancers/index.ts'
 import { controllers as namespaces } from './namespaces/index.ts'
 import { controllers as nodes } from './nodes/index.ts'
 import { controllers as quota } from './quota/index.ts'
@@ -40,6 +41,7 @@ export const descriptors: readonly ControllerDescriptor[] = [
   ...bootstrapTokens,
   ...resourceClaims,
   ...serviceAddresses,
+  ...loadBalancers,
   ...admissionPolicies,
   ...storageVersions,
 ]

@@ -9,7 +9,6 @@ export const noOpControllers: ReadonlyMap<string, string> = new Map([
   ['validatingadmissionpolicy-status-controller', 'the server type-checks policies and writes their status'],
   ['cloud-node-lifecycle-controller', cloud],
   ['node-route-controller', cloud],
-  ['service-lb-controller', cloud],
   ['podgroup-protection-controller', alpha],
   ['resourcepoolstatusrequest-controller', alpha],
   ['storageversion-garbage-collector-controller', 'StorageVersions are alpha and not served'],

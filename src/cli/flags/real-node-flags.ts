@@ -1,6 +1,7 @@
 /** The flags for the real node of `t8s up`. */
 import { Option } from 'commander'
 import type { RealNode } from '../../cluster/real-node/index.ts'
+import { type ProxyChoice, proxyChoices } from '../../cluster/real-node/proxy-choice.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { imageSourceFlag } from './image-source-flag.ts'
 import { asksForSimulated, type NodeFlags } from './node-flags.ts'
@@ -15,6 +16,7 @@ export interface RealNodeFlags extends RegistryFlags {
   readonly hostnameOverride?: string
   readonly kubeletConfig?: string
   readonly kubeletConfigDir?: string
+  readonly proxyMode?: ProxyChoice
 }
 
 export const realNodeFlags = (): readonly Option[] => [
@@ -38,6 +40,11 @@ export const realNodeFlags = (): readonly Option[] => [
   new Option('--hostname-override <NAME>', 'name of the real node (default: the name of this machine)'),
   new Option('--kubelet-config <FILE>', 'a KubeletConfiguration (kubelet.config.k8s.io/v1beta1) for the real node'),
   new Option('--kubelet-config-dir <DIR>', 'a folder of files *.conf whose fields override those of --kubelet-config'),
+  new Option(
+    '--proxy-mode <MODE>',
+    'how Services work on the real node; none if the cluster has another kube-proxy (default: the best one of this ' +
+      'machine, docs/services.md)',
+  ).choices(proxyChoices),
   ...registryOptions(),
 ]
 
@@ -48,7 +55,7 @@ export const realNodeFlags = (): readonly Option[] => [
 export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | undefined {
   const { nodeType, containerRuntimeEndpoint, docker, hostnameOverride: name } = flags
   const imageSources = flags.imageSource.length > 0 ? flags.imageSource : undefined
-  const { kubeletConfig: configurationFile, kubeletConfigDir: configurationFolder } = flags
+  const { kubeletConfig: configurationFile, kubeletConfigDir: configurationFolder, proxyMode } = flags
   const given = Object.entries({
     '--container-runtime-endpoint': containerRuntimeEndpoint,
     '--docker': docker,
@@ -56,13 +63,14 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     '--hostname-override': name,
     '--kubelet-config': configurationFile,
     '--kubelet-config-dir': configurationFolder,
+    '--proxy-mode': proxyMode,
   }).filter(([, value]) => value !== undefined)
   const registries = registrySettings(flags)
   if (nodeType === 'real' || (nodeType === 'auto' && given.length > 0)) {
     if (imageSources && (containerRuntimeEndpoint !== undefined || docker !== undefined))
       throw new ExplainedError('--image-source is for the runtime of Typernetes: leave out the flag of another one')
     const runtime = { containerRuntimeEndpoint, docker, imageSources, registries }
-    return { ...runtime, name, configurationFile, configurationFolder }
+    return { ...runtime, name, configurationFile, configurationFolder, proxyMode }
   }
   if (given.length > 0)
     throw new ExplainedError(`${given[0]![0]} is a flag of real nodes: leave out --node-type=simulated`)

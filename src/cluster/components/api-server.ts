@@ -22,11 +22,24 @@ type Needs =
   | 'schedulerPlan'
   | 'simulation'
   | 'ingress'
+  | 'realNode'
   | 'log'
 
 export const apiServer = component({
   name: 'API server',
-  needs: ['options', 'addresses', 'flagged', 'store', 'pki', 'plan', 'schedulerPlan', 'simulation', 'ingress', 'log'],
+  needs: [
+    'options',
+    'addresses',
+    'flagged',
+    'store',
+    'pki',
+    'plan',
+    'schedulerPlan',
+    'simulation',
+    'ingress',
+    'realNode',
+    'log',
+  ],
   gives: ['server', 'endpoint', 'clients', 'running', 'serviceAccount'],
   async start(parts, lifetime) {
     const { options, addresses, flagged, pki, plan, schedulerPlan } = parts
@@ -57,7 +70,7 @@ export const apiServer = component({
 function servingOptions(
   parts: Pick<ClusterParts, Needs>,
 ): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
-  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, log } = parts
+  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, realNode, log } = parts
   const { serviceAccount: _, ...flagged } = parts.flagged
   const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
   const frontProxy = {
@@ -88,6 +101,7 @@ function servingOptions(
     bootstrapTokens: flagged.bootstrapTokens ?? true,
     runtimeConfig: [...(options.runtimeConfig ?? []), ...(flagged.runtimeConfig ?? [])],
     serviceClusterIpRange: addresses.serviceRanges,
+    advertiseAddress: flagged.advertiseAddress ?? realNode?.apiAddress,
     verbosity: options.verbosity,
     warmUp: options.warmUp,
     log,

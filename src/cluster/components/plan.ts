@@ -4,6 +4,7 @@ import { checkControllerFlags, planControllers } from '../../controllers/index.t
 import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.ts'
 import { hostPathStorage } from '../host-path-storage.ts'
 import { clusterIngress } from '../ingress/index.ts'
+import { loopbackPool, poolFlag, withLoadBalancers } from '../load-balancer-pool.ts'
 import { type NodeDecision, simulatedLine } from '../real-node/decision.ts'
 import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
@@ -28,12 +29,12 @@ const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 't
 
 export const plan = component({
   name: 'plan',
-  needs: ['options', 'data', 'flagged', 'nodeDecision', 'log'],
+  needs: ['options', 'addresses', 'data', 'flagged', 'nodeDecision', 'log'],
   gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths', 'ingress'],
-  start({ options, data, flagged, nodeDecision, log }, lifetime) {
+  start({ options, addresses, data, flagged, nodeDecision, log }, lifetime) {
     const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
-    const realNode = realNodeOf({ options, data, nodeDecision, log })
+    const realNode = realNodeOf({ options, addresses, data, nodeDecision, log })
     lifetime.onEnd(() => realNode?.stop())
     const simulation = clusterSimulation({
       nodes,
@@ -43,11 +44,14 @@ export const plan = component({
     })
     const hasNodes = realNode !== undefined || (nodes !== undefined && nodes.count !== 0)
     const flagsOfNodes = hasNodes ? nodeFlags : {}
-    const hostPaths = hostPathStorage({ ...flagsOfNodes, ...options.controllerFlags }, data)
+    const pools: Readonly<Record<string, string>> =
+      realNode?.servesServices && data ? { [poolFlag]: loopbackPool(data.node) } : {}
+    const hostPaths = hostPathStorage({ ...flagsOfNodes, ...pools, ...options.controllerFlags }, data)
     lifetime.onEnd(() => hostPaths.end())
     checkControllerFlags(hostPaths.flags)
     const features = flagged.features?.settings
-    const plan = planControllers({ chosen: chosenOf(options), flags: hostPaths.flags, features })
+    const chosen = withLoadBalancers(chosenOf(options), hostPaths.flags[poolFlag])
+    const plan = planControllers({ chosen, flags: hostPaths.flags, features })
     const scheduler = options.scheduler ?? hasNodes
     const schedulerPlan = scheduler
       ? { choice: typeof scheduler === 'object' ? scheduler : {}, user: schedulerUser() }
@@ -67,10 +71,11 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
 /** The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. */
 function realNodeOf({
   options: { nodes, controllersThread: onThread = false, controllerFlags = {} },
+  addresses: { bindAddress },
   data,
   nodeDecision,
   log,
-}: Pick<ClusterParts, 'options' | 'data' | 'nodeDecision' | 'log'>): ClusterRealNode | undefined {
+}: Pick<ClusterParts, 'options' | 'addresses' | 'data' | 'nodeDecision' | 'log'>): ClusterRealNode | undefined {
   if (!data || !nodeDecision) return undefined
   if (nodeDecision.type === 'simulated') {
     log(simulatedLine(nodeDecision.reason))
@@ -80,6 +85,7 @@ function realNodeOf({
   return clusterRealNode({
     node: nodeDecision.node,
     folder: data.node,
+    bindAddress,
     // Ranges of other sizes are chosen by the controller.
     podCluster: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? undefined : clusterRange,
     isReplaceable: real.fallback !== undefined,

@@ -30,8 +30,15 @@ export interface EmbeddedRuntime {
   readonly cgroup: string
 }
 
+/** The names of the bridges of all clusters begin so. */
+export const bridgePrefix = 't8s-'
+
 /** Where CNI plug-ins and their configurations are. */
 export const pluginFolders = { configFolder: '/etc/cni/net.d', pluginFolders: ['/opt/cni/bin', '/usr/lib/cni'] }
+
+/** Distinguishes a node whose files are in `folder` from others on this machine: 12 hexadecimal digits. */
+export const instanceOf = (folder: string): string =>
+  createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)
 
 /**
  * The runtime of a node whose files are in `folder`. Sockets have short paths, so its own is not in the folder. Images
@@ -45,7 +52,7 @@ export function embeddedRuntime(
     registries = {},
   }: Partial<Pick<EmbeddedRuntime, 'docker' | 'imageSources' | 'registries'>> = {},
 ): EmbeddedRuntime {
-  const name = createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 12)
+  const name = instanceOf(folder)
   const state = join('/run/typernetes', name)
   return {
     endpoint: `unix://${join(state, 'runtime.sock')}`,
@@ -57,7 +64,7 @@ export function embeddedRuntime(
     imageSources,
     registries,
     // Names of interfaces have at most 15 bytes.
-    bridge: `t8s-${name.slice(0, 8)}`,
+    bridge: `${bridgePrefix}${name.slice(0, 8)}`,
     cgroup: `/t8s-${name}`,
   }
 }

@@ -5,9 +5,13 @@ import { messageOf } from '../../lib/message-of.ts'
 import type { RegistrySettings } from '../../runtime/images/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import type { ClusterPki } from '../pki/pki.ts'
+import { gatewayOf } from './api-gateway.ts'
 import { reasonIn, simulatedLine } from './decision.ts'
+import { instanceOf } from './embedded-runtime.ts'
 import type { RealNodeTask } from './messages.ts'
 import { runnerOnOwnThread, runnerOnThisThread } from './node-runner.ts'
+import { podRanges } from './pod-range.ts'
+import type { ProxyChoice } from './proxy-choice.ts'
 import type { CheckedNode } from './requirements.ts'
 
 /** The options of a real node. */
@@ -22,6 +26,8 @@ export interface RealNode {
   readonly docker?: string | true
   /** Other programs whose images the runtime of this process uses, such as `docker`. Default: none. */
   readonly imageSources?: readonly string[]
+  /** How Services work; `none`: the cluster has another proxy. Default: the best mode of the machine. */
+  readonly proxyMode?: ProxyChoice
   /** Mirrors, and registries without TLS, of the runtime in this process. Default: none. */
   readonly registries?: RegistrySettings
   /** A file with a KubeletConfiguration. */
@@ -36,6 +42,10 @@ export interface RealNode {
 }
 
 export interface ClusterRealNode {
+  /** The address by which pods reach an API server that listens on loopback; undefined if they cannot. */
+  readonly apiAddress: string | undefined
+  /** True if its proxy serves Services. */
+  readonly servesServices: boolean
   /**
    * Starts in the background. Resolves when the node exists or has failed, with false if simulated nodes take its
    * place; never rejects.
@@ -49,6 +59,8 @@ export interface ClusterRealNodeOptions {
   readonly node: CheckedNode
   /** The folder of the kubelet's files. */
   readonly folder: string
+  /** The address that the API server listens on. */
+  readonly bindAddress: string
   /** The range of all pods of the cluster, of which the node takes a part; undefined if a controller decides. */
   readonly podCluster: string | undefined
   /** True if simulated nodes take its place when it fails. */
@@ -60,18 +72,23 @@ export interface ClusterRealNodeOptions {
 export function clusterRealNode({
   node,
   folder,
+  bindAddress,
   podCluster,
   isReplaceable,
   onThread,
   log,
 }: ClusterRealNodeOptions): ClusterRealNode {
   const runner = onThread ? runnerOnOwnThread(node.runtime !== undefined, log) : runnerOnThisThread(log)
+  const podCidrs = podRangesOf(node, podCluster)
+  const apiAddress = isLoopback(bindAddress) ? podCidrs.map(gatewayOf)[0] : undefined
   return {
+    apiAddress,
+    servesServices: node.proxyMode !== 'none',
     async begin(server, administrator, pki) {
       try {
         const { prepareNodes } = await import('./prepare-nodes.ts')
         await prepareNodes(node.name, { isReplaceable, administrator, log })
-        await runner.start(await taskOf({ folder, node, podCluster, server, pki }))
+        await runner.start(await taskOf({ folder, node, podCidrs, apiAddress, server, pki }))
         return true
       } catch (error) {
         if (isReplaceable) log(simulatedLine(reasonIn(error)))
@@ -84,32 +101,52 @@ export function clusterRealNode({
   }
 }
 
-interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node' | 'podCluster'> {
+const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
+
+/** None if a controller chooses them, or another runtime connects the pods. */
+const podRangesOf = ({ runtime }: CheckedNode, podCluster: string | undefined): readonly string[] =>
+  runtime?.docker === undefined && runtime && podCluster ? podRanges(runtime, podCluster) : []
+
+interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
+  readonly podCidrs: readonly string[]
+  readonly apiAddress: string | undefined
   readonly server: ServerEndpoint
   readonly pki: ClusterPki
 }
 
-/** Issues the kubelet's certificates, which are valid for a year and are not stored. */
-async function taskOf({ folder, node, podCluster, server: { url, ca }, pki }: TaskOptions): Promise<RealNodeTask> {
+/** Issues the certificates of kubelet and proxy, which are valid for a year and are not stored. */
+async function taskOf({ folder, node, podCidrs, apiAddress, server, pki }: TaskOptions): Promise<RealNodeTask> {
   const { name, ips, configuration, runtime, podLogs = join(folder, 'logs', 'pods') } = node
-  const [{ issueCertificate }, { podRanges }] = await Promise.all([
-    import('../../lib/x509/certificates.ts'),
-    import('./pod-range.ts'),
-  ])
+  const { issueCertificate } = await import('../../lib/x509/certificates.ts')
+  const { url, ca } = server
   const { authority } = pki
   const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
   const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
   const now = new Date()
-  const [client, serving] = await Promise.all([
+  const [client, serving, proxyClient] = await Promise.all([
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
+    issueCertificate(authority, { commonName: 'system:kube-proxy', usage: 'client' }, now),
   ])
+  const bridge = runtime && runtime.docker === undefined ? runtime.bridge : undefined
+  const { hostname: host, port } = new URL(url)
   return {
     name,
     ips,
     configuration,
     runtime,
-    podCidrs: runtime?.docker === undefined && runtime && podCluster ? podRanges(runtime, podCluster) : [],
+    proxy: {
+      choice: node.proxyMode,
+      client: proxyClient,
+      instance: instanceOf(folder),
+      bridge,
+      record: join(folder, 'proxy-mode'),
+    },
+    apiGateway:
+      bridge && apiAddress
+        ? { range: podCidrs[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') }
+        : undefined,
+    podCidrs,
     root: join(folder, 'kubelet'),
     podLogs,
     server: { url, ca, ...client },

@@ -2,6 +2,8 @@
 import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
+import type { ApiGatewayOptions } from './api-gateway.ts'
+import type { EmbeddedProxy } from './embedded-proxy.ts'
 import type { EmbeddedRuntime } from './embedded-runtime.ts'
 
 /** The part of a task that a thread knows at its start. */
@@ -17,6 +19,9 @@ export interface RealNodeTask {
   readonly configuration: KubeletConfiguration
   /** The runtime to start; undefined if the configuration names the socket of another one. */
   readonly runtime: EmbeddedRuntime | undefined
+  readonly proxy: EmbeddedProxy
+  /** Undefined if pods reach the API server without it. */
+  readonly apiGateway: ApiGatewayOptions | undefined
   /** The ranges of pods of a new node; none if the cluster's controllers choose them. */
   readonly podCidrs: readonly string[]
   /** The folders of the kubelet and of the logs of pods. */

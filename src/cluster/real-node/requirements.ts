@@ -12,6 +12,7 @@ import { checkPorts, withFreePorts } from './kubelet-ports.ts'
 import { nodeConfiguration } from './node-configuration.ts'
 import { type Obstacle, ObstacleError } from './obstacle-error.ts'
 import { embeddedObstacle, type MachineFacts, machineObstacle, thisMachine } from './obstacles.ts'
+import type { ProxyChoice } from './proxy-choice.ts'
 
 /** A real node whose machine has been checked. */
 export interface CheckedNode {
@@ -20,6 +21,7 @@ export interface CheckedNode {
   readonly configuration: KubeletConfiguration
   /** The runtime that the cluster starts; undefined if there is another one. */
   readonly runtime: EmbeddedRuntime | undefined
+  readonly proxyMode: ProxyChoice | undefined
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
 }
@@ -44,6 +46,7 @@ export async function checkRealNode(
     ...settled,
     name: node.name ?? hostname().trim().toLowerCase(),
     ips: node.ips ?? [machineAddresses()[0] ?? '127.0.0.1'],
+    proxyMode: node.proxyMode,
     podLogs: fields.has('podLogsDir') ? configuration.podLogsDir : undefined,
   }
 }

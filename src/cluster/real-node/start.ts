@@ -11,6 +11,7 @@ import { rateLimitOf } from '../kubelet/rate-limit.ts'
 import { tlsLimits } from '../kubelet/tls-limits.ts'
 import { type EmbeddedRuntime, pluginFolders } from './embedded-runtime.ts'
 import type { RealNodeTask } from './messages.ts'
+import { servicesOf } from './services.ts'
 
 type Log = (line: string) => void
 
@@ -29,11 +30,17 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
   try {
     const { cgroupRoot } = task.configuration
     if (cgroupRoot === task.runtime?.cgroup) createCgroup(cgroupRoot, lifetime)
+    const services = servicesOf(task, log)
+    lifetime.onEnd(() => services.endLast())
     const runtime = task.runtime && (await startRuntime(task.runtime, log))
-    if (runtime) lifetime.onEnd(() => stopRuntime(runtime, log))
+    if (runtime) lifetime.onEnd(async () => services.keepFor(await stopRuntime(runtime, log)))
     const kubelet = await runKubelet(kubeletOptions(task, log))
     lifetime.onEnd(() => kubelet.stop())
-    const started = kubelet.started.then(() => log(`node: real (containers by ${runtimeText(task, runtime)})`))
+    lifetime.onEnd(() => services.stop())
+    const started = kubelet.started.then(() => {
+      log(`node: real (containers by ${runtimeText(task, runtime)})`)
+      services.start()
+    })
     return { started, stop: () => lifetime.end() }
   } catch (error) {
     await lifetime.end()
@@ -61,10 +68,12 @@ async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<Running
   })
 }
 
-async function stopRuntime(runtime: RunningRuntime, log: Log): Promise<void> {
+/** Returns the number of containers that run on. */
+async function stopRuntime(runtime: RunningRuntime, log: Log): Promise<number> {
   const count = await runtime.runningContainers().catch(() => 0)
   if (count > 0) log(`${containers(count)} on; the next start with this data directory takes over`)
   await runtime.stop()
+  return count
 }
 
 function runtimeText({ runtime, configuration }: RealNodeTask, running: RunningRuntime | undefined): string {

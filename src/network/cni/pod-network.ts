@@ -174,7 +174,11 @@ export class PodNetwork {
         pod,
         present.map(({ address }) => ipOf(address)),
       )
-    } else if (this.#options.masquerade) await this.#rules.setUp()
+    } else if (this.#options.masquerade) {
+      await this.#rules.setUp()
+      // Load balancers at loopback addresses; the rules keep pods off the host's loopback.
+      allowLoopback(this.#options.bridge)
+    }
   }
 
   async #closePorts({ addresses, hostPorts }: AttachmentRecord): Promise<void> {

@@ -34,7 +34,7 @@ const slice = (time: string, address = '10.244.0.2'): EndpointSlice => ({
 
 function setUp(family: 4 | 6 = 4) {
   const registry = new MetricsRegistry()
-  const state = { now: at, fails: false }
+  const state = { now: at, fails: false, isFlushed: false, surroundings: '' }
   const syncs: (readonly string[] | 'all')[] = []
   const timers = new Set<() => void>()
   const health = new ProxyHealth(60_000, () => state.now)
@@ -47,11 +47,13 @@ function setUp(family: 4 | 6 = 4) {
         state.now += 500
         if (state.fails) throw new Error('no nft')
       },
+      wasFlushed: async () => state.isFlushed,
       stop: async () => {},
       cleanUp: async () => {},
     },
     staleFlows: undefined,
     serviceHealth: new ServiceHealthServers({ addresses: () => [], isProxyHealthy: () => true, onFailure: () => {} }),
+    surroundings: () => state.surroundings,
     health,
     metrics: proxyMetrics(registry, () => state.now).family(family),
     times: { minIntervalMs: 0, periodMs: 30_000 },
@@ -132,5 +134,30 @@ test('the process is unhealthy while a change waits for too long', async () => {
   assert(health.state.isHealthy)
   state.now += 1000
   assert.deepEqual(health.state, { isHealthy: false, updatedAt: at + 500 })
+  await proxy.stop()
+})
+
+test('a check syncs everything if the rules are gone, addresses have changed, or an hour has passed', async () => {
+  const { proxy, syncs, state, fire } = setUp()
+  proxy.setService(service, undefined)
+  proxy.start()
+  await proxy.synced
+  const check = async (): Promise<void> => {
+    await settled()
+    fire()
+    await settled()
+  }
+  await check()
+  assert.deepEqual(syncs, ['all'])
+  state.isFlushed = true
+  await check()
+  state.isFlushed = false
+  state.surroundings = '192.0.2.9'
+  await check()
+  await check()
+  assert.deepEqual(syncs, ['all', 'all', 'all'])
+  state.now += 3_600_000
+  await check()
+  assert.equal(syncs.length, 4)
   await proxy.stop()
 })

@@ -9,15 +9,18 @@ import type { NodeTopology } from '../picture/used-endpoints.ts'
 import type { ProxyHealth } from '../server/proxy-health.ts'
 import type { FamilyMetrics } from '../server/proxy-metrics.ts'
 import type { ServiceHealthServers } from '../server/service-health.ts'
-import { type Schedule, SyncRunner } from './sync-runner.ts'
+import { type Schedule, SyncRunner, type SyncScope } from './sync-runner.ts'
 import { triggerTimeAnnotation } from './trimmed-objects.ts'
 
 export interface SyncTimes {
   /** Shortest interval of syncs in ms. */
   readonly minIntervalMs: number
-  /** Interval of full syncs in ms. */
+  /** Interval in ms at which the mode checks that others have removed nothing; modes that cannot sync everything. */
   readonly periodMs: number
 }
+
+/** Upstream's interval of syncs of everything for modes that can check, in ms. */
+const fullSyncMs = 3_600_000
 
 export interface FamilyProxyOptions {
   readonly family: IpFamily
@@ -26,6 +29,8 @@ export interface FamilyProxyOptions {
   /** Undefined for modes whose connections the kernel does not translate. */
   readonly staleFlows: StaleFlows | undefined
   readonly serviceHealth: ServiceHealthServers
+  /** A text that changes with the addresses that the mode reads by itself. */
+  readonly surroundings: () => string
   readonly health: ProxyHealth
   readonly metrics: FamilyMetrics
   readonly times: SyncTimes
@@ -43,6 +48,8 @@ export class FamilyProxy {
   #triggers: number[] = []
   readonly #startedAt: number
   #isChanged = false
+  #lastFullAt = 0
+  #surroundings = ''
   /** True after a sync without any Service: there is nothing to repair. */
   #isEmpty = false
   #hasFlowFailure = false
@@ -57,7 +64,7 @@ export class FamilyProxy {
       ...times,
       schedule,
       now: () => performance.now(),
-      sync: (isFull) => this.#sync(isFull),
+      sync: (scope) => this.#sync(scope),
       onFailure: (error, retryMs) => this.#failed(error, retryMs),
     })
   }
@@ -91,6 +98,11 @@ export class FamilyProxy {
     this.#runner.request()
   }
 
+  /** Handles a change of what the mode reads by itself. */
+  checkSurroundings(): void {
+    if (this.#options.surroundings() !== this.#surroundings) this.#runner.request('check')
+  }
+
   /** Starts the first sync; the objects must be complete. */
   start(): void {
     this.#runner.start()
@@ -112,8 +124,17 @@ export class FamilyProxy {
     this.#runner.request()
   }
 
-  async #sync(isFull: boolean): Promise<void> {
+  /** True if everything must be synced. */
+  async #isFull(scope: SyncScope): Promise<boolean> {
+    if (scope !== 'check') return scope === 'all'
+    const { mode, now, surroundings } = this.#options
+    if (!mode.wasFlushed || now() - this.#lastFullAt >= fullSyncMs || surroundings() !== this.#surroundings) return true
+    return mode.wasFlushed()
+  }
+
+  async #sync(scope: SyncScope): Promise<void> {
     const { family, mode, metrics, health, serviceHealth } = this.#options
+    const isFull = await this.#isFull(scope)
     const changed = this.#services.update()
     const { picture } = this.#services
     const triggers = this.#triggers
@@ -123,6 +144,7 @@ export class FamilyProxy {
     const hasWork = changed.size > 0 || (isFull && !(this.#isEmpty && picture.size === 0))
     if (hasWork) {
       const from = performance.now()
+      if (isFull) this.#surroundings = this.#options.surroundings()
       try {
         await mode.sync(picture, isFull ? 'all' : changed)
       } catch (error) {
@@ -131,6 +153,7 @@ export class FamilyProxy {
       }
       metrics.synced(isFull, (performance.now() - from) / 1000)
       this.#isEmpty = picture.size === 0
+      if (isFull) this.#lastFullAt = this.#options.now()
       this.#removeStaleFlows(isFull ? 'all' : changed)
       await serviceHealth.sync(picture)
     }

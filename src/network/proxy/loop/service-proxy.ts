@@ -1,8 +1,9 @@
 /** kube-proxy without its program: watches Services, EndpointSlices and the Node, and syncs a mode for each family. */
 import { SeriesRecorder } from '../../../client/events/series-recorder.ts'
 import { SharedInformers, transformed } from '../../../client/informers/shared-informers.ts'
-import { endpointSlices, type Node, nodes, services } from '../../../client/kinds.ts'
+import { endpointSlices, type Node, nodes, serviceCIDRs, services } from '../../../client/kinds.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
+import { parseCidr } from '../../../lib/cidr.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { StaleFlows, type StaleFlowsOptions } from '../conntrack/stale-flows.ts'
 import type { NodePortAddresses } from '../modes/mode-options.ts'
@@ -31,7 +32,11 @@ export interface ServiceProxyOptions {
   /** Overrides the node's primary address. */
   readonly bindAddress: string | undefined
   /** Creates the mode of a family; undefined if this machine does not have the family. */
-  readonly createMode: (family: IpFamily, state: NodeState) => Promise<FamilyMode | undefined>
+  readonly createMode: (
+    family: IpFamily,
+    state: NodeState,
+    serviceCidrs: () => readonly string[],
+  ) => Promise<FamilyMode | undefined>
   readonly hostAddresses: () => readonly string[]
   readonly health: ProxyHealth
   readonly metrics: ProxyMetrics
@@ -153,7 +158,18 @@ export class ServiceProxy {
         for (const family of this.#families) family.setSlice(slice, old)
       }),
     ]
+    this.#unsubscribe.push(
+      informers.of(serviceCIDRs).onChange(() => {
+        for (const family of this.#families) family.checkSurroundings()
+      }),
+    )
     for (const family of this.#families) family.start()
+  }
+
+  /** Not waited for: servers before 1.33 have no such objects. */
+  #serviceCidrs(family: IpFamily): readonly string[] {
+    const all = [...this.#informers.of(serviceCIDRs).all()].flatMap(({ spec }) => spec?.cidrs ?? [])
+    return all.filter((cidr) => parseCidr(cidr)?.family === family).sort()
   }
 
   async #end(): Promise<void> {
@@ -164,7 +180,8 @@ export class ServiceProxy {
 
   async #family(family: IpFamily, state: NodeState): Promise<FamilyProxy | undefined> {
     const { node, health, metrics, times, schedule, now, hostAddresses, createMode, log } = this.#options
-    const found = await createMode(family, state)
+    const serviceCidrs = (): readonly string[] => this.#serviceCidrs(family)
+    const found = await createMode(family, state, serviceCidrs)
     if (!found) return undefined
     const { mode, nodePortAddresses, removeFlows } = found
     return new FamilyProxy({
@@ -173,6 +190,7 @@ export class ServiceProxy {
       mode,
       staleFlows: removeFlows && new StaleFlows({ remove: removeFlows, hostAddresses }),
       serviceHealth: this.#healthServers(family, nodePortAddresses),
+      surroundings: () => JSON.stringify([nodePortAddresses(), serviceCidrs()]),
       health,
       metrics: metrics.family(family),
       times,

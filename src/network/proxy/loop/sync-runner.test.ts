@@ -11,8 +11,8 @@ function setUp({ minIntervalMs = 1000, periodMs = 30_000 } = {}) {
   const failures: number[] = []
   const state = { now: 0, fails: false, block: undefined as Promise<void> | undefined }
   const runner = new SyncRunner({
-    async sync(isFull) {
-      syncs.push(`${isFull ? 'full' : 'part'} at ${state.now}`)
+    async sync(scope) {
+      syncs.push(`${scope} at ${state.now}`)
       await state.block
       if (state.fails) throw new Error('no nft')
     },
@@ -49,7 +49,7 @@ test('the first sync is full, and waits for the start', async () => {
   assert.deepEqual(syncs, [])
   runner.start()
   await advance(0)
-  assert.deepEqual(syncs, ['full at 5000'])
+  assert.deepEqual(syncs, ['all at 5000'])
 })
 
 test('changes within the interval are one sync, after a burst of two', async () => {
@@ -63,7 +63,7 @@ test('changes within the interval are one sync, after a burst of two', async () 
     await advance(10)
   }
   await advance(3000)
-  assert.deepEqual(syncs, ['full at 0', 'part at 10', 'part at 1000'])
+  assert.deepEqual(syncs, ['all at 0', 'changes at 10', 'changes at 1000'])
 })
 
 test('a change during a sync causes another one', async () => {
@@ -77,14 +77,14 @@ test('a change during a sync causes another one', async () => {
   assert.equal(syncs.length, 1)
   resolve()
   await advance(0)
-  assert.deepEqual(syncs, ['full at 0', 'part at 100'])
+  assert.deepEqual(syncs, ['all at 0', 'changes at 100'])
 })
 
-test('syncs are full periodically', async () => {
+test('checks are periodic', async () => {
   const { runner, syncs, advance } = setUp()
   runner.start()
   await advance(61_000)
-  assert.deepEqual(syncs, ['full at 0', 'full at 30000', 'full at 60000'])
+  assert.deepEqual(syncs, ['all at 0', 'check at 30000', 'check at 60000'])
 })
 
 test('a failed sync is repeated in full, with a growing back-off up to the period', async () => {
@@ -94,14 +94,14 @@ test('a failed sync is repeated in full, with a growing back-off up to the perio
   await advance(0)
   runner.request()
   await advance(8000)
-  assert.deepEqual(syncs, ['full at 0', 'full at 1000', 'full at 3000', 'full at 7000'])
+  assert.deepEqual(syncs, ['all at 0', 'all at 1000', 'all at 3000', 'all at 7000'])
   assert.deepEqual(failures, [1000, 2000, 4000, 5000])
   state.fails = false
   await advance(5000)
-  assert.equal(syncs.at(-1), 'full at 12000')
+  assert.equal(syncs.at(-1), 'all at 12000')
   runner.request()
   await advance(1)
-  assert.equal(syncs.at(-1), 'part at 13000')
+  assert.equal(syncs.at(-1), 'changes at 13000')
 })
 
 test('a stop waits for the running sync', async () => {

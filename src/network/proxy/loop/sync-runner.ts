@@ -1,19 +1,22 @@
 /**
- * Runs the syncs of one mode: after changes, but not more often than an interval allows; periodically in full; and in
- * full, with a back-off, after a failure.
+ * Runs the syncs of one mode: after changes, but not more often than an interval allows; periodically, as a check; and
+ * in full, with a back-off, after a failure.
  */
 
 /** Calls back after `ms`; the returned function cancels that. */
 export type Schedule = (callback: () => void, ms: number) => () => void
 
+/** Changes only; a check that others have removed nothing; or everything. */
+export type SyncScope = 'changes' | 'check' | 'all'
+
 export interface SyncRunnerOptions {
-  /** `isFull`: repairs everything. Rejects if something is not in effect. */
-  readonly sync: (isFull: boolean) => Promise<void>
+  /** Rejects if something is not in effect. */
+  readonly sync: (scope: SyncScope) => Promise<void>
   /** Called with the error of a sync and the time in ms until the next one. */
   readonly onFailure: (error: unknown, retryMs: number) => void
   /** Shortest interval of syncs in ms, after a burst of two. */
   readonly minIntervalMs: number
-  /** Interval of full syncs in ms. */
+  /** Interval of checks in ms. */
   readonly periodMs: number
   readonly schedule: Schedule
   /** A time in ms that never goes back. */
@@ -27,7 +30,7 @@ const firstRetryMs = 1_000
 export class SyncRunner {
   readonly #options: SyncRunnerOptions
   #isWanted = false
-  #isFullWanted = true
+  #scope: SyncScope = 'all'
   #running: Promise<void> | undefined
   #isStopped = false
   #failures = 0
@@ -44,14 +47,14 @@ export class SyncRunner {
 
   /** Starts the first, full sync. */
   start(): void {
-    this.#scheduleFull()
+    this.#schedulePeriod()
     this.#isWanted = true
     this.#plan()
   }
 
-  /** Wants a sync as soon as the interval allows one. `isFull` repairs everything. */
-  request(isFull = false): void {
-    this.#isFullWanted ||= isFull
+  /** Wants a sync as soon as the interval allows one. */
+  request(scope: SyncScope = 'changes'): void {
+    if (this.#scope !== 'all' && scope !== 'changes') this.#scope = scope
     this.#isWanted = true
     // Before the start, and during back-off, the next sync is planned already.
     if (this.#cancelPeriod && this.#failures === 0) this.#plan()
@@ -65,10 +68,10 @@ export class SyncRunner {
     await this.#running
   }
 
-  #scheduleFull(): void {
+  #schedulePeriod(): void {
     this.#cancelPeriod = this.#options.schedule(() => {
-      this.#scheduleFull()
-      this.request(true)
+      this.#schedulePeriod()
+      this.request('check')
     }, this.#options.periodMs)
   }
 
@@ -99,23 +102,23 @@ export class SyncRunner {
   #run(): void {
     this.#delay()
     this.#tokens = Math.max(0, this.#tokens - 1)
-    const isFull = this.#isFullWanted
+    const scope = this.#scope
     this.#isWanted = false
-    this.#isFullWanted = false
-    this.#running = this.#sync(isFull).finally(() => {
+    this.#scope = 'changes'
+    this.#running = this.#sync(scope).finally(() => {
       this.#running = undefined
       if (this.#isWanted && this.#failures === 0) this.#plan()
     })
   }
 
-  async #sync(isFull: boolean): Promise<void> {
+  async #sync(scope: SyncScope): Promise<void> {
     try {
-      await this.#options.sync(isFull)
+      await this.#options.sync(scope)
       this.#failures = 0
     } catch (error) {
       const retryMs = Math.min(this.#options.periodMs, firstRetryMs * 2 ** this.#failures)
       this.#failures++
-      this.#isFullWanted = true
+      this.#scope = 'all'
       if (this.#isStopped) return
       this.#options.onFailure(error, retryMs)
       this.#runAfter(retryMs)

@@ -1,0 +1,53 @@
+/** Services on a real node: the proxy, and the way of pods to the API server. */
+import { messageOf } from '../../lib/message-of.ts'
+import type { RunningEmbeddedProxy } from './embedded-proxy.ts'
+import type { RealNodeTask } from './messages.ts'
+
+export interface NodeServices {
+  /** Starts in the background, when the node is registered. Errors are logged. */
+  start(): void
+  stop(): Promise<void>
+  /** Notes the number of containers that run on: their connections need the rules. */
+  keepFor(containers: number): void
+  /** Removes the rules if no container runs on. */
+  endLast(): Promise<void>
+}
+
+export function servicesOf(task: RealNodeTask, log: (line: string) => void): NodeServices {
+  let proxy: Promise<RunningEmbeddedProxy | undefined> = Promise.resolve(undefined)
+  let gateway: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined)
+  let keepsRules = false
+  let isStopped = false
+
+  async function startProxy(): Promise<RunningEmbeddedProxy | undefined> {
+    const { startEmbeddedProxy } = await import('./embedded-proxy.ts')
+    if (isStopped) return undefined
+    const { name: node, ips, server, proxy } = task
+    return startEmbeddedProxy({ node, address: ips[0], server: { url: server.url, ca: server.ca }, proxy, log })
+  }
+
+  async function startGateway(): Promise<(() => Promise<void>) | undefined> {
+    if (!task.apiGateway) return undefined
+    const { startApiGateway } = await import('./api-gateway.ts')
+    return startApiGateway(task.apiGateway)
+  }
+
+  return {
+    start() {
+      proxy = startProxy().catch((error) => void log(`Services do not work: ${messageOf(error)}`))
+      gateway = startGateway().catch(
+        (error) => void log(`pods do not reach the API server as the Service kubernetes: ${messageOf(error)}`),
+      )
+    },
+    async stop() {
+      isStopped = true
+      await Promise.all([proxy.then((running) => running?.stop()), gateway.then((end) => end?.())])
+    },
+    keepFor(containers) {
+      keepsRules = containers > 0
+    },
+    async endLast() {
+      if (!keepsRules) await (await proxy)?.cleanUp()
+    },
+  }
+}

@@ -1,0 +1,163 @@
+/** Services of the real node of `t8s up`: pods, processes of the machine and the API server. Needs root. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { dataDirectoryPaths } from '../../src/cluster/data-directory.ts'
+import { embeddedRuntime } from '../../src/cluster/real-node/embedded-runtime.ts'
+import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
+import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { images, writeTestImages } from '../kubelet/support/runtimes/test-images.ts'
+import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { kubectl, type Running, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
+
+const covered = ['/run/typernetes', '/var/lib/typernetes', '/etc/cni']
+
+function run(cluster: Running, ...args: readonly string[]): string {
+  const { code, stdout, stderr } = kubectl(cluster.kubeconfig, ...args)
+  assert.equal(code, 0, `kubectl ${args.join(' ')}: ${stderr}\n${cluster.output()}`)
+  return stdout
+}
+
+/** A network like that of a machine: an interface with an address and a default route. */
+function connectMachine(): void {
+  const commands = `ip link add eth0 type veth peer name outside
+    ip addr add 192.0.2.7/24 dev eth0
+    ip link set eth0 up
+    ip link set outside up
+    ip route add default via 192.0.2.1`
+  execFileSync('sh', ['-ec', commands])
+}
+
+async function startCluster(t: TestContext, folder: string, ...flags: readonly string[]): Promise<Running> {
+  const data = join(folder, 'data')
+  const { cgroup } = embeddedRuntime(dataDirectoryPaths(data).node)
+  t.after(async () => {
+    const tree = findCgroups()
+    for (const pid of tree.processes(cgroup)) process.kill(pid, 'SIGKILL')
+    await waitFor('no process is left', () => tree.processes(cgroup).length === 0)
+    await tree.remove(cgroup)
+  })
+  return up(t, ['--node-type=real', '--data-dir', data, '--secure-port=0', ...flags])
+}
+
+const web = (type: string, rest: object = {}): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'List',
+    items: [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: 'web' },
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: { app: 'web' } },
+          template: {
+            metadata: { labels: { app: 'web' } },
+            spec: {
+              automountServiceAccountToken: false,
+              terminationGracePeriodSeconds: 1,
+              containers: [
+                {
+                  name: 'c',
+                  image: images.busybox,
+                  command: ['sh', '-c', 'mkdir /www; hostname >/www/index.html; exec httpd -f -p 8080 -h /www'],
+                },
+              ],
+            },
+          },
+        },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'web' },
+        spec: { type, selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }], ...rest },
+      },
+    ],
+  })
+
+const client = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'client' },
+  spec: {
+    terminationGracePeriodSeconds: 0,
+    containers: [{ name: 'c', image: images.busybox, command: ['sleep', '1000'] }],
+  },
+}
+
+const serviceField = (cluster: Running, path: string): string =>
+  run(cluster, 'get', 'service', 'web', '-o', `jsonpath={${path}}`)
+
+/** The last line of a page that busybox's httpd serves to a process of the machine. */
+const fromHost = (address: string, port: string): string =>
+  execFileSync('curl', ['-s', '-m', '3', `http://${address}:${port}/`], { encoding: 'utf8' }).trim()
+
+/** The same for a process of a pod. */
+const fromPod = (cluster: Running, address: string, port: string): string =>
+  run(cluster, 'exec', 'client', '--', 'sh', '-c', `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 3 ${address} ${port}`)
+    .trim()
+    .split('\n')
+    .at(-1) ?? ''
+
+async function answersByBoth(title: string, request: () => string): Promise<void> {
+  const seen = new Set<string>()
+  await waitFor(title, () => {
+    try {
+      seen.add(request())
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+    }
+    return seen.size === 2
+  })
+  for (const name of seen) assert.match(name, /^web-/)
+}
+
+await inNamespaces(import.meta.filename, () => {
+  prepareNodeNamespaces(covered)
+  connectMachine()
+
+  test('Services reach pods from pods and from the machine, by each kind of address', async (t) => {
+    const folder = temporaryFolder(t)
+    for (const file of writeTestImages(folder)) assert.equal(t8s(['image', 'import', file]).code, 0)
+    const cluster = await startCluster(t, folder)
+    await waitFor('an account', () => kubectl(cluster.kubeconfig, 'get', 'serviceaccount', 'default').code === 0)
+    const file = join(folder, 'objects.json')
+    writeFileSync(file, web('LoadBalancer'))
+    run(cluster, 'apply', '-f', file)
+    const clientFile = join(folder, 'client.json')
+    writeFileSync(clientFile, JSON.stringify(client))
+    run(cluster, 'apply', '-f', clientFile)
+    run(cluster, 'wait', 'deployment', 'web', '--for=condition=Available', '--timeout=60s')
+    run(cluster, 'wait', 'pod', 'client', '--for=condition=Ready', '--timeout=60s')
+
+    const clusterIP = serviceField(cluster, '.spec.clusterIP')
+    await answersByBoth('the cluster IP from a pod', () => fromPod(cluster, clusterIP, '80'))
+    await answersByBoth('the cluster IP from the machine', () => fromHost(clusterIP, '80'))
+    const nodePort = serviceField(cluster, '.spec.ports[0].nodePort')
+    await answersByBoth('the node port from a pod', () => fromPod(cluster, '192.0.2.7', nodePort))
+    await answersByBoth('the node port from the machine', () => fromHost('192.0.2.7', nodePort))
+    const balancer = serviceField(cluster, '.status.loadBalancer.ingress[0].ip')
+    assert.match(balancer, /^127\./)
+    await answersByBoth('the load balancer from the machine', () => fromHost(balancer, '80'))
+    assert.match(run(cluster, 'get', 'events'), /EnsuredLoadBalancer/)
+
+    const own = run(cluster, 'get', 'service', 'kubernetes', '-o', 'jsonpath={.spec.clusterIP}')
+    assert.equal(run(cluster, 'exec', 'client', '--', 'sh', '-c', 'echo $KUBERNETES_SERVICE_HOST').trim(), own)
+    run(cluster, 'exec', 'client', '--', 'sh', '-c', `nc -w 3 ${own} 443 </dev/null`)
+    const version = execFileSync('curl', ['-sk', '-m', '3', `https://${own}/version`], { encoding: 'utf8' })
+    assert.match(version, /gitVersion/)
+
+    run(cluster, 'patch', 'service', 'web', '-p', '{"spec":{"type":"ClusterIP"}}')
+    await waitFor('the address is given back', () => serviceField(cluster, '.metadata.finalizers') === '')
+    run(cluster, 'delete', 'deployment/web', 'pod/client', 'service/web', '--timeout=50s')
+    await waitFor('no pod is left', () => run(cluster, 'get', 'pods', '-o', 'name') === '')
+    await stop(cluster)
+    const rules = execFileSync('sh', ['-c', 'iptables-save; nft list ruleset'], { encoding: 'utf8' })
+    assert.doesNotMatch(rules, /KUBE-SERVICES|t8s_proxy/)
+  })
+})
