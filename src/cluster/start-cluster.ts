@@ -10,6 +10,7 @@ import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
 import type { NodeDecision } from './real-node/decision.ts'
 import { checkScheduler } from './scheduler/index.ts'
+import { recordedServiceRange } from './service-range.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
@@ -27,9 +28,12 @@ const timingVerbosity = 2
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { log = () => {}, storage, verbosity = 0 } = options
-  const { bindAddress = '127.0.0.1', serviceClusterIpRange: serviceRanges = defaultServiceRange } = options
+  const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options
   const nodeDecision = await decidedNode(options)
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
+  const serviceRanges = data
+    ? recordedServiceRange(data, serviceClusterIpRange)
+    : (serviceClusterIpRange ?? defaultServiceRange)
   const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
   const started: Started = (name, ms) => {

@@ -59,7 +59,7 @@ function lineMatches(documented: string, line: string): boolean {
 const variable = (line: string): string =>
   line
     .replace(/\b\d+(?:ms|s)\b|\b\d+ ms\b|\b\d+m\d+s\b/g, 'TIME')
-    .replace(/\b10\.0\.0\.\d+\b/g, 'ADDRESS')
+    .replace(/\b10\.96\.\d+\.\d+\b/g, 'ADDRESS')
     .replace(/(https:\/\/127\.0\.0\.1):\d+/g, '$1:PORT')
     .replace(/\s+/g, ' ')
     .trim()

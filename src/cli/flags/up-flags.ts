@@ -37,7 +37,7 @@ export const upFlags = (): readonly Option[] => [
   ...servingFlags(),
   ...controllerFlags(),
   ...schedulerFlags(),
-  new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.0.0.0/24)').argParser(
+  new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.96.0.0/16)').argParser(
     flags.serviceRanges,
   ),
   ...compactionFlags(),
