@@ -19,7 +19,7 @@ Examples:
   t8s node fail node-2 --how gone        see how controllers react
   t8s simulated-nodes --nodes 100        run only simulated nodes, for any cluster
 
-  t8s up --ingress                       serve Ingresses on this machine; t8s ingress for any cluster
+  t8s up --ingress                       serve Ingresses and Gateways; t8s ingress for any cluster
 
   t8s why can-i jane list pods           which bindings allow it, or what is missing
   t8s why pod web -n shop                which nodes reject it and what would help, or their scores

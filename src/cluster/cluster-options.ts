@@ -61,7 +61,8 @@ export interface ClusterOptions {
   /** True, or options, to run the scheduler. Default: pods stay pending unless another scheduler binds them. */
   readonly scheduler?: boolean | ClusterSchedulerChoice
   /**
-   * True, or options, to serve Ingresses by a reverse proxy on this machine (docs/ingress.md). Default: none.
+   * True, or options, to serve Ingresses and the Gateway API by a reverse proxy on this machine (docs/ingress.md).
+   * Default: none.
    */
   readonly ingress?: boolean | ClusterIngress
   /**

@@ -46,7 +46,7 @@ export const upFlags = (): readonly Option[] => [
     .argParser(flags.verbosity),
   ...nodeFlags(),
   ...realNodeFlags(),
-  new Option('--ingress', 'serve Ingresses by a reverse proxy on this machine (docs/ingress.md)'),
+  new Option('--ingress', 'serve Ingresses and the Gateway API by a reverse proxy on this machine (docs/ingress.md)'),
   ...ingressFlags(),
   ...frontProxyFlags(),
 ]

@@ -2,6 +2,7 @@
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { clusterRoleBindings, clusterRoles } from '../../client/kinds.ts'
 import type { RestClient } from '../../client/rest/rest-client.ts'
+import { gatewayGroup } from '../../network/ingress/picture/gateway/kinds.ts'
 import { ingressUser } from './messages.ts'
 
 const role = 'system:t8s-ingress'
@@ -22,6 +23,12 @@ const rules: readonly V1PolicyRule[] = [
   rule('list watch create', 'ingressclasses', 'networking.k8s.io'),
   rule('update', 'ingresses/status', 'networking.k8s.io'),
   rule('create patch', 'events'),
+  // The Gateway API, whose definitions may be installed at any time.
+  rule('list watch', 'customresourcedefinitions', 'apiextensions.k8s.io'),
+  rule('list watch', 'namespaces'),
+  rule('get list watch', 'gatewayclasses gateways httproutes grpcroutes referencegrants', gatewayGroup),
+  rule('create', 'gatewayclasses', gatewayGroup),
+  rule('update', 'gatewayclasses/status gateways/status httproutes/status grpcroutes/status', gatewayGroup),
 ]
 
 /** Creates the role and its binding, or restores them. */

@@ -12,6 +12,7 @@ import { WorkQueue } from '../../client/queue/work-queue.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { issueCertificate, makeAuthority } from '../../lib/x509/certificates.ts'
 import type { KeyPair } from '../../lib/x509/key-pair.ts'
+import { GatewayApi } from './gateway-api.ts'
 import { type MetricsPage, serveMetrics } from './metrics-page.ts'
 import { Backends, serviceKeysOf } from './picture/backends.ts'
 import { isServed, pictureOfIngresses, type SecretForHost } from './picture/ingress-routes.ts'
@@ -60,6 +61,7 @@ class IngressProxy {
   readonly #client: RestClient
   readonly #informers: SharedInformers
   readonly #secrets: SecretWatches
+  readonly #gatewayApi: GatewayApi
   readonly #backends: Backends
   readonly #proxy: ReverseProxy
   readonly #queue: WorkQueue
@@ -75,6 +77,15 @@ class IngressProxy {
     this.#client = new RestClient(this.#connection)
     this.#informers = new SharedInformers(this.#client, log)
     this.#secrets = new SecretWatches(this.#client, (key) => this.#secretChanged(key), log)
+    this.#gatewayApi = new GatewayApi({
+      client: this.#client,
+      addresses: options.published,
+      hasService: (namespace, name) => this.#informers.of(services).get(namespace, name) !== undefined,
+      secrets: this.#secrets,
+      portFault: (port, isSecure) => this.#ports?.fault(port, isSecure),
+      changed: () => this.#changed(),
+      log,
+    })
     this.#backends = new Backends(
       {
         service: (namespace, name) => this.#informers.of(services).get(namespace, name),
@@ -102,6 +113,7 @@ class IngressProxy {
       httpPort,
       httpsPort,
       fallback,
+      failed: () => this.#changed(),
       log,
     })
     this.#ports = ports
@@ -120,6 +132,7 @@ class IngressProxy {
     ])
     this.#applyRoutes()
     this.#queue.start()
+    this.#gatewayApi.start()
     const metrics = this.#metrics ? `, metrics on http://127.0.0.1:${this.#metrics.port}/metrics` : ''
     log(`ingress serves http on ${address}:${ports.httpPort} and https on ${address}:${ports.httpsPort}${metrics}`)
   }
@@ -128,6 +141,7 @@ class IngressProxy {
     await this.#ports?.close(graceMs)
     await this.#queue.stop()
     await this.#status?.stop()
+    await this.#gatewayApi.stop()
     await this.#metrics?.stop()
     await Promise.all([this.#secrets.stop(), this.#informers.stop()])
     this.#proxy.close()
@@ -138,6 +152,7 @@ class IngressProxy {
     this.#informers.of(services).onChange((service, old) => {
       const { namespace = '', name = '' } = (service ?? old)!.metadata
       this.#backends.refresh(namespace, name)
+      if (!service || !old) this.#changed()
     })
     this.#informers.of(endpointSlices).onChange((slice, old) => {
       const keys = new Set([slice, old].flatMap((one) => (one ? serviceKeysOf(one) : [])))
@@ -167,14 +182,23 @@ class IngressProxy {
     const classes = this.#informers.of(ingressClasses)
     const served = [...all].filter((ingress) => isServed(ingress, (name) => classes.get('', name)))
     const { routes, fallback, secrets } = pictureOfIngresses(served)
-    this.#secrets.watch(new Set(secrets.map(({ namespace, name }) => `${namespace}/${name}`)))
-    const picture: PortPicture = { routes, fallback, certificates: this.#certificatesOf(secrets) }
-    this.#ports?.apply(
-      new Map([
-        [usualHttpPort, { ...picture, isSecure: false }],
-        [usualHttpsPort, { ...picture, isSecure: true }],
-      ]),
-    )
+    const gateway = this.#gatewayApi.picture()
+    const wanted = [...secrets, ...(gateway?.secrets ?? [])]
+    this.#secrets.watch(new Set(wanted.map(({ namespace, name }) => `${namespace}/${name}`)))
+    const ports = new Map<number, PortPicture & { readonly isSecure: boolean }>()
+    for (const port of new Set([usualHttpPort, usualHttpsPort, ...(gateway?.ports.keys() ?? [])])) {
+      const isUsual = port === usualHttpPort || port === usualHttpsPort
+      const ofGateways = gateway?.ports.get(port)
+      ports.set(port, {
+        isSecure: ofGateways?.isSecure ?? port === usualHttpsPort,
+        routes: [...(isUsual ? routes : []), ...(ofGateways?.routes ?? [])],
+        fallback: isUsual ? fallback : undefined,
+        hosts: ofGateways?.hosts,
+        certificates: this.#certificatesOf([...(isUsual ? secrets : []), ...(ofGateways?.secrets ?? [])]),
+      })
+    }
+    this.#ports?.apply(ports, gateway?.namedPorts)
+    if (gateway) this.#gatewayApi.writeStatus(gateway)
   }
 
   /** The first Secret of a host is used. */

@@ -13,6 +13,8 @@ export interface PortPicture {
   readonly routes: readonly Route[]
   /** Gets requests without a route. */
   readonly fallback?: Route
+  /** Patterns of hosts that have no routes but belong to a listener. */
+  readonly hosts?: readonly string[]
   /** By pattern of host. For ports with TLS. */
   readonly certificates: ReadonlyMap<string, KeyPair>
 }
@@ -29,6 +31,8 @@ export interface ServedPortsOptions {
   readonly httpsPort?: number
   /** The certificate for hosts without one. */
   readonly fallback: KeyPair
+  /** Called after a port could not be opened. */
+  readonly failed: () => void
   readonly log: (line: string) => void
 }
 
@@ -37,8 +41,6 @@ interface Served {
   readonly server: PortServer
   readonly certificates: Certificates
   table: RouteTable
-  /** Why the port is not open: a sentence. */
-  fault?: string
 }
 
 const noRoutes = new RouteTable([], undefined)
@@ -47,6 +49,8 @@ export class ServedPorts {
   readonly #options: ServedPortsOptions
   /** By the port in objects. */
   readonly #ports = new Map<number, Served>()
+  /** Why ports are not open: sentences. */
+  readonly #faults = new Map<number, string>()
   #httpPort = 0
   #httpsPort = 0
 
@@ -72,13 +76,26 @@ export class ServedPorts {
     this.#httpsPort = await this.#openUsual(usualHttpsPort, https)
   }
 
-  /** Serves these ports, by the port in objects, and closes all others except for the usual ones. */
-  apply(pictures: ReadonlyMap<number, PortPicture & { readonly isSecure: boolean }>): void {
+  /** Returns why a port of an object cannot serve the protocol; undefined if it can. */
+  fault(port: number, isSecure: boolean): string | undefined {
+    if (port === (isSecure ? usualHttpPort : usualHttpsPort))
+      return `port ${port} has protocol ${isSecure ? 'HTTP' : 'HTTPS'}: use another port`
+    return this.#faults.get(port)
+  }
+
+  /**
+   * Serves these ports, by the port in objects, and closes all others except for the usual ones. A port that could not
+   * be opened is tried again after no object has named it.
+   */
+  apply(
+    pictures: ReadonlyMap<number, PortPicture & { readonly isSecure: boolean }>,
+    named: ReadonlySet<number> = new Set(),
+  ): void {
+    for (const port of this.#faults.keys()) if (!named.has(port)) this.#faults.delete(port)
     for (const [port, served] of this.#ports) {
       const picture = pictures.get(port)
       if (picture && picture.isSecure === served.isSecure) {
-        served.table = new RouteTable(picture.routes, picture.fallback)
-        served.certificates.set(picture.certificates)
+        setPicture(served, picture)
       } else if (port === usualHttpPort || port === usualHttpsPort) {
         served.table = noRoutes
       } else {
@@ -89,19 +106,22 @@ export class ServedPorts {
     for (const [port, picture] of pictures)
       if (!this.#ports.has(port)) {
         const served = this.#create(picture.isSecure)
-        served.table = new RouteTable(picture.routes, picture.fallback)
-        served.certificates.set(picture.certificates)
+        setPicture(served, picture)
         this.#ports.set(port, served)
-        served.server.listen(this.#options.address, port).catch((error: Error) => {
-          served.fault = `port ${port} is not available (${error.message}): choose another one`
-          this.#options.log(`ingress: ${served.fault}`)
-        })
+        served.server.listen(this.#options.address, port).catch((error: Error) => this.#fail(port, error))
       }
   }
 
   /** Accepts no more connections, lets requests finish, and closes the rest after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     await Promise.all([...this.#ports.values()].map(({ server }) => server.close(graceMs)))
+  }
+
+  #fail(port: number, { message }: Error): void {
+    const fault = `port ${port} is not available (${message}): choose another one`
+    this.#faults.set(port, fault)
+    this.#options.log(`ingress: ${fault}`)
+    this.#options.failed()
   }
 
   async #openUsual(port: number, wanted: WantedPort): Promise<number> {
@@ -126,4 +146,9 @@ export class ServedPorts {
     }
     return served
   }
+}
+
+function setPicture(served: Served, { routes, fallback, hosts, certificates }: PortPicture): void {
+  served.table = new RouteTable(routes, fallback, hosts)
+  served.certificates.set(certificates)
 }

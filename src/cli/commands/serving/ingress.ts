@@ -15,12 +15,12 @@ Examples:
   kubectl create ingress web --rule='web.example.com/*=web:80'
   curl -H 'Host: web.example.com' http://127.0.0.1:8080/
 
-It serves Ingresses of the class t8s, which it creates; it sends requests to the addresses of pods, so this machine must
-reach them, as nodes do.`
+It serves Ingresses and Gateways of the classes t8s, which it creates. It sends requests to the addresses of pods, so
+this machine must reach them, as nodes do.`
 
 export function ingressCommand(): Command {
   const command = new Command('ingress')
-    .description('serve Ingresses by a reverse proxy, for any API server')
+    .description('serve Ingresses and the Gateway API by a reverse proxy, for any API server')
     .addHelpText('after', examples)
     .action((given: IngressFlags & ContextFlags) => serveIngress(given))
   for (const flag of [...contextFlags(), ...ingressFlags()]) command.addOption(flag)

@@ -1,5 +1,5 @@
 /** The routes of a port, by host. */
-import { patternsFor } from './hosts.ts'
+import { anyHost, patternsFor } from './hosts.ts'
 import { compareRoutes, matchesRequest, type Route, type RoutedRequest } from './route.ts'
 
 /**
@@ -13,9 +13,10 @@ export class RouteTable {
   readonly #routes = new Map<string, Route[]>()
   readonly #fallback: Route | undefined
 
-  /** `fallback` gets requests without a route. */
-  constructor(routes: Iterable<Route>, fallback: Route | undefined) {
+  /** `fallback` gets requests without a route. `hosts` decide even if they have no routes. */
+  constructor(routes: Iterable<Route>, fallback: Route | undefined, hosts: Iterable<string> = []) {
     this.#fallback = fallback
+    for (const host of hosts) if (host !== anyHost) this.#routes.set(host, [])
     for (const route of routes) {
       const known = this.#routes.get(route.host)
       if (known) known.push(route)
@@ -27,8 +28,9 @@ export class RouteTable {
 
   find(request: RoutedRequest): Route | undefined {
     for (const patterns of patternsFor(request.host)) {
+      if (!patterns.some((pattern) => this.#routes.has(pattern))) continue
       const known = patterns.flatMap((pattern) => this.#routes.get(pattern) ?? [])
-      if (known.length > 0) return known.find(({ match }) => matchesRequest(match, request)) ?? this.#fallback
+      return known.find(({ match }) => matchesRequest(match, request)) ?? this.#fallback
     }
     return this.#fallback
   }
