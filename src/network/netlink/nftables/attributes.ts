@@ -1,11 +1,11 @@
 /** Attributes of nftables' messages. Numbers are in network order, unlike those of other netlink families. */
-import { attribute, nested, text } from '../message.ts'
+import { attribute, attributeOfSize, nested, text } from '../message.ts'
 import type { Verdict } from './values.ts'
 
 export function number32(type: number, value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value | 0)
-  return attribute(type, bytes)
+  const bytes = attributeOfSize(type, 4)
+  bytes.writeInt32BE(value | 0, 4)
+  return bytes
 }
 
 export function number64(type: number, value: number): Buffer {

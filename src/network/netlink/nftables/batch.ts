@@ -1,11 +1,12 @@
 /** A transaction of nftables as one netlink message: the kernel applies all of its changes, or none. */
-import { attribute, encodeMessage, flags as messageFlags, nested, text } from '../message.ts'
+import { attribute, flags as messageFlags, nested, sizeOf, text } from '../message.ts'
 import { dataValue, dataVerdict, list, number32, userData } from './attributes.ts'
 import type { AnonymousElement, AnonymousSet } from './expression.ts'
 import { concatenatedType, keyLength } from './values.ts'
 
 /** NFNL_SUBSYS_NFTABLES and its messages. */
 const subsystem = 10
+const wholeSubsystem = Buffer.from([0, 0, 0, subsystem])
 const typeOf = (number: number): number => (subsystem << 8) | number
 export const types = {
   newTable: typeOf(0),
@@ -37,12 +38,17 @@ const intervalEnd = 1
 /** BYTEORDER_HOST_ENDIAN and BYTEORDER_BIG_ENDIAN of nft. */
 const byteOrders = { host: 1, network: 2 } as const
 
+const headerSize = 16
+const firstSize = 64 * 1024
+
 export class Batch {
   readonly table: string
   readonly #fixed: Buffer
-  readonly #messages: Buffer[]
   readonly #commands: number[] = []
   readonly #nextName: () => string
+  #bytes = Buffer.allocUnsafe(firstSize)
+  #size = 0
+  #lastAt = 0
   #command = 0
   #setId = 0
 
@@ -51,7 +57,7 @@ export class Batch {
     this.table = table
     this.#fixed = fixedPart(family)
     this.#nextName = nextName
-    this.#messages = [encodeMessage(batchTypes.begin, messageFlags.request, 0, Buffer.from([0, 0, 0, subsystem]))]
+    this.#append(batchTypes.begin, 0, 0, [wholeSubsystem])
   }
 
   /** The following messages belong to this command. */
@@ -66,8 +72,7 @@ export class Batch {
 
   add(type: number, flagBits: number, attributes: readonly Buffer[]): void {
     this.#commands.push(this.#command)
-    const body = Buffer.concat([this.#fixed, ...attributes])
-    this.#messages.push(encodeMessage(type, messageFlags.request | flagBits, this.#commands.length, body))
+    this.#append(type, flagBits, this.#commands.length, [this.#fixed, ...attributes])
   }
 
   /** Adds a set for the next rule; returns its name. */
@@ -81,16 +86,35 @@ export class Batch {
 
   /** The bytes; the kernel acknowledges the last message. */
   encode(): Buffer {
-    const last = this.#messages.at(-1)!
-    last.writeUInt16LE(last.readUInt16LE(6) | messageFlags.ack, 6)
-    const sequence = this.#commands.length + 1
-    const end = encodeMessage(batchTypes.end, messageFlags.request, sequence, Buffer.from([0, 0, 0, subsystem]))
-    return Buffer.concat([...this.#messages, end])
+    const flagsAt = this.#lastAt + 6
+    this.#bytes.writeUInt16LE(this.#bytes.readUInt16LE(flagsAt) | messageFlags.ack, flagsAt)
+    this.#append(batchTypes.end, 0, this.#commands.length + 1, [wholeSubsystem])
+    return this.#bytes.subarray(0, this.#size)
   }
 
   /** The index of the command to which the answer of the kernel belongs. */
   commandOf(sequence: number): number | undefined {
     return this.#commands[sequence - 1]
+  }
+
+  /** Bodies have multiples of four bytes. */
+  #append(type: number, flagBits: number, sequence: number, parts: readonly Buffer[]): void {
+    const size = headerSize + sizeOf(parts)
+    if (this.#size + size > this.#bytes.length) this.#grow(size)
+    this.#lastAt = this.#size
+    let at = this.#bytes.writeUInt32LE(size, this.#size)
+    at = this.#bytes.writeUInt16LE(type, at)
+    at = this.#bytes.writeUInt16LE(messageFlags.request | flagBits, at)
+    at = this.#bytes.writeUInt32LE(sequence, at)
+    at = this.#bytes.writeUInt32LE(0, at)
+    for (const part of parts) at += part.copy(this.#bytes, at)
+    this.#size = at
+  }
+
+  #grow(size: number): void {
+    const bytes = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#size + size))
+    this.#bytes.copy(bytes, 0, 0, this.#size)
+    this.#bytes = bytes
   }
 }
 

@@ -24,8 +24,8 @@ const protocolNumbers: Readonly<Record<string, number>> = { tcp: 6, udp: 17, sct
 /** A value in network order: an address, `tcp`, `udp` or `sctp`, or a port. */
 export function valueBytes(type: DataType, text: string): Buffer {
   if (type.number === dataTypes.protocol.number) return Buffer.from([protocolNumbers[text] ?? 0])
-  if (type.number !== dataTypes.port.number) return addressToBytes(text)
-  return Buffer.from([Number(text) >> 8, Number(text) & 0xff])
+  if (type.number === dataTypes.port.number) return Buffer.from([Number(text) >> 8, Number(text) & 0xff])
+  return type.length === 4 ? Buffer.from(text.split('.').map(Number)) : addressToBytes(text)
 }
 
 /** Fields begin at multiples of four bytes, in keys and in registers. */
