@@ -3,7 +3,13 @@
 /** `Prefix` compares whole elements: `/foo` matches `/foo` and `/foo/bar`, but not `/foobar`. */
 export type PathMatch =
   | { readonly type: 'Exact' | 'Prefix'; readonly value: string }
-  | { readonly type: 'RegularExpression'; readonly value: string; readonly matches: (path: string) => boolean }
+  | {
+      readonly type: 'RegularExpression'
+      readonly value: string
+      readonly matches: (path: string) => boolean
+      /** True if all prefixes come before it. Default: false. */
+      readonly isLast?: boolean
+    }
 
 /** Matches every path. */
 export const everyPath: PathMatch = { type: 'Prefix', value: '/' }

@@ -121,7 +121,8 @@ export function compareRoutes(a: Route, b: Route): number {
   )
 }
 
-const ranks = { Exact: 0, RegularExpression: 1, Prefix: 2 } as const
-const pathRank = ({ type }: PathMatch): number => ranks[type]
+const ranks = { Exact: 0, RegularExpression: 1, Prefix: 2, last: 3 } as const
+const pathRank = (match: PathMatch): number =>
+  ranks[match.type === 'RegularExpression' && match.isLast ? 'last' : match.type]
 const lengthOf = ({ value }: PathMatch): number => value.replace(/\/$/, '').length
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

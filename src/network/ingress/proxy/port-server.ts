@@ -30,6 +30,7 @@ export class PortServer {
   readonly #server: Server | TlsServer
   readonly #sockets = new Set<Socket>()
   readonly #sessions = new Set<ServerHttp2Session>()
+  #isClosing = false
 
   constructor(options: PortServerOptions) {
     this.#options = options
@@ -62,6 +63,7 @@ export class PortServer {
 
   /** Accepts no more connections, lets requests finish, and closes the remaining connections after `graceMs`. */
   async close(graceMs: number): Promise<void> {
+    this.#isClosing = true
     const { promise: closed, resolve } = Promise.withResolvers<void>()
     this.#server.close(() => resolve())
     this.#http1.close(() => {})
@@ -82,6 +84,7 @@ export class PortServer {
       {
         maxHeaderSize: limits.headBytes,
         headersTimeout: limits.headMs,
+        connectionsCheckingInterval: Math.min(limits.headMs, 30_000),
         // Uploads may take long; `timeout` ends those that stand still.
         requestTimeout: 0,
         keepAliveTimeout: Math.min(limits.idleMs, 75_000),
@@ -89,7 +92,11 @@ export class PortServer {
         // The upgrade to HTTP/2 without TLS is obsolete, and would hide requests from the proxy.
         shouldUpgradeCallback: ({ headers }) => !/(^|,)\s*h2c?\s*(,|$)/i.test(headers.upgrade ?? ''),
       },
-      (request, response) => void proxy.handle(request, response, this.#served),
+      (request, response) => {
+        // Node closes connections that are idle when the server closes, but not those that become idle later.
+        response.once('finish', () => this.#isClosing && request.socket.end())
+        void proxy.handle(request, response, this.#served)
+      },
     )
     server.timeout = limits.idleMs
     server.on('upgrade', (request, socket, head) => void proxy.upgrade(request, socket, head, this.#served))

@@ -288,6 +288,7 @@ test('rules of a GRPCRoute match services and methods', () => {
   const picture = pictureOf({ gateways: [gateway([http('one')])], grpcRoutes: [one] })
   assert.equal(backendFor(picture, 'x.com', '/a.B/C'), 'both')
   assert.equal(backendFor(picture, 'x.com', '/a.B/E'), 'service')
+  assert.equal(backendFor(picture, 'x.com', '/a.B/D'), 'service')
   assert.equal(backendFor(picture, 'x.com', '/a.Bc/E'), undefined)
   assert.equal(backendFor(picture, 'x.com', '/other/D'), 'method')
   assert.equal(backendFor(picture, 'x.com', '/x.y/E'), 'expression')

@@ -44,10 +44,11 @@ function grpcPath({ type = 'Exact', service, method }: GrpcMethod = {}): PathMat
   if (!service && !method) return everyPath
   if (type === 'RegularExpression') return expression(`/${service ?? '[^/]+'}/${method ?? '[^/]+'}`)
   if (service && method) return { type: 'Exact', value: `/${service}/${method}` }
-  return service ? { type: 'Prefix', value: `/${service}` } : expression(`/[^/]+/${method}`)
+  // Characters of a service come before those of a method.
+  return service ? { type: 'Prefix', value: `/${service}` } : { ...expression(`/[^/]+/${method}`), isLast: true }
 }
 
-const expression = (value: string): PathMatch => ({
+const expression = (value: string): Extract<PathMatch, { type: 'RegularExpression' }> => ({
   type: 'RegularExpression',
   value,
   matches: wholeExpression(value),
