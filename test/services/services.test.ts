@@ -43,6 +43,9 @@ async function startCluster(t: TestContext, folder: string, ...flags: readonly s
   return up(t, ['--node-type=real', '--data-dir', data, '--secure-port=0', ...flags])
 }
 
+const dns = '10.96.0.10'
+const resolvConf = /^search default\.svc\.cluster\.local svc\..*\nnameserver 10\.96\.0\.10\noptions ndots:5$/m
+
 const web = (type: string, rest: object = {}): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -151,6 +154,18 @@ await inNamespaces(import.meta.filename, () => {
     run(cluster, 'exec', 'client', '--', 'sh', '-c', `nc -w 3 ${own} 443 </dev/null`)
     const version = execFileSync('curl', ['-sk', '-m', '3', `https://${own}/version`], { encoding: 'utf8' })
     assert.match(version, /gitVersion/)
+
+    assert.equal(
+      run(cluster, 'get', 'service', 'kube-dns', '-n', 'kube-system', '-o', 'jsonpath={.spec.clusterIP}'),
+      dns,
+    )
+    assert.match(run(cluster, 'exec', 'client', '--', 'cat', '/etc/resolv.conf'), resolvConf)
+    for (const name of ['web', 'web.default.svc.cluster.local'])
+      await waitFor(`${name} in a pod`, () =>
+        kubectl(cluster.kubeconfig, 'exec', 'client', '--', 'nslookup', name).stdout.includes(clusterIP),
+      )
+    const asked = execFileSync('dig', [`@${dns}`, '+short', '+tcp', '-x', clusterIP], { encoding: 'utf8' })
+    assert.equal(asked.trim(), 'web.default.svc.cluster.local.')
 
     run(cluster, 'patch', 'service', 'web', '-p', '{"spec":{"type":"ClusterIP"}}')
     await waitFor('the address is given back', () => serviceField(cluster, '.metadata.finalizers') === '')

@@ -71,7 +71,7 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
 /** The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. */
 function realNodeOf({
   options: { nodes, controllersThread: onThread = false, controllerFlags = {} },
-  addresses: { bindAddress },
+  addresses: { bindAddress, serviceRanges },
   data,
   nodeDecision,
   log,
@@ -86,6 +86,7 @@ function realNodeOf({
     node: nodeDecision.node,
     folder: data.node,
     bindAddress,
+    serviceRanges,
     // Ranges of other sizes are chosen by the controller.
     podCluster: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? undefined : clusterRange,
     isReplaceable: real.fallback !== undefined,

@@ -65,8 +65,8 @@ function linkOf(links: HostNetwork['links']) {
   return link
 }
 
-/** True for pods and for processes of this machine, whose connections to the Service arrive with its own addresses. */
-function isOfThisMachine(address: string, pods: Cidr): boolean {
+/** True for pods and for processes of this machine, whose connections to a Service arrive with its own addresses. */
+export function isOfThisMachine(address: string, pods: Cidr): boolean {
   const own = parseCidr(`${address}/${pods.prefix}`)
   if (own?.family === pods.family && own.base === pods.base) return true
   return Object.values(networkInterfaces()).some((list = []) => list.some((each) => each.address === address))

@@ -4,6 +4,8 @@ import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { RegistrySettings } from '../../runtime/images/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
+import { dnsUser } from '../dns/cluster-dns.ts'
+import { type NodeDns, nodeDns } from '../dns/node-dns.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { gatewayOf } from './api-gateway.ts'
 import { reasonIn, simulatedLine } from './decision.ts'
@@ -61,6 +63,8 @@ export interface ClusterRealNodeOptions {
   readonly folder: string
   /** The address that the API server listens on. */
   readonly bindAddress: string
+  /** The ranges of Services' addresses, separated by a comma. */
+  readonly serviceRanges: string
   /** The range of all pods of the cluster, of which the node takes a part; undefined if a controller decides. */
   readonly podCluster: string | undefined
   /** True if simulated nodes take its place when it fails. */
@@ -73,6 +77,7 @@ export function clusterRealNode({
   node,
   folder,
   bindAddress,
+  serviceRanges,
   podCluster,
   isReplaceable,
   onThread,
@@ -88,7 +93,9 @@ export function clusterRealNode({
       try {
         const { prepareNodes } = await import('./prepare-nodes.ts')
         await prepareNodes(node.name, { isReplaceable, administrator, log })
-        await runner.start(await taskOf({ folder, node, podCidrs, apiAddress, server, pki }))
+        const { configuration } = node
+        const dns = await nodeDns({ configuration, gateway: apiAddress, serviceRanges, administrator, log })
+        await runner.start(await taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }))
         return true
       } catch (error) {
         if (isReplaceable) log(simulatedLine(reasonIn(error)))
@@ -110,23 +117,26 @@ const podRangesOf = ({ runtime }: CheckedNode, podCluster: string | undefined): 
 interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
   readonly podCidrs: readonly string[]
   readonly apiAddress: string | undefined
+  readonly dns: NodeDns
   readonly server: ServerEndpoint
   readonly pki: ClusterPki
 }
 
-/** Issues the certificates of kubelet and proxy, which are valid for a year and are not stored. */
-async function taskOf({ folder, node, podCidrs, apiAddress, server, pki }: TaskOptions): Promise<RealNodeTask> {
-  const { name, ips, configuration, runtime, podLogs = join(folder, 'logs', 'pods') } = node
+/** Issues the certificates of kubelet, proxy and DNS, which are valid for a year and are not stored. */
+async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: TaskOptions): Promise<RealNodeTask> {
+  const { name, ips, runtime, podLogs = join(folder, 'logs', 'pods') } = node
+  const { configuration, gateway } = dns
   const { issueCertificate } = await import('../../lib/x509/certificates.ts')
   const { url, ca } = server
   const { authority } = pki
   const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
   const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
   const now = new Date()
-  const [client, serving, proxyClient] = await Promise.all([
+  const [client, serving, proxyClient, dnsClient] = await Promise.all([
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
     issueCertificate(authority, { commonName: 'system:kube-proxy', usage: 'client' }, now),
+    issueCertificate(authority, { commonName: dnsUser, usage: 'client' }, now),
   ])
   const bridge = runtime && runtime.docker === undefined ? runtime.bridge : undefined
   const { hostname: host, port } = new URL(url)
@@ -146,6 +156,7 @@ async function taskOf({ folder, node, podCidrs, apiAddress, server, pki }: TaskO
       bridge && apiAddress
         ? { range: podCidrs[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') }
         : undefined,
+    dns: gateway === undefined ? undefined : { client: dnsClient, gateway, domain: configuration.clusterDomain },
     podCidrs,
     root: join(folder, 'kubelet'),
     podLogs,

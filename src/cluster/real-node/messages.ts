@@ -1,5 +1,6 @@
 /** The messages between the serving thread and the thread of the real node. */
 import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
+import type { EmbeddedDns } from '../dns/embedded-dns.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 import type { ApiGatewayOptions } from './api-gateway.ts'
@@ -22,6 +23,8 @@ export interface RealNodeTask {
   readonly proxy: EmbeddedProxy
   /** Undefined if pods reach the API server without it. */
   readonly apiGateway: ApiGatewayOptions | undefined
+  /** Undefined without DNS, or with one that pods run. */
+  readonly dns: EmbeddedDns | undefined
   /** The ranges of pods of a new node; none if the cluster's controllers choose them. */
   readonly podCidrs: readonly string[]
   /** The folders of the kubelet and of the logs of pods. */

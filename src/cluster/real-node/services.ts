@@ -1,5 +1,7 @@
-/** Services on a real node: the proxy, and the way of pods to the API server. */
+/** Services on a real node: the proxy, and the way of pods to the API server and to DNS. */
+import { parseCidr } from '../../lib/cidr.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import type { RunningDnsServer } from '../../network/dns/dns-server.ts'
 import type { RunningEmbeddedProxy } from './embedded-proxy.ts'
 import type { RealNodeTask } from './messages.ts'
 
@@ -16,6 +18,7 @@ export interface NodeServices {
 export function servicesOf(task: RealNodeTask, log: (line: string) => void): NodeServices {
   let proxy: Promise<RunningEmbeddedProxy | undefined> = Promise.resolve(undefined)
   let gateway: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined)
+  let dns: Promise<RunningDnsServer | undefined> = Promise.resolve(undefined)
   let keepsRules = false
   let isStopped = false
 
@@ -32,16 +35,33 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
     return startApiGateway(task.apiGateway)
   }
 
+  /** The gateway has its address once it is started. */
+  async function startDns(): Promise<RunningDnsServer | undefined> {
+    const pods = parseCidr(task.apiGateway?.range ?? '')
+    if (!task.dns || !pods) return undefined
+    const [{ startEmbeddedDns }, { isOfThisMachine }] = await Promise.all([
+      import('../dns/embedded-dns.ts'),
+      import('./api-gateway.ts'),
+      gateway,
+    ])
+    if (isStopped) return undefined
+    const { url, ca } = task.server
+    const serves = (address: string): boolean => isOfThisMachine(address, pods)
+    return startEmbeddedDns({ dns: task.dns, node: task.name, server: { url, ca }, serves, log })
+  }
+
   return {
     start() {
       proxy = startProxy().catch((error) => void log(`Services do not work: ${messageOf(error)}`))
       gateway = startGateway().catch(
         (error) => void log(`pods do not reach the API server as the Service kubernetes: ${messageOf(error)}`),
       )
+      dns = startDns().catch((error) => void log(`names of Services have no addresses in pods: ${messageOf(error)}`))
     },
     async stop() {
       isStopped = true
-      await Promise.all([proxy.then((running) => running?.stop()), gateway.then((end) => end?.())])
+      await Promise.all([proxy.then((running) => running?.stop()), dns.then((running) => running?.stop())])
+      await (await gateway)?.()
     },
     keepFor(containers) {
       keepsRules = containers > 0

@@ -37,6 +37,8 @@ export interface DnsServerOptions {
   readonly server: ServerAccess
   /** The address that it listens on, also for its pages. */
   readonly address: string
+  /** True for addresses of clients that are answered. Default: all. */
+  readonly serves?: (client: string) => boolean
   /** 0 takes a free one. */
   readonly port: number
   readonly pages: PagePorts
@@ -117,10 +119,14 @@ const randomRange = 2 ** 32
 const random = (): number => randomInt(randomRange) / randomRange
 
 /** UDP and TCP have the same port. */
-async function listen({ address, port }: DnsServerOptions, exchange: Exchange, lifetime: Lifetime): Promise<number> {
-  const datagrams = await DatagramListener.listen(address, port, exchange)
+async function listen(
+  { address, port, serves = () => true }: DnsServerOptions,
+  exchange: Exchange,
+  lifetime: Lifetime,
+): Promise<number> {
+  const datagrams = await DatagramListener.listen({ address, port, serves }, exchange)
   lifetime.onEnd(() => datagrams.close())
-  const streams = await StreamListener.listen(address, datagrams.port, exchange)
+  const streams = await StreamListener.listen({ address, port: datagrams.port, serves }, exchange)
   lifetime.onEnd(() => streams.close())
   return datagrams.port
 }

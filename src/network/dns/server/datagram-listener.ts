@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { isIP } from 'node:net'
 import type { Query } from '../wire/query.ts'
 import { datagramLimit } from '../wire/response.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ListenerOptions } from './exchange.ts'
 
 /** Bytes of queries that wait in the kernel. */
 const receiveBufferBytes = 4 << 20
@@ -13,20 +13,22 @@ export class DatagramListener {
   readonly #socket: Socket
   readonly #exchange: Exchange
 
-  private constructor(socket: Socket, exchange: Exchange) {
+  private constructor(socket: Socket, exchange: Exchange, serves: ListenerOptions['serves']) {
     this.#socket = socket
     this.#exchange = exchange
-    socket.on('message', (message, client) => this.#answer(message, client))
+    socket.on('message', (message, client) => {
+      if (serves(client.address)) this.#answer(message, client)
+    })
   }
 
-  /** `port` 0 takes a free one. Rejects if the address or port is not available. */
-  static async listen(address: string, port: number, exchange: Exchange): Promise<DatagramListener> {
+  /** Rejects if the address or port is not available. */
+  static async listen({ address, port, serves }: ListenerOptions, exchange: Exchange): Promise<DatagramListener> {
     const socket = createSocket({ type: isIP(address) === 6 ? 'udp6' : 'udp4', recvBufferSize: receiveBufferBytes })
     socket.bind(port, address)
     await once(socket, 'listening')
     // An answer to a client that is gone.
     socket.on('error', () => {})
-    return new DatagramListener(socket, exchange)
+    return new DatagramListener(socket, exchange, serves)
   }
 
   get port(): number {

@@ -4,6 +4,15 @@ import { type Query, readQuery } from '../wire/query.ts'
 import { encodeRefusal } from '../wire/response.ts'
 import type { DnsMetrics, Transport } from './dns-metrics.ts'
 
+/** The place of a listener. */
+export interface ListenerOptions {
+  readonly address: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** True for addresses of clients that are answered; others get nothing. */
+  readonly serves: (client: string) => boolean
+}
+
 /** Queries that wait for other servers at the same time; others are dropped, and clients repeat them. */
 const maxWaiting = 10_000
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { streamLimit } from '../wire/response.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ListenerOptions } from './exchange.ts'
 
 const idleTimeoutMs = 10_000
 const maxConnections = 1000
@@ -13,20 +13,21 @@ export class StreamListener {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
-  private constructor(server: Server, exchange: Exchange) {
+  private constructor(server: Server, exchange: Exchange, serves: ListenerOptions['serves']) {
     this.#server = server
     server.maxConnections = maxConnections
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))
-      serve(socket, exchange)
+      if (serves(socket.remoteAddress ?? '')) serve(socket, exchange)
+      else socket.destroy()
     })
   }
 
-  /** `port` 0 takes a free one. Rejects if the address or port is not available. */
-  static async listen(address: string, port: number, exchange: Exchange): Promise<StreamListener> {
+  /** Rejects if the address or port is not available. */
+  static async listen({ address, port, serves }: ListenerOptions, exchange: Exchange): Promise<StreamListener> {
     const server = createServer()
-    const listener = new StreamListener(server, exchange)
+    const listener = new StreamListener(server, exchange, serves)
     server.listen({ host: address, port })
     await once(server, 'listening')
     return listener

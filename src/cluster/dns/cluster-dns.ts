@@ -1,0 +1,123 @@
+/** The objects of a cluster's DNS: the Service `kube-dns`, its EndpointSlice, and the rights of the server. */
+import type { V1PolicyRule } from '@kubernetes/client-node'
+import { Connection } from '../../client/connection/connection.ts'
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  endpointSlices,
+  roleBindings,
+  roles,
+  type Service,
+  services,
+} from '../../client/kinds.ts'
+import { apiVersionOf } from '../../client/resource.ts'
+import { isAlreadyExists } from '../../client/rest/api-errors.ts'
+import { RestClient } from '../../client/rest/rest-client.ts'
+import type { Access } from '../../kubeconfig/kubeconfig.ts'
+import { addressAt, parseCidr } from '../../lib/cidr.ts'
+
+/** The user of the server. */
+export const dnsUser = 'system:coredns'
+export const dnsNamespace = 'kube-system'
+export const dnsService = 'kube-dns'
+/** The EndpointSlice that the server writes. */
+export const dnsSlice = 'kube-dns-t8s'
+
+const manager = 't8s'
+const rbac = 'rbac.authorization.k8s.io'
+/** As kubeadm's. */
+const offset = 10
+
+const labels = {
+  'k8s-app': 'kube-dns',
+  'kubernetes.io/cluster-service': 'true',
+  'kubernetes.io/name': 'CoreDNS',
+}
+
+/** The address of DNS in a range of Services: the tenth. Undefined for a range that has none. */
+export function dnsAddress(serviceRange: string): string | undefined {
+  const range = parseCidr(serviceRange)
+  if (!range) return undefined
+  const size = (range.family === 4 ? 32 : 128) - range.prefix
+  return size >= 4 ? addressAt(range, offset) : undefined
+}
+
+/**
+ * Creates the objects that are missing. Returns false if the cluster has a DNS of its own: a Service `kube-dns` that
+ * selects pods. Rejects if the address belongs to another Service.
+ */
+export async function prepareDns(access: Access, address: string): Promise<boolean> {
+  const connection = new Connection(access)
+  try {
+    const client = new RestClient(connection)
+    const present = await client.find(services, dnsNamespace, dnsService)
+    if (present?.spec?.selector && Object.keys(present.spec.selector).length > 0) return false
+    await grantDns(client)
+    if (!present) await client.create(services, service(address)).catch(ignoreExisting)
+    const slice = { ...sliceKind, metadata: sliceMetadata, addressType: 'IPv4', endpoints: [], ports: [] }
+    await client.create(endpointSlices, slice).catch(ignoreExisting)
+    return true
+  } finally {
+    connection.close()
+  }
+}
+
+const sliceKind = { apiVersion: apiVersionOf(endpointSlices), kind: endpointSlices.kind }
+
+const sliceMetadata = {
+  namespace: dnsNamespace,
+  name: dnsSlice,
+  labels: {
+    'kubernetes.io/service-name': dnsService,
+    'endpointslice.kubernetes.io/managed-by': 'typernetes',
+  },
+}
+
+const service = (clusterIP: string): Service => ({
+  apiVersion: apiVersionOf(services),
+  kind: services.kind,
+  metadata: {
+    namespace: dnsNamespace,
+    name: dnsService,
+    labels,
+    annotations: { 'prometheus.io/port': '9153', 'prometheus.io/scrape': 'true' },
+  },
+  spec: {
+    clusterIP,
+    ports: [
+      { name: 'dns', port: 53, protocol: 'UDP', targetPort: 53 },
+      { name: 'dns-tcp', port: 53, protocol: 'TCP', targetPort: 53 },
+      { name: 'metrics', port: 9153, protocol: 'TCP', targetPort: 9153 },
+    ],
+  },
+})
+
+function ignoreExisting(error: unknown): void {
+  if (!isAlreadyExists(error)) throw error
+}
+
+const rule = (apiGroup: string, resources: string, verbs: string, names?: string[]): V1PolicyRule => ({
+  apiGroups: [apiGroup],
+  resources: resources.split(' '),
+  verbs: verbs.split(' '),
+  ...(names && { resourceNames: names }),
+})
+
+/** The server reads what DNS answers from, and writes its own EndpointSlice. */
+async function grantDns(client: RestClient): Promise<void> {
+  const subjects = [{ kind: 'User', apiGroup: rbac, name: dnsUser }]
+  const metadata = { name: dnsUser }
+  const local = { ...metadata, namespace: dnsNamespace }
+  const rules = [
+    rule('', 'services namespaces', 'list watch'),
+    rule('discovery.k8s.io', 'endpointslices', 'list watch'),
+  ]
+  const own = [rule('discovery.k8s.io', 'endpointslices', 'get update patch', [dnsSlice])]
+  const roleRef = (kind: string) => ({ apiGroup: rbac, kind, name: dnsUser })
+  await Promise.all([
+    client.apply(clusterRoles, { metadata, rules }, manager),
+    client.apply(clusterRoleBindings, { metadata, subjects, roleRef: roleRef('ClusterRole') }, manager),
+    client.apply(roles, { metadata: local, rules: own }, manager),
+    client.apply(roleBindings, { metadata: local, subjects, roleRef: roleRef('Role') }, manager),
+  ])
+}
