@@ -50,6 +50,7 @@ const programs: readonly Program[] = [
   {
     sources: [
       'src/cluster/kubelet/standalone-kubelet.ts',
+      'src/cluster/proxy/standalone-proxy.ts',
       'src/cluster/kubelet/command-line.ts',
       'src/cluster/real-node/worker.ts',
     ],

@@ -37,7 +37,7 @@ Examples:
 't8s help COMMAND' lists a command's flags.`
 
 /** Their own help lists upstream's flags. */
-const componentNames = new Set(['apiserver', 'controller-manager'])
+const componentNames = new Set(['apiserver', 'controller-manager', 'kubelet', 'proxy'])
 
 /** With this verbosity or more, errors show their stacks. */
 const stackVerbosity = 4

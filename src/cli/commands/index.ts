@@ -9,6 +9,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['controller-manager', async () => (await import('./serving/controller-manager.ts')).controllerManagerCommand()],
   ['scheduler', async () => (await import('./serving/scheduler.ts')).schedulerCommand()],
   ['kubelet', async () => (await import('./serving/kubelet.ts')).kubeletCommand()],
+  ['proxy', async () => (await import('./serving/proxy.ts')).proxyCommand()],
   ['dns', async () => (await import('./serving/dns.ts')).dnsCommand()],
   ['cni', async () => (await import('./cni.ts')).cniCommand()],
   ['runtime', async () => (await import('./serving/runtime.ts')).runtimeCommand()],

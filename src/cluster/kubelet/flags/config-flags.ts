@@ -1,16 +1,10 @@
 /** The flags of the kubelet that are fields of its KubeletConfiguration, which they override. */
 import { featureSettings } from '../../../apiserver/feature-gates/index.ts'
-import type { Flag, FlagType } from '../../../apiserver/serving-flags/flag.ts'
+import type { FlagType } from '../../../apiserver/serving-flags/flag.ts'
 import { FlagError, type FlagValues } from '../../../apiserver/serving-flags/parse.ts'
 import { idleReason } from '../../../kubelet/configuration/idle-fields.ts'
 import type { WrittenConfiguration, WrittenTaint } from '../../../kubelet/configuration/shape.ts'
-
-interface ConfigFlag extends Flag {
-  /** The field, such as `authentication.anonymous.enabled`. */
-  readonly field: string
-  /** Reads a value that has a syntax of its own. Throws a FlagError. */
-  readonly read?: (values: FlagValues, name: string) => unknown
-}
+import { type ConfigFlag, fieldsOfFlags } from '../../configuration-flags.ts'
 
 const of = (name: string, type: FlagType, field: string, help: string, usual?: string): ConfigFlag => ({
   name,
@@ -281,40 +275,7 @@ export const resourceFlags: readonly ConfigFlag[] = [
 export const configFlags: readonly ConfigFlag[] = [...serverFlags, ...nodeFlags, ...runtimeFlags, ...resourceFlags]
 
 /** The given flags as fields. Throws a FlagError for values with a wrong syntax. */
-export function writtenByFlags(values: FlagValues): WrittenConfiguration {
-  const written: Record<string, unknown> = {}
-  const given = new Set(values.given.map(({ name }) => name))
-  for (const flag of configFlags) {
-    if (!given.has(flag.name)) continue
-    const value = (flag.read ?? readerOf(flag.type))(values, flag.name)
-    if (value !== undefined) setField(written, flag.field.split('.'), value)
-  }
-  return written
-}
-
-function readerOf(type: FlagType): (values: FlagValues, name: string) => unknown {
-  switch (type) {
-    case 'bool':
-      return (values, name) => values.bool(name)
-    case 'int':
-      return (values, name) => values.int(name)
-    case 'strings':
-      return (values, name) => values.list(name)
-    case 'stringToString':
-      return (values, name) => Object.fromEntries(values.map(name) ?? [])
-    default:
-      return (values, name) => values.text(name)
-  }
-}
-
-function setField(object: Record<string, unknown>, [name = '', ...more]: readonly string[], value: unknown): void {
-  if (more.length === 0) object[name] = value
-  else {
-    const inner = { ...(object[name] as Record<string, unknown> | undefined) }
-    setField(inner, more, value)
-    object[name] = inner
-  }
-}
+export const writtenByFlags = (values: FlagValues): WrittenConfiguration => fieldsOfFlags(configFlags, values)
 
 function thresholds(values: FlagValues, name: string): Record<string, string> {
   const pairs = (values.list(name) ?? []).filter(Boolean).map((text) => {
