@@ -16,8 +16,6 @@ export interface PortServerOptions {
   readonly certificates?: Certificates
   /** The routes at the time of a request. */
   readonly table: () => RouteTable
-  /** The port that redirects name, for a listener on another port than its own. Default: its own. */
-  readonly publicPort?: number
 }
 
 /** The first bytes of HTTP/2 without TLS (RFC 9113, 3.4), which no request of HTTP/1.1 begins with. */
@@ -31,6 +29,7 @@ export class PortServer {
   readonly #sockets = new Set<Socket>()
   readonly #sessions = new Set<ServerHttp2Session>()
   #isClosing = false
+  #port = 0
 
   constructor(options: PortServerOptions) {
     this.#options = options
@@ -52,13 +51,10 @@ export class PortServer {
       this.#server.removeListener('error', reject)
       // Its time limits start with it, although its connections come from the other server.
       this.#http1.emit('listening')
-      resolve(this.port)
+      this.#port = (this.#server.address() as AddressInfo).port
+      resolve(this.#port)
     })
     return promise
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo | null)?.port ?? 0
   }
 
   /** Accepts no more connections, lets requests finish, and closes the remaining connections after `graceMs`. */
@@ -74,8 +70,8 @@ export class PortServer {
   }
 
   get #served(): ServedPort {
-    const { certificates, table, publicPort } = this.#options
-    return { scheme: certificates ? 'https' : 'http', port: publicPort ?? this.port, table: table() }
+    const { certificates, table } = this.#options
+    return { scheme: certificates ? 'https' : 'http', port: this.#port, table: table() }
   }
 
   #createHttp1(): Http1Server {
