@@ -29,6 +29,7 @@ import { report } from './report.ts'
 import { benchRuntime } from './runtime/index.ts'
 import { users } from './server/rights.ts'
 import { launcher, residentMegabytes, startServer, stopServer } from './server/server.ts'
+import { benchServices } from './services/index.ts'
 import { soak } from './soak.ts'
 import { benchClusterStarts, benchMemoryStarts } from './starts/cluster-starts.ts'
 import { benchStarts } from './starts/command-starts.ts'
@@ -57,6 +58,7 @@ const help = `npm run bench -- [flags]
 --nodes                  only: simulated nodes: 5,000 at rest, and the start of pods on 1,000
 --kubelet                only: the kubelet on containerd: starts, exec, logs, resources (needs root)
 --runtime                only: containers, images and a real node of t8s runtime (needs root)
+--services               only: modes of kube-proxy with 10,000 Services (needs root)
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
 --custom                 only: custom resources compared with ConfigMaps, and hundreds of definitions
@@ -88,6 +90,7 @@ const { values: flags } = parseArgs({
     nodes: { type: 'boolean', default: false },
     kubelet: { type: 'boolean', default: false },
     runtime: { type: 'boolean', default: false },
+    services: { type: 'boolean', default: false },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -102,6 +105,7 @@ else if (flags.authorization) await benchAuthorization()
 else if (flags.patterns) benchPatterns()
 else if (flags.kubelet) await benchKubelet()
 else if (flags.runtime) await benchRuntime()
+else if (flags.services) await benchServices()
 else if (flags.scheduler) await benchScheduler()
 else await bench()
 

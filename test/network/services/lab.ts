@@ -23,6 +23,8 @@ export const podAddress = (family: 4 | 6, number: number): string =>
 export interface Lab {
   /** `pod-2` and so on, by the number in their addresses. */
   readonly pods: ReadonlyMap<number, AskedPeer>
+  /** Files of the network namespaces of pods. */
+  readonly namespaces: ReadonlyMap<number, string>
   readonly node: AskedPeer
   readonly client: AskedPeer
   readonly stop: () => Promise<void>
@@ -59,6 +61,7 @@ export async function createLab(): Promise<Lab> {
     node: nodePeer!,
     client: clientPeer!,
     pods: new Map(pods.map(({ number }, i) => [number, podPeers[i]!])),
+    namespaces: new Map(pods.map(({ number, file }) => [number, file])),
     async stop() {
       for (const peer of [nodePeer!, clientPeer!, ...podPeers]) await peer.stop()
       for (const file of files) removeNetwork(file)
