@@ -45,6 +45,10 @@ export class ServedNode {
     this.#mode = createMode(modeOptions(family))
   }
 
+  get mode(): ProxyMode {
+    return this.#mode
+  }
+
   get address(): string {
     return nodeAddresses[this.family]
   }
