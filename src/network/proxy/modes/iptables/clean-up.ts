@@ -3,7 +3,7 @@ import type { IptablesPrograms } from './iptables-programs.ts'
 import { RestoreText } from './restore-text.ts'
 import { isChainOfPort } from './rules/chain-names.ts'
 import { canaryChain, jumps, sharedChains } from './rules/fixed-rules.ts'
-import { hasRule, savedTable } from './saved-rules.ts'
+import { countRule, parseSaved } from './saved-rules.ts'
 
 export async function cleanUpRules(programs: IptablesPrograms): Promise<void> {
   const text = removal(await programs.save())
@@ -12,11 +12,14 @@ export async function cleanUpRules(programs: IptablesPrograms): Promise<void> {
 
 function removal(saved: string): string {
   const text = new RestoreText()
-  for (const { table, from, rule, isOfKubelet } of jumps)
-    if (!isOfKubelet && hasRule(savedTable(saved, table), from, rule)) text.lines(table, [`-D ${from} ${rule}`])
+  const tables = parseSaved(saved)
+  for (const { table, from, rule, isOfKubelet } of jumps) {
+    const count = isOfKubelet ? 0 : countRule(tables[table], from, rule)
+    text.lines(table, Array<string>(count).fill(`-D ${from} ${rule}`))
+  }
   for (const table of ['filter', 'nat', 'mangle'] as const) {
     const shared: readonly string[] = table === 'mangle' ? [] : sharedChains[table]
-    for (const chain of savedTable(saved, table).chains)
+    for (const chain of tables[table].chains)
       if (chain === canaryChain || shared.includes(chain) || (table === 'nat' && isChainOfPort(chain)))
         text.deleteChain(table, chain)
   }

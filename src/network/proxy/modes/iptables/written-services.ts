@@ -13,7 +13,7 @@ import {
 } from './rules/fixed-rules.ts'
 import { type PortRules, portRules, type SharedRules } from './rules/port-rules.ts'
 import type { RuleOptions } from './rules/rule-options.ts'
-import { hasRule, savedTable } from './saved-rules.ts'
+import { countRule, parseSaved, type SavedTables } from './saved-rules.ts'
 
 /** As in upstream: with more endpoints, their rules have no comments. */
 const largeClusterEndpoints = 1000
@@ -61,7 +61,8 @@ export class WrittenServices {
     this.#endpoints = 0
     for (const ports of picture.values()) this.#endpoints += endpointsOf(ports)
     const text = new RestoreText()
-    writeCanaries(text, saved)
+    const tables = parseSaved(saved)
+    writeCanaries(text, tables)
     text.lines('nat', masqueradeChainRules(options))
     if (options.localhostNodePorts) {
       text.chain('filter', kubeletFirewallChain)
@@ -73,8 +74,8 @@ export class WrittenServices {
     text.lines('filter', forwardRules(options))
     text.chain('nat', 'KUBE-POSTROUTING')
     text.chain('nat', 'KUBE-MARK-MASQ')
-    this.#deleteStaleChains(text, saved)
-    writeJumps(text, saved, options)
+    this.#deleteStaleChains(text, tables)
+    writeJumps(text, tables, options)
     return text.toString()
   }
 
@@ -120,10 +121,10 @@ export class WrittenServices {
     text.chain(table, chainOf[key], rules)
   }
 
-  #deleteStaleChains(text: RestoreText, saved: string): void {
+  #deleteStaleChains(text: RestoreText, tables: SavedTables): void {
     const isUsed = new Set<string>()
     for (const { chains } of this.#written.values()) for (const chain of chains) isUsed.add(chain)
-    for (const chain of savedTable(saved, 'nat').chains)
+    for (const chain of tables.nat.chains)
       if (isChainOfPort(chain) && !isUsed.has(chain)) text.deleteChain('nat', chain)
   }
 }
@@ -186,15 +187,14 @@ const mergedRules = (all: readonly PortRules[], table: SharedTable): Written['sh
   proxyFirewall: all.flatMap((rules) => rules[table].proxyFirewall),
 })
 
-function writeCanaries(text: RestoreText, saved: string): void {
+function writeCanaries(text: RestoreText, tables: SavedTables): void {
   for (const table of ['mangle', 'nat', 'filter'] as const)
-    if (!savedTable(saved, table).chains.has(canaryChain)) text.chain(table, canaryChain)
+    if (!tables[table].chains.has(canaryChain)) text.chain(table, canaryChain)
 }
 
 /** Inserts jumps that are missing, so that rules of others keep their order. */
-function writeJumps(text: RestoreText, saved: string, { localhostNodePorts }: RuleOptions): void {
-  const tables = { filter: savedTable(saved, 'filter'), nat: savedTable(saved, 'nat') }
+function writeJumps(text: RestoreText, tables: SavedTables, { localhostNodePorts }: RuleOptions): void {
   if (!localhostNodePorts && !tables.filter.chains.has(kubeletFirewallChain)) text.chain('filter', kubeletFirewallChain)
   for (const { table, from, rule } of jumps)
-    if (!hasRule(tables[table], from, rule)) text.lines(table, [`-I ${from} ${rule}`])
+    if (countRule(tables[table], from, rule) === 0) text.lines(table, [`-I ${from} ${rule}`])
 }
