@@ -57,7 +57,8 @@ async function measureVariant(variant: IptablesVariant, count: number): Promise<
   const text = [
     `iptables-${variant}, ${count} Services × ${endpointsPerService} endpoints:`,
     `first sync ${seconds(first)}, sync of all ${seconds(median(full))}`,
-    `(iptables-restore with the same input ${seconds(median(sameInput))}: ${(median(full) / median(sameInput)).toFixed(2)}×);`,
+    `(iptables-restore with the same input ${seconds(median(sameInput))}:`,
+    `${(median(full) / median(sameInput)).toFixed(2)}×);`,
     `new endpoints of one Service ${seconds(endpoints)}, one more Service ${seconds(added)}`,
   ]
   console.log(text.join(' '))

@@ -18,6 +18,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['scale', async () => (await import('./scale.ts')).scaleCommand()],
   ['node', async () => (await import('./node.ts')).nodeCommand()],
   ['why', async () => (await import('../why/index.ts')).whyCommand()],
+  ['trace', async () => (await import('./trace/index.ts')).traceCommand()],
   ['config', async () => (await import('./config/index.ts')).configCommand()],
   ['explain-panic', async () => (await import('./explain-panic.ts')).explainPanicCommand()],
   ['image', async () => (await import('./image/index.ts')).imageCommand()],

@@ -1,0 +1,151 @@
+/** `t8s trace service`: follows a connection to a Service through the rules of this machine. */
+
+import { endpointSlices, nodes, pods, type Service, services } from '../../../client/kinds.ts'
+import type { RestClient } from '../../../client/rest/rest-client.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
+import type { RunProgram } from '../modes/mode-options.ts'
+import type { Endpoint } from '../picture/endpoint.ts'
+import { PictureOfServices, type ProxiedPort } from '../picture/service-picture.ts'
+import type { IpFamily } from '../picture/service-port.ts'
+import type { Packet } from './conditions.ts'
+import { type Explanation, explainTrace } from './explain.ts'
+import { readMachine } from './machine.ts'
+import { type Origin, readOrigin } from './origin.ts'
+import { readRulesets } from './read-rulesets.ts'
+import { type Machine, tracePacket } from './trace-packet.ts'
+
+export interface ServiceQuery {
+  readonly namespace: string
+  readonly service: string
+  /** A name or number. Default: the first port. */
+  readonly port?: string | undefined
+  /** `node`, `outside`, an address, or a pod as `NAME` or `NAMESPACE/NAME`. */
+  readonly from?: string | undefined
+  /** Connects to the node port instead of the cluster IP. */
+  readonly isNodePort: boolean
+}
+
+export interface TraceEnvironment {
+  readonly client: RestClient
+  readonly run: RunProgram
+  /** Addresses of all interfaces, those of loopback last. */
+  readonly addresses: readonly string[]
+  readonly hostname: string
+}
+
+/** @throws an ExplainedError for a Service, port or pod that does not exist, and if rules cannot be read */
+export async function traceService(query: ServiceQuery, environment: TraceEnvironment): Promise<Explanation> {
+  const { client, run, addresses } = environment
+  const service = await client.find(services, query.namespace, query.service)
+  if (!service)
+    throw new ExplainedError(
+      `there is no Service ${query.namespace}/${query.service}: list them with kubectl get services -A`,
+    )
+  const family: IpFamily = service.spec?.clusterIP?.includes(':') ? 6 : 4
+  const machine = await readMachine(run, addresses, family)
+  const [ports, rulesets] = await Promise.all([
+    proxiedPorts(service, family, machine, environment),
+    readRulesets(run, family),
+  ])
+  const port = selectPort(ports, query, service)
+  const origin = await readOrigin(query.from ?? (query.isNodePort ? 'outside' : 'node'), query.namespace, {
+    client,
+    family,
+    machine,
+    addresses,
+  })
+  const packet = packetTo(port, query.isNodePort, origin, environment.addresses, family)
+  const trace = tracePacket(rulesets, packet, origin.isNode, machine)
+  const podNames = await namesOfPods(client, query.namespace)
+  const { lines, isReachable } = explainTrace(trace, {
+    expected: expectedEndpoints(port, query.isNodePort, origin),
+    isNodePort: query.isNodePort,
+    podOf: (address) => podNames.get(address),
+  })
+  return { lines: [headline(port, packet, query.isNodePort, origin), '', ...lines], isReachable }
+}
+
+const headline = (port: ProxiedPort, packet: Packet, isNodePort: boolean, origin: Origin): string =>
+  `Service ${port.namespace}/${port.service}${port.name === '' ? '' : `, port ${port.name}`}: ` +
+  `from ${origin.text} (${packet.source}) to ${isNodePort ? 'the node port' : 'the cluster IP'} ` +
+  `${packet.destination}, ${packet.protocol} port ${packet.port}`
+
+async function proxiedPorts(
+  service: Service,
+  family: IpFamily,
+  machine: Machine,
+  { client, hostname }: TraceEnvironment,
+): Promise<readonly ProxiedPort[]> {
+  const { namespace = '', name = '' } = service.metadata
+  const labelSelector = `kubernetes.io/service-name=${name}`
+  const [slices, allNodes] = await Promise.all([
+    client.list(endpointSlices, { namespace, labelSelector }),
+    client.list(nodes).then(
+      ({ items }) => items,
+      () => [],
+    ),
+  ])
+  const own = allNodes.find(({ status }) => status?.addresses?.some(({ address }) => machine.isLocal(address)))
+  const zone = own?.metadata.labels?.['topology.kubernetes.io/zone'] ?? ''
+  const picture = new PictureOfServices(family, { node: own?.metadata.name ?? hostname, zone })
+  picture.setService(service, undefined)
+  for (const slice of slices.items) picture.setSlice(slice, undefined)
+  picture.update()
+  return picture.picture.get(`${namespace}/${name}`) ?? []
+}
+
+function selectPort(ports: readonly ProxiedPort[], { port, isNodePort }: ServiceQuery, service: Service): ProxiedPort {
+  const name = `${service.metadata.namespace}/${service.metadata.name}`
+  const kind = service.spec?.type === 'ExternalName' ? 'of type ExternalName' : 'headless'
+  if (ports.length === 0)
+    throw new ExplainedError(
+      `the Service ${name} has no cluster IP, as it is ${kind}, ` +
+        'so that no rules concern it: names lead to its endpoints',
+    )
+  const wanted = port === undefined ? ports : ports.filter((one) => one.name === port || String(one.port) === port)
+  const found = wanted.find(({ nodePort }) => !isNodePort || nodePort !== 0)
+  if (found) return found
+  const all = ports.map((one) => `${one.name === '' ? '' : `${one.name} `}${one.port}/${one.protocol}`).join(', ')
+  if (wanted.length === 0) throw new ExplainedError(`the Service ${name} has no port ${port}; its ports are ${all}`)
+  throw new ExplainedError(`the Service ${name} has no node port: omit --node-port, or use the type NodePort`)
+}
+
+function packetTo(
+  port: ProxiedPort,
+  isNodePort: boolean,
+  origin: Origin,
+  addresses: readonly string[],
+  family: IpFamily,
+): Packet {
+  const isOfFamily = (address: string): boolean => address.includes(':') === (family === 6)
+  return {
+    family,
+    protocol: protocols[port.protocol],
+    source: origin.address,
+    destination: isNodePort ? (addresses.find(isOfFamily) ?? '') : port.clusterIP,
+    port: isNodePort ? port.nodePort : port.port,
+    inInterface: origin.inInterface,
+    outInterface: undefined,
+    mark: 0,
+    isTranslated: false,
+    isMasqueraded: false,
+  }
+}
+
+const protocols = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const
+
+/** Connections of pods and of the node to node ports use endpoints of all nodes. */
+function expectedEndpoints(port: ProxiedPort, isNodePort: boolean, { isOutside }: Origin): readonly Endpoint[] {
+  const isLocal = isNodePort ? port.isExternalLocal && isOutside : port.isInternalLocal
+  return isLocal ? port.endpoints.local : port.endpoints.cluster
+}
+
+/** `NAME` by address; empty if the client may not list pods. */
+async function namesOfPods(client: RestClient, namespace: string): Promise<ReadonlyMap<string, string>> {
+  const { items } = await client.list(pods, { namespace }).catch(() => ({ items: [] }))
+  return new Map(
+    items.flatMap(({ metadata, status }) =>
+      (status?.podIPs ?? []).map(({ ip }) => [ip ?? '', metadata.name ?? ''] as const),
+    ),
+  )
+}
