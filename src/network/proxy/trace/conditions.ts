@@ -1,7 +1,7 @@
 /** Decides whether a packet meets the conditions of a rule. */
 import { isIP } from 'node:net'
 import { parseCidr, rangeHas } from '../../../lib/cidr.ts'
-import type { Condition, KeyField } from './ruleset.ts'
+import type { Condition, KeyField } from './rules/ruleset.ts'
 
 /** The first packet of a connection, as it is at some point of its way. */
 export interface Packet {

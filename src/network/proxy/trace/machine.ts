@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { parseCidr, rangeHas } from '../../../lib/cidr.ts'
 import type { RunProgram } from '../modes/mode-options.ts'
-import { recordOf, stringOf } from './nft-json.ts'
+import { recordOf, stringOf } from './rules/nft-json.ts'
 import type { Machine } from './trace-packet.ts'
 
 /** @param addresses all addresses of interfaces */

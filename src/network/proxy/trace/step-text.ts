@@ -1,5 +1,5 @@
 /** Describes rules that a packet meets, one line each, in plain words. */
-import type { Action } from './ruleset.ts'
+import type { Action } from './rules/ruleset.ts'
 import type { Step } from './walk.ts'
 
 /** Purposes of chains by the beginning of their names: those of upstream's kube-proxy, and of its nftables mode. */
@@ -9,7 +9,7 @@ const purposes: readonly (readonly [RegExp, string])[] = [
   [/^KUBE-EXTERNAL-SERVICES$/, 'ports without endpoints, for the outside'],
   [/^KUBE-EXT-|^external-/, 'connections from outside'],
   [/^KUBE-XLB-/, 'connections from outside, in older releases'],
-  [/^KUBE-FW-|^firewall-/, 'source ranges of the load balancer'],
+  [/^KUBE-FW-|^firewall-(?!check$)/, 'source ranges of the load balancer'],
   [/^KUBE-SVC-|^service-[A-Z2-7]{8}-/, 'selects an endpoint'],
   [/^KUBE-SVL-|^local-/, 'selects an endpoint on this node'],
   [/^KUBE-SEP-|^endpoint-/, 'one endpoint'],

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import type { Endpoint } from '../picture/endpoint.ts'
 import type { Packet } from './conditions.ts'
 import { type ExplainOptions, type Explanation, explainTrace } from './explain.ts'
-import { parseIptablesSave } from './parse-iptables-save.ts'
-import { parseNft } from './parse-nft.ts'
-import type { Ruleset } from './ruleset.ts'
+import { parseIptablesSave } from './rules/parse-iptables-save.ts'
+import { parseNft } from './rules/parse-nft.ts'
+import type { Ruleset } from './rules/ruleset.ts'
 import { type Machine, tracePacket } from './trace-packet.ts'
 
 const nodeAddress = '192.168.50.1'
@@ -282,6 +282,18 @@ describe('a trace of nftables', () => {
     const explanation = explain(rules, toNodePort, { isNodePort: true })
     assert.match(result(explanation)[0]!, /^ {2}50 % reaches 172.17.0.4:80 .* sees an address of this node$/)
     assert(explanation.isReachable)
+  })
+
+  test('follows random numbers in conditions', () => {
+    const { nftables } = JSON.parse(nft) as { nftables: object[] }
+    const half = match({ numgen: { mode: 'random', mod: 2, offset: 0 } }, 0)
+    const split = rule(service, half, { dnat: { addr: first.address, port: 80 } })
+    const at = nftables.findIndex((item) => JSON.stringify(item).includes('"numgen"'))
+    const rules = parseNft(JSON.stringify({ nftables: nftables.toSpliced(at, 0, split) }), 4)
+    const parts = result(explain(rules))
+      .slice(0, 3)
+      .map((line) => /^ +(\S+ %) reaches (\S+)/.exec(line)?.slice(1).join(' '))
+    assert.deepEqual(parts, ['50 % 172.17.0.4:80', '25 % 172.17.0.4:80', '25 % 172.17.0.5:80,'])
   })
 
   test('leaves out other families', () => {

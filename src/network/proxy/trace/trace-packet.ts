@@ -1,6 +1,6 @@
 /** Follows a packet through this machine: the hooks before and after the translation of its destination. */
 import type { IsLocal, Packet } from './conditions.ts'
-import type { Hook, Ruleset } from './ruleset.ts'
+import type { Hook, Ruleset } from './rules/ruleset.ts'
 import { type HookPart, type Step, type Walk, type Way, walkHook } from './walk.ts'
 
 /** Facts about this machine. */

@@ -11,7 +11,7 @@ import type { Packet } from './conditions.ts'
 import { type Explanation, explainTrace } from './explain.ts'
 import { readMachine } from './machine.ts'
 import { type Origin, readOrigin } from './origin.ts'
-import { readRulesets } from './read-rulesets.ts'
+import { readRulesets } from './rules/read-rulesets.ts'
 import { type Machine, tracePacket } from './trace-packet.ts'
 
 export interface ServiceQuery {

@@ -1,6 +1,6 @@
 /** Walks a packet through rules, and records each rule that it meets. Where rules choose at random, it follows all. */
 import { type IsLocal, keyOf, matchOf, type Packet } from './conditions.ts'
-import type { Action, Chain, Hook, Rule, Ruleset } from './ruleset.ts'
+import type { Action, Chain, Hook, Rule, Ruleset } from './rules/ruleset.ts'
 
 /** A rule that the packet meets. */
 export interface Step {

@@ -13,11 +13,12 @@ export function conditionOf({ op, left, right }: Readonly<Record<string, Json>>,
 }
 
 function positiveCondition(left: Json, right: Json, sets: NftSets): Condition | undefined {
-  const { payload, meta, ct, fib, concat, '&': masked } = recordOf(left) ?? {}
+  const { payload, meta, ct, fib, concat, numgen, '&': masked } = recordOf(left) ?? {}
   if (isRecord(payload)) return payloadCondition(payload, right, sets)
   if (isRecord(meta)) return metaCondition(meta, right)
   if (isRecord(ct)) return connectionCondition(ct, right)
   if (isRecord(fib)) return fibCondition(fib, right)
+  if (isRecord(numgen)) return { kind: 'random', probability: valuesOf(right).length / Number(numgen.mod) }
   if (concat !== undefined) return setCondition(left, right, sets)
   if (Array.isArray(masked)) return markCondition(masked, right)
   return undefined
