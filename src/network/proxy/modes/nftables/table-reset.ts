@@ -40,12 +40,13 @@ export const layoutCommands = (sets: TableSets, layout: readonly LayoutChain[]):
 ]
 
 /** The set of addresses that accept node ports. Those of the loopback interface cannot: packets would not leave it. */
-export function nodePortAddressCommands({ family, nodePortAddresses, log }: ModeOptions): Command[] {
+export function nodePortAddressCommands({ family, nodePortAddresses, instance, log }: ModeOptions): Command[] {
   const { isAll, addresses } = nodePortAddresses()
   if (isAll) return []
   const set = nodePortIPs(family)
   const served = addresses.filter((address) => !isLoopback(address))
-  for (const address of addresses.filter(isLoopback))
+  // A cluster's own proxy has no such flag: its node may have no other address.
+  for (const address of instance === undefined ? addresses.filter(isLoopback) : [])
     log(`--nodeport-addresses includes ${address}, but the mode nftables serves no node ports on localhost`)
   return [
     addSet(set),
