@@ -69,6 +69,9 @@ export class ServedNode {
     return this.#mode.sync(this.#services.picture, changed)
   }
 
+  /** Sets Services without a sync. */
+  set = (...services: readonly TestService[]): void => void this.#services.set(...services)
+
   syncAll = (): Promise<void> => this.#mode.sync(this.#services.picture, 'all')
 
   delete(name: string): Promise<void> {

@@ -1,11 +1,13 @@
 /** A change of kube-proxy's mode while clients use Services. Needs root. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { runRulesProgram } from '../../../src/network/cni/host-ports/run-rules-program.ts'
 import { createIptablesMode } from '../../../src/network/proxy/modes/iptables/iptables-mode.ts'
 import { createNftablesMode } from '../../../src/network/proxy/modes/nftables/nftables-mode.ts'
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
+import { waitFor } from '../../support/wait-for.ts'
 import { createLab, podNumbers } from './lab.ts'
 import { bothPods, type CreateMode, ServedNode } from './served-node.ts'
 
@@ -37,5 +39,27 @@ await inNamespaces(import.meta.filename, async () => {
     }
     await node.cleanUp()
     assert.doesNotMatch(execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }), /kube-proxy|KUBE-S/)
+  })
+
+  test("a table of upstream's kube-proxy is taken over with its connections and affinity", async () => {
+    const nft = (...args: readonly string[]): string => execFileSync('nft', args, { encoding: 'utf8' })
+    nft('-f', join(import.meta.dirname, 'upstream.nft'))
+    const node = new ServedNode(lab, 4, createNftablesMode)
+    const address = node.clusterIP(10)
+    const pod = node.pod(podNumbers.client)
+    assert.match(await pod.tcp(address, 80, 'upstream'), /^pod-3/)
+    const asked = pod.all({ protocol: 'tcp', address, port: 80, count })
+    const spec = { clusterIP: address, sessionAffinity: 'ClientIP' }
+    node.set({ name: 'web', spec, endpoints: bothPods })
+    await node.syncAll()
+    assert.deepEqual(new Set((await asked).map((answer) => answer.split(' ')[0])), new Set(['pod-3']))
+    assert.match(await pod.tcp(address, 80, 'upstream'), /^pod-3/)
+    assert.deepEqual(await node.names(pod, address, 80), ['pod-3'])
+    await waitFor('the chains of upstream are deleted', async () => {
+      await node.sync()
+      return !/mark-for-masquerade|filter-prerouting /.test(nft('list', 'table', 'ip', 'kube-proxy'))
+    })
+    assert.deepEqual(await node.names(node.client, address, 80, 1).then(([name]) => name?.slice(0, 4)), 'pod-')
+    await node.cleanUp()
   })
 })
