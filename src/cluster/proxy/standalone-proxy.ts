@@ -31,6 +31,8 @@ type Log = (line: string) => void
 export interface StandaloneProxy {
   readonly node: string
   readonly mode: ModeName
+  /** Resolves after the first sync; never rejects. */
+  readonly synced: Promise<void>
   /** Rejects if the configuration file changes: as upstream, the proxy must be started again. */
   readonly failed: Promise<never>
   /** Stops; rules remain. */
@@ -85,9 +87,9 @@ async function run(
     const server = await accessOf(flags, configuration, registry)
     const proxy = startProxy({ ...proxyOptions(configuration, mode), server, node, metrics: registry, log })
     lifetime.onEnd(() => proxy.stop())
-    proxy.synced.catch((error) => log(`kube-proxy does not work: ${reasonOf(error)}`))
+    const synced = proxy.synced.catch((error) => log(`kube-proxy does not work: ${reasonOf(error)}`))
     await serveProxy({ configuration, proxy, registry, log }, lifetime)
-    return { node, mode, failed: fileChange(file, lifetime), stop: () => lifetime.end() }
+    return { node, mode, synced, failed: fileChange(file, lifetime), stop: () => lifetime.end() }
   } catch (error) {
     await lifetime.end()
     throw error

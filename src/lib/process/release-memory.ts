@@ -51,6 +51,12 @@ export function releaseMemoryWhenIdle(collected?: () => void): () => void {
   return () => clearInterval(timer)
 }
 
+/** Returns memory of garbage to the system, also of large heaps: for a start that is over. Blocks the thread. */
+export function releaseMemory(): void {
+  collect('last-resort')
+  void trimMalloc()
+}
+
 /** The heap and external buffers, which are only freed by a collection. */
 function heldBytes(): number {
   const { total_heap_size, external_memory } = getHeapStatistics()

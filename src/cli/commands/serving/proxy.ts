@@ -1,7 +1,7 @@
 /** `t8s proxy`: makes Services work on this machine, a node of any cluster. */
 import { Command } from 'commander'
 import { standardLog } from '../../../lib/log/log.ts'
-import { releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
+import { releaseMemory, releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
 import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import { stopSignal } from '../../running/stop-signal.ts'
@@ -40,6 +40,8 @@ async function runProxy(args: readonly string[]): Promise<void> {
     surviveErrors(log)
     tuneAfterStart()
     releaseMemoryWhenIdle()
+    // Lists of all Services were as large as the heap that remains.
+    void proxy.synced.then(releaseMemory)
     await Promise.race([stopping.requested, proxy.failed])
   } finally {
     await proxy.stop()

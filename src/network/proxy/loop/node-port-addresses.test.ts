@@ -36,4 +36,5 @@ test('ranges select addresses, loopback only if a range has it', () => {
 test('primary selects the address of the Node', () => {
   assert.deepEqual(read(['primary']), { isAll: false, addresses: ['192.0.2.7'] })
   assert.deepEqual(read(['primary'], 6), { isAll: false, addresses: ['2001:db8::7'] })
+  assert.deepEqual(nodePortAddresses(['primary'], 6, '::1', interfaces)(), { isAll: false, addresses: [] })
 })

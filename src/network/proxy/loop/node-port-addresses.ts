@@ -8,7 +8,7 @@ export type Interfaces = () => NodeJS.Dict<NetworkInterfaceInfo[]>
 
 /**
  * Returns a function that reads the addresses of now. No range of the family, or one of all addresses, selects all;
- * `primary` selects `nodeAddress`.
+ * `primary` selects `nodeAddress`, unless it is loopback: the Node has no address of the family.
  */
 export function nodePortAddresses(
   ranges: readonly string[],
@@ -17,8 +17,8 @@ export function nodePortAddresses(
   interfaces: Interfaces,
 ): () => NodePortAddresses {
   const ofFamily = ranges.flatMap((range) => {
-    const text = range === 'primary' ? `${nodeAddress}/${family === 4 ? 32 : 128}` : range
-    const cidr = parseCidr(text)
+    if (range === 'primary' && isLoopback(nodeAddress)) return []
+    const cidr = parseCidr(range === 'primary' ? `${nodeAddress}/${family === 4 ? 32 : 128}` : range)
     return cidr?.family === family ? [cidr] : []
   })
   const onlyPrimary = ranges.length === 1 && ranges[0] === 'primary'
@@ -33,6 +33,8 @@ export function nodePortAddresses(
       .map(({ address }) => address),
   })
 }
+
+const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
 
 function machineAddresses(family: IpFamily, interfaces: Interfaces): NetworkInterfaceInfo[] {
   const all = Object.values(interfaces()).flatMap((list) => list ?? [])

@@ -49,6 +49,8 @@ export interface ServiceProxyOptions {
 
 /** Time in ms for the Node to appear with its addresses. */
 const nodeWaitMs = 30_000
+/** Time in ms for the list of ServiceCIDRs. */
+const serviceCidrWaitMs = 2_000
 const families: readonly IpFamily[] = [4, 6]
 const noProxyName = '!service.kubernetes.io/service-proxy-name'
 const selections = {
@@ -89,6 +91,7 @@ export class ServiceProxy {
       this.#informers.synced(services, selections.services),
       this.#informers.synced(endpointSlices, selections.slices),
       this.#informers.synced(nodes, ownNode),
+      this.#serviceCidrsAppear(),
     ])
     if (this.#isStopped) return
     const informer = this.#informers.of(nodes, ownNode)
@@ -166,7 +169,14 @@ export class ServiceProxy {
     for (const family of this.#families) family.start()
   }
 
-  /** Not waited for: servers before 1.33 have no such objects. */
+  /** Resolves with the list, or after a while: servers before 1.33 have no such objects. */
+  async #serviceCidrsAppear(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#options.schedule(late.resolve, serviceCidrWaitMs)
+    await Promise.race([this.#informers.synced(serviceCIDRs), late.promise])
+    cancel()
+  }
+
   #serviceCidrs(family: IpFamily): readonly string[] {
     const all = [...this.#informers.of(serviceCIDRs).all()].flatMap(({ spec }) => spec?.cidrs ?? [])
     return all.filter((cidr) => parseCidr(cidr)?.family === family).sort()
