@@ -17,6 +17,7 @@ import { benchCustom } from './custom-resources/custom-resources.ts'
 import { benchRules } from './custom-resources/validation-rules.ts'
 import { benchApply } from './in-process/apply.ts'
 import { benchAuthorization } from './in-process/authorization.ts'
+import { benchIngress } from './in-process/ingress.ts'
 import { benchPatterns } from './in-process/patterns.ts'
 import { benchScheduler } from './in-process/scheduler.ts'
 import { benchKubelet } from './kubelet/index.ts'
@@ -52,6 +53,7 @@ const help = `npm run bench -- [flags]
 --apply                  only: server-side apply without connection and store
 --authorization          only: RBAC decisions
 --patterns               only: patterns of schemas
+--ingress                only: the ingress proxy compared with its backend
 --controllers            only: all controllers, with many objects and at rest
 --lines LINE,…           with --controllers: ${allLines.join(', ')}
 --scheduler              only: the scheduler, with clusters in memory
@@ -80,6 +82,7 @@ const { values: flags } = parseArgs({
     loads: { type: 'string', default: '40' },
     envtest: { type: 'boolean', default: false },
     overload: { type: 'boolean', default: false },
+    ingress: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '60' },
     apply: { type: 'boolean', default: false },
     authorization: { type: 'boolean', default: false },
@@ -103,6 +106,7 @@ else if (flags.envtest) await benchEnvtest()
 else if (flags.apply) benchApply()
 else if (flags.authorization) await benchAuthorization()
 else if (flags.patterns) benchPatterns()
+else if (flags.ingress) await benchIngress()
 else if (flags.kubelet) await benchKubelet()
 else if (flags.runtime) await benchRuntime()
 else if (flags.services) await benchServices()

@@ -5,6 +5,9 @@ import type { Duplex } from 'node:stream'
 import type { EndpointAddress } from '../picture/backends.ts'
 import { type BackendRequest, type BackendResponse, NotConnected } from './backend-response.ts'
 
+/** Methods that may be repeated (RFC 9110, 9.2.2). */
+const idempotent: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
 /** Idle connections per endpoint. */
 const maxIdle = 64
 
@@ -32,8 +35,10 @@ class EndpointAgent extends Agent {
   }
 
   retire({ address, port }: EndpointAddress): void {
-    this.#retired.add(`${address} ${port}`)
-    for (const socket of this.freeSockets[this.getName({ host: address, port })] ?? []) socket.destroy()
+    const name = this.getName({ host: address, port })
+    // Without requests in progress there is nothing to remember.
+    if (this.sockets[name]?.length) this.#retired.add(`${address} ${port}`)
+    for (const socket of this.freeSockets[name] ?? []) socket.destroy()
   }
 }
 
@@ -58,8 +63,8 @@ export class Http1Connections {
       try {
         return await sent.response
       } catch (error) {
-        // The endpoint has closed an idle connection in the same moment: no request was processed (RFC 9112, 9.3.1).
-        if (!sent.request.reusedSocket || request.body || request.signal.aborted) throw error
+        // The endpoint has closed an idle connection in the same moment (RFC 9112, 9.3.1).
+        if (!sent.request.reusedSocket || !isRepeatable(request)) throw error
       }
     }
   }
@@ -109,6 +114,9 @@ export class Http1Connections {
     return { request: sent, response: promise }
   }
 }
+
+const isRepeatable = ({ method, body, signal }: BackendRequest): boolean =>
+  body === undefined && !signal.aborted && idempotent.has(method)
 
 const responseOf = (message: IncomingMessage): BackendResponse => ({
   status: message.statusCode ?? 0,
