@@ -15,6 +15,7 @@ import {
 } from '../../test/network/services/lab.ts'
 import { median } from '../report.ts'
 import { connectionsPerSecond } from './connections.ts'
+import { measureIptables } from './iptables.ts'
 import { clusterIPOf, ManyServices } from './many-services.ts'
 
 const [services, endpoints, changes, rounds, seconds] = [10_000, 2, 20, 15, 0.2]
@@ -127,3 +128,4 @@ for (const mode of modes) {
   await measureMemory(mode)
   await measureLoads(mode)
 }
+await measureIptables(services)

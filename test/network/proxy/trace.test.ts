@@ -48,7 +48,8 @@ class TracedNode {
     await this.lab.addPod('one', first)
     await this.lab.addPod('two', second)
     const client = this.#client
-    await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } })
+    const status = { addresses: [{ type: 'InternalIP', address: nodeAddress }] }
+    await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName }, status })
     const spec = { type: 'NodePort', clusterIP, ports }
     const metadata = { namespace: 'default', name: 'nginx' }
     await client.create(services, { apiVersion: 'v1', kind: 'Service', metadata, spec })
@@ -116,6 +117,7 @@ function testMode(traced: TracedNode, name: string, mode: ProxyMode): void {
     const { code, output } = await traced.trace('--node-port')
     assert.equal(code, 0, output)
     assert.match(output, half)
+    assert(output.includes(`to the node port ${nodeAddress}, tcp port ${nodePort}`), output)
     if (name !== 'nftables') assert.match(output, /The node port leads to KUBE-EXT-P4Q3KNUAWJVP4ILH/)
     assert.match(traced.lab.connect('outside', nodeAddress, nodePort).join(), oneOfTwo)
   })

@@ -1,5 +1,6 @@
 /** `t8s trace service`: follows a connection to a Service through the rules of this machine. */
 
+import { isIP } from 'node:net'
 import { endpointSlices, nodes, pods, type Service, services } from '../../../client/kinds.ts'
 import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { ExplainedError } from '../../../lib/explained-error.ts'
@@ -7,6 +8,7 @@ import type { RunProgram } from '../modes/mode-options.ts'
 import type { Endpoint } from '../picture/endpoint.ts'
 import { PictureOfServices, type ProxiedPort } from '../picture/service-picture.ts'
 import type { IpFamily } from '../picture/service-port.ts'
+import type { NodeTopology } from '../picture/used-endpoints.ts'
 import type { Packet } from './conditions.ts'
 import { type Explanation, explainTrace } from './explain.ts'
 import { readMachine } from './machine.ts'
@@ -35,16 +37,18 @@ export interface TraceEnvironment {
 
 /** @throws an ExplainedError for a Service, port or pod that does not exist, and if rules cannot be read */
 export async function traceService(query: ServiceQuery, environment: TraceEnvironment): Promise<Explanation> {
-  const { client, run, addresses } = environment
+  const { client, run } = environment
   const service = await client.find(services, query.namespace, query.service)
   if (!service)
     throw new ExplainedError(
       `there is no Service ${query.namespace}/${query.service}: list them with kubectl get services -A`,
     )
   const family: IpFamily = service.spec?.clusterIP?.includes(':') ? 6 : 4
-  const machine = await readMachine(run, addresses, family)
+  const machine = await readMachine(run, environment.addresses, family)
+  const ownNode = await readOwnNode(environment, machine)
+  const { addresses } = ownNode
   const [ports, rulesets] = await Promise.all([
-    proxiedPorts(service, family, machine, environment),
+    proxiedPorts(service, family, ownNode, client),
     readRulesets(run, family),
   ])
   const port = selectPort(ports, query, service)
@@ -54,7 +58,7 @@ export async function traceService(query: ServiceQuery, environment: TraceEnviro
     machine,
     addresses,
   })
-  const packet = packetTo(port, query.isNodePort, origin, environment.addresses, family)
+  const packet = packetTo(port, query.isNodePort, origin, addresses, family)
   const trace = tracePacket(rulesets, packet, origin.isNode, machine)
   const podNames = await namesOfPods(client, query.namespace)
   const { lines, isReachable } = explainTrace(trace, {
@@ -70,24 +74,33 @@ const headline = (port: ProxiedPort, packet: Packet, isNodePort: boolean, origin
   `from ${origin.text} (${packet.source}) to ${isNodePort ? 'the node port' : 'the cluster IP'} ` +
   `${packet.destination}, ${packet.protocol} port ${packet.port}`
 
+interface OwnNode extends NodeTopology {
+  /** Those of this machine, the node's own in the API server first. */
+  readonly addresses: readonly string[]
+}
+
+/** The node that is this machine; without the right to list nodes, its name is that of the machine. */
+async function readOwnNode({ client, addresses, hostname }: TraceEnvironment, machine: Machine): Promise<OwnNode> {
+  const { items } = await client.list(nodes).catch(() => ({ items: [] }))
+  const own = items.find(({ status }) => status?.addresses?.some(({ address }) => machine.isLocal(address)))
+  const named = (own?.status?.addresses ?? []).map(({ address }) => address).filter(machine.isLocal)
+  return {
+    node: own?.metadata.name ?? hostname,
+    zone: own?.metadata.labels?.['topology.kubernetes.io/zone'] ?? '',
+    addresses: [...new Set([...named.filter((name) => isIP(name) !== 0), ...addresses])],
+  }
+}
+
 async function proxiedPorts(
   service: Service,
   family: IpFamily,
-  machine: Machine,
-  { client, hostname }: TraceEnvironment,
+  topology: NodeTopology,
+  client: RestClient,
 ): Promise<readonly ProxiedPort[]> {
   const { namespace = '', name = '' } = service.metadata
   const labelSelector = `kubernetes.io/service-name=${name}`
-  const [slices, allNodes] = await Promise.all([
-    client.list(endpointSlices, { namespace, labelSelector }),
-    client.list(nodes).then(
-      ({ items }) => items,
-      () => [],
-    ),
-  ])
-  const own = allNodes.find(({ status }) => status?.addresses?.some(({ address }) => machine.isLocal(address)))
-  const zone = own?.metadata.labels?.['topology.kubernetes.io/zone'] ?? ''
-  const picture = new PictureOfServices(family, { node: own?.metadata.name ?? hostname, zone })
+  const slices = await client.list(endpointSlices, { namespace, labelSelector })
+  const picture = new PictureOfServices(family, topology)
   picture.setService(service, undefined)
   for (const slice of slices.items) picture.setSlice(slice, undefined)
   picture.update()
