@@ -15,6 +15,7 @@ import { benchAgainst } from './against.ts'
 import { allLines, benchControllers } from './controllers/index.ts'
 import { benchCustom } from './custom-resources/custom-resources.ts'
 import { benchRules } from './custom-resources/validation-rules.ts'
+import { benchDns } from './dns/index.ts'
 import { benchApply } from './in-process/apply.ts'
 import { benchAuthorization } from './in-process/authorization.ts'
 import { benchIngress } from './in-process/ingress.ts'
@@ -61,6 +62,7 @@ const help = `npm run bench -- [flags]
 --kubelet                only: the kubelet on containerd: starts, exec, logs, resources (needs root)
 --runtime                only: containers, images and a real node of t8s runtime (needs root)
 --services               only: modes of kube-proxy with 10,000 Services (needs root)
+--dns                    only: names of 1,000 Services, asked by UDP
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
 --custom                 only: custom resources compared with ConfigMaps, and hundreds of definitions
@@ -94,6 +96,7 @@ const { values: flags } = parseArgs({
     kubelet: { type: 'boolean', default: false },
     runtime: { type: 'boolean', default: false },
     services: { type: 'boolean', default: false },
+    dns: { type: 'boolean', default: false },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -110,6 +113,7 @@ else if (flags.ingress) await benchIngress()
 else if (flags.kubelet) await benchKubelet()
 else if (flags.runtime) await benchRuntime()
 else if (flags.services) await benchServices()
+else if (flags.dns) await benchDns()
 else if (flags.scheduler) await benchScheduler()
 else await bench()
 
