@@ -1,5 +1,5 @@
 /** Starts kube-proxy on this machine: connects its loop with the API server, a mode, and the kernel. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
@@ -68,6 +68,7 @@ export function startProxy(options: ProxyNodeOptions): RunningProxy {
     now: Date.now,
     log,
   })
+  if (modeOf(options.mode).usesKernel) checkBridges(log)
   const synced = proxy.start()
   return {
     health,
@@ -78,6 +79,20 @@ export function startProxy(options: ProxyNodeOptions): RunningProxy {
       connection.close()
     },
   }
+}
+
+/** Replies between pods on one bridge pass the rules only if the kernel sends them there. */
+function checkBridges(log: (line: string) => void): void {
+  try {
+    if (readFileSync('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').trim() === '1') return
+  } catch {
+    // The kernel has not loaded the module.
+  }
+  log(
+    'Missing br-netfilter module or unset sysctl br-nf-call-iptables, proxy may not work as intended: pods on one ' +
+      'bridge reach each other by Services after `modprobe br_netfilter` and ' +
+      '`sysctl -w net.bridge.bridge-nf-call-iptables=1`',
+  )
 }
 
 const hostAddresses = (): string[] =>
