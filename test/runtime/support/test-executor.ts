@@ -9,9 +9,12 @@ import { ShellExecutor } from '../../../src/runtime/executors/shell/shell-execut
 
 export const executorVariable = 'T8S_TEST_EXECUTOR'
 
+/** The name of the executor of this test. */
+export const executorName = (): string => process.env[executorVariable] ?? 'crun'
+
 /** `state` is a folder for its state, which survives the runtime. */
 export async function testExecutor(state: string): Promise<Executor> {
-  const program = process.env[executorVariable] ?? 'crun'
+  const program = executorName()
   if (program === 'shell') return new ShellExecutor(join(state, 'shell'))
   return OciExecutor.create({ program, root: join(state, program) })
 }
