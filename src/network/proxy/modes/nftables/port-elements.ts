@@ -7,9 +7,9 @@ import { protocolName } from './names.ts'
 import { hasExternalEndpoints, internalChain, type PortChains, usesExternalChain, usesFirewall } from './port-chains.ts'
 import { chainNames, type TableSets } from './table-layout.ts'
 
-export interface SetElement {
+/** An element, and the set that it is for. One object for both: clusters have tens of thousands. */
+export interface SetElement extends Element {
   readonly set: TableSet
-  readonly element: Element
 }
 
 /** `nft` refuses longer comments, with their final zero. */
@@ -21,7 +21,7 @@ export function portElements(port: ProxiedPort, names: PortChains, sets: TableSe
   const keyOf = (address: string): string => `${address} . ${protocol} . ${port.port}`
   const found: SetElement[] = []
   const add = (set: TableSet, key: string, verdict?: Verdict, text?: string): void => {
-    found.push({ set, element: { key, ...(verdict && { verdict }), ...(text !== undefined && { comment: text }) } })
+    found.push({ set, key, ...(verdict && { verdict }), ...(text !== undefined && { comment: text }) })
   }
   // No endpoint on any node: clients learn it immediately. None for the policy Local: other nodes may have some.
   const refusal = port.endpoints.hasAny ? drop : goTo(chainNames.reject)

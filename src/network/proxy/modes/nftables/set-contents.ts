@@ -11,25 +11,28 @@ import type { SetElement } from './port-elements.ts'
 
 interface Wish {
   readonly service: string
-  readonly element: Element
+  readonly element: SetElement
 }
 
-/** The Services that want an element, in the order of their wishes: the first is in effect. */
-type Wishes = readonly Wish[]
+/** The Services that want an element, in the order of their wishes: the first is in effect. Mostly there is one. */
+type Wishes = Wish | readonly Wish[]
+
+const listOf = (wishes: Wishes | undefined): readonly Wish[] =>
+  wishes === undefined ? [] : 'service' in wishes ? [wishes] : wishes
 
 export class SetContents {
   readonly #sets = new Map<string, Map<string, Wishes>>()
 
   /** Replaces what a Service wants; returns the changes of the sets. */
   replace(service: string, old: readonly SetElement[], wanted: readonly SetElement[]): ElementChanges {
-    const before = new Map<string, { readonly set: TableSet; readonly value: Element | undefined }>()
-    const note = ({ set, element }: SetElement): void => {
-      const id = `${set.name} ${element.key}`
-      if (!before.has(id)) before.set(id, { set, value: this.#effective(set, element.key) })
+    const before = new Map<string, { readonly item: SetElement; readonly value: SetElement | undefined }>()
+    const note = (item: SetElement): void => {
+      const id = `${item.set.name} ${item.key}`
+      if (!before.has(id)) before.set(id, { item, value: this.#effective(item) })
     }
-    const isWanted = new Set(wanted.map(({ set, element }) => `${set.name} ${elementId(element)}`))
+    const isWanted = new Set(old.length === 0 ? [] : wanted.map(wishId))
     for (const item of old) {
-      if (isWanted.has(`${item.set.name} ${elementId(item.element)}`)) continue
+      if (isWanted.has(wishId(item))) continue
       note(item)
       this.#remove(service, item)
     }
@@ -38,38 +41,42 @@ export class SetContents {
       this.#add(service, item)
     }
     const changes = new ElementChanges()
-    for (const [id, { set, value }] of before) {
-      const key = id.slice(set.name.length + 1)
-      const now = this.#effective(set, key)
+    for (const { item, value } of before.values()) {
+      const now = this.#effective(item)
       if (value && now && elementId(value) === elementId(now)) continue
-      if (value) changes.delete(set, key)
-      if (now) changes.add(set, now)
+      if (value) changes.delete(item.set, item.key)
+      if (now) changes.add(item.set, now)
     }
     return changes
   }
 
-  #effective(set: TableSet, key: string): Element | undefined {
-    return this.#sets.get(set.name)?.get(key)?.[0]?.element
+  #effective({ set, key }: SetElement): SetElement | undefined {
+    return listOf(this.#sets.get(set.name)?.get(key))[0]?.element
   }
 
-  #add(service: string, { set, element }: SetElement): void {
-    const elements = this.#sets.get(set.name) ?? new Map<string, Wishes>()
-    this.#sets.set(set.name, elements)
-    const wishes = elements.get(element.key)
+  #add(service: string, element: SetElement): void {
+    const elements = this.#sets.get(element.set.name) ?? new Map<string, Wishes>()
+    this.#sets.set(element.set.name, elements)
+    const known = elements.get(element.key)
+    if (!known) elements.set(element.key, { service, element })
     // Ports of one Service have elements in common.
-    const isKnown = wishes?.some((wish) => wish.service === service && elementId(wish.element) === elementId(element))
-    if (!isKnown) elements.set(element.key, [...(wishes ?? []), { service, element }])
+    else if (!listOf(known).some((wish) => isSame(wish, service, element)))
+      elements.set(element.key, [...listOf(known), { service, element }])
   }
 
-  #remove(service: string, { set, element }: SetElement): void {
-    const elements = this.#sets.get(set.name)
-    const left = elements
-      ?.get(element.key)
-      ?.filter((wish) => wish.service !== service || elementId(wish.element) !== elementId(element))
-    if (left && left.length > 0) elements?.set(element.key, left)
+  #remove(service: string, element: SetElement): void {
+    const elements = this.#sets.get(element.set.name)
+    const left = listOf(elements?.get(element.key)).filter((wish) => !isSame(wish, service, element))
+    const [first] = left
+    if (first) elements?.set(element.key, left.length === 1 ? first : left)
     else elements?.delete(element.key)
   }
 }
+
+const isSame = (wish: Wish, service: string, element: SetElement): boolean =>
+  wish.service === service && elementId(wish.element) === elementId(element)
+
+const wishId = (item: SetElement): string => `${item.set.name} ${elementId(item)}`
 
 /** Elements that are equal in all that the kernel knows. */
 const elementId = ({ key, verdict, comment = '' }: Element): string =>
