@@ -9,7 +9,8 @@ export type CreateMode = (options: ModeOptions) => ProxyMode
 
 export const bothPods = [{ pod: podNumbers.first }, { pod: podNumbers.second }] as const
 
-const modeOptions = (family: 4 | 6): ModeOptions => ({
+/** The options of the mode on the node of the lab. */
+export const modeOptions = (family: 4 | 6): ModeOptions => ({
   family,
   node: 'node-1',
   nodePortAddresses: () => ({ isAll: false, addresses: [nodeAddresses[family]] }),

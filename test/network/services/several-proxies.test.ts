@@ -1,4 +1,4 @@
-/** A change of kube-proxy's mode while clients use Services. Needs root. */
+/** Several kube-proxies in one network namespace, one after another or together. Needs root. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,8 +8,9 @@ import { createIptablesMode } from '../../../src/network/proxy/modes/iptables/ip
 import { createNftablesMode } from '../../../src/network/proxy/modes/nftables/nftables-mode.ts'
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { createLab, podNumbers } from './lab.ts'
-import { bothPods, type CreateMode, ServedNode } from './served-node.ts'
+import { createLab, type Lab, podNumbers } from './lab.ts'
+import { TestPicture } from './picture.ts'
+import { bothPods, type CreateMode, modeOptions, ServedNode } from './served-node.ts'
 
 const iptables: CreateMode = (options) => createIptablesMode({ ...options, runProgram: runRulesProgram })
 const count = 100
@@ -62,4 +63,31 @@ await inNamespaces(import.meta.filename, async () => {
     assert.deepEqual(await node.names(node.client, address, 80, 1).then(([name]) => name?.slice(0, 4)), 'pod-')
     await node.cleanUp()
   })
+  testTwoClusters(lab)
 })
+
+function testTwoClusters(lab: Lab): void {
+  test('two clusters on one machine serve their own pods', async () => {
+    const address = '10.96.0.10'
+    const bridgePrefix = 'cni'
+    const modes = (
+      [
+        ['other', 'cni-other', podNumbers.first],
+        ['own', 'cni0', podNumbers.second],
+      ] as const
+    ).map(([instance, ownBridge, pod]) => {
+      const mode = createNftablesMode({ ...modeOptions(4), instance, servedInterfaces: { ownBridge, bridgePrefix } })
+      const services = new TestPicture(4)
+      services.set({ name: 'web', spec: { clusterIP: address }, endpoints: [{ pod }] })
+      return { mode, picture: services.picture }
+    })
+    for (const { mode, picture } of modes) await mode.sync(picture, 'all')
+    assert.match(await lab.pods.get(podNumbers.client)!.tcp(address, 80), /^pod-4/)
+    for (const peer of [lab.node, lab.client]) assert.match(await peer.tcp(address, 80), /^pod-/)
+    await modes[1]!.mode.cleanUp()
+    // The bridge of this cluster is not of the other one.
+    assert.doesNotMatch(await lab.pods.get(podNumbers.client)!.tcp(address, 80), /^pod-/)
+    assert.match(await lab.client.tcp(address, 80), /^pod-3/)
+    await modes[0]!.mode.cleanUp()
+  })
+}
