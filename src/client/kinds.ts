@@ -28,6 +28,7 @@ import type {
   V1Lease,
   V1LimitRange,
   V1Namespace,
+  V1NetworkPolicy,
   V1Node,
   V1PersistentVolume,
   V1PersistentVolumeClaim,
@@ -92,6 +93,7 @@ export type CertificateSigningRequest = Model<V1CertificateSigningRequest>
 export type Lease = Model<V1Lease>
 export type EndpointSlice = Model<V1EndpointSlice>
 export type Ingress = Model<V1Ingress>
+export type NetworkPolicy = Model<V1NetworkPolicy>
 export type IngressClass = Model<V1IngressClass>
 export type IPAddress = Model<V1IPAddress>
 export type ServiceCIDR = Model<V1ServiceCIDR>
@@ -185,6 +187,7 @@ export const certificateSigningRequests = resource<CertificateSigningRequest>(
 )
 export const leases = resource<Lease>('coordination.k8s.io/v1', 'Lease', 'leases')
 export const endpointSlices = resource<EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices')
+export const networkPolicies = resource<NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies')
 export const ingresses = resource<Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses')
 export const ingressClasses = resource<IngressClass>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses', false)
 export const ipAddresses = resource<IPAddress>('networking.k8s.io/v1', 'IPAddress', 'ipaddresses', false)

@@ -107,6 +107,17 @@ const fromPod = (cluster: Running, address: string, port: string): string =>
     .split('\n')
     .at(-1) ?? ''
 
+/** True if a process of a pod cannot connect. */
+const failsFromPod = (cluster: Running, address: string): boolean =>
+  kubectl(cluster.kubeconfig, 'exec', 'client', '--', 'nc', '-w', '1', address, '80').code !== 0
+
+const denyAll = JSON.stringify({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name: 'deny' },
+  spec: { podSelector: { matchLabels: { app: 'web' } }, policyTypes: ['Ingress'] },
+})
+
 async function answersByBoth(title: string, request: () => string): Promise<void> {
   const seen = new Set<string>()
   await waitFor(title, () => {
@@ -118,6 +129,17 @@ async function answersByBoth(title: string, request: () => string): Promise<void
     return seen.size === 2
   })
   for (const name of seen) assert.match(name, /^web-/)
+}
+
+/** A policy cuts pods off from the Service, but not the node, and not for longer than it exists. */
+async function testPolicy(cluster: Running, folder: string, clusterIP: string): Promise<void> {
+  const policies = join(folder, 'policies.json')
+  writeFileSync(policies, denyAll)
+  run(cluster, 'apply', '-f', policies)
+  await waitFor('the policy is in effect', () => failsFromPod(cluster, clusterIP))
+  assert.match(fromHost(clusterIP, '80'), /^web-/, 'the node reaches all pods')
+  run(cluster, 'delete', '-f', policies)
+  await answersByBoth('the cluster IP without the policy', () => fromPod(cluster, clusterIP, '80'))
 }
 
 await inNamespaces(import.meta.filename, () => {
@@ -167,12 +189,14 @@ await inNamespaces(import.meta.filename, () => {
     const asked = execFileSync('dig', [`@${dns}`, '+short', '+tcp', '-x', clusterIP], { encoding: 'utf8' })
     assert.equal(asked.trim(), 'web.default.svc.cluster.local.')
 
+    await testPolicy(cluster, folder, clusterIP)
+
     run(cluster, 'patch', 'service', 'web', '-p', '{"spec":{"type":"ClusterIP"}}')
     await waitFor('the address is given back', () => serviceField(cluster, '.metadata.finalizers') === '')
     run(cluster, 'delete', 'deployment/web', 'pod/client', 'service/web', '--timeout=50s')
     await waitFor('no pod is left', () => run(cluster, 'get', 'pods', '-o', 'name') === '')
     await stop(cluster)
     const rules = execFileSync('sh', ['-c', 'iptables-save; nft list ruleset'], { encoding: 'utf8' })
-    assert.doesNotMatch(rules, /KUBE-SERVICES|t8s_proxy/)
+    assert.doesNotMatch(rules, /KUBE-SERVICES|t8s_proxy|t8s_policy/)
   })
 })

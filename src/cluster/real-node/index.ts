@@ -7,6 +7,7 @@ import type { ServerEndpoint } from '../controllers/messages.ts'
 import { dnsUser } from '../dns/cluster-dns.ts'
 import { type NodeDns, nodeDns } from '../dns/node-dns.ts'
 import type { ClusterPki } from '../pki/pki.ts'
+import { grantPolicies, policyUser } from '../policy/cluster-policy.ts'
 import { gatewayOf } from './api-gateway.ts'
 import { reasonIn, simulatedLine } from './decision.ts'
 import { instanceOf } from './embedded-runtime.ts'
@@ -94,7 +95,10 @@ export function clusterRealNode({
         const { prepareNodes } = await import('./prepare-nodes.ts')
         await prepareNodes(node.name, { isReplaceable, administrator, log })
         const { configuration } = node
-        const dns = await nodeDns({ configuration, gateway: apiAddress, serviceRanges, administrator, log })
+        const [dns] = await Promise.all([
+          nodeDns({ configuration, gateway: apiAddress, serviceRanges, administrator, log }),
+          grantPolicies(administrator),
+        ])
         await runner.start(await taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }))
         return true
       } catch (error) {
@@ -132,11 +136,12 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
   const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
   const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
   const now = new Date()
-  const [client, serving, proxyClient, dnsClient] = await Promise.all([
+  const [client, serving, proxyClient, dnsClient, policyClient] = await Promise.all([
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
     issueCertificate(authority, { commonName: 'system:kube-proxy', usage: 'client' }, now),
     issueCertificate(authority, { commonName: dnsUser, usage: 'client' }, now),
+    issueCertificate(authority, { commonName: policyUser, usage: 'client' }, now),
   ])
   const bridge = runtime && runtime.docker === undefined ? runtime.bridge : undefined
   const { hostname: host, port } = new URL(url)
@@ -156,6 +161,7 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
       bridge && apiAddress
         ? { range: podCidrs[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') }
         : undefined,
+    policy: bridge === undefined ? undefined : { client: policyClient, instance: instanceOf(folder) },
     dns: gateway === undefined ? undefined : { client: dnsClient, gateway, domain: configuration.clusterDomain },
     podCidrs,
     root: join(folder, 'kubelet'),

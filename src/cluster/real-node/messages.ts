@@ -2,6 +2,7 @@
 import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
 import type { EmbeddedDns } from '../dns/embedded-dns.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
+import type { EmbeddedPolicy } from '../policy/embedded-policy.ts'
 import type { ComponentReport } from '../threads/component-thread.ts'
 import type { ApiGatewayOptions } from './api-gateway.ts'
 import type { EmbeddedProxy } from './embedded-proxy.ts'
@@ -23,6 +24,8 @@ export interface RealNodeTask {
   readonly proxy: EmbeddedProxy
   /** Undefined if pods reach the API server without it. */
   readonly apiGateway: ApiGatewayOptions | undefined
+  /** Undefined if another runtime connects the pods. */
+  readonly policy: EmbeddedPolicy | undefined
   /** Undefined without DNS, or with one that pods run. */
   readonly dns: EmbeddedDns | undefined
   /** The ranges of pods of a new node; none if the cluster's controllers choose them. */

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { runKubelet } from '../../kubelet/kubelet.ts'
 import type { KubeletOptions } from '../../kubelet/options.ts'
 import { Lifetime } from '../../lib/lifetime/lifetime.ts'
+import type { NewPod, PolicyAgent } from '../../network/policy/policy-agent.ts'
 import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
 import { nodeTypeLabel, realNode } from '../../node/status/node-type.ts'
 import type { RunningRuntime } from '../../runtime/runtime.ts'
@@ -32,8 +33,18 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
     if (cgroupRoot === task.runtime?.cgroup) createCgroup(cgroupRoot, lifetime)
     const services = servicesOf(task, log)
     lifetime.onEnd(() => services.endLast())
-    const runtime = task.runtime && (await startRuntime(task.runtime, log))
-    if (runtime) lifetime.onEnd(async () => services.keepFor(await stopRuntime(runtime, log)))
+    const policies = await policiesOf(task, log)
+    let runsOn = 0
+    lifetime.onEnd(async () => {
+      await policies?.stop()
+      if (runsOn === 0) policies?.removeRules()
+    })
+    const runtime = task.runtime && (await startRuntime(task.runtime, (pod) => policies?.admit(pod), log))
+    if (runtime)
+      lifetime.onEnd(async () => {
+        runsOn = await stopRuntime(runtime, log)
+        services.keepFor(runsOn)
+      })
     const kubelet = await runKubelet(kubeletOptions(task, log))
     lifetime.onEnd(() => kubelet.stop())
     lifetime.onEnd(() => services.stop())
@@ -48,7 +59,19 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
   }
 }
 
-async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<RunningRuntime> {
+/** Undefined if another runtime connects the pods. */
+async function policiesOf({ policy, name, server, dns }: RealNodeTask, log: Log): Promise<PolicyAgent | undefined> {
+  if (!policy) return undefined
+  const { embeddedPolicies } = await import('../policy/embedded-policy.ts')
+  const { url, ca } = server
+  return embeddedPolicies({ policy, node: name, server: { url, ca }, dns: dns?.gateway, log })
+}
+
+async function startRuntime(
+  runtime: EmbeddedRuntime,
+  admit: (pod: NewPod) => Promise<void> | undefined,
+  log: Log,
+): Promise<RunningRuntime> {
   const { endpoint, root, state, imageRoot, imageSources, registries, docker, name, bridge } = runtime
   if (docker !== undefined) {
     const { startDockerRuntime } = await import('../../runtime/docker/docker-runtime.ts')
@@ -62,7 +85,7 @@ async function startRuntime(runtime: EmbeddedRuntime, log: Log): Promise<Running
     imageFolder: imageRoot,
     imageSources,
     registries,
-    network: { ...pluginFolders, bridge },
+    network: { ...pluginFolders, bridge, admit: async (pod) => admit(pod) },
     streamPort: 0,
     log,
   })

@@ -23,6 +23,13 @@ export interface PodConnectionsOptions {
   readonly bridge?: string | undefined
   /** Ranges of the addresses of pods on the bridge. Default: those that the kubelet sends. */
   readonly podCidr?: string | undefined
+  /** Resolves when a connected pod may send and receive packets: network policies hold. Default: immediately. */
+  readonly admit?: ((pod: AdmittedPod) => Promise<void>) | undefined
+}
+
+/** A pod with its addresses. */
+export interface AdmittedPod extends Pick<ConnectedPod, 'namespace' | 'name' | 'uid'> {
+  readonly addresses: readonly string[]
 }
 
 interface Folders {
@@ -38,10 +45,11 @@ export class PodConnections {
   readonly #bridge: BridgeConnector
   /** The ports of the machine; undefined if this process has the machine's network. */
   readonly #ports: PodPorts | undefined
+  readonly #admit: PodConnectionsOptions['admit']
   readonly #log: Log
 
   constructor(
-    { mode = 'auto', configFolder, pluginFolders, bridge = 't8s0', podCidr }: PodConnectionsOptions,
+    { mode = 'auto', configFolder, pluginFolders, bridge = 't8s0', podCidr, admit }: PodConnectionsOptions,
     { root, state, log }: Folders,
   ) {
     this.#mode = mode
@@ -49,6 +57,7 @@ export class PodConnections {
     this.#bridge = new BridgeConnector({ thread: this.#thread, bridge, podCidr, root, state })
     const folder = socketFolder()
     this.#ports = folder === undefined ? undefined : new PodPorts(folder)
+    this.#admit = admit
     this.#log = log
   }
 
@@ -74,6 +83,8 @@ export class PodConnections {
     if (connector === 'cni') await this.#thread.run({ kind: 'loopback', namespaceFile: pod.namespaceFile })
     const result = await this.#named(connector).connect(pod)
     try {
+      const { namespace, name, uid } = pod
+      await this.#admit?.({ namespace, name, uid, addresses: addressesOf(result) })
       await this.#ports?.open(pod.id, addressesOf(result)[0] ?? '', pod.portMappings)
       return result
     } catch (error) {

@@ -96,6 +96,12 @@ const hasBit = (bit: number): readonly Buffer[] => [
   compare('!=', Buffer.alloc(4)),
 ]
 
+/** True for packets of connections that had an answer, and for errors about them. */
+export const isKnownConnection: Expression = {
+  text: 'ct state established,related',
+  encode: () => [loadConnection(0), ...hasBit(6)],
+}
+
 /** True for the first packet of a connection. */
 export const isNewConnection: Expression = {
   text: 'ct state new',

@@ -1,0 +1,114 @@
+/** The objects that network policies are made of: policies, pods with their addresses, and labels of namespaces. */
+
+import { keyOf } from '../../../client/informers/informer.ts'
+import type { Namespace, NetworkPolicy, Pod } from '../../../client/kinds.ts'
+import type { Labels } from '../../../machinery/selectors/label-selector.ts'
+
+export interface NamedPort {
+  readonly name: string
+  /** `TCP`, `UDP` or `SCTP`. */
+  readonly protocol: string
+  readonly port: number
+}
+
+/** A pod with a network of its own. */
+export interface PolicyPod {
+  readonly namespace: string
+  readonly name: string
+  readonly labels: Labels
+  /** Of both families; empty until the pod is connected. */
+  readonly addresses: readonly string[]
+  readonly ports: readonly NamedPort[]
+  /** The node that it runs on. */
+  readonly node: string
+}
+
+export class PolicyObjects {
+  readonly #policies = new Map<string, NetworkPolicy>()
+  readonly #pods = new Map<string, PolicyPod>()
+  readonly #namespaces = new Map<string, Labels>()
+  /** Addresses that the node gave to pods, until their status has them, by UID. */
+  readonly #connected = new Map<string, readonly string[]>()
+  /** UIDs of the pods that the node gave addresses to, by address: others had them before. */
+  readonly #owners = new Map<string, string>()
+
+  get policies(): Iterable<NetworkPolicy> {
+    return this.#policies.values()
+  }
+
+  get pods(): Iterable<PolicyPod> {
+    return this.#pods.values()
+  }
+
+  /** The labels of a namespace; undefined if it does not exist. */
+  labelsOf(namespace: string): Labels | undefined {
+    return this.#namespaces.get(namespace)
+  }
+
+  /** Handles a change: `policy` is undefined after a deletion, `old` for a new one. */
+  setPolicy(policy: NetworkPolicy | undefined, old: NetworkPolicy | undefined): void {
+    const key = keyOf((policy ?? old)!)
+    if (policy) this.#policies.set(key, policy)
+    else this.#policies.delete(key)
+  }
+
+  /** As `setPolicy`. Pods in the network of the node, and those that have ended, have no address of their own. */
+  setPod(pod: Pod | undefined, old: Pod | undefined): void {
+    const known = (pod ?? old)!
+    const uid = known.metadata.uid ?? ''
+    const phase = pod?.status?.phase
+    const hasNetwork = pod && !pod.spec?.hostNetwork && phase !== 'Succeeded' && phase !== 'Failed'
+    if (hasNetwork) {
+      const reported = reportedAddresses(pod)
+      const connected = this.#connected.get(uid)
+      // Until then, the status may have addresses of an earlier sandbox.
+      if (connected?.every((address) => reported.includes(address))) this.#connected.delete(uid)
+      this.#pods.set(keyOf(known), policyPod(pod, connected ?? reported.filter((each) => this.#isOwn(each, uid))))
+    } else {
+      this.#pods.delete(keyOf(known))
+      this.#connected.delete(uid)
+      for (const [address, owner] of this.#owners) if (owner === uid) this.#owners.delete(address)
+    }
+  }
+
+  /** Notes the addresses of a pod that the node has connected. `pod` is its object. */
+  connect(pod: Pod, addresses: readonly string[]): void {
+    const uid = pod.metadata.uid ?? ''
+    this.#connected.set(uid, addresses)
+    for (const address of addresses) this.#owners.set(address, uid)
+    for (const [key, other] of this.#pods) {
+      const left = other.addresses.filter((address) => !addresses.includes(address))
+      if (left.length < other.addresses.length) this.#pods.set(key, { ...other, addresses: left })
+    }
+    this.#pods.set(keyOf(pod), policyPod(pod, addresses))
+  }
+
+  #isOwn(address: string, uid: string): boolean {
+    const owner = this.#owners.get(address)
+    return owner === undefined || owner === uid
+  }
+
+  /** As `setPolicy`. */
+  setNamespace(namespace: Namespace | undefined, old: Namespace | undefined): void {
+    const name = (namespace ?? old)?.metadata.name ?? ''
+    if (namespace) this.#namespaces.set(name, namespace.metadata.labels ?? {})
+    else this.#namespaces.delete(name)
+  }
+}
+
+const reportedAddresses = ({ status }: Pod): string[] =>
+  status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : [])
+
+function policyPod({ metadata, spec }: Pod, addresses: readonly string[]): PolicyPod {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    labels: metadata.labels ?? {},
+    addresses,
+    ports: containers.flatMap(({ ports = [] }) =>
+      ports.flatMap(({ name, protocol = 'TCP', containerPort: port }) => (name ? [{ name, protocol, port }] : [])),
+    ),
+    node: spec?.nodeName ?? '',
+  }
+}

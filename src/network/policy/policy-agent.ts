@@ -1,0 +1,175 @@
+/**
+ * Brings network policies into effect for the pods of a node. A pod that the node connects waits until its rules, and
+ * its address in the rules of others, are in effect: policies hold from its first packet.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
+import { SharedInformers, transformed } from '../../client/informers/shared-informers.ts'
+import { namespaces, networkPolicies, type Pod, pods } from '../../client/kinds.ts'
+import { RestClient } from '../../client/rest/rest-client.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { PolicyTable } from './nftables/policy-table.ts'
+import { tableState } from './nftables/table-state.ts'
+import { PolicyObjects } from './picture/policy-objects.ts'
+import { trimmedNamespace, trimmedPod, trimmedPolicy } from './picture/trimmed-objects.ts'
+
+export interface PolicyAgentOptions {
+  readonly server: ServerAccess
+  readonly node: string
+  /** By IP family. */
+  readonly tables: Readonly<Partial<Record<4 | 6, PolicyTable>>>
+  /** Pods that are no objects of the API: servers of this process that policies can name. */
+  readonly ownPods: readonly Pod[]
+  readonly log: (line: string) => void
+}
+
+/** A pod whose network is connected. */
+export interface NewPod {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly addresses: readonly string[]
+}
+
+/** Changes of this time in ms are one transaction. */
+const collectMs = 20
+const retryMs = 1000
+/** The longest time in ms until the rules of a new pod are in effect. */
+const admitMs = 10_000
+const pollMs = 10
+
+export class PolicyAgent {
+  readonly #options: PolicyAgentOptions
+  readonly #objects = new PolicyObjects()
+  readonly #connection: Connection
+  readonly #informers: SharedInformers
+  readonly #stopping = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #followed: Promise<unknown> | undefined
+
+  constructor(options: PolicyAgentOptions) {
+    const { server, log, ownPods } = options
+    this.#options = options
+    this.#connection = new Connection({ ...server, userAgent: 't8s-network-policy' })
+    this.#informers = new SharedInformers(new RestClient(this.#connection), log, [
+      transformed({ resource: networkPolicies, transform: trimmedPolicy }),
+      transformed({ resource: pods, transform: trimmedPod }),
+      transformed({ resource: namespaces, transform: trimmedNamespace }),
+    ])
+    for (const pod of ownPods) this.#objects.setPod(pod, undefined)
+  }
+
+  /** Follows the policies; pods and namespaces only while there is one. */
+  start(): void {
+    this.#informers.of(networkPolicies).onChange((policy, old) => {
+      this.#objects.setPolicy(policy, old)
+      this.#follow()
+      this.#changed()
+    })
+    // Rules of an earlier process go if there is no policy any more.
+    void this.#informers.synced(networkPolicies).then(() => this.#changed())
+  }
+
+  /** Ends; the rules remain. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    clearTimeout(this.#timer)
+    await this.#informers.stop()
+    this.#connection.close()
+  }
+
+  /** Removes the rules. */
+  removeRules(): void {
+    for (const table of this.#tables) table.remove()
+  }
+
+  /**
+   * Resolves when the policies hold for a pod, and for others that talk to it. Resolves at once without policies.
+   * @throws if the rules cannot be changed, or the pod is not known in time.
+   */
+  async admit(pod: NewPod): Promise<void> {
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(admitMs)])
+    try {
+      await withSignal(this.#informers.synced(networkPolicies), signal)
+      if (this.#informers.of(networkPolicies).size === 0) return
+      this.#follow()
+      await withSignal(this.#followed!, signal)
+      const known = await this.#find(pod, signal)
+      this.#objects.connect(known, pod.addresses)
+      this.#sync()
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return
+      throw new Error(
+        `network policies for the pod ${pod.namespace}/${pod.name} are not in effect: ${messageOf(error)}`,
+      )
+    }
+  }
+
+  get #tables(): PolicyTable[] {
+    return Object.values(this.#options.tables)
+  }
+
+  /** The kubelet's watch may be ahead of this one. */
+  async #find({ namespace, name, uid }: NewPod, signal: AbortSignal): Promise<Pod> {
+    for (;;) {
+      const pod = this.#informers.of(pods).get(namespace, name)
+      if (pod?.metadata.uid === uid) return pod
+      await delay(pollMs, undefined, { signal })
+    }
+  }
+
+  #follow(): void {
+    if (this.#followed || this.#informers.of(networkPolicies).size === 0) return
+    this.#informers.of(pods).onChange((pod, old) => {
+      this.#objects.setPod(pod, old)
+      this.#changed()
+    })
+    this.#informers.of(namespaces).onChange((namespace, old) => {
+      this.#objects.setNamespace(namespace, old)
+      this.#changed()
+    })
+    this.#followed = Promise.all([pods, namespaces].map((resource) => this.#informers.synced(resource)))
+  }
+
+  /** Syncs soon: after the first lists, and with the changes that follow immediately. */
+  #changed(afterMs = collectMs): void {
+    if (this.#stopping.signal.aborted) return
+    this.#timer ??= setTimeout(() => void this.#syncWhenKnown(), afterMs)
+  }
+
+  async #syncWhenKnown(): Promise<void> {
+    await this.#informers.synced(networkPolicies)
+    await this.#followed
+    this.#timer = undefined
+    if (this.#stopping.signal.aborted) return
+    try {
+      this.#sync()
+    } catch (error) {
+      this.#options.log(`network policies are not in effect: ${messageOf(error)}`)
+      this.#changed(retryMs)
+    }
+  }
+
+  #sync(): void {
+    const { tables, node } = this.#options
+    if (this.#informers.of(networkPolicies).size === 0) {
+      this.removeRules()
+      return
+    }
+    for (const family of [4, 6] as const) tables[family]?.apply(tableState(this.#objects, node, family))
+  }
+}
+
+/** Rejects when the signal is aborted first. */
+async function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = (): void => reject(new Error('the API server has not answered in time'))
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    aborted.catch(() => {})
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Pods as network namespaces on a bridge, whose servers answer on TCP ports 80 and 81, with objects in a cluster in
+ * memory. An agent of network policies runs beside them. Needs root, and `inNamespaces`.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { systemCalls } from '../../../src/lib/linux/system-calls.ts'
+import { PodNetwork } from '../../../src/network/cni/pod-network.ts'
+import { addressRange } from '../../../src/network/ipam/address-range.ts'
+import { TableSocket } from '../../../src/network/netlink/nftables/table-socket.ts'
+import { PolicyTable } from '../../../src/network/policy/nftables/policy-table.ts'
+import { PolicyAgent } from '../../../src/network/policy/policy-agent.ts'
+import { apiControllers, type TestCluster, testCluster } from '../../support/test-cluster.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { createNetwork, removeNetwork } from '../network-namespaces.ts'
+
+const node = 'here'
+const server = `
+for port in 80 81; do while :; do echo ok | busybox nc -l -p $port >/dev/null 2>&1; done & done
+wait
+`
+
+export interface LabPod {
+  readonly namespace: string
+  readonly name: string
+  readonly address: string
+  readonly network: string
+}
+
+export class PolicyLab {
+  readonly cluster: TestCluster
+  readonly folder = mkdtempSync(join(tmpdir(), 't8s-policy-'))
+  readonly log: string[] = []
+  readonly pods = new Map<string, LabPod>()
+  readonly #network: PodNetwork
+  #agent: PolicyAgent
+  readonly #servers: ChildProcess[] = []
+
+  private constructor(cluster: TestCluster) {
+    this.cluster = cluster
+    const directory = (name: string): string => join(this.folder, name)
+    this.#network = new PodNetwork({
+      calls: systemCalls(),
+      ...{ name: 'lab', bridge: 'lab0', hairpin: true, masquerade: false },
+      rangeSets: [[addressRange({ subnet: '10.244.0.0/24' })]],
+      addressDirectory: directory('addresses'),
+      recordDirectory: directory('records'),
+    })
+    this.#agent = this.#newAgent()
+    after(() => this.#end())
+  }
+
+  static async start(): Promise<PolicyLab> {
+    const lab = new PolicyLab(await testCluster({ after }, { controllers: apiControllers }))
+    lab.#agent.start()
+    return lab
+  }
+
+  /** Ends the agent, and starts another one after `meanwhile`. */
+  async restartAgent(meanwhile: () => Promise<void>): Promise<void> {
+    await this.#agent.stop()
+    await meanwhile()
+    this.#agent = this.#newAgent()
+    this.#agent.start()
+  }
+
+  async namespace(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.cluster.call('POST', '/api/v1/namespaces', { metadata: { name, labels: { ns: name, ...labels } } })
+  }
+
+  /** Creates a pod, connects it as a node does, and starts its servers. Its status gets the address only afterwards. */
+  async pod(namespace: string, name: string, labels: Readonly<Record<string, string>> = {}): Promise<LabPod> {
+    const { call } = this.cluster
+    const path = `/api/v1/namespaces/${namespace}/pods`
+    const ports = [{ name: 'web', containerPort: 80 }]
+    const spec = { nodeName: node, automountServiceAccountToken: false, containers: [{ name: 'c', image: 'x', ports }] }
+    const metadata = { name, labels: { pod: name, ...labels } }
+    const { metadata: created } = await call('POST', path, { metadata, spec })
+    const network = join(this.folder, `${namespace}-${name}`)
+    createNetwork(network)
+    const id = `${namespace}-${name}`
+    const { ips } = await this.#network.add({ id, namespace: network, interfaceName: 'eth0' })
+    const address = ips[0]!.address.split('/')[0]!
+    const pod = { namespace, name, address, network }
+    this.pods.set(`${namespace}/${name}`, pod)
+    await this.#agent.admit({ namespace, name, uid: created.uid, addresses: [address] })
+    return pod
+  }
+
+  /** Starts the servers of a pod, and reports its address. */
+  async serve({ namespace, name, address, network }: LabPod): Promise<void> {
+    const enter = ['--pdeathsig', 'KILL', 'nsenter', `--net=${network}`]
+    this.#servers.push(spawn('setpriv', [...enter, 'sh', '-c', server], { stdio: 'ignore', detached: true }))
+    const status = { phase: 'Running', podIP: address, podIPs: [{ ip: address }] }
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`
+    await this.cluster.call('PATCH', path, { status }, 'application/merge-patch+json')
+    await waitFor('the servers listen', () =>
+      Promise.all([80, 81].map((port) => connects(network, '127.0.0.1', port))).then((all) => all.every(Boolean)),
+    )
+  }
+
+  async policy(namespace: string, name: string, spec: object): Promise<void> {
+    const path = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`
+    await this.cluster.call('POST', path, { metadata: { name }, spec })
+  }
+
+  async removePolicies(): Promise<void> {
+    for (const namespace of ['x', 'y'])
+      await this.cluster.call('DELETE', `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`)
+  }
+
+  /** True if the pod reaches the other one: `x/a` and `y/b`. */
+  reaches(from: string, to: string, port = 80): Promise<boolean> {
+    return connects(this.pods.get(from)!.network, this.pods.get(to)!.address, port)
+  }
+
+  #newAgent(): PolicyAgent {
+    const { url, client } = this.cluster
+    return new PolicyAgent({
+      server: { ...client, url },
+      node,
+      tables: { 4: new PolicyTable(new TableSocket(systemCalls(), 4, 't8s_policy_lab'), 4) },
+      ownPods: [],
+      log: (line) => void this.log.push(line),
+    })
+  }
+
+  async #end(): Promise<void> {
+    for (const { pid } of this.#servers) if (pid) process.kill(-pid, 'SIGKILL')
+    await this.#agent.stop()
+    for (const { network } of this.pods.values()) removeNetwork(network)
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+const timeoutSeconds = 1
+
+/** Opens a connection from a network. */
+const connects = (network: string, address: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const nc = ['busybox', 'nc', '-w', String(timeoutSeconds), address, String(port)]
+    const child = execFile('nsenter', [`--net=${network}`, ...nc], (_error, stdout) => resolve(stdout === 'ok\n'))
+    child.stdin?.end()
+  })
