@@ -1,6 +1,6 @@
 /**
- * `t8s why`: explains permissions, why an object is kept or deleted, why a namespace is stuck, and where a pod can be
- * scheduled. Works with any Kubernetes.
+ * `t8s why`: explains permissions, why an object is kept or deleted, why a namespace is stuck, where a pod can be
+ * scheduled, and which network policies allow a connection. Works with any Kubernetes.
  */
 import { createInterface } from 'node:readline/promises'
 import { Command, Option } from 'commander'
@@ -61,11 +61,29 @@ has a node is treated as if it had none, a pod with scheduling gates as if it ha
 It needs the administrator's kubeconfig: --kubeconfig, else ${clusterOrder}.
 The exit code is 0 if the pod has a node or fits on one, else 1.`
 
+const networkExamples = `
+Examples:
+  t8s why network web → db:5432 -n shop          may the pod web reach the pod db on TCP 5432?
+  t8s why network shop/web shop/db:sql           a port by its name, pods of other namespaces
+  t8s why network web to dns:53/udp              UDP
+
+It reads pods, namespaces and network policies, and shows what they say; whether the cluster's network brings them into
+effect, it does not know. Packets to a Service are seen with the address of an endpoint: name its pods.
+It needs a kubeconfig: --kubeconfig, else ${clusterOrder}.
+The exit code is 0 if the connection is allowed, else 1.`
+
 export function whyCommand(): Command {
   const why = new Command('why').description(
-    'explain permissions, deletions, stuck namespaces, and where pods can be scheduled',
+    'explain permissions, deletions, stuck namespaces, where pods can be scheduled, and network policies',
   )
-  const commands = [canICommand(), objectCommand('kept'), objectCommand('deleted'), namespaceCommand(), podCommand()]
+  const commands = [
+    canICommand(),
+    objectCommand('kept'),
+    objectCommand('deleted'),
+    namespaceCommand(),
+    podCommand(),
+    networkCommand(),
+  ]
   for (const command of commands) why.addCommand(command)
   return why
 }
@@ -128,6 +146,18 @@ const podCommand = (): Command =>
       process.exitCode = (await pod(name, flags)) ? 0 : 1
     })
 
+const networkCommand = (): Command =>
+  new Command('network')
+    .argument('<PODS...>', 'POD → POD:PORT, each with its namespace before a slash if it has another one')
+    .description('explain which network policies allow a connection between two pods, and what the others miss')
+    .addOption(namespaceOption())
+    .addOption(kubeconfigOption())
+    .addOption(contextOption())
+    .addHelpText('after', networkExamples)
+    .action(async (words: readonly string[], flags: ObjectFlags) => {
+      process.exitCode = (await network(words, flags)) ? 0 : 1
+    })
+
 const namespaceOption = (): Option =>
   new Option('-n, --namespace <NAME>', 'the namespace (default: that of the context)')
 const kubeconfigOption = (): Option =>
@@ -187,6 +217,26 @@ async function namespace(name: string, flags: NamespaceFlags): Promise<void> {
         await deleteApiService(server, service)
         print([`APIService ${service} was deleted`])
       }
+  })
+}
+
+/** Words between the pods. */
+const arrows: ReadonlySet<string> = new Set(['→', '->', 'to'])
+
+async function network(words: readonly string[], flags: ObjectFlags): Promise<boolean> {
+  const [from, to, ...others] = words.filter((word) => !arrows.has(word))
+  if (from === undefined || to === undefined || others.length > 0)
+    throw new ExplainedError('name two pods, and the port of the second: t8s why network web → db:5432')
+  const [{ networkFacts }, { explainConnection }, { verdictLines }] = await Promise.all([
+    import('./network.ts'),
+    import('../../network/policy/explain/explain-connection.ts'),
+    import('../../network/policy/explain/verdict-text.ts'),
+  ])
+  return withServer(flags, async (server, defaultNamespace) => {
+    const { objects, asked } = await networkFacts(server, { from, to, namespace: flags.namespace ?? defaultNamespace })
+    const verdict = explainConnection(objects, asked)
+    print(verdictLines(asked, verdict))
+    return verdict.isAllowed
   })
 }
 

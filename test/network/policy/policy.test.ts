@@ -1,10 +1,11 @@
 /** Network policies hold between pods of a node, by the behaviours of upstream's conformance tests. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
 import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { repository } from '../../up/t8s-process.ts'
 import { PolicyLab } from './policy-lab.ts'
 
 const all = { podSelector: {} }
@@ -86,6 +87,13 @@ function testEgress(lab: PolicyLab): void {
   })
 }
 
+/** The cluster is in this process, which must not wait for the command. */
+const why = (lab: PolicyLab, from: string): Promise<{ readonly code: number; readonly stdout: string }> =>
+  new Promise((resolve) => {
+    const words = ['why', 'network', from, '→', 'b:80', '-n', 'x', '--kubeconfig', lab.cluster.kubeconfigFile]
+    execFile(`${repository}/t8s`, words, (error, stdout) => resolve({ code: Number(error?.code ?? 0), stdout }))
+  })
+
 function testChanges(lab: PolicyLab): void {
   test('policies add up, follow labels, and outlive their process', async () => {
     await lab.policy('x', 'deny', { ...of('a'), policyTypes: ['Ingress'] })
@@ -128,6 +136,12 @@ function testChanges(lab: PolicyLab): void {
       ingress: [{ from: [{ podSelector: { matchLabels: { role: 'client' } } }] }],
     })
     await waitFor('b is cut off', async () => !(await lab.reaches('x/a', 'x/b')))
+    const refusal = await why(lab, 'a')
+    assert.equal(refusal.code, 1)
+    assert.match(
+      refusal.stdout,
+      /^x\/a must not reach x\/b on TCP 80\n[\s\S]*x\/allow-in does not .*\n.*pod=a, not role=client/,
+    )
     for (let i = 0; i < 5; i++) {
       await lab.pod('x', `stranger-${i}`)
       await lab.pod('x', `client-${i}`, { role: 'client' })
@@ -136,6 +150,7 @@ function testChanges(lab: PolicyLab): void {
       )
       assert.deepEqual([stranger, client], [false, true], `pods of round ${i}`)
     }
+    assert.equal((await why(lab, 'x/client-0')).code, 0)
     await lab.removePolicies()
   })
 }
