@@ -52,7 +52,7 @@ const programs: readonly Program[] = [
       'src/cluster/kubelet/standalone-kubelet.ts',
       'src/cluster/proxy/standalone-proxy.ts',
       'src/cluster/kubelet/command-line.ts',
-      'src/cluster/real-node/worker.ts',
+      'src/cluster/real-node/thread/worker.ts',
     ],
   },
 ]
@@ -103,7 +103,7 @@ async function bundle(): Promise<Map<string, string>> {
       'controllers-worker': 'src/cluster/controllers/worker.ts',
       'simulation-worker': 'src/cluster/simulation/worker.ts',
       'ingress-worker': 'src/cluster/ingress/worker.ts',
-      'real-node-worker': 'src/cluster/real-node/worker.ts',
+      'real-node-worker': 'src/cluster/real-node/thread/worker.ts',
       'unpack-worker': 'src/runtime/images/layers/unpack-worker.ts',
       'network-worker': 'src/runtime/network/bridge/network-worker.ts',
     },

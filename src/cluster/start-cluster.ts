@@ -8,7 +8,7 @@ import type { ClusterParts } from './components/component.ts'
 import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
-import type { NodeDecision } from './real-node/decision.ts'
+import type { NodeDecision } from './real-node/checks/decision.ts'
 import { checkScheduler } from './scheduler/index.ts'
 import { recordedServiceRange } from './service-range.ts'
 
@@ -54,7 +54,7 @@ async function decidedNode({ nodes, storage, log = () => {} }: ClusterOptions): 
   const real = typeof nodes === 'object' ? nodes.real : undefined
   if (!real) return undefined
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectoryPaths(storage.directory)
-  const { decideNodeType } = await import('./real-node/decision.ts')
+  const { decideNodeType } = await import('./real-node/checks/decision.ts')
   return decideNodeType(real === true ? {} : real, data?.node, log)
 }
 

@@ -1,7 +1,7 @@
 /** The flags for the real node of `t8s up`. */
 import { Option } from 'commander'
 import type { RealNode } from '../../cluster/real-node/index.ts'
-import { type ProxyChoice, proxyChoices } from '../../cluster/real-node/proxy-choice.ts'
+import { type ProxyChoice, proxyChoices } from '../../cluster/real-node/settings/proxy-choice.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { imageSourceFlag } from './image-source-flag.ts'
 import { asksForSimulated, type NodeFlags } from './node-flags.ts'

@@ -28,7 +28,7 @@ const reachable: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1',
 export async function clusterRunsInNamespaces(address: string, log: Log): Promise<boolean> {
   if (process.platform === 'linux' && process.geteuid?.() !== 0) {
     const [{ embeddedObstacle, thisMachine }, { dataFolders }] = await Promise.all([
-      import('../../cluster/real-node/obstacles.ts'),
+      import('../../cluster/real-node/checks/obstacles.ts'),
       import('../../runtime/rootless/user-folders.ts'),
     ])
     const { data, runtime } = dataFolders()

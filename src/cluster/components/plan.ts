@@ -5,7 +5,7 @@ import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.
 import { hostPathStorage } from '../host-path-storage.ts'
 import { clusterIngress } from '../ingress/index.ts'
 import { loopbackPool, poolFlag, withLoadBalancers } from '../load-balancer-pool.ts'
-import { type NodeDecision, simulatedLine } from '../real-node/decision.ts'
+import { type NodeDecision, simulatedLine } from '../real-node/checks/decision.ts'
 import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
 import { clusterSimulation, type SimulatedNodes } from '../simulation/index.ts'

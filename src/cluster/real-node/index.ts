@@ -8,14 +8,14 @@ import { dnsUser } from '../dns/cluster-dns.ts'
 import { type NodeDns, nodeDns } from '../dns/node-dns.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { grantPolicies, policyUser } from '../policy/cluster-policy.ts'
-import { gatewayOf } from './api-gateway.ts'
-import { reasonIn, simulatedLine } from './decision.ts'
-import { instanceOf } from './embedded-runtime.ts'
-import type { RealNodeTask } from './messages.ts'
-import { runnerOnOwnThread, runnerOnThisThread } from './node-runner.ts'
-import { podRanges } from './pod-range.ts'
-import type { ProxyChoice } from './proxy-choice.ts'
-import type { CheckedNode } from './requirements.ts'
+import { reasonIn, simulatedLine } from './checks/decision.ts'
+import type { CheckedNode } from './checks/requirements.ts'
+import { gatewayOf } from './services/api-gateway.ts'
+import { instanceOf } from './settings/embedded-runtime.ts'
+import { podRanges } from './settings/pod-range.ts'
+import type { ProxyChoice } from './settings/proxy-choice.ts'
+import type { RealNodeTask } from './thread/messages.ts'
+import { runnerOnOwnThread, runnerOnThisThread } from './thread/node-runner.ts'
 
 /** The options of a real node. */
 export interface RealNode {
@@ -92,7 +92,7 @@ export function clusterRealNode({
     servesServices: node.proxyMode !== 'none',
     async begin(server, administrator, pki) {
       try {
-        const { prepareNodes } = await import('./prepare-nodes.ts')
+        const { prepareNodes } = await import('./thread/prepare-nodes.ts')
         await prepareNodes(node.name, { isReplaceable, administrator, log })
         const { configuration } = node
         const [dns] = await Promise.all([

@@ -1,9 +1,9 @@
 /** Services on a real node: the proxy, and the way of pods to the API server and to DNS. */
-import { parseCidr } from '../../lib/cidr.ts'
-import { messageOf } from '../../lib/message-of.ts'
-import type { RunningDnsServer } from '../../network/dns/dns-server.ts'
+import { parseCidr } from '../../../lib/cidr.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import type { RunningDnsServer } from '../../../network/dns/dns-server.ts'
+import type { RealNodeTask } from '../thread/messages.ts'
 import type { RunningEmbeddedProxy } from './embedded-proxy.ts'
-import type { RealNodeTask } from './messages.ts'
 
 export interface NodeServices {
   /** Starts in the background, when the node is registered. Errors are logged. */
@@ -40,7 +40,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
     const pods = parseCidr(task.apiGateway?.range ?? '')
     if (!task.dns || !pods) return undefined
     const [{ startEmbeddedDns }, { isOfThisMachine }] = await Promise.all([
-      import('../dns/embedded-dns.ts'),
+      import('../../dns/embedded-dns.ts'),
       import('./api-gateway.ts'),
       gateway,
     ])

@@ -2,10 +2,10 @@
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
-import { hasCLibrary } from '../../lib/linux/c-library.ts'
-import { findRulesProgram } from '../../network/cni/host-ports/find-rules-program.ts'
-import { CniPlugins } from '../../runtime/network/plugins/cni-plugins.ts'
-import { type EmbeddedRuntime, pluginFolders } from './embedded-runtime.ts'
+import { hasCLibrary } from '../../../lib/linux/c-library.ts'
+import { findRulesProgram } from '../../../network/cni/host-ports/find-rules-program.ts'
+import { CniPlugins } from '../../../runtime/network/plugins/cni-plugins.ts'
+import { type EmbeddedRuntime, pluginFolders } from '../settings/embedded-runtime.ts'
 import type { Obstacle } from './obstacle-error.ts'
 
 /** The facts of this process and machine that a real node depends on. */

@@ -1,8 +1,8 @@
 /** The range of the pods of a real node, apart from the networks of this machine and of other clusters on it. */
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
-import { addressAt, type Cidr, parseCidr } from '../../lib/cidr.ts'
-import { NodeRanges, nodeRangesFile } from '../../runtime/network/bridge/node-ranges.ts'
+import { addressAt, type Cidr, parseCidr } from '../../../lib/cidr.ts'
+import { NodeRanges, nodeRangesFile } from '../../../runtime/network/bridge/node-ranges.ts'
 import type { EmbeddedRuntime } from './embedded-runtime.ts'
 
 /** The size of a node's range, as the default of `--node-cidr-mask-size`. */

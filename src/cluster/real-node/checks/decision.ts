@@ -1,6 +1,6 @@
 /** Decides if the node of a cluster is a real one. Cases of machines that can be one belong into `obstacles.ts`. */
-import { reasonOf } from '../../lib/explained-error.ts'
-import type { RealNode } from './index.ts'
+import { reasonOf } from '../../../lib/explained-error.ts'
+import type { RealNode } from '../index.ts'
 import { ObstacleError } from './obstacle-error.ts'
 import type { CheckedNode } from './requirements.ts'
 

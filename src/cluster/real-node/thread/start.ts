@@ -1,18 +1,18 @@
 /** Runs the kubelet of a cluster's real node and, if it has no other one, its container runtime. */
 import { mkdirSync } from 'node:fs'
-import { runKubelet } from '../../kubelet/kubelet.ts'
-import type { KubeletOptions } from '../../kubelet/options.ts'
-import { Lifetime } from '../../lib/lifetime/lifetime.ts'
-import type { NewPod, PolicyAgent } from '../../network/policy/policy-agent.ts'
-import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
-import { nodeTypeLabel, realNode } from '../../node/status/node-type.ts'
-import type { RunningRuntime } from '../../runtime/runtime.ts'
-import { profilePages } from '../kubelet/profile-pages.ts'
-import { rateLimitOf } from '../kubelet/rate-limit.ts'
-import { tlsLimits } from '../kubelet/tls-limits.ts'
-import { type EmbeddedRuntime, pluginFolders } from './embedded-runtime.ts'
+import { runKubelet } from '../../../kubelet/kubelet.ts'
+import type { KubeletOptions } from '../../../kubelet/options.ts'
+import { Lifetime } from '../../../lib/lifetime/lifetime.ts'
+import type { NewPod, PolicyAgent } from '../../../network/policy/policy-agent.ts'
+import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
+import { nodeTypeLabel, realNode } from '../../../node/status/node-type.ts'
+import type { RunningRuntime } from '../../../runtime/runtime.ts'
+import { profilePages } from '../../kubelet/profile-pages.ts'
+import { rateLimitOf } from '../../kubelet/rate-limit.ts'
+import { tlsLimits } from '../../kubelet/tls-limits.ts'
+import { servicesOf } from '../services/node-services.ts'
+import { type EmbeddedRuntime, pluginFolders } from '../settings/embedded-runtime.ts'
 import type { RealNodeTask } from './messages.ts'
-import { servicesOf } from './services.ts'
 
 type Log = (line: string) => void
 
@@ -62,7 +62,7 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
 /** Undefined if another runtime connects the pods. */
 async function policiesOf({ policy, name, server, dns }: RealNodeTask, log: Log): Promise<PolicyAgent | undefined> {
   if (!policy) return undefined
-  const { embeddedPolicies } = await import('../policy/embedded-policy.ts')
+  const { embeddedPolicies } = await import('../../policy/embedded-policy.ts')
   const { url, ca } = server
   return embeddedPolicies({ policy, node: name, server: { url, ca }, dns: dns?.gateway, log })
 }
@@ -74,10 +74,10 @@ async function startRuntime(
 ): Promise<RunningRuntime> {
   const { endpoint, root, state, imageRoot, imageSources, registries, docker, name, bridge } = runtime
   if (docker !== undefined) {
-    const { startDockerRuntime } = await import('../../runtime/docker/docker-runtime.ts')
+    const { startDockerRuntime } = await import('../../../runtime/docker/docker-runtime.ts')
     return startDockerRuntime({ endpoint, address: docker, name, streamPort: 0, log })
   }
-  const { startStandaloneRuntime } = await import('../../runtime/standalone-runtime.ts')
+  const { startStandaloneRuntime } = await import('../../../runtime/standalone-runtime.ts')
   return startStandaloneRuntime({
     endpoint,
     root,

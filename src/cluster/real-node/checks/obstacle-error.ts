@@ -1,5 +1,5 @@
 /** The error of a machine that cannot be a real node. */
-import { ExplainedError } from '../../lib/explained-error.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 
 /** A reason why a cluster cannot have a real node, and the remedy. */
 export interface Obstacle {

@@ -1,10 +1,10 @@
 /** The thread of the real node. It loads its code, and starts when its task arrives. */
 import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../../lib/message-of.ts'
-import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
-import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import type { LateTaskCommand } from '../threads/component-thread.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { releaseMemoryWhenIdle } from '../../../lib/process/release-memory.ts'
+import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
+import type { LateTaskCommand } from '../../threads/component-thread.ts'
 import type { EarlyTask, RealNodeTask, Report } from './messages.ts'
 import { type RunningNode, startRealNode } from './start.ts'
 
@@ -28,7 +28,7 @@ async function stop(): Promise<void> {
 }
 
 // An import that fails is an error of the start.
-if ((workerData as EarlyTask).isEmbedded) import('../../runtime/standalone-runtime.ts').catch(() => {})
+if ((workerData as EarlyTask).isEmbedded) import('../../../runtime/standalone-runtime.ts').catch(() => {})
 releaseMemoryWhenIdle()
 surviveErrors((line) => post({ unhandled: line }))
 port.on('message', (order: LateTaskCommand<RealNodeTask>) => {

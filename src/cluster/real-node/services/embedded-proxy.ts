@@ -1,15 +1,15 @@
 /** kube-proxy of a cluster's real node: it makes Services work on this machine, beside those of other clusters. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { messageOf } from '../../lib/message-of.ts'
-import { MetricsRegistry } from '../../lib/metrics/registry.ts'
-import { runRulesProgram } from '../../network/cni/host-ports/run-rules-program.ts'
-import type { LocalTraffic, ServedInterfaces } from '../../network/proxy/modes/mode-options.ts'
-import { bestMode, isModeName, type ModeName, modeNames, modeOf } from '../../network/proxy/modes/mode-registry.ts'
-import { cleanUpMode, type RunningProxy, startProxy } from '../../network/proxy/start-proxy.ts'
-import type { KeyPair } from '../pki/key-pair.ts'
-import { bridgePrefix } from './embedded-runtime.ts'
-import type { ProxyChoice } from './proxy-choice.ts'
+import { messageOf } from '../../../lib/message-of.ts'
+import { MetricsRegistry } from '../../../lib/metrics/registry.ts'
+import { runRulesProgram } from '../../../network/cni/host-ports/run-rules-program.ts'
+import type { LocalTraffic, ServedInterfaces } from '../../../network/proxy/modes/mode-options.ts'
+import { bestMode, isModeName, type ModeName, modeNames, modeOf } from '../../../network/proxy/modes/mode-registry.ts'
+import { cleanUpMode, type RunningProxy, startProxy } from '../../../network/proxy/start-proxy.ts'
+import type { KeyPair } from '../../pki/key-pair.ts'
+import { bridgePrefix } from '../settings/embedded-runtime.ts'
+import type { ProxyChoice } from '../settings/proxy-choice.ts'
 
 /** The settings of the proxy, as plain data for the thread of the node. */
 export interface EmbeddedProxy {

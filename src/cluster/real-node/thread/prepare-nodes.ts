@@ -1,11 +1,11 @@
 /** Prepares the nodes of a cluster for a real one. */
-import { Connection } from '../../client/connection/connection.ts'
-import { configMaps, nodes } from '../../client/kinds.ts'
-import { ignoreNotFound } from '../../client/rest/api-errors.ts'
-import { RestClient } from '../../client/rest/rest-client.ts'
-import type { Access } from '../../kubeconfig/kubeconfig.ts'
-import { fleetConfigMapOf, fleetSizeKey, nodeLabel, upOwner } from '../../simulation/names.ts'
-import { ObstacleError } from './obstacle-error.ts'
+import { Connection } from '../../../client/connection/connection.ts'
+import { configMaps, nodes } from '../../../client/kinds.ts'
+import { ignoreNotFound } from '../../../client/rest/api-errors.ts'
+import { RestClient } from '../../../client/rest/rest-client.ts'
+import type { Access } from '../../../kubeconfig/kubeconfig.ts'
+import { fleetConfigMapOf, fleetSizeKey, nodeLabel, upOwner } from '../../../simulation/names.ts'
+import { ObstacleError } from '../checks/obstacle-error.ts'
 
 export interface NodePreparation {
   /** True if several simulated nodes take precedence. */

@@ -1,10 +1,10 @@
 /** Checks a container runtime other than that of Typernetes. */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CriRuntime } from '../../kubelet/cri/runtime.ts'
-import { DockerEngine, engineAddress } from '../../lib/docker-engine/index.ts'
-import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import type { RealNode } from './index.ts'
+import { CriRuntime } from '../../../kubelet/cri/runtime.ts'
+import { DockerEngine, engineAddress } from '../../../lib/docker-engine/index.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import type { RealNode } from '../index.ts'
 
 /** The time for a runtime to answer, in ms. */
 const answerMs = 10_000

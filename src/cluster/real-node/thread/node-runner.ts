@@ -1,5 +1,5 @@
 /** Runs the kubelet of a real node in this process, on a thread of its own or not. */
-import type { RunningComponent } from '../threads/component-thread.ts'
+import type { RunningComponent } from '../../threads/component-thread.ts'
 import type { EarlyTask, RealNodeTask, Report } from './messages.ts'
 import type { RunningNode } from './start.ts'
 
@@ -50,7 +50,7 @@ async function startThread(
   onFailure: (message: string) => void,
   log: Log,
 ): Promise<RunningComponent> {
-  const { componentThread } = await import('../threads/component-thread.ts')
+  const { componentThread } = await import('../../threads/component-thread.ts')
   return componentThread<Report>({
     name: 'thread of the real node',
     // Source in a checkout, built in the bundle.

@@ -1,8 +1,8 @@
 /** The container runtime of a real node that has no other one. */
 import { createHash } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { defaultImageRoot } from '../../runtime/images/image-root.ts'
-import type { RegistrySettings } from '../../runtime/images/index.ts'
+import { defaultImageRoot } from '../../../runtime/images/image-root.ts'
+import type { RegistrySettings } from '../../../runtime/images/index.ts'
 
 /**
  * The folders and names of an embedded runtime, as plain data. All but the images belong to one cluster, so that a

@@ -1,7 +1,7 @@
 /** The ports of the kubelet of a real node. */
 import { createServer } from 'node:net'
-import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
-import { ExplainedError, errorCode, reasonOf } from '../../lib/explained-error.ts'
+import type { KubeletConfiguration } from '../../../kubelet/configuration/index.ts'
+import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
 
 type Ports = Pick<KubeletConfiguration, 'address' | 'port' | 'healthzBindAddress' | 'healthzPort'>
 

@@ -1,18 +1,18 @@
 /** Checks that this machine can be a node, before anything of the cluster starts, and settles how. */
 import { hostname } from 'node:os'
-import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
-import { machineAddresses } from '../../kubelet/registration/machine.ts'
-import { reasonOf } from '../../lib/explained-error.ts'
-import { isInUserNamespace } from '../../lib/linux/user-namespace.ts'
-import { findCgroups } from '../../node/cgroups/tree/find-cgroups.ts'
-import { checkHost } from '../kubelet/machine-checks.ts'
-import { type EmbeddedRuntime, embeddedRuntime } from './embedded-runtime.ts'
-import type { RealNode } from './index.ts'
+import type { KubeletConfiguration } from '../../../kubelet/configuration/index.ts'
+import { machineAddresses } from '../../../kubelet/registration/machine.ts'
+import { reasonOf } from '../../../lib/explained-error.ts'
+import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
+import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
+import { checkHost } from '../../kubelet/machine-checks.ts'
+import type { RealNode } from '../index.ts'
+import { type EmbeddedRuntime, embeddedRuntime } from '../settings/embedded-runtime.ts'
+import { nodeConfiguration } from '../settings/node-configuration.ts'
+import type { ProxyChoice } from '../settings/proxy-choice.ts'
 import { checkPorts, withFreePorts } from './kubelet-ports.ts'
-import { nodeConfiguration } from './node-configuration.ts'
 import { type Obstacle, ObstacleError } from './obstacle-error.ts'
 import { embeddedObstacle, type MachineFacts, machineObstacle, thisMachine } from './obstacles.ts'
-import type { ProxyChoice } from './proxy-choice.ts'
 
 /** A real node whose machine has been checked. */
 export interface CheckedNode {

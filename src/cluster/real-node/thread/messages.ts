@@ -1,12 +1,12 @@
 /** The messages between the serving thread and the thread of the real node. */
-import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
-import type { EmbeddedDns } from '../dns/embedded-dns.ts'
-import type { KeyPair } from '../pki/key-pair.ts'
-import type { EmbeddedPolicy } from '../policy/embedded-policy.ts'
-import type { ComponentReport } from '../threads/component-thread.ts'
-import type { ApiGatewayOptions } from './api-gateway.ts'
-import type { EmbeddedProxy } from './embedded-proxy.ts'
-import type { EmbeddedRuntime } from './embedded-runtime.ts'
+import type { KubeletConfiguration } from '../../../kubelet/configuration/index.ts'
+import type { EmbeddedDns } from '../../dns/embedded-dns.ts'
+import type { KeyPair } from '../../pki/key-pair.ts'
+import type { EmbeddedPolicy } from '../../policy/embedded-policy.ts'
+import type { ComponentReport } from '../../threads/component-thread.ts'
+import type { ApiGatewayOptions } from '../services/api-gateway.ts'
+import type { EmbeddedProxy } from '../services/embedded-proxy.ts'
+import type { EmbeddedRuntime } from '../settings/embedded-runtime.ts'
 
 /** The part of a task that a thread knows at its start. */
 export interface EarlyTask {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ExplainedError } from '../../lib/explained-error.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { nodeConfiguration } from './node-configuration.ts'
 
 /** Writes a KubeletConfiguration with these fields. */

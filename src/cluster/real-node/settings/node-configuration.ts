@@ -1,17 +1,17 @@
 /** The KubeletConfiguration of a real node: defaults, a file, then a folder of drop-ins. */
 import { resolve } from 'node:path'
-import { FeatureGates } from '../../api/features/feature-gates.ts'
-import { idleGateLines } from '../../api/features/idle-gates.ts'
-import { withDefaults } from '../../kubelet/configuration/defaults.ts'
-import { mergeDropIns } from '../../kubelet/configuration/drop-ins.ts'
-import { idleFieldsLine } from '../../kubelet/configuration/idle-fields.ts'
+import { FeatureGates } from '../../../api/features/feature-gates.ts'
+import { idleGateLines } from '../../../api/features/idle-gates.ts'
+import { withDefaults } from '../../../kubelet/configuration/defaults.ts'
+import { mergeDropIns } from '../../../kubelet/configuration/drop-ins.ts'
+import { idleFieldsLine } from '../../../kubelet/configuration/idle-fields.ts'
 import {
   checkConfiguration,
   type KubeletConfiguration,
   readConfigurationFile,
-} from '../../kubelet/configuration/index.ts'
-import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
-import type { RealNode } from './index.ts'
+} from '../../../kubelet/configuration/index.ts'
+import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import type { RealNode } from '../index.ts'
 
 export interface NodeConfiguration {
   readonly configuration: KubeletConfiguration

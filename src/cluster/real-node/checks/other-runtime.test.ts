@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ExplainedError } from '../../lib/explained-error.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { runtimeEndpoint } from './other-runtime.ts'
 
 const nothing = () => false

@@ -4,10 +4,10 @@
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { addressAt, type Cidr, parseCidr } from '../../lib/cidr.ts'
-import { ignoreErrors } from '../../lib/linux/c-library.ts'
-import { systemCalls } from '../../lib/linux/system-calls.ts'
-import { type HostNetwork, withHostNetwork } from '../../network/netlink/host-network.ts'
+import { addressAt, type Cidr, parseCidr } from '../../../lib/cidr.ts'
+import { ignoreErrors } from '../../../lib/linux/c-library.ts'
+import { systemCalls } from '../../../lib/linux/system-calls.ts'
+import { type HostNetwork, withHostNetwork } from '../../../network/netlink/host-network.ts'
 
 export interface ApiGatewayOptions {
   /** The range of the pods: `10.128.7.0/24`. */
