@@ -6,8 +6,8 @@ import { createServer as createTls, type TLSSocket, type Server as TlsServer } f
 import type { RouteTable } from '../picture/route-table.ts'
 import type { Certificates } from './certificates.ts'
 import type { ProxyLimits } from './limits.ts'
+import type { ServedPort } from './messages/routed-request.ts'
 import type { ReverseProxy } from './reverse-proxy.ts'
-import type { ServedPort } from './routed-request.ts'
 
 export interface PortServerOptions {
   readonly proxy: ReverseProxy

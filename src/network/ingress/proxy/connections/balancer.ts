@@ -1,6 +1,6 @@
 /** Distributes requests: among the backends of a route by weight, and among the endpoints of a backend in turn. */
-import type { EndpointAddress, Target } from '../picture/backends.ts'
-import type { RouteAction, WeightedBackend } from '../picture/route.ts'
+import type { EndpointAddress, Target } from '../../picture/backends.ts'
+import type { RouteAction, WeightedBackend } from '../../picture/route.ts'
 
 export class Balancer {
   /** How much of its share each backend of a route has not had yet. */

@@ -2,11 +2,11 @@
 import { type ClientRequest, type IncomingMessage, STATUS_CODES, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { EndpointAddress } from '../picture/backends.ts'
-import { NotConnected } from './backend-response.ts'
+import type { EndpointAddress } from '../../picture/backends.ts'
+import { NotConnected } from '../connections/backend-response.ts'
+import { whenConnected } from '../connections/http1-connections.ts'
+import type { ProxyLimits } from '../limits.ts'
 import { changeHeaders, responseHeaders } from './headers.ts'
-import { whenConnected } from './http1-connections.ts'
-import type { ProxyLimits } from './limits.ts'
 import type { RoutedExchange } from './routed-request.ts'
 
 export interface TunnelOptions {

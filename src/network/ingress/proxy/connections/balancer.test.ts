@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WeightedBackend } from '../picture/route.ts'
+import type { WeightedBackend } from '../../picture/route.ts'
 import { Balancer } from './balancer.ts'
 
 test('backends get requests by weight, spread evenly', () => {

@@ -6,7 +6,7 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2'
-import type { EndpointAddress } from '../picture/backends.ts'
+import type { EndpointAddress } from '../../picture/backends.ts'
 import { type BackendRequest, type BackendResponse, NotConnected } from './backend-response.ts'
 
 const windowBytes = 1024 * 1024

@@ -1,9 +1,9 @@
 /** Decides what happens to a request: its route, its backend, and the endpoints to try. */
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { Backends, EndpointAddress, Target } from '../picture/backends.ts'
-import type { Route, WeightedBackend } from '../picture/route.ts'
-import type { RouteTable } from '../picture/route-table.ts'
-import type { Balancer } from './balancer.ts'
+import type { Backends, EndpointAddress, Target } from '../../picture/backends.ts'
+import type { Route, WeightedBackend } from '../../picture/route.ts'
+import type { RouteTable } from '../../picture/route-table.ts'
+import type { Balancer } from '../connections/balancer.ts'
 import { type Client, changeHeaders, forwardedHeaders } from './headers.ts'
 import { changedTarget, locationOf } from './path-change.ts'
 import { type ClientRequest, headOf, type RequestHead } from './request-head.ts'

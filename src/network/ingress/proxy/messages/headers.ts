@@ -1,6 +1,6 @@
 /** Headers of forwarded requests and responses. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import type { HeaderChanges } from '../picture/route.ts'
+import type { HeaderChanges } from '../../picture/route.ts'
 
 /** Headers of one connection (RFC 9110, 7.6.1), which are not forwarded. */
 const hopByHop: ReadonlySet<string> = new Set([

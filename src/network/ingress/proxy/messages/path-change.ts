@@ -1,6 +1,6 @@
 /** Redirects, and changes of paths and hosts. */
-import { replacePrefix } from '../picture/paths.ts'
-import type { PathChange, Redirect, RouteMatch } from '../picture/route.ts'
+import { replacePrefix } from '../../picture/paths.ts'
+import type { PathChange, Redirect, RouteMatch } from '../../picture/route.ts'
 import type { Client } from './headers.ts'
 import type { RequestHead } from './request-head.ts'
 

@@ -1,7 +1,7 @@
 /** Writes responses to clients. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
-import type { BackendResponse } from './backend-response.ts'
+import type { BackendResponse } from '../connections/backend-response.ts'
 import { responseHeaders } from './headers.ts'
 
 /** The common part of responses of HTTP/1.1 and HTTP/2. */

@@ -1,10 +1,10 @@
 /** Sends a request to an endpoint of a backend, and to the next one if there is no connection. */
 import type { Readable } from 'node:stream'
-import type { EndpointAddress, Target } from '../picture/backends.ts'
+import type { EndpointAddress, Target } from '../../picture/backends.ts'
+import type { ProxyLimits } from '../limits.ts'
 import { type BackendRequest, type BackendResponse, NotConnected } from './backend-response.ts'
 import { Http1Connections } from './http1-connections.ts'
 import { Http2Connections } from './http2-connections.ts'
-import type { ProxyLimits } from './limits.ts'
 
 /** Endpoints that are tried for one request. */
 const maxEndpoints = 5

@@ -2,7 +2,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as sendRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { EndpointAddress } from '../picture/backends.ts'
+import type { EndpointAddress } from '../../picture/backends.ts'
 import { type BackendRequest, type BackendResponse, NotConnected } from './backend-response.ts'
 
 /** Methods that may be repeated (RFC 9110, 9.2.2). */

@@ -1,9 +1,9 @@
 /** The head of a client's request: its authority and target, in one form for HTTP/1.1 and HTTP/2. */
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import { type Authority, parseAuthority } from '../picture/hosts.ts'
-import { splitTarget, withoutDotSegments } from '../picture/paths.ts'
-import type { RoutedRequest } from '../picture/route.ts'
+import { type Authority, parseAuthority } from '../../picture/hosts.ts'
+import { splitTarget, withoutDotSegments } from '../../picture/paths.ts'
+import type { RoutedRequest } from '../../picture/route.ts'
 
 export type ClientRequest = IncomingMessage | Http2ServerRequest
 
