@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { dataDirectoryPaths } from './data-directory.ts'
-import { recordedServiceRange } from './service-range.ts'
+import { recordServiceRange, serviceRangeOf } from './service-range.ts'
 
 function dataOf(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 't8s-range-'))
@@ -14,20 +14,21 @@ function dataOf(t: TestContext) {
 
 test('a new cluster has the range of kubeadm', (t) => {
   const data = dataOf(t)
-  assert.equal(recordedServiceRange(data, undefined), '10.96.0.0/16')
+  assert.equal(serviceRangeOf(data, undefined), '10.96.0.0/16')
+  recordServiceRange(data, '10.96.0.0/16')
   assert.equal(statSync(join(data.path, 'service-range')).mode & 0o777, 0o600)
 })
 
 test('a cluster that is older than the record keeps its range', (t) => {
   const data = dataOf(t)
   mkdirSync(data.store)
-  assert.equal(recordedServiceRange(data, undefined), '10.0.0.0/24')
+  assert.equal(serviceRangeOf(data, undefined), '10.0.0.0/24')
 })
 
 test('a range that was given once stays, and can be changed', (t) => {
   const data = dataOf(t)
-  assert.equal(recordedServiceRange(data, '10.9.0.0/24'), '10.9.0.0/24')
   mkdirSync(data.store)
-  assert.equal(recordedServiceRange(data, undefined), '10.9.0.0/24')
-  assert.equal(recordedServiceRange(data, '10.9.0.0/16'), '10.9.0.0/16')
+  recordServiceRange(data, '10.9.0.0/24')
+  assert.equal(serviceRangeOf(data, undefined), '10.9.0.0/24')
+  assert.equal(serviceRangeOf(data, '10.9.0.0/16'), '10.9.0.0/16')
 })

@@ -6,16 +6,23 @@ import { writeFileAtomically } from '../lib/files/atomic-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** As kubeadm's. */
-export const clusterServiceRange = '10.96.0.0/16'
+const clusterServiceRange = '10.96.0.0/16'
+
+const recordOf = ({ path }: DataDirectory): string => join(path, 'service-range')
 
 /**
- * Returns the wanted range, else the one that the cluster has, and records it. A cluster without a record is older, and
- * had kube-apiserver's default.
+ * Returns the wanted range, else the one that the cluster has. A cluster without a record is older, and had
+ * kube-apiserver's default.
  */
-export function recordedServiceRange({ path, store }: DataDirectory, wanted: string | undefined): string {
-  const file = join(path, 'service-range')
-  const recorded = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
-  const range = wanted ?? recorded ?? (existsSync(store) ? defaultServiceRange : clusterServiceRange)
-  if (range !== recorded) writeFileAtomically(file, `${range}\n`, 0o600)
-  return range
+export function serviceRangeOf(data: DataDirectory, wanted: string | undefined): string {
+  if (wanted !== undefined) return wanted
+  const file = recordOf(data)
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  return existsSync(data.store) ? defaultServiceRange : clusterServiceRange
+}
+
+/** Records the range for later starts. Call it when the store is open: the directory belongs to this process then. */
+export function recordServiceRange(data: DataDirectory, range: string): void {
+  const file = recordOf(data)
+  if (!existsSync(file) || readFileSync(file, 'utf8').trim() !== range) writeFileAtomically(file, `${range}\n`, 0o600)
 }

@@ -10,7 +10,7 @@ import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
 import type { NodeDecision } from './real-node/checks/decision.ts'
 import { checkScheduler } from './scheduler/index.ts'
-import { recordedServiceRange } from './service-range.ts'
+import { serviceRangeOf } from './service-range.ts'
 
 export type { Cluster, ClusterOptions } from './cluster-options.ts'
 
@@ -32,7 +32,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const nodeDecision = await decidedNode(options)
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
   const serviceRanges = data
-    ? recordedServiceRange(data, serviceClusterIpRange)
+    ? serviceRangeOf(data, serviceClusterIpRange)
     : (serviceClusterIpRange ?? defaultServiceRange)
   const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)

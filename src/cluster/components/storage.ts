@@ -4,6 +4,7 @@ import { serverHosts } from '../addresses.ts'
 import type { StorageDirectory } from '../cluster-options.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { filePki, memoryPki } from '../pki/pki.ts'
+import { recordServiceRange } from '../service-range.ts'
 import { component } from './component.ts'
 
 export const store = component({
@@ -29,6 +30,7 @@ export const certificates = component({
   needs: ['addresses', 'data', 'store', 'log'],
   gives: ['pki'],
   async start({ addresses: { bindAddress, serviceRanges }, data, log }) {
+    if (data) recordServiceRange(data, serviceRanges)
     const hosts = serverHosts(bindAddress, serviceRanges)
     const pki = await (data ? filePki(data.pki, hosts) : memoryPki(hosts))
     for (const warning of pki.warnings) log(warning)
