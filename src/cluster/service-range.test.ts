@@ -12,9 +12,10 @@ function dataOf(t: TestContext) {
   return dataDirectoryPaths(folder)
 }
 
-test('a new cluster has the range of kubeadm', (t) => {
+test('a new cluster has the range of kubeadm, without nodes that of kube-apiserver', (t) => {
   const data = dataOf(t)
-  assert.equal(serviceRangeOf(data, undefined), '10.96.0.0/16')
+  assert.equal(serviceRangeOf(data, undefined, true), '10.96.0.0/16')
+  assert.equal(serviceRangeOf(data, undefined, false), '10.0.0.0/24')
   recordServiceRange(data, '10.96.0.0/16')
   assert.equal(statSync(join(data.path, 'service-range')).mode & 0o777, 0o600)
 })
@@ -22,13 +23,13 @@ test('a new cluster has the range of kubeadm', (t) => {
 test('a cluster that is older than the record keeps its range', (t) => {
   const data = dataOf(t)
   mkdirSync(data.store)
-  assert.equal(serviceRangeOf(data, undefined), '10.0.0.0/24')
+  assert.equal(serviceRangeOf(data, undefined, true), '10.0.0.0/24')
 })
 
 test('a range that was given once stays, and can be changed', (t) => {
   const data = dataOf(t)
   mkdirSync(data.store)
   recordServiceRange(data, '10.9.0.0/24')
-  assert.equal(serviceRangeOf(data, undefined), '10.9.0.0/24')
-  assert.equal(serviceRangeOf(data, '10.9.0.0/16'), '10.9.0.0/16')
+  assert.equal(serviceRangeOf(data, undefined, true), '10.9.0.0/24')
+  assert.equal(serviceRangeOf(data, '10.9.0.0/16', true), '10.9.0.0/16')
 })

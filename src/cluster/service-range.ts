@@ -5,20 +5,20 @@ import { defaultServiceRange } from '../apiserver/services/ranges/address-range.
 import { writeFileAtomically } from '../lib/files/atomic-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 
-/** As kubeadm's. */
-const clusterServiceRange = '10.96.0.0/16'
+/** As kubeadm's, for clusters with nodes: manifests and pods expect DNS at 10.96.0.10. */
+const rangeOfNodes = '10.96.0.0/16'
 
 const recordOf = ({ path }: DataDirectory): string => join(path, 'service-range')
 
 /**
- * Returns the wanted range, else the one that the cluster has. A cluster without a record is older, and had
- * kube-apiserver's default.
+ * Returns the wanted range, else the one that the cluster has. A cluster without nodes is an API server, and has the
+ * default of kube-apiserver, as one that is older than the record.
  */
-export function serviceRangeOf(data: DataDirectory, wanted: string | undefined): string {
+export function serviceRangeOf(data: DataDirectory, wanted: string | undefined, hasNodes: boolean): string {
   if (wanted !== undefined) return wanted
   const file = recordOf(data)
   if (existsSync(file)) return readFileSync(file, 'utf8').trim()
-  return existsSync(data.store) ? defaultServiceRange : clusterServiceRange
+  return hasNodes && !existsSync(data.store) ? rangeOfNodes : defaultServiceRange
 }
 
 /** Records the range for later starts. Call it when the store is open: the directory belongs to this process then. */

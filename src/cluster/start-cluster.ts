@@ -32,7 +32,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const nodeDecision = await decidedNode(options)
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
   const serviceRanges = data
-    ? serviceRangeOf(data, serviceClusterIpRange)
+    ? serviceRangeOf(data, serviceClusterIpRange, wantsNodes(options))
     : (serviceClusterIpRange ?? defaultServiceRange)
   const flagged = await optionsFromFlags(options, data?.path)
   if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
@@ -47,6 +47,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await lifetime.end()
     throw error
   }
+}
+
+function wantsNodes({ nodes = 0 }: ClusterOptions): boolean {
+  return typeof nodes === 'object' ? nodes.real !== undefined || nodes.count !== 0 : nodes !== 0
 }
 
 /** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */

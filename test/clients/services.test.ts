@@ -48,7 +48,7 @@ describe('Services', { concurrency: true }, () => {
     const before = await testCluster(t, { storage })
     await before.call('POST', services, {
       ...nodePortService('kept'),
-      spec: { type: 'NodePort', clusterIP: '10.96.0.20', ports: [{ port: 80, nodePort: 30100 }] },
+      spec: { type: 'NodePort', clusterIP: '10.0.0.20', ports: [{ port: 80, nodePort: 30100 }] },
     })
     await before.stop()
     const cluster = await testCluster(t, { storage })
@@ -58,15 +58,15 @@ describe('Services', { concurrency: true }, () => {
         spec: { type: 'NodePort', ports: [{ port: 80 }], ...spec },
       })
     await assert.rejects(
-      again({ clusterIP: '10.96.0.20' }),
-      /failed to allocate IP 10\.96\.0\.20: provided IP is already allocated/,
+      again({ clusterIP: '10.0.0.20' }),
+      /failed to allocate IP 10\.0\.0\.20: provided IP is already allocated/,
     )
     await assert.rejects(
       again({ ports: [{ port: 80, nodePort: 30100 }] }),
       /spec\.ports\[0\]\.nodePort: Invalid value: 30100: provided port is already allocated/,
     )
     await cluster.call('DELETE', `${services}/kept`)
-    await again({ clusterIP: '10.96.0.20', ports: [{ port: 80, nodePort: 30100 }] })
+    await again({ clusterIP: '10.0.0.20', ports: [{ port: 80, nodePort: 30100 }] })
   })
 
   for (const program of installedKubectls()) {

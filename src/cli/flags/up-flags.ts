@@ -37,9 +37,10 @@ export const upFlags = (): readonly Option[] => [
   ...servingFlags(),
   ...controllerFlags(),
   ...schedulerFlags(),
-  new Option('--service-cluster-ip-range <CIDR>', 'addresses for Services (default: 10.96.0.0/16)').argParser(
-    flags.serviceRanges,
-  ),
+  new Option(
+    '--service-cluster-ip-range <CIDR>',
+    'addresses for Services (default: 10.96.0.0/16; 10.0.0.0/24 without nodes)',
+  ).argParser(flags.serviceRanges),
   ...compactionFlags(),
   new Option('-v, --v <LEVEL>', 'log verbosity: 0 is quiet, 4 shows the stacks of errors')
     .default(0)
