@@ -1,16 +1,12 @@
 /** DNS for any cluster (`t8s dns`). */
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
-import type { ServerAccess } from '../../client/connection/connection.ts'
-import { kubeconfigAccess, loadAccess } from '../../client/connection/load-access.ts'
-import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
-import { contextOf } from '../../kubeconfig/read-context.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { type ForwardedDomain, type RunningDnsServer, startDnsServer } from '../../network/dns/dns-server.ts'
 import { serversOf } from '../../network/dns/forward/resolv-conf.ts'
 import { parseServer, type ServerAddress } from '../../network/dns/forward/upstream-server.ts'
 import type { PodRecords } from '../../network/dns/zone/cluster-zone.ts'
+import { accessOf } from '../kubeconfig-access.ts'
 import { listenError } from '../listen-error.ts'
 
 export interface StandaloneDnsOptions {
@@ -67,11 +63,6 @@ export async function startStandaloneDns(options: StandaloneDnsOptions): Promise
 }
 
 const portOf = (port: number): number | undefined => (port < 0 ? undefined : port)
-
-const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =>
-  kubeconfig
-    ? kubeconfigAccess(await contextOf([resolve(kubeconfig)]))
-    : loadAccess({ environment: await clusterEnvironment({}) })
 
 /**
  * The servers of `--upstream`: addresses, or the servers in files. The server itself is none of them, as queries would

@@ -5,10 +5,7 @@ import { featureGateFault, featureSettings } from '../../apiserver/feature-gates
 import type { HealthCheck } from '../../apiserver/health/health.ts'
 import { text } from '../../apiserver/http/exchange.ts'
 import type { ServerAccess } from '../../client/connection/connection.ts'
-import { kubeconfigAccess, loadAccess } from '../../client/connection/load-access.ts'
 import type { LeadershipEnd } from '../../client/election/leader-election.ts'
-import { clusterEnvironment } from '../../kubeconfig/find-cluster.ts'
-import { contextOf } from '../../kubeconfig/read-context.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
 import { defaultConfiguration } from '../../scheduler/configuration/index.ts'
 import {
@@ -22,6 +19,7 @@ import { machineHosts } from '../addresses.ts'
 import { serveWithAccess } from '../component-server/component-access.ts'
 import { type ComponentServer, serveComponent } from '../component-server/index.ts'
 import { readIdentity } from '../credentials/identity-files.ts'
+import { accessOf } from '../kubeconfig-access.ts'
 import { selfSignedPair } from '../pki/self-signed.ts'
 
 const agent = 'kube-scheduler'
@@ -104,11 +102,6 @@ function checkTimes({ leaseMs, renewMs, retryMs }: SchedulerConfiguration['leade
   if (renewMs <= retryMs * 1.2)
     throw new ExplainedError('--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period')
 }
-
-const accessOf = async (kubeconfig: string | undefined): Promise<ServerAccess> =>
-  kubeconfig
-    ? kubeconfigAccess(await contextOf([resolve(kubeconfig)]))
-    : loadAccess({ environment: await clusterEnvironment({}) })
 
 /** Serves health for everybody and the rest for users that the API server authenticates and authorizes. */
 async function servedPort(

@@ -22,9 +22,14 @@ async function matrix(lab: PolicyLab, port = 80): Promise<ReadonlySet<string>> {
   return new Set(found.filter(Boolean))
 }
 
+/** True while there is a policy in effect. */
+const hasTable = (): boolean => execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' }).includes('t8s_policy')
+
 /** Creates a policy in `x`, and compares who is cut off once it is in effect. `cut` has pairs of patterns. */
 async function cuts(lab: PolicyLab, spec: object, cut: readonly RegExp[], port = 80): Promise<void> {
+  await waitFor('no rule of an earlier policy is left', () => !hasTable())
   await lab.policy('x', 'tested', spec)
+  await waitFor('the rules are in the kernel', hasTable)
   const expected = names
     .flatMap((from) => names.filter((to) => to !== from).map((to) => `${from}>${to}`))
     .filter((pair) => !cut.some((pattern) => pattern.test(pair)))

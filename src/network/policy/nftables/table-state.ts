@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { verdict } from '../../netlink/nftables/actions.ts'
+import { intervalsOfBlocks } from '../../netlink/nftables/address-intervals.ts'
 import type { Rule } from '../../netlink/nftables/commands.ts'
 import {
   addressSelector,
@@ -15,7 +16,6 @@ import { type DataType, dataTypes, drop, keyBytes } from '../../netlink/nftables
 import { PeerSearch, type Peers } from '../picture/peers.ts'
 import { type AllowRule, type Direction, type PortName, type PortRange, rulesOf } from '../picture/pod-rules.ts'
 import type { PolicyObjects, PolicyPod } from '../picture/policy-objects.ts'
-import { intervalsOfBlocks } from './address-difference.ts'
 
 export interface WantedSet {
   readonly keyTypes: readonly DataType[]

@@ -1,17 +1,12 @@
 /** The other ends of connections that rules of a policy allow: pods by labels, and ranges of addresses. */
 import type { NetworkPolicy } from '../../../client/kinds.ts'
 import { labelSelectorOf } from '../../../machinery/selectors/label-selector.ts'
+import type { AddressBlock } from '../../netlink/nftables/address-intervals.ts'
 import type { PolicyObjects, PolicyPod } from './policy-objects.ts'
 
 type Spec = NonNullable<NetworkPolicy['spec']>
 /** A peer of a rule; those of both directions have the same form. */
 export type Peer = NonNullable<NonNullable<Spec['ingress']>[number]['from']>[number]
-
-/** A range of addresses without others. */
-export interface AddressBlock {
-  readonly range: string
-  readonly except: readonly string[]
-}
 
 export interface Peers {
   /** Equal for equal peers: rules of several pods share the addresses. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { intervalsOfBlocks } from './address-difference.ts'
+import { intervalsOfBlocks } from './address-intervals.ts'
 
 const intervals = (family: 4 | 6, range: string, ...except: readonly string[]): string[] =>
   intervalsOfBlocks(family, [{ range, except }]).map(
