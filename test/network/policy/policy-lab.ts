@@ -1,6 +1,6 @@
 /**
- * Pods as network namespaces on a bridge, whose servers answer on TCP ports 80 and 81, with objects in a cluster in
- * memory. An agent of network policies runs beside them. Needs root, and `inNamespaces`.
+ * Pods as network namespaces on a bridge with addresses of both families, and objects in a cluster in memory. An agent
+ * of network policies runs beside them. Needs root, and `inNamespaces`.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,6 +16,7 @@ import { PolicyAgent } from '../../../src/network/policy/policy-agent.ts'
 import { apiControllers, type TestCluster, testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { createNetwork, removeNetwork } from '../network-namespaces.ts'
+import { AskedPeer } from '../services/asked-peer.ts'
 
 const node = 'here'
 const server = `
@@ -26,9 +27,25 @@ wait
 export interface LabPod {
   readonly namespace: string
   readonly name: string
+  /** Of IPv4. */
   readonly address: string
+  readonly addresses: Readonly<Record<4 | 6, string>>
   readonly network: string
 }
+
+/** One way to connect to pods. */
+export interface Traffic {
+  readonly protocol: 'tcp' | 'udp'
+  readonly family: 4 | 6
+  readonly port: number
+}
+
+const peerPorts = [80, 81, 82] as const
+/** Of the containers of each pod. */
+const namedPorts = [
+  { name: 'web', containerPort: 80 },
+  { name: 'web-udp', containerPort: 80, protocol: 'UDP' },
+]
 
 export class PolicyLab {
   readonly cluster: TestCluster
@@ -38,6 +55,7 @@ export class PolicyLab {
   readonly #network: PodNetwork
   #agent: PolicyAgent
   readonly #servers: ChildProcess[] = []
+  readonly #peers = new Map<string, AskedPeer>()
 
   private constructor(cluster: TestCluster) {
     this.cluster = cluster
@@ -45,7 +63,7 @@ export class PolicyLab {
     this.#network = new PodNetwork({
       calls: systemCalls(),
       ...{ name: 'lab', bridge: 'lab0', hairpin: true, masquerade: false },
-      rangeSets: [[addressRange({ subnet: '10.244.0.0/24' })]],
+      rangeSets: [[addressRange({ subnet: '10.244.0.0/24' })], [addressRange({ subnet: 'fd00:244::/112' })]],
       addressDirectory: directory('addresses'),
       recordDirectory: directory('records'),
     })
@@ -75,28 +93,34 @@ export class PolicyLab {
   async pod(namespace: string, name: string, labels: Readonly<Record<string, string>> = {}): Promise<LabPod> {
     const { call } = this.cluster
     const path = `/api/v1/namespaces/${namespace}/pods`
-    const ports = [{ name: 'web', containerPort: 80 }]
-    const spec = { nodeName: node, automountServiceAccountToken: false, containers: [{ name: 'c', image: 'x', ports }] }
+    const containers = [{ name: 'c', image: 'x', ports: namedPorts }]
+    const spec = { nodeName: node, automountServiceAccountToken: false, containers }
     const metadata = { name, labels: { pod: name, ...labels } }
     const { metadata: created } = await call('POST', path, { metadata, spec })
     const network = join(this.folder, `${namespace}-${name}`)
     createNetwork(network)
     const id = `${namespace}-${name}`
     const { ips } = await this.#network.add({ id, namespace: network, interfaceName: 'eth0' })
-    const address = ips[0]!.address.split('/')[0]!
-    const pod = { namespace, name, address, network }
+    const [address = '', ipv6 = ''] = ips.map((one) => one.address.split('/')[0]!)
+    const pod = { namespace, name, address, addresses: { 4: address, 6: ipv6 }, network }
     this.pods.set(`${namespace}/${name}`, pod)
-    await this.#agent.admit({ namespace, name, uid: created.uid, addresses: [address] })
+    await this.#agent.admit({ namespace, name, uid: created.uid, addresses: [address, ipv6] })
     return pod
   }
 
-  /** Starts the servers of a pod, and reports its address. */
-  async serve({ namespace, name, address, network }: LabPod): Promise<void> {
+  /** Starts a program in the pod that serves and asks for `reachesBy`, and reports its addresses. */
+  async startPeer(pod: LabPod): Promise<void> {
+    const name = `${pod.namespace}/${pod.name}`
+    this.#peers.set(name, await AskedPeer.start(name, pod.network, peerPorts))
+    await this.#report(pod)
+  }
+
+  /** Starts the servers of a pod, on the TCP ports 80 and 81, and reports its addresses. */
+  async serve(pod: LabPod): Promise<void> {
+    const { network } = pod
     const enter = ['--pdeathsig', 'KILL', 'nsenter', `--net=${network}`]
     this.#servers.push(spawn('setpriv', [...enter, 'sh', '-c', server], { stdio: 'ignore', detached: true }))
-    const status = { phase: 'Running', podIP: address, podIPs: [{ ip: address }] }
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`
-    await this.cluster.call('PATCH', path, { status }, 'application/merge-patch+json')
+    await this.#report(pod)
     await waitFor('the servers listen', () =>
       Promise.all([80, 81].map((port) => connects(network, '127.0.0.1', port))).then((all) => all.every(Boolean)),
     )
@@ -117,18 +141,33 @@ export class PolicyLab {
     return connects(this.pods.get(from)!.network, this.pods.get(to)!.address, port)
   }
 
+  /** As `reaches`, between pods with `startPeer`. */
+  async reachesBy(from: string, to: string, { protocol, family, port }: Traffic): Promise<boolean> {
+    const answer = await this.#peers.get(from)![protocol](this.pods.get(to)!.addresses[family], port)
+    return answer === `${to} ${this.pods.get(from)!.addresses[family]}`
+  }
+
+  async #report({ namespace, name, addresses }: LabPod): Promise<void> {
+    const podIPs = [{ ip: addresses[4] }, { ip: addresses[6] }]
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`
+    const status = { phase: 'Running', podIP: addresses[4], podIPs }
+    await this.cluster.call('PATCH', path, { status }, 'application/merge-patch+json')
+  }
+
   #newAgent(): PolicyAgent {
     const { url, client } = this.cluster
+    const table = (family: 4 | 6) => new PolicyTable(new TableSocket(systemCalls(), family, 't8s_policy_lab'), family)
     return new PolicyAgent({
       server: { ...client, url },
       node,
-      tables: { 4: new PolicyTable(new TableSocket(systemCalls(), 4, 't8s_policy_lab'), 4) },
+      tables: { 4: table(4), 6: table(6) },
       ownPods: [],
       log: (line) => void this.log.push(line),
     })
   }
 
   async #end(): Promise<void> {
+    await Promise.all([...this.#peers.values()].map((peer) => peer.stop()))
     for (const { pid } of this.#servers) if (pid) process.kill(-pid, 'SIGKILL')
     await this.#agent.stop()
     for (const { network } of this.pods.values()) removeNetwork(network)

@@ -74,6 +74,12 @@ export const portSelector: Selector = {
   load: (register) => loadPayload('transport', 2, 2, register),
 }
 
+export const icmpv6TypeSelector: Selector = {
+  text: 'icmpv6 type',
+  type: dataTypes.icmpv6Type,
+  load: (register) => loadPayload('transport', 0, 1, register),
+}
+
 export function loadAll(selectors: readonly Selector[]): Buffer[] {
   let register = firstRegister
   return selectors.map(({ type, load }) => {

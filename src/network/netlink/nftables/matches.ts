@@ -8,6 +8,7 @@ import {
   type Expression,
   firstRegister,
   hostNumber,
+  icmpv6TypeSelector,
   loadAll,
   loadMeta,
   markText,
@@ -76,6 +77,27 @@ export const hasProtocol = (name: string): Expression => ({
   text: `meta l4proto ${name}`,
   encode: () => [loadMeta('l4proto', firstRegister), compare('==', valueBytes(dataTypes.protocol, name))],
 })
+
+/** IP protocol 58. */
+const icmpv6 = 58
+const byte = (value: number): Buffer => Buffer.from([value])
+
+/** Packets by which hosts of a link find each other (RFC 4861) and join groups (RFC 2710, RFC 3810), by ICMPv6 type. */
+export const isNeighborDiscovery: Expression = (() => {
+  const type = isInIntervals(
+    icmpv6TypeSelector,
+    '130-136, 143',
+    [
+      { first: byte(130), end: byte(137) },
+      { first: byte(143), end: byte(144) },
+    ],
+    false,
+  )
+  return {
+    text: `meta l4proto ipv6-icmp ${type.text}`,
+    encode: (addSet) => [loadMeta('l4proto', firstRegister), compare('==', byte(icmpv6)), ...type.encode(addSet)],
+  }
+})()
 
 const interfaceNameSize = 16
 

@@ -16,6 +16,7 @@ export const dataTypes = {
   ipv4Address: { name: 'ipv4_addr', number: 7, length: 4 },
   ipv6Address: { name: 'ipv6_addr', number: 8, length: 16 },
   protocol: { name: 'inet_proto', number: 12, length: 1 },
+  icmpv6Type: { name: 'icmpv6_type', number: 29, length: 1 },
   port: { name: 'inet_service', number: 13, length: 2 },
 } as const satisfies Record<string, DataType>
 

@@ -21,8 +21,8 @@ import {
   ruleText,
   type TableSet,
 } from '../../netlink/nftables/commands.ts'
-import { addressSelector } from '../../netlink/nftables/expression.ts'
-import { isKnownConnection } from '../../netlink/nftables/matches.ts'
+import { addressSelector, type Expression } from '../../netlink/nftables/expression.ts'
+import { isKnownConnection, isNeighborDiscovery } from '../../netlink/nftables/matches.ts'
 import type { Table } from '../../netlink/nftables/table-socket.ts'
 import type { Direction } from '../picture/pod-rules.ts'
 import { addressTypeOf, type TableState } from './table-state.ts'
@@ -74,7 +74,9 @@ export class PolicyTable {
 
   /** A new table in place of an earlier one. Node processes reach all pods: nothing is checked on output. */
   #layout(): Command[] {
-    const known = { expressions: [isKnownConnection, verdict({ action: 'return' })] }
+    const passes = (condition: Expression) => ({ expressions: [condition, verdict({ action: 'return' })] })
+    // They have the addresses of pods, too.
+    const passing = [passes(isKnownConnection), ...(this.#family === 6 ? [passes(isNeighborDiscovery)] : [])]
     const lookUp = (direction: Direction) => ({
       expressions: [
         verdictOfMap([addressSelector(this.#family, direction === 'Ingress' ? 'daddr' : 'saddr')], mapNames[direction]),
@@ -89,8 +91,8 @@ export class PolicyTable {
       ...directions.map((direction) => addSet(this.#map(direction))),
       addChain('forward', 'packets from and to pods', base('forward')),
       addChain('input', 'packets from pods to this machine', base('input')),
-      ...[known, lookUp('Egress'), lookUp('Ingress')].map((rule) => addRule('forward', rule)),
-      ...[known, lookUp('Egress')].map((rule) => addRule('input', rule)),
+      ...[...passing, lookUp('Egress'), lookUp('Ingress')].map((rule) => addRule('forward', rule)),
+      ...[...passing, lookUp('Egress')].map((rule) => addRule('input', rule)),
     ]
   }
 
