@@ -53,9 +53,8 @@ async function start(options: StandaloneKubeletOptions, lifetime: Lifetime): Pro
   const { flags, configuration, log } = options
   prepareMachine(configuration, log)
   prepareKernel(configuration.protectKernelDefaults ?? false, log)
-  const hostName = hostname().trim().toLowerCase()
   const root = resolve(flags.text('root-dir') ?? '/var/lib/kubelet')
-  const nodeName = flags.text('hostname-override') ?? hostName
+  const nodeName = (flags.text('hostname-override') ?? hostname()).trim().toLowerCase()
   const nodeIps = flags.list('node-ip') ?? machineAddresses().slice(0, 1)
   const metrics = programMetrics(configuration)
   const common = { pkiFolder: resolve(flags.text('cert-dir') ?? join(root, 'pki')), nodeName, metrics, schedule, log }
@@ -65,7 +64,7 @@ async function start(options: StandaloneKubeletOptions, lifetime: Lifetime): Pro
       ...common,
       configuration,
       access,
-      nodeHosts: [hostName, ...nodeIps],
+      nodeHosts: [nodeName, ...nodeIps],
       machineHosts: machineHosts(configuration.address),
     },
     lifetime,

@@ -44,7 +44,7 @@ export function newNode(machine: Machine, settings: NodeSettings, status: NodeSt
     'beta.kubernetes.io/arch': machine.architecture,
     'beta.kubernetes.io/os': 'linux',
     'kubernetes.io/arch': machine.architecture,
-    'kubernetes.io/hostname': machine.hostname,
+    'kubernetes.io/hostname': name,
     'kubernetes.io/os': 'linux',
   }
   return {
@@ -77,7 +77,7 @@ export function nodeStatus(
     conditions,
     addresses: [
       ...settings.nodeIps.map((address) => ({ type: 'InternalIP', address })),
-      { type: 'Hostname', address: machine.hostname },
+      { type: 'Hostname', address: settings.name },
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: settings.port } },
     nodeInfo: {
