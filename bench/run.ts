@@ -26,6 +26,7 @@ import type { Kind } from './load/objects.ts'
 import { allPhases, type Generator, load, type MeasuredPhase, measure } from './load/run-load.ts'
 import { benchNodes } from './nodes/index.ts'
 import { overload } from './overload/index.ts'
+import { benchPolicies } from './policies/index.ts'
 import { upstream } from './reference.ts'
 import { report } from './report.ts'
 import { benchRuntime } from './runtime/index.ts'
@@ -62,6 +63,7 @@ const help = `npm run bench -- [flags]
 --kubelet                only: the kubelet on containerd: starts, exec, logs, resources (needs root)
 --runtime                only: containers, images and a real node of t8s runtime (needs root)
 --services               only: modes of kube-proxy with 10,000 Services (needs root)
+--policies               only: network policies of 1,000 pods (needs root)
 --dns                    only: names of 1,000 Services, asked by UDP
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
@@ -96,6 +98,7 @@ const { values: flags } = parseArgs({
     kubelet: { type: 'boolean', default: false },
     runtime: { type: 'boolean', default: false },
     services: { type: 'boolean', default: false },
+    policies: { type: 'boolean', default: false },
     dns: { type: 'boolean', default: false },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
@@ -113,6 +116,7 @@ else if (flags.ingress) await benchIngress()
 else if (flags.kubelet) await benchKubelet()
 else if (flags.runtime) await benchRuntime()
 else if (flags.services) await benchServices()
+else if (flags.policies) await benchPolicies()
 else if (flags.dns) await benchDns()
 else if (flags.scheduler) await benchScheduler()
 else await bench()

@@ -8,16 +8,16 @@ import { SharedInformers, transformed } from '../../client/informers/shared-info
 import { namespaces, networkPolicies, type Pod, pods } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import type { PolicyTable } from './nftables/policy-table.ts'
-import { tableState } from './nftables/table-state.ts'
 import { PolicyObjects } from './picture/policy-objects.ts'
 import { trimmedNamespace, trimmedPod, trimmedPolicy } from './picture/trimmed-objects.ts'
+import { NodePolicies } from './rules/node-policies.ts'
+import type { PolicyBackend } from './rules/policy-state.ts'
 
 export interface PolicyAgentOptions {
   readonly server: ServerAccess
   readonly node: string
   /** By IP family. */
-  readonly tables: Readonly<Partial<Record<4 | 6, PolicyTable>>>
+  readonly tables: Readonly<Partial<Record<4 | 6, PolicyBackend>>>
   /** Pods that are no objects of the API: servers of this process that policies can name. */
   readonly ownPods: readonly Pod[]
   readonly log: (line: string) => void
@@ -41,6 +41,7 @@ const pollMs = 10
 export class PolicyAgent {
   readonly #options: PolicyAgentOptions
   readonly #objects = new PolicyObjects()
+  readonly #policies: NodePolicies
   readonly #connection: Connection
   readonly #informers: SharedInformers
   readonly #stopping = new AbortController()
@@ -50,6 +51,7 @@ export class PolicyAgent {
   constructor(options: PolicyAgentOptions) {
     const { server, log, ownPods } = options
     this.#options = options
+    this.#policies = new NodePolicies(this.#objects, options.node)
     this.#connection = new Connection({ ...server, userAgent: 't8s-network-policy' })
     this.#informers = new SharedInformers(new RestClient(this.#connection), log, [
       transformed({ resource: networkPolicies, transform: trimmedPolicy }),
@@ -105,7 +107,7 @@ export class PolicyAgent {
     }
   }
 
-  get #tables(): PolicyTable[] {
+  get #tables(): PolicyBackend[] {
     return Object.values(this.#options.tables)
   }
 
@@ -151,12 +153,12 @@ export class PolicyAgent {
   }
 
   #sync(): void {
-    const { tables, node } = this.#options
+    const { tables } = this.#options
     if (this.#informers.of(networkPolicies).size === 0) {
       this.removeRules()
       return
     }
-    for (const family of [4, 6] as const) tables[family]?.apply(tableState(this.#objects, node, family))
+    for (const family of [4, 6] as const) tables[family]?.apply(this.#policies.state(family))
   }
 }
 

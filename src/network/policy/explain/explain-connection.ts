@@ -7,8 +7,7 @@ import {
   labelSelectorText,
   labelsText,
 } from '../../../machinery/selectors/label-selector.ts'
-import type { Peer } from '../picture/peers.ts'
-import { type Direction, selects } from '../picture/pod-rules.ts'
+import { compiledPolicy, type Direction, type Peer } from '../picture/compiled-policy.ts'
 import type { PolicyObjects, PolicyPod } from '../picture/policy-objects.ts'
 
 export interface AskedConnection {
@@ -49,7 +48,11 @@ export function explainConnection(objects: PolicyObjects, asked: AskedConnection
 
 function verdictFor(objects: PolicyObjects, asked: AskedConnection, direction: Direction): DirectionVerdict {
   const own = direction === 'Egress' ? asked.from : asked.to
-  const selecting = [...objects.policies].filter((policy) => selects(policy, own, direction))
+  const labels = objects.labelsOf(own.namespace)
+  const selecting = [...objects.policies].filter((policy) => {
+    const { rules, subject } = compiledPolicy(policy)
+    return rules[direction] !== undefined && subject.matches(own, labels)
+  })
   const policies = selecting.map((policy) => policyVerdict(objects, policy, asked, direction))
   return { direction, isAllowed: policies.length === 0 || policies.some(({ isAllowed }) => isAllowed), policies }
 }

@@ -17,30 +17,28 @@ import {
   deleteSet,
   deleteTable,
   flushChain,
-  type Rule,
-  ruleText,
   type TableSet,
 } from '../../netlink/nftables/commands.ts'
 import { addressSelector, type Expression } from '../../netlink/nftables/expression.ts'
-import { isKnownConnection, isNeighborDiscovery } from '../../netlink/nftables/matches.ts'
+import { isInSet, isKnownConnection, isNeighborDiscovery } from '../../netlink/nftables/matches.ts'
 import type { Table } from '../../netlink/nftables/table-socket.ts'
-import type { Direction } from '../picture/pod-rules.ts'
-import { addressTypeOf, type TableState } from './table-state.ts'
+import { type Direction, directions } from '../picture/compiled-policy.ts'
+import type { PolicyBackend, PolicySet, PolicyState } from '../rules/policy-state.ts'
+import { addressTypeOf, keyTypesOf, rulesOf } from './rule-expressions.ts'
 
 /** Before the rules of firewalls, which may accept. */
 const priority = -10
-const directions = ['Egress', 'Ingress'] as const
 
-const emptyState: TableState = {
+const emptyState: PolicyState = {
   chains: new Map(),
   sets: new Map(),
   isolated: { Ingress: new Map(), Egress: new Map() },
 }
 
-export class PolicyTable {
+export class PolicyTable implements PolicyBackend {
   readonly #table: Table
   readonly #family: 4 | 6
-  #applied: TableState | undefined
+  #applied: PolicyState | undefined
   /** Chains and sets that nothing refers to. */
   readonly #chainsToDelete = new Set<string>()
   readonly #setsToDelete = new Set<string>()
@@ -54,7 +52,7 @@ export class PolicyTable {
    * Brings the state into effect, in one transaction. The first call replaces what an earlier process has left.
    * @throws an error of the kernel; the next call replaces everything.
    */
-  apply(wanted: TableState): void {
+  apply(wanted: PolicyState): void {
     const before = this.#applied
     this.#applied = undefined
     this.#table.change([...(before ? [] : this.#layout()), ...this.#changes(before ?? emptyState, wanted)])
@@ -77,6 +75,7 @@ export class PolicyTable {
     const passes = (condition: Expression) => ({ expressions: [condition, verdict({ action: 'return' })] })
     // They have the addresses of pods, too.
     const passing = [passes(isKnownConnection), ...(this.#family === 6 ? [passes(isNeighborDiscovery)] : [])]
+    const ends = [addressSelector(this.#family, 'saddr'), addressSelector(this.#family, 'daddr')]
     const lookUp = (direction: Direction) => ({
       expressions: [
         verdictOfMap([addressSelector(this.#family, direction === 'Ingress' ? 'daddr' : 'saddr')], mapNames[direction]),
@@ -89,63 +88,61 @@ export class PolicyTable {
       deleteTable,
       addTable(comment),
       ...directions.map((direction) => addSet(this.#map(direction))),
+      addSet(this.#selfSet),
       addChain('forward', 'packets from and to pods', base('forward')),
       addChain('input', 'packets from pods to this machine', base('input')),
-      ...[...passing, lookUp('Egress'), lookUp('Ingress')].map((rule) => addRule('forward', rule)),
+      ...[...passing, passes(isInSet(ends, this.#selfSet.name)), lookUp('Egress'), lookUp('Ingress')].map((rule) =>
+        addRule('forward', rule),
+      ),
       ...[...passing, lookUp('Egress')].map((rule) => addRule('input', rule)),
     ]
+  }
+
+  /** Pairs of equal addresses. */
+  get #selfSet(): TableSet {
+    const type = addressTypeOf(this.#family)
+    return { name: 'self', keyTypes: [type, type] }
   }
 
   #map(direction: Direction): TableSet {
     return { name: mapNames[direction], keyTypes: [addressTypeOf(this.#family)], isVerdictMap: true }
   }
 
-  #changes(before: TableState, wanted: TableState): Command[] {
+  #changes(before: PolicyState, wanted: PolicyState): Command[] {
     const newSets = [...wanted.sets].filter(([name]) => !before.sets.has(name))
     const newChains = [...wanted.chains.keys()].filter((name) => !before.chains.has(name))
-    const changed = [...wanted.chains].filter(([name, rules]) => textOf(rules) !== textOf(before.chains.get(name)))
+    const changed = [...wanted.chains].filter(([name, chain]) => before.chains.get(name) !== chain)
     for (const name of before.chains.keys()) if (!wanted.chains.has(name)) this.#chainsToDelete.add(name)
     for (const name of before.sets.keys()) if (!wanted.sets.has(name)) this.#setsToDelete.add(name)
     return [
-      ...newSets.map(([name, { keyTypes }]) => addSet({ name, keyTypes })),
-      ...[...wanted.sets].flatMap(([name, set]) =>
-        this.#elementChanges(name, set.keyTypes, before.sets.get(name), set),
-      ),
+      ...newSets.map(([name, { kind }]) => addSet({ name, keyTypes: keyTypesOf(kind, this.#family) })),
+      ...[...wanted.sets].flatMap(([name, set]) => this.#elementChanges(name, before.sets.get(name), set)),
       ...newChains.map((name) => addChain(name)),
       ...changed.map(([name]) => flushChain(name)),
-      ...changed.flatMap(([name, rules]) => rules.map((rule) => addRule(name, rule))),
+      ...changed.flatMap(([name, chain]) => rulesOf(chain, this.#family).map((rule) => addRule(name, rule))),
       ...directions.flatMap((direction) => this.#mapChanges(direction, before, wanted)),
+      ...this.#selfChanges(before, wanted),
       ...[...before.chains.keys()].filter((name) => !wanted.chains.has(name)).map(flushChain),
       // They are empty if they come back before they are deleted.
       ...[...before.sets].flatMap(([name, set]) =>
-        wanted.sets.has(name) ? [] : this.#elementChanges(name, set.keyTypes, set, noElements),
+        wanted.sets.has(name) ? [] : this.#elementChanges(name, set, { ...set, elements: noElements }),
       ),
     ]
   }
 
-  #elementChanges(
-    name: string,
-    keyTypes: TableSet['keyTypes'],
-    before: { readonly elements: ReadonlySet<string> } | undefined,
-    wanted: { readonly elements: ReadonlySet<string> },
-  ): Command[] {
-    const set: TableSet = { name, keyTypes }
-    const removed = [...(before?.elements ?? [])].filter((element) => !wanted.elements.has(element))
-    const added = [...wanted.elements].filter((element) => !before?.elements.has(element))
-    return [
-      ...(removed.length > 0 ? [deleteElements(set, removed)] : []),
-      ...(added.length > 0
-        ? [
-            addElements(
-              set,
-              added.map((key) => ({ key })),
-            ),
-          ]
-        : []),
-    ]
+  #elementChanges(name: string, before: PolicySet | undefined, wanted: PolicySet): Command[] {
+    if (before === wanted) return []
+    const set = { name, keyTypes: keyTypesOf(wanted.kind, this.#family) }
+    return changesOfSet(set, before?.elements ?? noElements, wanted.elements)
   }
 
-  #mapChanges(direction: Direction, before: TableState, wanted: TableState): Command[] {
+  #selfChanges(before: PolicyState, wanted: PolicyState): Command[] {
+    const pairsOf = ({ isolated }: PolicyState): ReadonlySet<string> =>
+      new Set(directions.flatMap((direction) => [...isolated[direction].keys()].map((one) => `${one} . ${one}`)))
+    return changesOfSet(this.#selfSet, pairsOf(before), pairsOf(wanted))
+  }
+
+  #mapChanges(direction: Direction, before: PolicyState, wanted: PolicyState): Command[] {
     const map = this.#map(direction)
     const [old, now] = [before.isolated[direction], wanted.isolated[direction]]
     const removed = [...old].filter(([address, chain]) => now.get(address) !== chain).map(([address]) => address)
@@ -158,7 +155,7 @@ export class PolicyTable {
   }
 
   /** Kernels before 6.2 notice only after a while that nothing refers to a chain: the next call tries again. */
-  #deleteLeftovers(wanted: TableState): void {
+  #deleteLeftovers(wanted: PolicyState): void {
     for (const name of wanted.chains.keys()) this.#chainsToDelete.delete(name)
     for (const name of wanted.sets.keys()) this.#setsToDelete.delete(name)
     for (const [names, command] of [
@@ -176,8 +173,15 @@ export class PolicyTable {
   }
 }
 
-const noElements = { elements: new Set<string>() }
+const noElements: ReadonlySet<string> = new Set()
 
 const mapNames = { Ingress: 'ingress-pods', Egress: 'egress-pods' } as const
 
-const textOf = (rules: readonly Rule[] | undefined): string => rules?.map(ruleText).join('\n') ?? ''
+function changesOfSet(set: TableSet, before: ReadonlySet<string>, wanted: ReadonlySet<string>): Command[] {
+  const removed = [...before].filter((element) => !wanted.has(element))
+  const added = [...wanted].filter((element) => !before.has(element)).map((key) => ({ key }))
+  return [
+    ...(removed.length > 0 ? [deleteElements(set, removed)] : []),
+    ...(added.length > 0 ? [addElements(set, added)] : []),
+  ]
+}

@@ -1,5 +1,5 @@
 /** The objects that network policies are made of: policies, pods with their addresses, and labels of namespaces. */
-
+import { isDeepStrictEqual } from 'node:util'
 import { keyOf } from '../../../client/informers/informer.ts'
 import type { Namespace, NetworkPolicy, Pod } from '../../../client/kinds.ts'
 import type { Labels } from '../../../machinery/selectors/label-selector.ts'
@@ -23,6 +23,15 @@ export interface PolicyPod {
   readonly node: string
 }
 
+/** Keys of objects. */
+export interface PolicyChanges {
+  readonly policies: ReadonlySet<string>
+  readonly pods: ReadonlySet<string>
+  readonly namespaces: ReadonlySet<string>
+}
+
+const noChanges = () => ({ policies: new Set<string>(), pods: new Set<string>(), namespaces: new Set<string>() })
+
 export class PolicyObjects {
   readonly #policies = new Map<string, NetworkPolicy>()
   readonly #pods = new Map<string, PolicyPod>()
@@ -31,6 +40,26 @@ export class PolicyObjects {
   readonly #connected = new Map<string, readonly string[]>()
   /** UIDs of the pods that the node gave addresses to, by address: others had them before. */
   readonly #owners = new Map<string, string>()
+  #changes = noChanges()
+
+  /** Returns the objects that have changed since the last call. */
+  takeChanges(): PolicyChanges {
+    const changes = this.#changes
+    this.#changes = noChanges()
+    return changes
+  }
+
+  policy(key: string): NetworkPolicy | undefined {
+    return this.#policies.get(key)
+  }
+
+  pod(key: string): PolicyPod | undefined {
+    return this.#pods.get(key)
+  }
+
+  get podsByKey(): Iterable<readonly [string, PolicyPod]> {
+    return this.#pods
+  }
 
   get policies(): Iterable<NetworkPolicy> {
     return this.#policies.values()
@@ -50,6 +79,7 @@ export class PolicyObjects {
     const key = keyOf((policy ?? old)!)
     if (policy) this.#policies.set(key, policy)
     else this.#policies.delete(key)
+    this.#changes.policies.add(key)
   }
 
   /** As `setPolicy`. Pods in the network of the node, and those that have ended, have no address of their own. */
@@ -63,9 +93,9 @@ export class PolicyObjects {
       const connected = this.#connected.get(uid)
       // Until then, the status may have addresses of an earlier sandbox.
       if (connected?.every((address) => reported.includes(address))) this.#connected.delete(uid)
-      this.#pods.set(keyOf(known), policyPod(pod, connected ?? reported.filter((each) => this.#isOwn(each, uid))))
+      this.#set(keyOf(known), policyPod(pod, connected ?? reported.filter((each) => this.#isOwn(each, uid))))
     } else {
-      this.#pods.delete(keyOf(known))
+      this.#set(keyOf(known), undefined)
       this.#connected.delete(uid)
       for (const [address, owner] of this.#owners) if (owner === uid) this.#owners.delete(address)
     }
@@ -78,9 +108,18 @@ export class PolicyObjects {
     for (const address of addresses) this.#owners.set(address, uid)
     for (const [key, other] of this.#pods) {
       const left = other.addresses.filter((address) => !addresses.includes(address))
-      if (left.length < other.addresses.length) this.#pods.set(key, { ...other, addresses: left })
+      if (left.length < other.addresses.length) this.#set(key, { ...other, addresses: left })
     }
-    this.#pods.set(keyOf(pod), policyPod(pod, addresses))
+    this.#set(keyOf(pod), policyPod(pod, addresses))
+  }
+
+  #set(key: string, pod: PolicyPod | undefined): void {
+    const old = this.#pods.get(key)
+    // Most changes of pods are about their conditions.
+    if (isDeepStrictEqual(old, pod)) return
+    if (pod) this.#pods.set(key, pod)
+    else this.#pods.delete(key)
+    this.#changes.pods.add(key)
   }
 
   #isOwn(address: string, uid: string): boolean {
@@ -93,6 +132,7 @@ export class PolicyObjects {
     const name = (namespace ?? old)?.metadata.name ?? ''
     if (namespace) this.#namespaces.set(name, namespace.metadata.labels ?? {})
     else this.#namespaces.delete(name)
+    this.#changes.namespaces.add(name)
   }
 }
 

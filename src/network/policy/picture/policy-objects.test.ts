@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { NetworkPolicy, Pod } from '../../../client/kinds.ts'
-import { PeerSearch } from './peers.ts'
-import { type Direction, rulesOf } from './pod-rules.ts'
+import type { Pod } from '../../../client/kinds.ts'
 import { PolicyObjects } from './policy-objects.ts'
 
 const pod = (name: string, rest: Partial<Pod['spec']> = {}, status: Pod['status'] = {}): Pod => ({
@@ -11,46 +9,6 @@ const pod = (name: string, rest: Partial<Pod['spec']> = {}, status: Pod['status'
   metadata: { namespace: 'x', name, uid: name, labels: { pod: name } },
   spec: { nodeName: 'here', containers: [], ...rest },
   status,
-})
-
-const policy = (spec: NetworkPolicy['spec'], name = 'p'): NetworkPolicy => ({
-  apiVersion: 'networking.k8s.io/v1',
-  kind: 'NetworkPolicy',
-  metadata: { namespace: 'x', name },
-  spec,
-})
-
-function rules(direction: Direction, spec: Partial<NonNullable<NetworkPolicy['spec']>>) {
-  const objects = new PolicyObjects()
-  const ports = [{ name: 'web', containerPort: 8080 }]
-  objects.setPod(pod('a', { containers: [{ name: 'c', ports }] }, { podIP: '10.0.0.1' }), undefined)
-  const [own] = objects.pods
-  return rulesOf(own!, direction, [policy({ podSelector: {}, ...spec })], new PeerSearch(objects))
-}
-
-describe('the rules of a pod', () => {
-  test('exist only if a policy of its namespace selects it for the direction', () => {
-    assert.equal(rules('Egress', { policyTypes: ['Ingress'] }), undefined)
-    assert.equal(rules('Ingress', { podSelector: { matchLabels: { pod: 'b' } } }), undefined)
-    assert.deepEqual(rules('Ingress', { policyTypes: ['Ingress'] }), [])
-  })
-
-  test('have the number of a named port of the pod itself for ingress, and its name for egress', () => {
-    const port = { port: 'web', protocol: 'TCP' }
-    assert.deepEqual(rules('Ingress', { policyTypes: ['Ingress'], ingress: [{ ports: [port] }] })?.[0]?.ports, [
-      { protocol: 'TCP', first: 8080, last: 8080 },
-    ])
-    const [egress] = rules('Egress', { policyTypes: ['Egress'], egress: [{ ports: [port] }] }) ?? []
-    assert.deepEqual([egress?.ports, egress?.names], [[], [{ protocol: 'TCP', name: 'web' }]])
-  })
-
-  test('a port without a number is all ports of the protocol', () => {
-    const ingress = [{ ports: [{ protocol: 'UDP' }, { port: 5, endPort: 9 }] }]
-    assert.deepEqual(rules('Ingress', { policyTypes: ['Ingress'], ingress })?.[0]?.ports, [
-      { protocol: 'UDP', first: 1, last: 65_535 },
-      { protocol: 'TCP', first: 5, last: 9 },
-    ])
-  })
 })
 
 describe('the addresses of a pod', () => {
@@ -86,5 +44,14 @@ describe('the addresses of a pod', () => {
     objects.setPod(pod('host', { hostNetwork: true }, status), undefined)
     objects.setPod(pod('ended', {}, { ...status, phase: 'Succeeded' }), undefined)
     assert.deepEqual(addressesOf(objects), {})
+  })
+
+  test('are a change only if they differ', () => {
+    const objects = new PolicyObjects()
+    const status = { podIPs: [{ ip: '10.0.0.2' }] }
+    objects.setPod(pod('a', {}, status), undefined)
+    assert.deepEqual([...objects.takeChanges().pods], ['x/a'])
+    objects.setPod(pod('a', {}, { ...status, conditions: [] }), pod('a', {}, status))
+    assert.deepEqual([...objects.takeChanges().pods], [])
   })
 })
