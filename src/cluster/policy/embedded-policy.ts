@@ -1,12 +1,9 @@
 /** Network policies of a cluster's real node, whose pods the cluster connects itself. */
-import { existsSync } from 'node:fs'
 import type { ServerAccess } from '../../client/connection/connection.ts'
 import type { Pod } from '../../client/kinds.ts'
-import { systemCalls } from '../../lib/linux/system-calls.ts'
-import { TableSocket } from '../../network/netlink/nftables/table-socket.ts'
-import { PolicyTable } from '../../network/policy/nftables/policy-table.ts'
 import { PolicyAgent } from '../../network/policy/policy-agent.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
+import { policyTables } from './policy-tables.ts'
 
 /** The settings for the thread of the node, as plain data. */
 export interface EmbeddedPolicy {
@@ -27,12 +24,10 @@ export interface EmbeddedPolicyOptions {
 
 /** @throws if this machine has no system calls for nftables. */
 export function embeddedPolicies({ policy, node, server, dns, log }: EmbeddedPolicyOptions): PolicyAgent {
-  const table = (family: 4 | 6): PolicyTable =>
-    new PolicyTable(new TableSocket(systemCalls(), family, `t8s_policy_${policy.instance}`), family)
   const agent = new PolicyAgent({
     server: { ...server, ...policy.client },
     node,
-    tables: { 4: table(4), ...(existsSync('/proc/net/if_inet6') && { 6: table(6) }) },
+    tables: policyTables(`t8s_policy_${policy.instance}`),
     ownPods: dns === undefined ? [] : [dnsPod(dns)],
     log,
   })

@@ -8,8 +8,10 @@ import { SharedInformers, transformed } from '../../client/informers/shared-info
 import { namespaces, networkPolicies, type Pod, pods } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { PolicyObjects } from './picture/policy-objects.ts'
 import { trimmedNamespace, trimmedPod, trimmedPolicy } from './picture/trimmed-objects.ts'
+import { PolicyMetrics } from './policy-metrics.ts'
 import { NodePolicies } from './rules/node-policies.ts'
 import type { PolicyBackend } from './rules/policy-state.ts'
 
@@ -20,6 +22,7 @@ export interface PolicyAgentOptions {
   readonly tables: Readonly<Partial<Record<4 | 6, PolicyBackend>>>
   /** Pods that are no objects of the API: servers of this process that policies can name. */
   readonly ownPods: readonly Pod[]
+  readonly metrics?: MetricsRegistry
   readonly log: (line: string) => void
 }
 
@@ -47,6 +50,11 @@ export class PolicyAgent {
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #followed: Promise<unknown> | undefined
+  readonly #metrics: PolicyMetrics | undefined
+  /** Syncs run one after another. */
+  #running: Promise<void> = Promise.resolve()
+  #problem: string | undefined = 'policies are not known yet'
+  readonly #firstSync = Promise.withResolvers<void>()
 
   constructor(options: PolicyAgentOptions) {
     const { server, log, ownPods } = options
@@ -59,6 +67,18 @@ export class PolicyAgent {
       transformed({ resource: namespaces, transform: trimmedNamespace }),
     ])
     for (const pod of ownPods) this.#objects.setPod(pod, undefined)
+    const count = (): number => this.#informers.of(networkPolicies).size
+    this.#metrics = options.metrics && new PolicyMetrics(options.metrics, count)
+  }
+
+  /** Resolves when the policies are in effect for the first time. */
+  get synced(): Promise<void> {
+    return this.#firstSync.promise
+  }
+
+  /** The reason why the last changes are not in effect; undefined if they are. */
+  get problem(): string | undefined {
+    return this.#problem
   }
 
   /** Follows the policies; pods and namespaces only while there is one. */
@@ -76,13 +96,14 @@ export class PolicyAgent {
   async stop(): Promise<void> {
     this.#stopping.abort()
     clearTimeout(this.#timer)
+    await this.#running.catch(() => {})
     await this.#informers.stop()
     this.#connection.close()
   }
 
   /** Removes the rules. */
-  removeRules(): void {
-    for (const table of this.#tables) table.remove()
+  async removeRules(): Promise<void> {
+    for (const table of Object.values(this.#options.tables)) await table.remove()
   }
 
   /**
@@ -98,17 +119,13 @@ export class PolicyAgent {
       await withSignal(this.#followed!, signal)
       const known = await this.#find(pod, signal)
       this.#objects.connect(known, pod.addresses)
-      this.#sync()
+      await this.#sync()
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       throw new Error(
         `network policies for the pod ${pod.namespace}/${pod.name} are not in effect: ${messageOf(error)}`,
       )
     }
-  }
-
-  get #tables(): PolicyBackend[] {
-    return Object.values(this.#options.tables)
   }
 
   /** The kubelet's watch may be ahead of this one. */
@@ -145,20 +162,33 @@ export class PolicyAgent {
     this.#timer = undefined
     if (this.#stopping.signal.aborted) return
     try {
-      this.#sync()
+      await this.#sync()
+      this.#firstSync.resolve()
     } catch (error) {
       this.#options.log(`network policies are not in effect: ${messageOf(error)}`)
       this.#changed(retryMs)
     }
   }
 
-  #sync(): void {
-    const { tables } = this.#options
-    if (this.#informers.of(networkPolicies).size === 0) {
-      this.removeRules()
-      return
+  #sync(): Promise<void> {
+    const run = this.#running.catch(() => {}).then(() => this.#apply())
+    this.#running = run
+    return run
+  }
+
+  async #apply(): Promise<void> {
+    const started = performance.now()
+    try {
+      const { tables } = this.#options
+      if (this.#informers.of(networkPolicies).size === 0) await this.removeRules()
+      else for (const family of [4, 6] as const) await tables[family]?.apply(this.#policies.state(family))
+      this.#problem = undefined
+      this.#metrics?.synced(Date.now(), performance.now() - started)
+    } catch (error) {
+      this.#problem = messageOf(error)
+      this.#metrics?.failed()
+      throw error
     }
-    for (const family of [4, 6] as const) tables[family]?.apply(this.#policies.state(family))
   }
 }
 

@@ -2,7 +2,7 @@
  * Pods as network namespaces on a bridge with addresses of both families, and objects in a cluster in memory. An agent
  * of network policies runs beside them. Needs root, and `inNamespaces`.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,11 +53,11 @@ export class PolicyLab {
   readonly log: string[] = []
   readonly pods = new Map<string, LabPod>()
   readonly #network: PodNetwork
-  #agent: PolicyAgent
+  #agent: PolicyAgent | undefined
   readonly #servers: ChildProcess[] = []
   readonly #peers = new Map<string, AskedPeer>()
 
-  private constructor(cluster: TestCluster) {
+  private constructor(cluster: TestCluster, hasAgent: boolean) {
     this.cluster = cluster
     const directory = (name: string): string => join(this.folder, name)
     this.#network = new PodNetwork({
@@ -67,19 +67,20 @@ export class PolicyLab {
       addressDirectory: directory('addresses'),
       recordDirectory: directory('records'),
     })
-    this.#agent = this.#newAgent()
+    if (hasAgent) this.#agent = this.#newAgent()
     after(() => this.#end())
   }
 
-  static async start(): Promise<PolicyLab> {
-    const lab = new PolicyLab(await testCluster({ after }, { controllers: apiControllers }))
-    lab.#agent.start()
+  /** Without an agent, the test starts the program. */
+  static async start({ hasAgent = true } = {}): Promise<PolicyLab> {
+    const lab = new PolicyLab(await testCluster({ after }, { controllers: apiControllers }), hasAgent)
+    lab.#agent?.start()
     return lab
   }
 
   /** Ends the agent, and starts another one after `meanwhile`. */
   async restartAgent(meanwhile: () => Promise<void>): Promise<void> {
-    await this.#agent.stop()
+    await this.#agent?.stop()
     await meanwhile()
     this.#agent = this.#newAgent()
     this.#agent.start()
@@ -104,7 +105,7 @@ export class PolicyLab {
     const [address = '', ipv6 = ''] = ips.map((one) => one.address.split('/')[0]!)
     const pod = { namespace, name, address, addresses: { 4: address, 6: ipv6 }, network }
     this.pods.set(`${namespace}/${name}`, pod)
-    await this.#agent.admit({ namespace, name, uid: created.uid, addresses: [address, ipv6] })
+    await this.#agent?.admit({ namespace, name, uid: created.uid, addresses: [address, ipv6] })
     return pod
   }
 
@@ -169,10 +170,17 @@ export class PolicyLab {
   async #end(): Promise<void> {
     await Promise.all([...this.#peers.values()].map((peer) => peer.stop()))
     for (const { pid } of this.#servers) if (pid) process.kill(-pid, 'SIGKILL')
-    await this.#agent.stop()
+    await this.#agent?.stop()
     for (const { network } of this.pods.values()) removeNetwork(network)
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** All tables of policies. Empty without policies. */
+export function policyRules(): string {
+  const list = (...words: string[]): string => execFileSync('nft', ['list', ...words], { encoding: 'utf8' })
+  const tables = list('tables').match(/(?<=^table )\S+ t8s_policy_\S+/gm) ?? []
+  return tables.map((table) => list('table', ...table.split(' '))).join('')
 }
 
 const timeoutSeconds = 1

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
 import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { PolicyLab, type Traffic } from './policy-lab.ts'
+import { PolicyLab, policyRules, type Traffic } from './policy-lab.ts'
 
 const all = { podSelector: {} }
 const of = (pod: string) => ({ podSelector: { matchLabels: { pod } } })
@@ -47,13 +47,6 @@ async function holds(lab: PolicyLab, spec: object, expected: readonly Expected[]
   } finally {
     await lab.removePolicies()
   }
-}
-
-/** All tables of policies. */
-function policyRules(): string {
-  const list = (...words: string[]): string => execFileSync('nft', ['list', ...words], { encoding: 'utf8' })
-  const tables = list('tables').match(/(?<=^table )\S+ t8s_policy_\S+/gm) ?? []
-  return tables.map((table) => list('table', ...table.split(' '))).join('')
 }
 
 function testPorts(lab: PolicyLab, protocol: 'tcp' | 'udp', family: 4 | 6): void {

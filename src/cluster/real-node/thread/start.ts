@@ -37,7 +37,7 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
     let runsOn = 0
     lifetime.onEnd(async () => {
       await policies?.stop()
-      if (runsOn === 0) policies?.removeRules()
+      if (runsOn === 0) await policies?.removeRules()
     })
     const runtime = task.runtime && (await startRuntime(task.runtime, (pod) => policies?.admit(pod), log))
     if (runtime)

@@ -50,9 +50,9 @@ export class PolicyTable implements PolicyBackend {
 
   /**
    * Brings the state into effect, in one transaction. The first call replaces what an earlier process has left.
-   * @throws an error of the kernel; the next call replaces everything.
+   * Rejects with an error of the kernel; the next call replaces everything.
    */
-  apply(wanted: PolicyState): void {
+  async apply(wanted: PolicyState): Promise<void> {
     const before = this.#applied
     this.#applied = undefined
     this.#table.change([...(before ? [] : this.#layout()), ...this.#changes(before ?? emptyState, wanted)])
@@ -61,7 +61,7 @@ export class PolicyTable implements PolicyBackend {
   }
 
   /** Removes the table. Does nothing if there is none. */
-  remove(): void {
+  async remove(): Promise<void> {
     this.#applied = undefined
     try {
       this.#table.change([deleteTable])

@@ -48,9 +48,9 @@ export interface PolicyState {
 export interface PolicyBackend {
   /**
    * Replaces the earlier state; the first call replaces what an earlier process has left.
-   * @throws if the kernel rejects it; the next call replaces everything.
+   * Rejects if the kernel does; the next call replaces everything.
    */
-  apply(wanted: PolicyState): void
+  apply(wanted: PolicyState): Promise<void>
   /** Removes all rules. Does nothing if there are none. */
-  remove(): void
+  remove(): Promise<void>
 }

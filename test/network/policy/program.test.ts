@@ -1,0 +1,80 @@
+/** The program `t8s network-policy`, for pods whose addresses it learns from their status. Needs root. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
+import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
+import { waitFor } from '../../support/wait-for.ts'
+import { repository, t8s } from '../../up/t8s-process.ts'
+import { PolicyLab, policyRules, type Traffic } from './policy-lab.ts'
+
+const health = 'http://127.0.0.1:10261/healthz'
+const traffic: Traffic = { protocol: 'udp', family: 6, port: 80 }
+const deny = { podSelector: { matchLabels: { pod: 'a' } }, policyTypes: ['Ingress'] }
+
+async function page(url: string): Promise<string> {
+  const response = await fetch(url, { headers: { connection: 'close' }, signal: AbortSignal.timeout(3000) })
+  return `${response.status} ${await response.text()}`
+}
+
+/** Starts the program; resolves when the policies are in effect. */
+async function startProgram(t: TestContext, { cluster }: PolicyLab): Promise<{ stop(): Promise<void> }> {
+  const args = ['network-policy', '--kubeconfig', cluster.kubeconfigFile, '--hostname-override', 'here']
+  const child = spawn(join(repository, 't8s'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece.toString()))
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  t.after(stop)
+  await waitFor('the policies are in effect', () => {
+    assert.equal(child.exitCode, null, output)
+    return output.includes('are in effect for the pods of the node here')
+  })
+  return { stop }
+}
+
+await inNamespaces(import.meta.filename, async () => {
+  prepareNodeNamespaces()
+  const lab = await PolicyLab.start({ hasAgent: false })
+  await lab.namespace('x')
+
+  test('t8s network-policy isolates pods when they have an address, and leaves rules until --cleanup', async (t) => {
+    await lab.policy('x', 'deny', deny)
+    let program = await startProgram(t, lab)
+    for (const name of ['a', 'b']) await lab.startPeer(await lab.pod('x', name))
+    const isCut = async (): Promise<boolean> => !(await lab.reachesBy('x/b', 'x/a', traffic))
+    await waitFor('a is isolated', isCut)
+    assert.ok(await lab.reachesBy('x/a', 'x/b', traffic))
+    assert.equal(await page(health), '200 ok')
+    const metrics = await page('http://127.0.0.1:10262/metrics')
+    assert.match(metrics, /\nt8s_network_policy_sync_duration_seconds_count [1-9]/)
+    assert.match(metrics, /\nt8s_network_policy_policies 1\n/)
+    assert.match(metrics, /\nrest_client_requests_total\{.*code="200".*\} [1-9]/)
+
+    // Rules outlive the program, and it removes those of policies that were deleted meanwhile.
+    await program.stop()
+    assert.ok(await isCut())
+    await lab.removePolicies()
+    program = await startProgram(t, lab)
+    await waitFor('a is not isolated', async () => !(await isCut()))
+    await lab.policy('x', 'deny', deny)
+    await waitFor('a is isolated again', isCut)
+    await program.stop()
+    const { code, stderr } = t8s(['network-policy', '--cleanup'])
+    assert.equal(code, 0, stderr)
+    assert.equal(policyRules(), '')
+    assert.equal(await isCut(), false)
+  })
+
+  test('t8s network-policy names faults of its flags', () => {
+    const { code, stderr } = t8s([
+      ...['network-policy', '--kubeconfig', lab.cluster.kubeconfigFile, '--healthz-bind-address', 'everywhere'],
+    ])
+    assert.notEqual(code, 0)
+    assert.match(stderr, /--healthz-bind-address everywhere is not an address: write it like 127\.0\.0\.1:10261/)
+  })
+})
