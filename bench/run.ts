@@ -37,6 +37,7 @@ import { soak } from './soak.ts'
 import { benchClusterStarts, benchMemoryStarts } from './starts/cluster-starts.ts'
 import { benchStarts } from './starts/command-starts.ts'
 import { benchEnvtest } from './starts/envtest.ts'
+import { benchUserspace } from './userspace/index.ts'
 
 const help = `npm run bench -- [flags]
 --kind pods|configmaps   (default: both)
@@ -64,6 +65,7 @@ const help = `npm run bench -- [flags]
 --runtime                only: containers, images and a real node of t8s runtime (needs root)
 --services               only: modes of kube-proxy with 10,000 Services (needs root)
 --policies               only: network policies of 1,000 pods (needs root)
+--userspace              only: the forwarder of the proxy mode userspace, beside a proxy of Node's net
 --dns                    only: names of 1,000 Services, asked by UDP
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
@@ -99,6 +101,7 @@ const { values: flags } = parseArgs({
     runtime: { type: 'boolean', default: false },
     services: { type: 'boolean', default: false },
     policies: { type: 'boolean', default: false },
+    userspace: { type: 'boolean', default: false },
     dns: { type: 'boolean', default: false },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
@@ -117,6 +120,7 @@ else if (flags.kubelet) await benchKubelet()
 else if (flags.runtime) await benchRuntime()
 else if (flags.services) await benchServices()
 else if (flags.policies) await benchPolicies()
+else if (flags.userspace) await benchUserspace()
 else if (flags.dns) await benchDns()
 else if (flags.scheduler) await benchScheduler()
 else await bench()

@@ -106,6 +106,7 @@ async function bundle(): Promise<Map<string, string>> {
       'real-node-worker': 'src/cluster/real-node/thread/worker.ts',
       'unpack-worker': 'src/runtime/images/layers/unpack-worker.ts',
       'network-worker': 'src/runtime/network/bridge/network-worker.ts',
+      'forwarding-worker': 'src/network/forwarder/thread/forwarding-worker.ts',
     },
     outdir: '.build',
     // Next to the entry, because code that reads files looks in its own folder.

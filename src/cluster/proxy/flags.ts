@@ -72,7 +72,7 @@ const serverFlags: readonly ConfigFlag[] = [
 ]
 
 const modeFlags: readonly ConfigFlag[] = [
-  of('proxy-mode', 'string', 'mode', 'nftables or iptables; default: the best one that works here'),
+  of('proxy-mode', 'string', 'mode', 'nftables, iptables or userspace; default: the best one that works here'),
   of('iptables-masquerade-bit', 'int', 'iptables.masqueradeBit', 'the bit of the packet mark, 0 to 31', '14'),
   of(
     'iptables-localhost-nodeports',
@@ -189,7 +189,7 @@ export const noticesOf = (flags: FlagValues): string[] =>
 export const proxyHelp = (program: string): string =>
   flagsHelp(
     `Makes Services work on this machine, a node of any cluster, with the flags of kube-proxy 1.36.
-It needs Linux and root.
+It needs Linux, and root for all but node ports.
 
 Usage:
   ${program} [flags]

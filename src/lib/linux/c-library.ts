@@ -24,6 +24,8 @@ export interface CLibrary {
    * @throws a `SystemCallError` for a negative one; `call` names it: `mount /mnt`.
    */
   check(call: string, result: number): number
+  /** The number of the error of the last call that failed on this thread: loops need it without an exception. */
+  errno(): number
 }
 
 /** A failed system call; `code` is the name of the error, for example `EPERM`. */
@@ -82,6 +84,7 @@ function load(): CLibrary {
       if (result < 0) throw new SystemCallError(call, koffi.errno())
       return result
     },
+    errno: () => koffi.errno(),
   }
 }
 

@@ -4,9 +4,12 @@ import type { Link } from './links.ts'
 import { attribute, decodeAttributes, flags, uint32 } from './message.ts'
 import type { NetlinkSocket } from './netlink-socket.ts'
 
-const types = { new: 24, delete: 25, get: 26 } as const
-const attributes = { destination: 1, outInterface: 4, gateway: 5 } as const
-const fixedSize = 12
+/** Messages about routes. */
+export const routeTypes = { new: 24, delete: 25, get: 26 } as const
+/** Attributes of a route. `source` is the address with which this machine uses it. */
+export const routeAttributes = { destination: 1, outInterface: 4, gateway: 5, source: 7 } as const
+/** Bytes before the attributes. */
+export const routeSize = 12
 const mainTable = 254
 const unicast = 1
 const scopes = { global: 0, link: 253 } as const
@@ -32,7 +35,7 @@ export class Routes {
   /** Unicast routes of the main table. */
   list(): Route[] {
     return this.#socket
-      .dump('list routes', types.get, Buffer.alloc(fixedSize))
+      .dump('list routes', routeTypes.get, Buffer.alloc(routeSize))
       .filter((body) => body.readUInt8(4) === mainTable && body.readUInt8(7) === unicast)
       .map(decodeRoute)
   }
@@ -41,37 +44,37 @@ export class Routes {
   add({ name }: Pick<Link, 'name'>, route: Route): void {
     const way = route.gateway === undefined ? '' : ` via ${route.gateway}`
     const bits = flags.create | flags.exclusive
-    this.#socket.change(`add a route to ${route.destination}${way} by ${name}`, types.new, bits, bodyOf(route))
+    this.#socket.change(`add a route to ${route.destination}${way} by ${name}`, routeTypes.new, bits, bodyOf(route))
   }
 
   remove({ name }: Pick<Link, 'name'>, route: Route): void {
-    this.#socket.change(`remove the route to ${route.destination} by ${name}`, types.delete, 0, bodyOf(route))
+    this.#socket.change(`remove the route to ${route.destination} by ${name}`, routeTypes.delete, 0, bodyOf(route))
   }
 }
 
 function bodyOf({ destination, gateway, link }: Route): Buffer {
   const [ip = '', prefix = ''] = destination.split('/')
-  const fixed = Buffer.alloc(fixedSize)
+  const fixed = Buffer.alloc(routeSize)
   fixed.writeUInt8(familyOf(ip), 0)
   fixed.writeUInt8(Number(prefix), 1)
   fixed.writeUInt8(mainTable, 4)
   fixed.writeUInt8(protocol, 5)
   fixed.writeUInt8(gateway === undefined ? scopes.link : scopes.global, 6)
   fixed.writeUInt8(unicast, 7)
-  const body = [fixed, uint32(attributes.outInterface, link)]
-  if (Number(prefix) > 0) body.push(attribute(attributes.destination, addressToBytes(ip)))
-  if (gateway !== undefined) body.push(attribute(attributes.gateway, addressToBytes(gateway)))
+  const body = [fixed, uint32(routeAttributes.outInterface, link)]
+  if (Number(prefix) > 0) body.push(attribute(routeAttributes.destination, addressToBytes(ip)))
+  if (gateway !== undefined) body.push(attribute(routeAttributes.gateway, addressToBytes(gateway)))
   return Buffer.concat(body)
 }
 
 function decodeRoute(body: Buffer): Route {
-  const found = decodeAttributes(body, fixedSize)
-  const destination = found.get(attributes.destination)
+  const found = decodeAttributes(body, routeSize)
+  const destination = found.get(routeAttributes.destination)
   const everything = body.readUInt8(0) === families.ipv4 ? '0.0.0.0' : '::'
-  const gateway = found.get(attributes.gateway)
+  const gateway = found.get(routeAttributes.gateway)
   return {
     destination: `${destination ? addressFromBytes(destination) : everything}/${body.readUInt8(1)}`,
     gateway: gateway && addressFromBytes(gateway),
-    link: found.get(attributes.outInterface)?.readUInt32LE() ?? 0,
+    link: found.get(routeAttributes.outInterface)?.readUInt32LE() ?? 0,
   }
 }

@@ -7,7 +7,7 @@ import { clusterIPBehaviours } from './cluster-ip-behaviours.ts'
 import { externalBehaviours, localPolicyBehaviours } from './external-behaviours.ts'
 import type { Lab } from './lab.ts'
 import { affinityBehaviours, lastingBehaviours, refusalBehaviours, rollingBehaviours } from './lasting-behaviours.ts'
-import { type CreateMode, ServedNode } from './served-node.ts'
+import { type CreateMode, type ModeTraits, ServedNode } from './served-node.ts'
 
 /** Defines the tests that hold for all modes, and those of `more`. */
 export function serviceBehaviours(
@@ -15,9 +15,10 @@ export function serviceBehaviours(
   family: 4 | 6,
   createMode: CreateMode,
   more: readonly ((node: ServedNode) => void)[] = [],
+  traits?: ModeTraits,
 ): void {
   describe(`Services with IPv${family}`, () => {
-    const node = new ServedNode(lab, family, createMode)
+    const node = new ServedNode(lab, family, createMode, traits)
     before(() => node.syncAll())
     after(() => node.cleanUp())
     clusterIPBehaviours(node)

@@ -7,6 +7,20 @@ import { TestPicture, type TestService } from './picture.ts'
 
 export type CreateMode = (options: ModeOptions) => ProxyMode
 
+/** The differences between modes that hold for all tests. */
+export interface ModeTraits {
+  /** Endpoints see the addresses of pods, and of clients with the policy `Local`. False: that of the node. */
+  readonly retainsClients: boolean
+  /** Open connections survive a restart of the mode. */
+  readonly survivesRestarts: boolean
+}
+
+/** The kernel translates addresses. */
+export const kernelTraits: ModeTraits = { retainsClients: true, survivesRestarts: true }
+
+/** The number of the node's address in the network of pods. */
+const gateway = 1
+
 export const bothPods = [{ pod: podNumbers.first }, { pod: podNumbers.second }] as const
 
 /** The options of the mode on the node of the lab. */
@@ -31,12 +45,14 @@ export class ServedNode {
   readonly family: 4 | 6
   readonly host: AskedPeer
   readonly client: AskedPeer
+  readonly traits: ModeTraits
   readonly #lab: Lab
   readonly #createMode: CreateMode
   readonly #services: TestPicture
   #mode: ProxyMode
 
-  constructor(lab: Lab, family: 4 | 6, createMode: CreateMode) {
+  constructor(lab: Lab, family: 4 | 6, createMode: CreateMode, traits = kernelTraits) {
+    this.traits = traits
     this.family = family
     this.host = lab.node
     this.client = lab.client
@@ -54,12 +70,14 @@ export class ServedNode {
     return nodeAddresses[this.family]
   }
 
+  /** The client's address as endpoints see it with the policy `Local`. */
   get clientAddress(): string {
-    return clientAddresses[this.family]
+    return this.traits.retainsClients ? clientAddresses[this.family] : this.seenAs(gateway)
   }
 
   pod = (number: number): AskedPeer => this.#lab.pods.get(number)!
-  seenAs = (number: number): string => podAddress(this.family, number)
+  /** The address of a pod, or of the gateway, as endpoints see it. */
+  seenAs = (number: number): string => podAddress(this.family, this.traits.retainsClients ? number : gateway)
   clusterIP = (number: number): string => (this.family === 4 ? `10.96.0.${number}` : `fd00:96::${number}`)
   /** An address outside of the cluster that Services have. */
   externalIP = (number: number): string => (this.family === 4 ? `198.51.100.${number}` : `2001:db8:1::${number}`)

@@ -3,7 +3,7 @@ import { messageOf } from '../../../lib/message-of.ts'
 import type { ModeOptions, RunProgram } from './mode-options.ts'
 import type { ProxyMode } from './proxy-mode.ts'
 
-export type ModeName = 'nftables' | 'iptables'
+export type ModeName = 'nftables' | 'iptables' | 'userspace'
 
 interface RegisteredMode {
   /** True if the kernel translates addresses, and remembers that for UDP flows. */
@@ -28,10 +28,16 @@ const registered: Readonly<Record<ModeName, RegisteredMode>> = {
     create: async (options) => (await import('./iptables/iptables-mode.ts')).createIptablesMode(options),
     check: async (run) => void (await run('iptables', ['-w', '5', '-t', 'nat', '-S', 'OUTPUT'])),
   },
+  userspace: {
+    usesKernel: false,
+    isShareable: false,
+    create: async (options) => (await import('./userspace/userspace-mode.ts')).createUserspaceMode(options),
+    check: async () => (await import('../../forwarder/check-forwarder.ts')).checkForwarder(),
+  },
 }
 
 /** The best one first. */
-export const modeNames: readonly ModeName[] = ['nftables', 'iptables']
+export const modeNames: readonly ModeName[] = ['nftables', 'iptables', 'userspace']
 
 export const isModeName = (name: string): name is ModeName => Object.hasOwn(registered, name)
 
