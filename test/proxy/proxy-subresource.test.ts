@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:http2'
 import { request } from 'node:https'
 import test from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { installedKubectls, Kubectl } from '../support/kubectl.ts'
 import type { TestCluster } from '../support/test-cluster.ts'
 import { testCluster } from '../support/test-cluster.ts'
@@ -22,10 +23,12 @@ async function ask({ client }: TestCluster, path: string, { method, headers, bod
   const { ca, cert, key, url } = client
   const sent = request(new URL(path, url), { ca, cert, key, agent: false, method, headers })
   const [response]: IncomingMessage[] = await once(sent.end(body), 'response')
-  const text = Buffer.concat(await response!.toArray()).toString()
+  const bytes = Buffer.concat(await response!.toArray())
+  const text = bytes.toString()
   return {
     status: response!.statusCode,
     headers: response!.headers,
+    bytes,
     text,
     message: () => (JSON.parse(text) as { message: string }).message,
   }
@@ -89,6 +92,7 @@ test(
     assert.equal(got.headers['access-control-allow-origin'], undefined)
     const seen = JSON.parse(got.text)
     assert.equal(seen.url, '/a%2Fb/c/?x=1&y=%20')
+    assert.equal(seen.headers.host, new URL(cluster.client.url).host)
     assert.equal(seen.headers['x-forwarded-uri'], `${base}/pods/web/proxy/a%2Fb/c/`)
     assert.equal((JSON.parse((await ask(cluster, `${base}/pods/web:${port}/proxy/`)).text) as { url: string }).url, '/')
     const posted = JSON.parse(
@@ -125,6 +129,42 @@ test(
     assert.equal((await ask(cluster, `${base}/pods/web/proxy/out`)).headers.location, 'https://example.com/x')
   },
 )
+
+const page = Buffer.concat([
+  Buffer.from('<!DOCTYPE html><!-- <a href="/kept"> --><A Class=x HREF = "/a&amp;b">é '),
+  Buffer.from([0xff, 0x0d, 0x0a]),
+  Buffer.from('<img src=/x.png><script src=\'app.js\'>"<a href=/kept>"</script><a href="//example.com/">'),
+])
+
+test(
+  'the links of a page stay behind the proxy, compressed or not, and all else is unchanged',
+  needsAddress,
+  async (t) => {
+    const cluster = await testCluster(t)
+    const { port } = await backend(t, (message, response) => {
+      const coding = message.url!.slice(1)
+      const headers = { 'content-type': 'text/html; charset=utf-8', ...(coding && { 'content-encoding': coding }) }
+      response.writeHead(200, headers).end(coding === 'gzip' ? gzipSync(page) : page)
+    })
+    await pod(cluster, 'web', port)
+    const proxy = `${base}/pods/web/proxy`
+    const expected = page.toString('latin1').replace('"/a&', `"${proxy}/a&`).replace('/x.png', `${proxy}/x.png`)
+    assert.equal((await ask(cluster, `${proxy}/`)).bytes.toString('latin1'), expected)
+    assert.equal(gunzipSync((await ask(cluster, `${proxy}/gzip`)).bytes).toString('latin1'), expected)
+    assert.deepEqual((await ask(cluster, `${proxy}/unknown`)).bytes, page)
+  },
+)
+
+test('a page that holds back a tag of many megabytes is cut off', needsAddress, async (t) => {
+  const cluster = await testCluster(t)
+  const { port } = await backend(t, (_message, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).write('<!--')
+    const write = (): void => void (response.destroyed || response.write(Buffer.alloc(1 << 20, 97), write))
+    write()
+  })
+  await pod(cluster, 'web', port)
+  await assert.rejects(ask(cluster, `${base}/pods/web/proxy/`), { code: 'ECONNRESET' })
+})
 
 test('kubectl get --raw reaches a Service by the number and by the name of its port', needsAddress, async (t) => {
   const cluster = await testCluster(t)

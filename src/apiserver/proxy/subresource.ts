@@ -2,10 +2,11 @@
 import { internal } from '../../machinery/status-error.ts'
 import type { Request, Response } from '../http/exchange.ts'
 import type { WaitGroup } from '../http/wait-group.ts'
-import { type Backend, BackendError, forward } from '../outgoing/forward/forward.ts'
+import { addressOf, BackendError, forward } from '../outgoing/forward/forward.ts'
 import { forwardedHeaders } from '../outgoing/forward/headers.ts'
 import { unavailable } from '../outgoing/services/resolve.ts'
 import { type Locate, locateNode, locatePod, locateService, type Places } from './locate.ts'
+import { type ProxyAddress, throughProxy } from './own-address.ts'
 
 const locators: Readonly<Record<string, Locate>> = { pods: locatePod, services: locateService, nodes: locateNode }
 
@@ -31,18 +32,17 @@ export async function proxySubresource(request: Request, places: Places, waitGro
     return { status: 301, headers: { location: `${own}/${request.rawQuery && `?${request.rawQuery}`}` } }
   }
   const target = `${path || '/'}${request.rawQuery && `?${request.rawQuery}`}`
+  const requested = hostOf(request)
   const headers = {
     ...forwardedHeaders(request),
+    // The backend sees the host that the client has requested, as behind kube-apiserver.
+    host: requested,
     'x-forwarded-uri': `${own}${path}`,
-    'x-forwarded-proto': 'https',
-    'x-forwarded-host': hostOf(request),
   }
   try {
     const response = await forward({ request, backend, target, headers, longRunning: true, waitGroup })
     for (const header of crossOrigin) delete response.headers[header]
-    const { location } = response.headers
-    if (typeof location === 'string') response.headers.location = throughProxy(location, own, backend)
-    return response
+    return withOwnAddresses(response, { own, backend: addressOf(backend), requested })
   } catch (error) {
     if (!(error instanceof BackendError)) throw error
     throw error.upgrading ? internal(error.message) : unavailable(`error trying to reach service: ${error.message}`)
@@ -59,12 +59,16 @@ function splitPath({ path, info }: Request): { readonly own: string; readonly pa
   return { own: segments.slice(0, end).join('/'), path: rest.length ? `/${rest.join('/')}` : '' }
 }
 
-/** Rewrites a backend's redirect to itself to a path through the proxy. */
-function throughProxy(location: string, own: string, { scheme, host, port }: Backend): string {
-  const base = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
-  const url = URL.canParse(location, base) ? new URL(location, base) : undefined
-  const isAbsolute = location.startsWith('/') || URL.canParse(location)
-  return url && isAbsolute && url.origin === new URL(base).origin
-    ? `${own}${url.pathname}${url.search}${url.hash}`
-    : location
+/** Rewrites the backend's redirects, and the links of its HTML pages. */
+async function withOwnAddresses(response: Response, address: ProxyAddress): Promise<Response> {
+  const { headers, body } = response
+  const rewrite = (text: string): string => throughProxy(text, address)
+  const { location, 'content-type': type, 'content-encoding': encoding = '' } = headers
+  if (typeof location === 'string') return { ...response, headers: { ...headers, location: rewrite(location) } }
+  const isPage = typeof type === 'string' && type.split(';')[0]!.trim() === 'text/html'
+  if (!isPage || typeof body !== 'function' || typeof encoding !== 'string') return response
+  const { isReadable, pageSink } = await import('./page-links.ts')
+  if (!isReadable(encoding)) return response
+  const { 'content-length': _, ...others } = headers
+  return { ...response, headers: others, body: (sink) => body(pageSink(sink, encoding, rewrite)) }
 }

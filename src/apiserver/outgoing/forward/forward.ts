@@ -10,7 +10,7 @@ import {
   type OutgoingHttpHeaders,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import type { Request, Response, Sink } from '../../http/exchange.ts'
@@ -203,7 +203,9 @@ function dial(
     headers: { host: addressOf(backend), ...headers },
     agent: needsOwnConnection ? false : agent,
   } as const
-  return scheme === 'https' ? httpsRequest({ ...options, ...tls }) : httpRequest(options)
+  // Not the requested host, which Node would take from the headers.
+  const servername = isIP(host) ? '' : host
+  return scheme === 'https' ? httpsRequest({ ...options, servername, ...tls }) : httpRequest(options)
 }
 
 /**
