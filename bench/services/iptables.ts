@@ -3,8 +3,8 @@
  * the same input, and syncs of one Service. Runs in the namespaces of `measure.ts`.
  */
 import { runRulesProgram } from '../../src/network/cni/host-ports/run-rules-program.ts'
+import type { IptablesVariant } from '../../src/network/iptables/iptables-programs.ts'
 import { createIptablesMode } from '../../src/network/proxy/modes/iptables/iptables-mode.ts'
-import type { IptablesVariant } from '../../src/network/proxy/modes/iptables/iptables-programs.ts'
 import { median } from '../report.ts'
 import { ManyServices } from './many-services.ts'
 

@@ -1,4 +1,5 @@
 /** The options that every mode of kube-proxy gets: addresses of the node, local traffic, and a way to run programs. */
+import type { RunProgram } from '../../iptables/iptables-programs.ts'
 import type { IpFamily } from '../picture/service-port.ts'
 
 /**
@@ -29,12 +30,6 @@ export interface ServedInterfaces {
   /** Names of all clusters' bridges begin so: not served, except for the own one. All other interfaces are served. */
   readonly bridgePrefix: string
 }
-
-/**
- * Runs a program without a shell; resolves with its output.
- * @throws with the error output of a program that fails; the message begins with the program's name.
- */
-export type RunProgram = (program: string, args: readonly string[], input?: string) => Promise<string>
 
 export interface ModeOptions {
   readonly family: IpFamily

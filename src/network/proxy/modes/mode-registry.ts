@@ -1,6 +1,7 @@
 /** The modes of kube-proxy by name. Their code is loaded on use. */
 import { messageOf } from '../../../lib/message-of.ts'
-import type { ModeOptions, RunProgram } from './mode-options.ts'
+import type { RunProgram } from '../../iptables/iptables-programs.ts'
+import type { ModeOptions } from './mode-options.ts'
 import type { ProxyMode } from './proxy-mode.ts'
 
 export type ModeName = 'nftables' | 'iptables' | 'userspace'

@@ -1,7 +1,7 @@
 /** Facts about this machine that decide where packets go: its addresses and routes. */
 import { isIP } from 'node:net'
 import { parseCidr, rangeHas } from '../../../lib/cidr.ts'
-import type { RunProgram } from '../modes/mode-options.ts'
+import type { RunProgram } from '../../iptables/iptables-programs.ts'
 import { recordOf, stringOf } from './rules/nft-json.ts'
 import type { Machine } from './trace-packet.ts'
 

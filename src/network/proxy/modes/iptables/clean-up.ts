@@ -1,9 +1,9 @@
 /** Removes all chains and jumps of kube-proxy in one variant of iptables. What the kubelet also has remains. */
-import type { IptablesPrograms } from './iptables-programs.ts'
-import { RestoreText } from './restore-text.ts'
+import type { IptablesPrograms } from '../../../iptables/iptables-programs.ts'
+import { RestoreText } from '../../../iptables/restore-text.ts'
+import { countRule, parseSaved } from '../../../iptables/saved-rules.ts'
 import { isChainOfPort } from './rules/chain-names.ts'
 import { canaryChain, jumps, sharedChains } from './rules/fixed-rules.ts'
-import { countRule, parseSaved } from './saved-rules.ts'
 
 export async function cleanUpRules(programs: IptablesPrograms): Promise<void> {
   const text = removal(await programs.save())

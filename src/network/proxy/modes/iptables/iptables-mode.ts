@@ -2,11 +2,17 @@
  * The iptables mode of kube-proxy: upstream's chains, so that people and programs find what they know. A sync is one
  * run of `iptables-restore --noflush` with what changed; rules of others are not touched.
  */
+
+import {
+  findIptables,
+  type IptablesPrograms,
+  type IptablesVariant,
+  installedVariants,
+} from '../../../iptables/iptables-programs.ts'
 import type { ServicePicture } from '../../picture/service-picture.ts'
 import type { ModeOptions } from '../mode-options.ts'
 import type { ChangedServices, ProxyMode } from '../proxy-mode.ts'
 import { cleanUpRules } from './clean-up.ts'
-import { findIptables, type IptablesPrograms, type IptablesVariant, installedVariants } from './iptables-programs.ts'
 import { type KernelSettings, kernelSettings } from './kernel-settings.ts'
 import { canaryChain } from './rules/fixed-rules.ts'
 import type { RuleOptions } from './rules/rule-options.ts'

@@ -1,6 +1,8 @@
 /** The rules in effect for each Service, and the input of `iptables-restore` that brings a picture into effect. */
+
+import { RestoreText } from '../../../iptables/restore-text.ts'
+import { countRule, parseSaved, type SavedTables } from '../../../iptables/saved-rules.ts'
 import type { ProxiedPort, ServicePicture } from '../../picture/service-picture.ts'
-import { RestoreText } from './restore-text.ts'
 import { isChainOfPort } from './rules/chain-names.ts'
 import {
   canaryChain,
@@ -13,7 +15,6 @@ import {
 } from './rules/fixed-rules.ts'
 import { type PortRules, portRules, type SharedRules } from './rules/port-rules.ts'
 import type { RuleOptions } from './rules/rule-options.ts'
-import { countRule, parseSaved, type SavedTables } from './saved-rules.ts'
 
 /** As in upstream: with more endpoints, their rules have no comments. */
 const largeClusterEndpoints = 1000

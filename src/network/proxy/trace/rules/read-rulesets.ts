@@ -1,6 +1,6 @@
 /** Reads the rules of this machine: both variants of iptables, and the tables of nftables. */
 import { ExplainedError } from '../../../../lib/explained-error.ts'
-import type { RunProgram } from '../../modes/mode-options.ts'
+import type { RunProgram } from '../../../iptables/iptables-programs.ts'
 import { recordOf, stringOf } from './nft-json.ts'
 import { parseIptablesSave } from './parse-iptables-save.ts'
 import { isOfIptables, parseNft } from './parse-nft.ts'

@@ -2,8 +2,6 @@
 import { isIP } from 'node:net'
 import { comment, type RuleOptions } from './rule-options.ts'
 
-export type Table = 'filter' | 'nat' | 'mangle'
-
 /** Chains that each sync of all writes, by table, in the order of upstream. */
 export const sharedChains = {
   filter: ['KUBE-SERVICES', 'KUBE-EXTERNAL-SERVICES', 'KUBE-FORWARD', 'KUBE-NODEPORTS', 'KUBE-PROXY-FIREWALL'],

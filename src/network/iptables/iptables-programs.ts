@@ -1,6 +1,12 @@
 /** The programs of iptables: its two variants, their versions, and the ways to call them. */
-import type { IpFamily } from '../../picture/service-port.ts'
-import type { RunProgram } from '../mode-options.ts'
+
+/**
+ * Runs a program without a shell; resolves with its output.
+ * @throws with the error output of a program that fails; the message begins with the program's name.
+ */
+export type RunProgram = (program: string, args: readonly string[], input?: string) => Promise<string>
+
+export type Table = 'filter' | 'nat' | 'mangle'
 
 /** `nft` writes rules of nftables, `legacy` those of the older tables of the kernel. `auto`: as other programs do. */
 export type IptablesVariant = 'nft' | 'legacy'
@@ -35,7 +41,7 @@ export interface IptablesPrograms {
  */
 export async function findIptables(
   run: RunProgram,
-  family: IpFamily,
+  family: 4 | 6,
   wanted?: IptablesVariant,
 ): Promise<IptablesPrograms> {
   const installed = await installedVariants(run, family)
@@ -43,11 +49,11 @@ export async function findIptables(
     installed.find(({ variant }) => variant === wanted) ?? (wanted ? undefined : await usedVariant(installed))
   if (found) return found
   const name = `${programOf(family)}${wanted ? `-${wanted}` : ''}`
-  throw new Error(`${name} is not installed, which the iptables mode of kube-proxy needs: apt-get install iptables`)
+  throw new Error(`${name} is not installed, which rules of iptables need: apt-get install iptables`)
 }
 
 /** All installed variants, for a clean-up. */
-export async function installedVariants(run: RunProgram, family: IpFamily): Promise<IptablesPrograms[]> {
+export async function installedVariants(run: RunProgram, family: 4 | 6): Promise<IptablesPrograms[]> {
   const found = await Promise.all(variants.map((variant) => variantPrograms(run, family, variant)))
   const several = found.filter((programs) => programs !== undefined)
   if (several.length > 0) return several
@@ -59,7 +65,7 @@ export async function installedVariants(run: RunProgram, family: IpFamily): Prom
 
 async function variantPrograms(
   run: RunProgram,
-  family: IpFamily,
+  family: 4 | 6,
   variant: IptablesVariant,
 ): Promise<IptablesPrograms | undefined> {
   const prefix = `${programOf(family)}-${variant}`
@@ -108,4 +114,4 @@ function isAtLeast(version: string, wanted: readonly [number, number, number]): 
 
 const isMissing = (error: Error): boolean => /No chain\/target\/match|does not exist|incompatible/.test(error.message)
 
-const programOf = (family: IpFamily): string => (family === 4 ? 'iptables' : 'ip6tables')
+const programOf = (family: 4 | 6): string => (family === 4 ? 'iptables' : 'ip6tables')

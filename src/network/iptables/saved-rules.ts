@@ -1,5 +1,5 @@
 /** Reads the output of `iptables-save`: the chains of each table, and the rules of the kernel's own chains. */
-import type { Table } from './rules/fixed-rules.ts'
+import type { Table } from './iptables-programs.ts'
 
 export interface SavedTable {
   readonly chains: ReadonlySet<string>

@@ -1,5 +1,5 @@
 /** The input of `iptables-restore --noflush`: chains that become empty, then rules and deletions, for each table. */
-import type { Table } from './rules/fixed-rules.ts'
+import type { Table } from './iptables-programs.ts'
 
 const tables = ['filter', 'nat', 'mangle'] as const satisfies readonly Table[]
 
