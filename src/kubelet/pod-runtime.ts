@@ -305,11 +305,11 @@ export class PodRuntime {
 
   /** `/etc/hosts`, unless a volume is mounted there, and the file of the termination message. */
   async #fileMounts(pod: Pod, container: Container, restartCount: number) {
-    const hosts = await this.#folders.writeHosts(
-      pod,
-      this.#addressesOf(pod),
-      await readFile('/etc/hosts', 'utf8').catch(() => ''),
-    )
+    const hosts = await this.#folders.writeHosts(pod, {
+      ips: this.#addressesOf(pod),
+      clusterDomain: this.#options.dns.clusterDomain,
+      nodeHosts: await readFile('/etc/hosts', 'utf8').catch(() => ''),
+    })
     const message = await this.#folders.createMessageFile(pod, container, restartCount)
     return [
       ...(container.volumeMounts?.some(({ mountPath }) => mountPath === '/etc/hosts')
@@ -328,6 +328,7 @@ export class PodRuntime {
       logFolder: podLogs,
       node: nodeResources,
       cgroupParent: cgroups.pathOf(pod),
+      clusterDomain: dns.clusterDomain,
       dns: dnsConfigOf(pod, dns),
     })
   }

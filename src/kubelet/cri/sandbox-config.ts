@@ -4,6 +4,7 @@ import { type Container, type Pod, specOf } from '../pod-types.ts'
 import { sandboxLabels } from './labels.ts'
 import { type NodeResources, sandboxResources } from './linux-resources.ts'
 import type { NamespaceOptions } from './namespaces.ts'
+import { kernelHostname } from './pod-hostname.ts'
 import type { SandboxConfig } from './runtime.ts'
 import { type SecuritySettings, sandboxSecurity } from './security.ts'
 
@@ -16,10 +17,11 @@ export interface SandboxSettings {
   readonly node: NodeResources
   /** The pod's cgroup, `/kubepods/burstable/podUID`. */
   readonly cgroupParent: string
+  readonly clusterDomain: string
   readonly dns: { readonly servers: string[]; readonly searches: string[]; readonly options: string[] }
 }
 
-/** `attempt` counts the sandboxes of the pod from 0. */
+/** `attempt` counts the sandboxes of the pod from 0. Throws an Error for a host name that is too long. */
 export function sandboxConfig(pod: Pod, attempt: number, settings: SandboxSettings): SandboxConfig {
   const { metadata } = pod
   const { hostNetwork, securityContext } = specOf(pod)
@@ -27,7 +29,7 @@ export function sandboxConfig(pod: Pod, attempt: number, settings: SandboxSettin
   return {
     metadata: { name, namespace, uid, attempt },
     // With the node's network the runtime uses the node's name.
-    hostname: hostNetwork ? '' : hostnameOf(pod),
+    hostname: hostNetwork ? '' : kernelHostname(pod, settings.clusterDomain),
     logDirectory: podLogFolder(settings.logFolder, pod),
     dnsConfig: settings.dns,
     portMappings: hostNetwork ? [] : portMappings(pod),
@@ -42,17 +44,6 @@ export function sandboxConfig(pod: Pod, attempt: number, settings: SandboxSettin
       ),
     },
   }
-}
-
-/** The longest name of a host that Linux allows. */
-const maxHostname = 63
-
-/** The host name inside a pod: its own field, or its name, cut to what Linux allows. */
-export function hostnameOf(pod: Pod): string {
-  const { hostnameOverride, hostname, setHostnameAsFQDN, subdomain } = specOf(pod)
-  if (hostnameOverride) return hostnameOverride
-  const short = (hostname || (pod.metadata.name ?? '')).slice(0, maxHostname).replace(/[-.]+$/, '')
-  return setHostnameAsFQDN && subdomain ? `${short}.${subdomain}.${pod.metadata.namespace}.svc.cluster.local` : short
 }
 
 /** `/var/log/pods/NAMESPACE_NAME_UID`. */
