@@ -7,8 +7,6 @@ import { global, logs } from '../../apiserver/serving-flags/table/every-componen
 import { type ConfigFlag, fieldsOfFlags } from '../configuration-flags.ts'
 import type { WrittenProxyConfiguration } from './configuration/shape.ts'
 
-const noIpvs = 'there is no ipvs mode yet'
-
 const of = (name: string, type: FlagType, field: string, help: string, usual?: string, why?: string): ConfigFlag => ({
   name,
   type,
@@ -72,7 +70,12 @@ const serverFlags: readonly ConfigFlag[] = [
 ]
 
 const modeFlags: readonly ConfigFlag[] = [
-  of('proxy-mode', 'string', 'mode', 'nftables, iptables or userspace; default: the best one that works here'),
+  of(
+    'proxy-mode',
+    'string',
+    'mode',
+    'nftables, iptables, ipvs or userspace; default: the best one that works here, but not ipvs',
+  ),
   of('iptables-masquerade-bit', 'int', 'iptables.masqueradeBit', 'the bit of the packet mark, 0 to 31', '14'),
   of(
     'iptables-localhost-nodeports',
@@ -98,16 +101,27 @@ const modeFlags: readonly ConfigFlag[] = [
     'nodeport-addresses',
     'strings',
     'nodePortAddresses',
-    'ranges of addresses that serve node ports, or primary; default: all in the mode iptables, primary in nftables',
+    'ranges of addresses that serve node ports, or primary; default: primary in the mode nftables, else all',
   ),
-  of('ipvs-sync-period', 'duration', 'ipvs.syncPeriod', 'how often rules are checked', '30s', noIpvs),
-  of('ipvs-min-sync-period', 'duration', 'ipvs.minSyncPeriod', 'shortest time between two syncs', '1s', noIpvs),
-  of('ipvs-scheduler', 'string', 'ipvs.scheduler', 'the scheduler of IPVS', 'rr', noIpvs),
-  of('ipvs-exclude-cidrs', 'strings', 'ipvs.excludeCIDRs', 'ranges that are left alone', undefined, noIpvs),
-  of('ipvs-strict-arp', 'bool', 'ipvs.strictARP', 'set arp_ignore and arp_announce', undefined, noIpvs),
-  of('ipvs-tcp-timeout', 'duration', 'ipvs.tcpTimeout', 'idle TCP connections', undefined, noIpvs),
-  of('ipvs-tcpfin-timeout', 'duration', 'ipvs.tcpFinTimeout', 'TCP connections after FIN', undefined, noIpvs),
-  of('ipvs-udp-timeout', 'duration', 'ipvs.udpTimeout', 'idle UDP flows', undefined, noIpvs),
+  of('ipvs-sync-period', 'duration', 'ipvs.syncPeriod', 'how often rules are checked, in the mode ipvs', '30s'),
+  of('ipvs-min-sync-period', 'duration', 'ipvs.minSyncPeriod', 'shortest time between two syncs', '1s'),
+  of(
+    'ipvs-scheduler',
+    'string',
+    'ipvs.scheduler',
+    'the scheduler of IPVS: rr, wrr, lc, wlc, lblc, lblcr, sh, dh, sed, nq, mh',
+    'rr',
+  ),
+  of(
+    'ipvs-exclude-cidrs',
+    'strings',
+    'ipvs.excludeCIDRs',
+    'virtual servers with addresses of these ranges are left alone',
+  ),
+  of('ipvs-strict-arp', 'bool', 'ipvs.strictARP', 'set arp_ignore to 1 and arp_announce to 2'),
+  of('ipvs-tcp-timeout', 'duration', 'ipvs.tcpTimeout', 'idle TCP connections; 0 changes nothing'),
+  of('ipvs-tcpfin-timeout', 'duration', 'ipvs.tcpFinTimeout', 'TCP connections after FIN; 0 changes nothing'),
+  of('ipvs-udp-timeout', 'duration', 'ipvs.udpTimeout', 'idle UDP flows; 0 changes nothing'),
 ]
 
 const kernelFlags: readonly ConfigFlag[] = [

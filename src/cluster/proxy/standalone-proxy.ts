@@ -18,7 +18,7 @@ import { release } from '../../lib/release.ts'
 import { toYaml } from '../../machinery/yaml.ts'
 import { runRulesProgram } from '../../network/cni/host-ports/run-rules-program.ts'
 import type { NodeState } from '../../network/proxy/loop/node-state.ts'
-import type { LocalTraffic } from '../../network/proxy/modes/mode-options.ts'
+import type { IpvsSettings, LocalTraffic } from '../../network/proxy/modes/mode-options.ts'
 import { bestMode, isModeName, type ModeName, modeNames, modeOf } from '../../network/proxy/modes/mode-registry.ts'
 import { cleanUpMode, startProxy } from '../../network/proxy/start-proxy.ts'
 import { checkedConfiguration, type ProxyConfiguration, readConfigurationFile } from './configuration/index.ts'
@@ -79,7 +79,7 @@ async function run(
         throw new ExplainedError(`this machine cannot use the proxy mode ${mode}: ${reasonOf(error)}`, { cause: error })
       })
     await cleanUp(
-      modeNames.filter((name) => name !== mode),
+      modeNames.filter((name) => name !== mode && !modeOf(mode).replaces.includes(name)),
       log,
     )
     const node = (flags.text('hostname-override') || configuration.hostnameOverride || hostname()).trim().toLowerCase()
@@ -96,22 +96,17 @@ async function run(
   }
 }
 
-/** Removes the rules of modes that work on this machine. */
+/** Removes the rules of modes that this machine may have. */
 async function cleanUp(names: readonly ModeName[], log: Log): Promise<void> {
-  for (const name of names) {
-    const isUsable = await modeOf(name)
-      .check(runRulesProgram)
-      .then(
-        () => true,
-        () => false,
-      )
-    if (isUsable) await cleanUpMode(name, { instance: undefined, servedInterfaces: undefined, log })
-  }
+  for (const name of names)
+    if (await modeOf(name).mayHaveRules(runRulesProgram))
+      await cleanUpMode(name, { instance: undefined, servedInterfaces: undefined, log })
 }
 
 function proxyOptions(configuration: ProxyConfiguration, mode: ModeName) {
-  const { iptables, nftables, nodePortAddresses, bindAddress } = configuration
-  const { syncPeriod, minSyncPeriod, masqueradeAll, masqueradeBit } = mode === 'nftables' ? nftables : iptables
+  const { iptables, nftables, ipvs, nodePortAddresses, bindAddress } = configuration
+  const { masqueradeAll, masqueradeBit } = mode === 'nftables' ? nftables : iptables
+  const { syncPeriod, minSyncPeriod } = { nftables, iptables, ipvs, userspace: iptables }[mode]
   return {
     mode,
     bindAddress: ['0.0.0.0', '::'].includes(bindAddress) ? undefined : bindAddress,
@@ -120,9 +115,20 @@ function proxyOptions(configuration: ProxyConfiguration, mode: ModeName) {
     masqueradeAll,
     masqueradeBit,
     localhostNodePorts: iptables.localhostNodePorts,
+    ipvs: ipvsSettings(ipvs),
     servedInterfaces: undefined,
     instance: undefined,
     times: { minIntervalMs: goDurationMs(minSyncPeriod), periodMs: goDurationMs(syncPeriod) },
+  }
+}
+
+function ipvsSettings(ipvs: ProxyConfiguration['ipvs']): IpvsSettings {
+  const seconds = (text: string): number => Math.floor(goDurationMs(text) / 1000)
+  return {
+    scheduler: ipvs.scheduler || 'rr',
+    excludedCidrs: ipvs.excludeCIDRs,
+    strictArp: ipvs.strictARP,
+    timeouts: { tcp: seconds(ipvs.tcpTimeout), tcpFin: seconds(ipvs.tcpFinTimeout), udp: seconds(ipvs.udpTimeout) },
   }
 }
 

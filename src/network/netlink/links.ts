@@ -71,6 +71,15 @@ export class Links {
     ])
   }
 
+  /**
+   * An interface without a network, for addresses of the machine. It is down.
+   * @throws a `SystemCallError` with the code EEXIST if an interface has the name; EOPNOTSUPP without the module dummy.
+   */
+  addDummy(name: string): void {
+    const kind = nested(attributes.info, text(info.kind, 'dummy'))
+    this.#add(`create the interface ${name}`, [text(attributes.name, name), kind])
+  }
+
   /** Creates a pair of which the peer is in another namespace. */
   addVeth({ name, mtu, peer }: VethPair): void {
     const size = mtu === undefined ? [] : [uint32(attributes.mtu, mtu)]

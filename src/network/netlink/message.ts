@@ -79,6 +79,12 @@ export function sizeOf(parts: readonly Buffer[]): number {
 
 export const uint8 = (type: number, value: number): Buffer => attribute(type, Buffer.from([value]))
 
+export function uint16(type: number, value: number): Buffer {
+  const bytes = Buffer.alloc(2)
+  bytes.writeUInt16LE(value)
+  return attribute(type, bytes)
+}
+
 export function uint32(type: number, value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)

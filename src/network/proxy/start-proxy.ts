@@ -20,7 +20,7 @@ import { type ProxyMetrics, proxyMetrics } from './server/proxy-metrics.ts'
 export interface ProxyNodeOptions
   extends Pick<
     ModeOptions,
-    'masqueradeAll' | 'masqueradeBit' | 'localhostNodePorts' | 'servedInterfaces' | 'instance'
+    'masqueradeAll' | 'masqueradeBit' | 'localhostNodePorts' | 'ipvs' | 'servedInterfaces' | 'instance'
   > {
   readonly server: ServerAccess
   /** The name of the Node. */
@@ -139,7 +139,7 @@ async function familyMode(
 ): Promise<FamilyMode | undefined> {
   if (!supportedFamilies().includes(family)) return undefined
   const { node, mode: name, nodePortRanges, localTraffic, log } = options
-  const { masqueradeAll, masqueradeBit, localhostNodePorts, servedInterfaces, instance } = options
+  const { masqueradeAll, masqueradeBit, localhostNodePorts, ipvs, servedInterfaces, instance } = options
   const nodeAddress = state.addresses[family]
   const addresses = nodePortAddresses(nodePortRanges, family, nodeAddress, networkInterfaces)
   const { create, usesKernel } = modeOf(name)
@@ -154,6 +154,7 @@ async function familyMode(
     serviceCidrs,
     masqueradeBit,
     localhostNodePorts,
+    ipvs,
     servedInterfaces,
     instance,
   })

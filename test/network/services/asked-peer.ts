@@ -1,7 +1,7 @@
 /** Starts `peer.ts` in a network namespace, and asks it to connect to others. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface Request {
@@ -46,7 +46,8 @@ export class AskedPeer {
     const program = [
       process.execPath,
       ...process.execArgv,
-      join(import.meta.dirname, 'peer.ts'),
+      // A bundle of tests has a bundled peer beside it.
+      join(import.meta.dirname, `peer${extname(import.meta.filename)}`),
       name,
       ...ports.map(String),
     ]

@@ -3,7 +3,7 @@
  * Names in brackets are those of upstream's conformance tests.
  */
 import { after, before, describe } from 'node:test'
-import { clusterIPBehaviours } from './cluster-ip-behaviours.ts'
+import { clusterIPBehaviours, internalPolicyBehaviours } from './cluster-ip-behaviours.ts'
 import { externalBehaviours, localPolicyBehaviours } from './external-behaviours.ts'
 import type { Lab } from './lab.ts'
 import { affinityBehaviours, lastingBehaviours, refusalBehaviours, rollingBehaviours } from './lasting-behaviours.ts'
@@ -22,6 +22,7 @@ export function serviceBehaviours(
     before(() => node.syncAll())
     after(() => node.cleanUp())
     clusterIPBehaviours(node)
+    internalPolicyBehaviours(node)
     externalBehaviours(node)
     localPolicyBehaviours(node)
     refusalBehaviours(node)

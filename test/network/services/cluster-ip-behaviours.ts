@@ -47,7 +47,10 @@ export function clusterIPBehaviours(node: ServedNode): void {
     ])
     assert.match(await node.host.udp(address, 53), /^pod-/)
   })
+}
 
+/** `internalTrafficPolicy: Local`. */
+export function internalPolicyBehaviours(node: ServedNode): void {
   test('internalTrafficPolicy Local drops connections without endpoints on the node', async () => {
     const address = node.clusterIP(17)
     const spec = { clusterIP: address, internalTrafficPolicy: 'Local' }

@@ -18,6 +18,8 @@ const applets = ['sh', 'mount', 'umount', 'modprobe', 'sleep', 'switch_root']
 export interface Kernel {
   readonly image: string
   readonly initialFiles: string
+  /** A folder with a folder of modules for networks, by the version of the kernel. */
+  readonly modules: string
 }
 
 /** Downloads the package of the kernel into a folder, with apt, and unpacks it. */
@@ -30,7 +32,21 @@ export function fetchKernel(folder: string): Kernel {
   const root = join(folder, 'kernel')
   execFileSync('dpkg-deb', ['-x', join(folder, archive), root])
   const version = name.slice('linux-image-'.length)
-  return { image: join(root, 'boot', `vmlinuz-${version}`), initialFiles: makeInitialFiles(folder, root, version) }
+  return {
+    image: join(root, 'boot', `vmlinuz-${version}`),
+    initialFiles: makeInitialFiles(folder, root, version),
+    modules: networkModules(folder, root, version),
+  }
+}
+
+function networkModules(folder: string, kernel: string, version: string): string {
+  const [base, from] = [join(folder, 'network'), join(kernel, 'lib/modules', version)]
+  const to = join(base, 'lib/modules', version)
+  for (const path of ['kernel/net', 'kernel/lib', 'kernel/drivers/net/veth.ko', 'kernel/drivers/net/dummy.ko'])
+    cpSync(join(from, path), join(to, path), { recursive: true })
+  for (const file of ['modules.order', 'modules.builtin']) cpSync(join(from, file), join(to, file))
+  execFileSync('busybox', ['depmod', '-b', base, version])
+  return join(base, 'lib/modules')
 }
 
 function makeInitialFiles(folder: string, kernel: string, version: string): string {

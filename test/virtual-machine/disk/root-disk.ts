@@ -1,64 +1,50 @@
-/** The disk of the virtual machine, with Node, `t8s`, executors and the checks. */
+/** The disk of a virtual machine, with Node and the programs of a minimal system. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { writeTestImages } from '../../kubelet/support/runtimes/test-images.ts'
 
-const repository = join(import.meta.dirname, '../../..')
-const programs = ['crun', 'runc', 'apparmor_parser']
+export const repository = join(import.meta.dirname, '../../..')
 /** Applets of busybox that the machine and its checks use. */
-const applets = ['sh', 'mount', 'umount', 'mkdir', 'ip', 'poweroff', 'sleep', 'cat', 'readlink']
-const megabytes = 1_024
+const applets = ['sh', 'mount', 'umount', 'mkdir', 'ip', 'poweroff', 'sleep', 'cat', 'readlink', 'modprobe', 'true']
 
-export interface DiskContent {
-  /** A bundled program. */
-  readonly checks: string
-  /** The names of those that are checked. */
-  readonly executors: readonly string[]
-}
-
-/** Writes a file system into `file`. `folder` is empty, and gets its files. */
-export function makeDisk(file: string, folder: string, { checks, executors }: DiskContent): void {
+/** Writes a file system into `file`: those of `folder`, and the system. Programs that `folder` has remain. */
+export function makeDisk(file: string, folder: string, megabytes: number): void {
   for (const path of ['proc', 'sys', 'dev', 'run', 'tmp', 'etc', 'var/lib', 'usr/bin', 'root'])
     mkdirSync(join(folder, path), { recursive: true })
-  symlinkSync('usr/bin', join(folder, 'bin'))
+  for (const path of ['bin', 'sbin']) symlinkSync('usr/bin', join(folder, path))
   copyProgram(folder, '/bin/busybox')
-  for (const applet of applets) symlinkSync('busybox', join(folder, 'usr/bin', applet))
+  for (const applet of applets) linkApplet(folder, applet)
   copyProgram(folder, process.execPath)
-  for (const program of programs) copyProgram(folder, pathOf(program))
-  for (const path of ['/etc/apparmor/parser.conf', '/usr/share/apparmor-features'])
-    cpSync(path, join(folder, path), { recursive: true })
-  copyRepository(join(folder, 'opt/t8s'))
-  copyFileSync(checks, join(folder, 'checks.js'))
-  writeFileSync(join(folder, 'executors'), executors.join(' '))
-  writeTestImages(folder)
   copyFileSync(join(import.meta.dirname, '../init.sh'), join(folder, 'init.sh'))
   chmodSync(join(folder, 'init.sh'), 0o755)
   execFileSync('mke2fs', ['-q', '-F', '-t', 'ext4', '-d', folder, file, `${megabytes}M`])
 }
 
-const pathOf = (program: string): string => execFileSync('which', [program], { encoding: 'utf8' }).trim()
-
-/** Copies a program and its libraries. */
-function copyProgram(folder: string, program: string): void {
-  const name = program.split('/').at(-1)!
-  copyFileSync(realpathSync(program), join(folder, 'usr/bin', name))
-  for (const library of librariesOf(program)) {
-    const target = join(folder, library)
-    mkdirSync(dirname(target), { recursive: true })
-    copyFileSync(realpathSync(library), target)
-  }
-}
-
-function librariesOf(program: string): string[] {
+/** Copies a program and its libraries, by its name in the path or its file. */
+export function copyProgram(folder: string, program: string): void {
+  const file = program.startsWith('/') ? program : execFileSync('which', [program], { encoding: 'utf8' }).trim()
+  const target = join(folder, 'usr/bin', file.split('/').at(-1)!)
+  copyTo(realpathSync(file), target)
   // A static program has none, which ldd reports as an error.
-  const { stdout } = spawnSync('ldd', [program], { encoding: 'utf8' })
-  return stdout.match(/\/\S+(?= \(0x)/g) ?? []
+  const { stdout } = spawnSync('ldd', [file], { encoding: 'utf8' })
+  for (const library of stdout.match(/\/\S+(?= \(0x)/g) ?? []) copyTo(realpathSync(library), join(folder, library))
 }
 
-/** `t8s` and the packages that it loads while it runs. */
-function copyRepository(target: string): void {
-  cpSync(join(repository, '.build'), join(target, '.build'), { recursive: true })
+/** Copies koffi beside bundles in `to`. */
+export function copyKoffi(to: string): void {
   for (const name of ['koffi', '@koromix'])
-    cpSync(join(repository, 'node_modules', name), join(target, 'node_modules', name), { recursive: true })
+    cpSync(join(repository, 'node_modules', name), join(to, 'node_modules', name), { recursive: true })
+}
+
+function copyTo(from: string, target: string): void {
+  mkdirSync(dirname(target), { recursive: true })
+  copyFileSync(from, target)
+}
+
+function linkApplet(folder: string, applet: string): void {
+  try {
+    symlinkSync('busybox', join(folder, 'usr/bin', applet))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
 }

@@ -5,6 +5,10 @@ import type { WrittenProxyConfiguration } from './shape.ts'
 
 const periods = { syncPeriod: '30s', minSyncPeriod: '1s' }
 const masquerade = { masqueradeBit: 14, masqueradeAll: false }
+const ipvs = {
+  ...{ scheduler: '', strictARP: false, tcpTimeout: '0s', tcpFinTimeout: '0s', udpTimeout: '0s' },
+  excludeCIDRs: [] as readonly string[],
+}
 
 /** Fills in what is not written. `bestMode` is used if the file names no mode. */
 export function withDefaults(written: WrittenProxyConfiguration, bestMode: ModeName | undefined) {
@@ -29,7 +33,7 @@ export function withDefaults(written: WrittenProxyConfiguration, bestMode: ModeN
     mode,
     iptables: { ...masquerade, localhostNodePorts: true, ...periods, ...written.iptables },
     nftables: { ...masquerade, ...periods, ...written.nftables },
-    ipvs: { ...periods, ...written.ipvs },
+    ipvs: { ...ipvs, ...periods, ...written.ipvs },
     detectLocalMode: written.detectLocalMode || 'ClusterCIDR',
     nodePortAddresses:
       written.nodePortAddresses?.length || mode !== 'nftables' ? (written.nodePortAddresses ?? []) : ['primary'],

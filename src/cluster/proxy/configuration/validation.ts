@@ -13,6 +13,7 @@ export function configurationFaults(configuration: ProxyConfiguration): string[]
   const { conntrack, iptables, nftables, oomScoreAdj, mode, bindAddress, configSyncPeriod } = configuration
   faults.masquerade('KubeProxyIPTablesConfiguration', iptables)
   faults.masquerade('KubeProxyNFTablesConfiguration', nftables)
+  if (mode === 'ipvs') ipvsFaults(configuration, faults)
   for (const [name, value] of Object.entries({ MaxPerCore: conntrack.maxPerCore, Min: conntrack.min }))
     faults.check(value >= 0, `KubeProxyConntrackConfiguration.${name}`, value, 'must be greater than or equal to 0')
   for (const name of ['tcpEstablishedTimeout', 'tcpCloseWaitTimeout', 'udpTimeout', 'udpStreamTimeout'] as const)
@@ -26,6 +27,16 @@ export function configurationFaults(configuration: ProxyConfiguration): string[]
   localTrafficFaults(configuration, faults)
   nodePortFaults(configuration, faults)
   return faults.messages
+}
+
+function ipvsFaults({ ipvs }: ProxyConfiguration, faults: Faults): void {
+  const field = 'KubeProxyIPVSConfiguration'
+  faults.periods(field, ipvs)
+  faults.duration(`${field}.TCPTimeout`, ipvs.tcpTimeout, false)
+  faults.duration(`${field}.TCPFinTimeout`, ipvs.tcpFinTimeout, false)
+  faults.duration(`${field}.UDPTimeout`, ipvs.udpTimeout, false)
+  for (const [at, range] of ipvs.excludeCIDRs.entries())
+    faults.check(parseCidr(range) !== undefined, `${field}.ExcludeCIDRs[${at}]`, range, 'must be a valid CIDR block')
 }
 
 function localTrafficFaults(configuration: ProxyConfiguration, faults: Faults): void {
@@ -67,6 +78,8 @@ function nodePortFaults({ nodePortAddresses }: ProxyConfiguration, faults: Fault
     else faults.check(parseCidr(range) !== undefined, `NodePortAddresses[${at}]`, range, 'must be a CIDR block')
 }
 
+type PeriodName = 'syncPeriod' | 'minSyncPeriod'
+
 class Faults {
   readonly messages: string[] = []
 
@@ -82,9 +95,13 @@ class Faults {
     else this.check(ms >= 0, field, text, 'must be greater than or equal to 0')
   }
 
-  masquerade(field: string, { masqueradeBit, syncPeriod, minSyncPeriod }: ProxyConfiguration['nftables']): void {
+  masquerade(field: string, { masqueradeBit, ...periods }: ProxyConfiguration['nftables']): void {
     const isBit = masqueradeBit >= 0 && masqueradeBit <= 31
     this.check(isBit, `${field}.MasqueradeBit`, masqueradeBit, 'must be within the range [0, 31]')
+    this.periods(field, periods)
+  }
+
+  periods(field: string, { syncPeriod, minSyncPeriod }: Pick<ProxyConfiguration['ipvs'], PeriodName>): void {
     this.duration(`${field}.SyncPeriod`, syncPeriod, true)
     this.duration(`${field}.MinSyncPeriod`, minSyncPeriod, false)
     const isLonger = (durationOf(syncPeriod) ?? 0) >= (durationOf(minSyncPeriod) ?? 0)

@@ -75,6 +75,7 @@ export function startEmbeddedProxy(options: EmbeddedProxyOptions): RunningEmbedd
 /** The chosen mode, or the best one; of modes for one cluster only, another one if a cluster has it. */
 async function settledMode({ choice }: EmbeddedProxy, log: (line: string) => void): Promise<ProxyChoice> {
   if (choice === 'none') return choice
+  if (choice) await modeOf(choice).check(runRulesProgram)
   const mode = choice ?? (await bestMode(runRulesProgram))
   if (modeOf(mode).isShareable || (await isAlone(mode))) return mode
   const others = modeNames.filter((name) => modeOf(name).isShareable)
@@ -83,12 +84,15 @@ async function settledMode({ choice }: EmbeddedProxy, log: (line: string) => voi
   return other
 }
 
-/** Takes the mode for this process, until its end. Abstract sockets belong to the network namespace, as rules do. */
+/**
+ * Takes the mode for this process, until its end, and the modes that share its chains. Abstract sockets belong to the
+ * network namespace, as rules do.
+ */
 async function isAlone(mode: ModeName): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const lock = createServer().unref()
   lock.once('error', () => resolve(false))
-  lock.listen(`\0t8s-kube-proxy-${mode}`, () => resolve(true))
+  lock.listen(`\0t8s-kube-proxy-${modeOf(mode).replaces[0] ?? mode}`, () => resolve(true))
   return promise
 }
 
@@ -96,6 +100,7 @@ async function isAlone(mode: ModeName): Promise<boolean> {
 async function removeFormer(proxy: EmbeddedProxy, mode: ProxyChoice, log: (line: string) => void): Promise<void> {
   const former = readRecord(proxy.record)
   if (former === undefined || former === mode) return
+  if (mode !== 'none' && modeOf(mode).replaces.includes(former)) return
   try {
     await cleanUpMode(former, { instance: proxy.instance, servedInterfaces: servedInterfaces(proxy), log })
     rmSync(proxy.record, { force: true })

@@ -31,6 +31,18 @@ export interface ServedInterfaces {
   readonly bridgePrefix: string
 }
 
+/** Settings of the mode `ipvs`. */
+export interface IpvsSettings {
+  /** `--ipvs-scheduler`: `rr`, `lc`, `sh`, …, the module `ip_vs_NAME`. */
+  readonly scheduler: string
+  /** `--ipvs-exclude-cidrs`: virtual servers with these addresses are left alone. */
+  readonly excludedCidrs: readonly string[]
+  /** `--ipvs-strict-arp`: the machine answers ARP requests only for addresses of the interface that gets them. */
+  readonly strictArp: boolean
+  /** `--ipvs-tcp-timeout` and so on, in seconds; 0 leaves the kernel's value. */
+  readonly timeouts: { readonly tcp: number; readonly tcpFin: number; readonly udp: number }
+}
+
 export interface ModeOptions {
   readonly family: IpFamily
   /** The name of this node. */
@@ -51,6 +63,8 @@ export interface ModeOptions {
   readonly masqueradeBit: number
   /** Node ports also serve connections to loopback (`--iptables-localhost-nodeports`); only some modes can. */
   readonly localhostNodePorts: boolean
+  /** Absent: the defaults of kube-proxy. */
+  readonly ipvs?: IpvsSettings | undefined
   /** Undefined: this proxy is alone in its network namespace, and serves packets of all interfaces. */
   readonly servedInterfaces: ServedInterfaces | undefined
   /** The hash of the cluster: its nftables table is `t8s_proxy_HASH`. Undefined: `kube-proxy`. */

@@ -15,7 +15,7 @@ import type { ChangedServices, ProxyMode } from '../proxy-mode.ts'
 import { cleanUpRules } from './clean-up.ts'
 import { type KernelSettings, kernelSettings } from './kernel-settings.ts'
 import { canaryChain } from './rules/fixed-rules.ts'
-import type { RuleOptions } from './rules/rule-options.ts'
+import { checkLocalTraffic, type RuleOptions } from './rules/rule-options.ts'
 import { WrittenServices } from './written-services.ts'
 
 const routeLocalnet = 'net/ipv4/conf/all/route_localnet'
@@ -41,13 +41,7 @@ class IptablesMode implements ProxyMode {
   #inEffect: RuleOptions | undefined
 
   constructor(options: ModeOptions, variant: IptablesVariant | undefined, settings: KernelSettings) {
-    const { localTraffic } = options
-    if (localTraffic.kind === 'cidrs' && localTraffic.cidrs.length > 1)
-      throw new Error(
-        'the iptables mode recognizes local traffic by one range of an IP family, not by ' +
-          `${localTraffic.cidrs.join(', ')}: ` +
-          'set one range in --cluster-cidr, or use the nftables mode',
-      )
+    checkLocalTraffic('iptables', options.localTraffic)
     this.#options = options
     this.#variant = variant
     this.#settings = settings

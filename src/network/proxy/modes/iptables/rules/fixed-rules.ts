@@ -53,7 +53,10 @@ export const jumps: readonly Jump[] = [
 ]
 
 /** Full rules of the nat table that each sync of all writes. */
-export function masqueradeChainRules({ masqueradeMark, hasRandomFully }: RuleOptions): string[] {
+export function masqueradeChainRules({
+  masqueradeMark,
+  hasRandomFully,
+}: Pick<RuleOptions, 'masqueradeMark' | 'hasRandomFully'>): string[] {
   const masquerade = `${comment('kubernetes service traffic requiring SNAT')} -j MASQUERADE`
   return [
     `-A KUBE-POSTROUTING -m mark ! --mark ${masqueradeMark}/${masqueradeMark} -j RETURN`,
@@ -86,7 +89,10 @@ export function nodePortJumps({ family, localhostNodePorts, nodePortAddresses }:
 const isLoopback = (address: string): boolean => (isIP(address) === 4 ? address.startsWith('127.') : address === '::1')
 
 /** The rules of KUBE-FORWARD: masqueraded connections pass, also where the policy of FORWARD is to drop. */
-export function forwardRules({ masqueradeMark, isConntrackLiberal }: RuleOptions): string[] {
+export function forwardRules({
+  masqueradeMark,
+  isConntrackLiberal,
+}: Pick<RuleOptions, 'masqueradeMark' | 'isConntrackLiberal'>): string[] {
   const forward = '-A KUBE-FORWARD'
   return [
     // Packets that conntrack cannot assign would reach the client from the wrong address and reset its connection.

@@ -19,6 +19,15 @@ export interface RuleOptions {
   readonly isConntrackLiberal: boolean
 }
 
+/** @throws if rules of iptables cannot recognize the traffic: a match has one range. */
+export function checkLocalTraffic(mode: string, traffic: LocalTraffic): void {
+  if (traffic.kind !== 'cidrs' || traffic.cidrs.length < 2) return
+  throw new Error(
+    `the ${mode} mode recognizes local traffic by one range of an IP family, not by ${traffic.cidrs.join(', ')}: ` +
+      'set one range in --cluster-cidr, or use the nftables mode',
+  )
+}
+
 /** The match for connections of pods of this node; undefined if they are not recognized. */
 export function ifLocal(traffic: LocalTraffic): string | undefined {
   switch (traffic.kind) {
