@@ -8,6 +8,7 @@ import { createIptablesMode } from '../../../src/network/proxy/modes/iptables/ip
 import { checkIpvs, mayHaveIpvsRules } from '../../../src/network/proxy/modes/ipvs/check-ipvs.ts'
 import { createIpvsMode } from '../../../src/network/proxy/modes/ipvs/ipvs-mode.ts'
 import type { IpvsSettings } from '../../../src/network/proxy/modes/mode-options.ts'
+import { parseVirtualServers } from '../../../src/network/proxy/trace/virtual-servers/parse-table.ts'
 import { clusterIPBehaviours } from '../../network/services/cluster-ip-behaviours.ts'
 import { externalBehaviours } from '../../network/services/external-behaviours.ts'
 import { createLab, type Lab, podNumbers } from '../../network/services/lab.ts'
@@ -54,6 +55,9 @@ function ownBehaviours(node: ServedNode): void {
       servers.map((server) => server.split(' ').slice(1, 4).join(' ')).sort(),
       [first, second].map((pod) => `${shown(node.seenAs(pod), 8080)} Masq 1`),
     )
+    // `t8s trace service` reads this.
+    const traced = parseVirtualServers(readFileSync('/proc/net/ip_vs', 'utf8')).find((each) => each.address === address)
+    assert.deepEqual([traced?.persistenceSeconds, traced?.servers.length], [10_800, 2])
     const set = node.family === 4 ? 'KUBE-CLUSTER-IP' : 'KUBE-6-CLUSTER-IP'
     assert.match(run('ipset', 'list', set), new RegExp(`^${address},tcp:80$`, 'm'))
     assert.match(run('ip', 'addr', 'show', 'kube-ipvs0'), new RegExp(` ${address}/(32|128) `))

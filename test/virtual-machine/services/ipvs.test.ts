@@ -28,7 +28,7 @@ test('the mode ipvs serves Services', { skip: skipReason([...programs, ...iptabl
     peers: [join(import.meta.dirname, '../../network/services/peer.ts')],
     addFiles,
     megabytes: 512,
-    timeoutMs: 300_000,
+    timeoutMs: 400_000,
   })
   assert.match(output, /^checks ended with 0\r?$/m, output)
 })

@@ -1,4 +1,5 @@
 /** `t8s trace service`: the chains that a connection to a Service passes. */
+import { readFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { Command, Option } from 'commander'
 import { clusterEnvironment } from '../../../kubeconfig/find-cluster.ts'
@@ -53,12 +54,27 @@ async function trace(service: string, { namespace, port, from, nodePort, ...flag
   try {
     const { lines, isReachable } = await traceService(
       { namespace: namespace ?? client.namespace, service, port, from, isNodePort: nodePort ?? false },
-      { client, run: runRulesProgram, addresses: ownAddresses(), hostname: hostname() },
+      {
+        client,
+        run: runRulesProgram,
+        addresses: ownAddresses(),
+        hostname: hostname(),
+        virtualServers: virtualServers(),
+      },
     )
     process.stdout.write(`${lines.join('\n')}\n`)
     return isReachable
   } finally {
     client.close()
+  }
+}
+
+/** The kernel's table, which exists if IPVS is loaded. */
+function virtualServers(): string {
+  try {
+    return readFileSync('/proc/net/ip_vs', 'utf8')
+  } catch {
+    return ''
   }
 }
 

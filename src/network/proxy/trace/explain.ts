@@ -109,15 +109,21 @@ function resultText({ way, steps }: Result, { podOf }: ExplainOptions): string {
   return `${part} reaches ${target}, which ${source}${policies}`
 }
 
-const podText = (pod: string | undefined): string => (pod === undefined ? '' : ` (pod ${pod})`)
+/** The name of a pod in brackets, or nothing. */
+export const podText = (pod: string | undefined): string => (pod === undefined ? '' : ` (pod ${pod})`)
 
-function staleLines(
-  results: readonly Result[],
-  { expected }: ExplainOptions,
-): { readonly lines: readonly string[]; readonly isStale: boolean } {
-  const inRules = new Set(
-    results.filter(({ way }) => way.packet.isTranslated).map(({ way }) => destinationText(way.packet)),
-  )
+function staleLines(results: readonly Result[], options: ExplainOptions): Differences {
+  const translated = results.filter(({ way }) => way.packet.isTranslated)
+  return differencesFromApi(new Set(translated.map(({ way }) => destinationText(way.packet))), options)
+}
+
+export interface Differences {
+  readonly lines: readonly string[]
+  readonly isStale: boolean
+}
+
+/** Compares the endpoints that this machine uses, as `ADDRESS:PORT`, with those of the API server. */
+export function differencesFromApi(inRules: ReadonlySet<string>, { expected }: ExplainOptions): Differences {
   const inApi = new Set(expected.map(endpointText))
   const extra = [...inRules].filter((endpoint) => !inApi.has(endpoint))
   const missing = [...inApi].filter((endpoint) => !inRules.has(endpoint))

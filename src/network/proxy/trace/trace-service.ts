@@ -15,6 +15,8 @@ import { readMachine } from './machine.ts'
 import { type Origin, readOrigin } from './origin.ts'
 import { readRulesets } from './rules/read-rulesets.ts'
 import { type Machine, tracePacket } from './trace-packet.ts'
+import { explainVirtualServer } from './virtual-servers/explain-virtual-server.ts'
+import { parseVirtualServers } from './virtual-servers/parse-table.ts'
 
 export interface ServiceQuery {
   readonly namespace: string
@@ -33,6 +35,8 @@ export interface TraceEnvironment {
   /** Addresses of all interfaces, those of loopback last. */
   readonly addresses: readonly string[]
   readonly hostname: string
+  /** The content of `/proc/net/ip_vs`; empty without IPVS. */
+  readonly virtualServers: string
 }
 
 /** @throws an ExplainedError for a Service, port or pod that does not exist, and if rules cannot be read */
@@ -59,13 +63,18 @@ export async function traceService(query: ServiceQuery, environment: TraceEnviro
     addresses,
   })
   const packet = packetTo(port, query.isNodePort, origin, addresses, family)
-  const trace = tracePacket(rulesets, packet, origin.isNode, machine)
   const podNames = await namesOfPods(client, query.namespace)
-  const { lines, isReachable } = explainTrace(trace, {
-    expected: expectedEndpoints(port, query.isNodePort, origin),
-    isNodePort: query.isNodePort,
-    podOf: (address) => podNames.get(address),
-  })
+  const options = { isNodePort: query.isNodePort, podOf: (address: string) => podNames.get(address) }
+  const virtual = parseVirtualServers(environment.virtualServers).find(
+    ({ protocol, address, port: number }) =>
+      protocol === packet.protocol && address === packet.destination && number === packet.port,
+  )
+  const { lines, isReachable } = virtual
+    ? explainVirtualServer(virtual, { ...options, expected: serversExpected(port, query.isNodePort) })
+    : explainTrace(tracePacket(rulesets, packet, origin.isNode, machine), {
+        ...options,
+        expected: expectedEndpoints(port, query.isNodePort, origin),
+      })
   return { lines: [headline(port, packet, query.isNodePort, origin), '', ...lines], isReachable }
 }
 
@@ -151,6 +160,12 @@ const protocols = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const
 function expectedEndpoints(port: ProxiedPort, isNodePort: boolean, { isOutside }: Origin): readonly Endpoint[] {
   const isLocal = isNodePort ? port.isExternalLocal && isOutside : port.isInternalLocal
   return isLocal ? port.endpoints.local : port.endpoints.cluster
+}
+
+/** The endpoints of a virtual server: one for all senders, which uses other nodes if this one has no endpoint. */
+function serversExpected(port: ProxiedPort, isNodePort: boolean): readonly Endpoint[] {
+  const { local, cluster } = port.endpoints
+  return (isNodePort ? port.isExternalLocal : port.isInternalLocal) && local.length > 0 ? local : cluster
 }
 
 /** `NAME` by address; empty if the client may not list pods. */
