@@ -60,9 +60,9 @@ test('a volume that was not set up is an error', async (t) => {
 
 test('a missing sub path becomes a folder with the mode of the volume', async (t) => {
   const { mounts, path, target, mounter } = setUp(t)
-  chmodSync(path, 0o2770)
+  chmodSync(path, 0o3770)
   assert.deepEqual(await mounts({ subPath: 'a/b' }), [{ ...plain, containerPath: '/data', hostPath: target }])
-  assert.equal(statSync(join(path, 'a/b')).mode & 0o7777, 0o2770)
+  assert.equal(statSync(join(path, 'a/b')).mode & 0o7777, 0o3770)
   assert.deepEqual(mounter.requests, [{ source: join(path, 'a/b'), target, options: ['bind'] }])
 })
 

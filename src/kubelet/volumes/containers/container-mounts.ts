@@ -137,7 +137,7 @@ async function boundPath(
   const place = `for volumeMount ${JSON.stringify(mount.name)} of container ${JSON.stringify(container.name)}`
   if (!(await isPresent(join(path, subPath)))) {
     const { mode } = await stat(path)
-    await hidden(`failed to create subPath directory ${place}`, log, () => safeMakeFolder(path, subPath, mode & 0o2777))
+    await hidden(`failed to create subPath directory ${place}`, log, () => safeMakeFolder(path, subPath, mode & 0o7777))
   }
   await hidden(`failed to prepare subPath ${place}`, log, () =>
     bindSubPath(mounter, { volumePath: path, subPath, target }),
