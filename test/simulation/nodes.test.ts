@@ -68,7 +68,7 @@ test('nodes register as kubelets do, get pod ranges, lose the taint and renew le
     },
   )
   assert.deepEqual(node.status?.allocatable, { cpu: '2', memory: '4Gi', pods: '10' })
-  assert.ok(node.status?.declaredFeatures?.includes('GuaranteedQoSPodCPUResize'))
+  assert.ok(node.status?.declaredFeatures?.includes('InPlacePodVerticalScalingInitContainers'))
   assert.deepEqual(
     node.status?.conditions?.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
     [

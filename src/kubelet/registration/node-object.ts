@@ -36,7 +36,7 @@ export interface RuntimeFacts {
 }
 
 /** Features of this kubelet that pods may need, in the order of their names (KEP-5328). */
-const declaredFeatures = ['GuaranteedQoSPodCPUResize', 'InPlacePodLevelResourcesVerticalScaling']
+const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers']
 
 export function newNode(machine: Machine, settings: NodeSettings, status: NodeStatus): Node {
   const { name, labels, taints, podCidrs = [], providerId } = settings

@@ -8,8 +8,9 @@ import { defaultCapacity, defaultShape, type NodeShape, type PlannedNode } from 
 
 /** The features that a kubelet of 1.36 declares with its default configuration (KEP-5328). */
 const declaredFeatures = [
-  'GuaranteedQoSPodCPUResize',
+  'ExtendWebSocketsToKubelet',
   'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
   'RestartAllContainersOnContainerExits',
 ]
 

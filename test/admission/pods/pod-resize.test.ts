@@ -44,7 +44,7 @@ test('a pod can be resized up to the size of its node', async () => {
   )
 })
 
-test('a guaranteed pod can be resized if its node declares the feature', async () => {
+test('an init container can be resized if its node declares the feature', async () => {
   const { call } = await cluster
   await call('POST', '/api/v1/nodes', {
     apiVersion: 'v1',
@@ -60,7 +60,11 @@ test('a guaranteed pod can be resized if its node declares the feature', async (
     )
   await status({})
   const resources = (cpu: string) => ({ requests: { cpu, memory: '1Mi' }, limits: { cpu, memory: '1Mi' } })
-  const spec = (cpu: string) => ({ containers: [{ name: 'c', image: 'i', resources: resources(cpu) }] })
+  const container = (cpu: string) => ({ name: 'c', image: 'i', resources: resources(cpu) })
+  const spec = (cpu: string) => ({
+    initContainers: [{ ...container(cpu), name: 'init' }],
+    containers: [container('1')],
+  })
   await call('POST', pods, {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -70,8 +74,8 @@ test('a guaranteed pod can be resized if its node declares the feature', async (
   const resize = () => call('PATCH', `${pods}/g/resize`, { spec: spec('2') }, 'application/strategic-merge-patch+json')
   await assert.rejects(
     resize(),
-    / 403 .*pod update requires features GuaranteedQoSPodCPUResize which are not available on node \\"m\\"/,
+    / 403 .*pod update requires features InPlacePodVerticalScalingInitContainers which are not available on node/,
   )
-  await status({ declaredFeatures: ['GuaranteedQoSPodCPUResize'] })
+  await status({ declaredFeatures: ['InPlacePodVerticalScalingInitContainers'] })
   await resize()
 })

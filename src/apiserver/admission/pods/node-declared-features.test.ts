@@ -4,26 +4,22 @@ import { pluginFixture, rejectionOf } from '../plugin.fixture.ts'
 import { neededFor, nodeDeclaredFeatureValidator } from './node-declared-features.ts'
 import { podOf } from './pod.fixture.ts'
 
-const cpuResize = 'GuaranteedQoSPodCPUResize'
 const podResize = 'InPlacePodLevelResourcesVerticalScaling'
-const pod = (
-  cpu: string,
-  { qosClass = 'Guaranteed', ...spec }: { qosClass?: string; nodeName?: string; resources?: object } = {},
-) => ({
-  ...podOf({ nodeName: 'n', containers: [{ name: 'c', image: 'i', resources: { requests: { cpu } } }], ...spec }),
-  status: { qosClass },
-})
+const initResize = 'InPlacePodVerticalScalingInitContainers'
+const container = (cpu: string) => ({ name: 'c', image: 'i', resources: { requests: { cpu } } })
+const pod = (cpu: string, spec: object = {}) => podOf({ nodeName: 'n', containers: [container(cpu)], ...spec })
 
 test('changes of a pod and the node features that they need', () => {
   const whole = { resources: { requests: { cpu: '1' } } }
+  const init = (cpu: string, restartPolicy?: string) => ({ initContainers: [{ ...container(cpu), restartPolicy }] })
   const cases = [
-    ['nothing has changed', pod('1'), pod('1000m'), []],
-    ['more for a container of a guaranteed pod', pod('2'), pod('1'), [cpuResize]],
-    ['nothing before', pod('2'), podOf({ containers: [{ name: 'c', image: 'i' }] }), [cpuResize]],
-    ['another QoS class', pod('2', { qosClass: 'Burstable' }), pod('1', { qosClass: 'Burstable' }), []],
+    ['nothing has changed', pod('1'), pod('1'), []],
+    ['more for a container', pod('2'), pod('1'), []],
     ['pod-level resources', pod('1', { resources: { requests: { cpu: '2' } } }), pod('1', whole), [podResize]],
     ['unchanged pod-level resources', pod('1', whole), pod('1', whole), []],
-    ['both', pod('2', whole), pod('1'), [cpuResize, podResize]],
+    ['more for an init container', pod('1', init('2')), pod('1', init('1')), [initResize]],
+    ['more for a sidecar', pod('1', init('2', 'Always')), pod('1', init('1', 'Always')), []],
+    ['both', pod('2', { ...whole, ...init('2') }), pod('1', init('1')), [podResize, initResize]],
   ] as const
   for (const [title, next, old, expected] of cases) assert.deepEqual(neededFor(next, old), expected, title)
 })
@@ -32,21 +28,22 @@ test('a change that the node does not support is rejected with all missing featu
   const { sources, store, write } = pluginFixture()
   const plugin = nodeDeclaredFeatureValidator(sources)
   await store('v1/nodes', { metadata: { name: 'old' } })
-  await store('v1/nodes', { metadata: { name: 'new' }, status: { declaredFeatures: [cpuResize, podResize] } })
+  await store('v1/nodes', { metadata: { name: 'new' }, status: { declaredFeatures: [initResize, podResize] } })
+  const resources = { requests: { cpu: '3' } }
   const resize = (nodeName: string, subresource = 'resize') =>
     rejectionOf(
       plugin,
-      write('v1/pods', pod('2', { nodeName, resources: { requests: { cpu: '3' } } }), {
+      write('v1/pods', pod('1', { nodeName, resources, initContainers: [container('2')] }), {
         operation: 'UPDATE',
         subresource,
-        old: pod('1', { nodeName }),
+        old: pod('1', { nodeName, initContainers: [container('1')] }),
       }),
     )
   assert.equal(await resize('new'), undefined)
   for (const subresource of ['', 'resize'])
     assert.equal(
       await resize('old', subresource),
-      `pods "p" is forbidden: pod update requires features ${cpuResize}, ${podResize} which are not available on ` +
+      `pods "p" is forbidden: pod update requires features ${podResize}, ${initResize} which are not available on ` +
         'node "old"',
     )
   assert.equal(await resize('gone'), 'pods "p" is forbidden: node "gone" not found')

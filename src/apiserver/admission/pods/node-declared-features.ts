@@ -4,7 +4,6 @@ import type { Pod } from '../../../api/core/pod/model.ts'
 import { after } from '../../../lib/flow/after.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { Model } from '../../../machinery/object.ts'
-import { compareQuantities } from '../../../machinery/values/quantity.ts'
 import { forbiddenWrite } from '../forbidden-write.ts'
 import type { AdmissionPlugin, PluginSources } from '../plugin.ts'
 
@@ -15,19 +14,13 @@ type Node = Model<V1Node>
  * for new pods.
  */
 const features: Readonly<Record<string, (pod: Pod, old: Pod) => boolean>> = {
-  GuaranteedQoSPodCPUResize: (pod, old) =>
-    (old.status?.qosClass ?? 'Guaranteed') === 'Guaranteed' && otherCpu(pod, old),
   InPlacePodLevelResourcesVerticalScaling: (pod, old) => !semanticallyEqual(pod.spec?.resources, old.spec?.resources),
+  InPlacePodVerticalScalingInitContainers: (pod, old) =>
+    (old.spec?.initContainers ?? []).some(
+      ({ restartPolicy, resources }, at) =>
+        restartPolicy !== 'Always' && !semanticallyEqual(resources, pod.spec?.initContainers?.[at]?.resources),
+    ),
 }
-
-const otherCpu = (pod: Pod, old: Pod): boolean =>
-  (old.spec?.containers ?? []).some(
-    ({ resources }, at) =>
-      compareQuantities(
-        resources?.requests?.cpu ?? '0',
-        pod.spec?.containers?.[at]?.resources?.requests?.cpu ?? '0',
-      ) !== 0,
-  )
 
 export function nodeDeclaredFeatureValidator({ registry, find }: PluginSources): AdmissionPlugin {
   const pods = find('v1/pods')
