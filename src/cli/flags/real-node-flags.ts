@@ -1,5 +1,6 @@
 /** The flags for the real node of `t8s up`. */
 import { Option } from 'commander'
+import { type PolicyMode, policyModes } from '../../cluster/policy/policy-mode.ts'
 import type { RealNode } from '../../cluster/real-node/index.ts'
 import { type ProxyChoice, proxyChoices } from '../../cluster/real-node/settings/proxy-choice.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
@@ -17,6 +18,7 @@ export interface RealNodeFlags extends RegistryFlags {
   readonly kubeletConfig?: string
   readonly kubeletConfigDir?: string
   readonly proxyMode?: ProxyChoice
+  readonly networkPolicyMode?: PolicyMode
 }
 
 export const realNodeFlags = (): readonly Option[] => [
@@ -45,6 +47,10 @@ export const realNodeFlags = (): readonly Option[] => [
     'how Services work on the real node; none if the cluster has another kube-proxy (default: the best one of this ' +
       'machine, docs/services.md)',
   ).choices(proxyChoices),
+  new Option(
+    '--network-policy-mode <MODE>',
+    'what has the rules of network policies on the real node (default: nftables, or iptables where only that works)',
+  ).choices(policyModes),
   ...registryOptions(),
 ]
 
@@ -55,7 +61,12 @@ export const realNodeFlags = (): readonly Option[] => [
 export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | undefined {
   const { nodeType, containerRuntimeEndpoint, docker, hostnameOverride: name } = flags
   const imageSources = flags.imageSource.length > 0 ? flags.imageSource : undefined
-  const { kubeletConfig: configurationFile, kubeletConfigDir: configurationFolder, proxyMode } = flags
+  const {
+    kubeletConfig: configurationFile,
+    kubeletConfigDir: configurationFolder,
+    proxyMode,
+    networkPolicyMode,
+  } = flags
   const given = Object.entries({
     '--container-runtime-endpoint': containerRuntimeEndpoint,
     '--docker': docker,
@@ -64,13 +75,14 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     '--kubelet-config': configurationFile,
     '--kubelet-config-dir': configurationFolder,
     '--proxy-mode': proxyMode,
+    '--network-policy-mode': networkPolicyMode,
   }).filter(([, value]) => value !== undefined)
   const registries = registrySettings(flags)
   if (nodeType === 'real' || (nodeType === 'auto' && given.length > 0)) {
     if (imageSources && (containerRuntimeEndpoint !== undefined || docker !== undefined))
       throw new ExplainedError('--image-source is for the runtime of Typernetes: leave out the flag of another one')
     const runtime = { containerRuntimeEndpoint, docker, imageSources, registries }
-    return { ...runtime, name, configurationFile, configurationFolder, proxyMode }
+    return { ...runtime, name, configurationFile, configurationFolder, proxyMode, networkPolicyMode }
   }
   if (given.length > 0)
     throw new ExplainedError(`${given[0]![0]} is a flag of real nodes: leave out --node-type=simulated`)

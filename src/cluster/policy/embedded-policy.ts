@@ -1,9 +1,11 @@
 /** Network policies of a cluster's real node, whose pods the cluster connects itself. */
 import type { ServerAccess } from '../../client/connection/connection.ts'
 import type { Pod } from '../../client/kinds.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { PolicyAgent } from '../../network/policy/policy-agent.ts'
 import type { KeyPair } from '../pki/key-pair.ts'
-import { policyTables } from './policy-tables.ts'
+import { policyBackends, removeOtherPolicies, usablePolicyMode } from './policy-backends.ts'
+import type { PolicyMode } from './policy-mode.ts'
 
 /** The settings for the thread of the node, as plain data. */
 export interface EmbeddedPolicy {
@@ -11,6 +13,8 @@ export interface EmbeddedPolicy {
   readonly client: KeyPair
   /** Distinguishes its rules from those of other clusters. */
   readonly instance: string
+  /** Default: the best one that works here. */
+  readonly mode?: PolicyMode | undefined
 }
 
 export interface EmbeddedPolicyOptions {
@@ -22,16 +26,21 @@ export interface EmbeddedPolicyOptions {
   readonly log: (line: string) => void
 }
 
-/** @throws if this machine has no system calls for nftables. */
-export function embeddedPolicies({ policy, node, server, dns, log }: EmbeddedPolicyOptions): PolicyAgent {
+/** Rejects if this machine can use no mode. */
+export async function embeddedPolicies(options: EmbeddedPolicyOptions): Promise<PolicyAgent> {
+  const { policy, node, server, dns, log } = options
+  const mode = await usablePolicyMode(policy.mode)
   const agent = new PolicyAgent({
     server: { ...server, ...policy.client },
     node,
-    tables: policyTables(`t8s_policy_${policy.instance}`),
+    tables: policyBackends(mode, policy.instance),
     ownPods: dns === undefined ? [] : [dnsPod(dns)],
     log,
   })
   agent.start()
+  void agent.synced
+    .then(() => removeOtherPolicies(mode, policy.instance))
+    .catch((error) => log(`rules of another mode of network policies remain: ${messageOf(error)}`))
   return agent
 }
 

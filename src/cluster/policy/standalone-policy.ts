@@ -4,11 +4,13 @@ import { hostname } from 'node:os'
 import { restClientMetrics } from '../../client/connection/request-metrics.ts'
 import { ExplainedError, reasonOf } from '../../lib/explained-error.ts'
 import { Lifetime } from '../../lib/lifetime/lifetime.ts'
+import { messageOf } from '../../lib/message-of.ts'
 import { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import { PolicyAgent } from '../../network/policy/policy-agent.ts'
 import { accessOf } from '../kubeconfig-access.ts'
+import { policyBackends, removeOtherPolicies, usablePolicyMode } from './policy-backends.ts'
+import type { PolicyMode } from './policy-mode.ts'
 import { type PolicyAddresses, servePolicyPages } from './policy-servers.ts'
-import { policyTables } from './policy-tables.ts'
 
 export interface StandalonePolicyOptions extends PolicyAddresses {
   /** Default: $KUBECONFIG, or the service account of the pod. */
@@ -17,33 +19,36 @@ export interface StandalonePolicyOptions extends PolicyAddresses {
   readonly master?: string
   /** The name of the Node. Default: that of this machine. */
   readonly hostnameOverride?: string
+  /** Default: the best one that works here. */
+  readonly networkPolicyMode?: PolicyMode
   readonly log: (line: string) => void
 }
 
 export interface StandalonePolicies {
   readonly node: string
+  readonly mode: PolicyMode
   /** Resolves when the policies are in effect for the first time. */
   readonly synced: Promise<void>
   /** Stops; rules remain. */
   stop(): Promise<void>
 }
 
-/** The name of tables of `t8s up` ends with its instance. */
-const table = 't8s_policy'
-
-/** Rejects with an ExplainedError for unusable flags, and on machines without nftables. */
+/** Rejects with an ExplainedError for unusable flags, and on machines that can use no mode. */
 export async function startStandalonePolicies(options: StandalonePolicyOptions): Promise<StandalonePolicies> {
   const { log, master } = options
   const node = (options.hostnameOverride || hostname()).trim().toLowerCase()
   const lifetime = new Lifetime()
   try {
-    const tables = usableTables()
+    checkRoot()
+    const mode = await usablePolicyMode(options.networkPolicyMode).catch((error) => {
+      throw new ExplainedError(messageOf(error), { cause: error })
+    })
     const registry = new MetricsRegistry()
     const access = await accessOf(options.kubeconfig)
     const agent = new PolicyAgent({
       server: { ...access, ...(master && { url: master }), metrics: restClientMetrics(registry) },
       node,
-      tables,
+      tables: policyBackends(mode, undefined),
       ownPods: [],
       metrics: registry,
       log,
@@ -52,7 +57,10 @@ export async function startStandalonePolicies(options: StandalonePolicyOptions):
     await servePolicyPages(options, agent, registry, lifetime)
     logUncheckedBridges(log)
     agent.start()
-    return { node, synced: agent.synced, stop: () => lifetime.end() }
+    const synced = agent.synced
+      .then(() => removeOtherPolicies(mode, undefined))
+      .catch((error) => log(`rules of another mode of network policies remain: ${reasonOf(error)}`))
+    return { node, mode, synced, stop: () => lifetime.end() }
   } catch (error) {
     await lifetime.end()
     throw error
@@ -61,17 +69,13 @@ export async function startStandalonePolicies(options: StandalonePolicyOptions):
 
 /** Removes the rules of `startStandalonePolicies`; those of `t8s up` remain. */
 export async function cleanUpPolicies(): Promise<void> {
-  for (const one of Object.values(usableTables())) await one.remove()
+  checkRoot()
+  await removeOtherPolicies(undefined, undefined)
 }
 
-function usableTables() {
+function checkRoot(): void {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     throw new ExplainedError('network policies change the rules of the kernel: run it as root on Linux')
-  try {
-    return policyTables(table)
-  } catch (error) {
-    throw new ExplainedError(`this machine cannot use nftables: ${reasonOf(error)}`, { cause: error })
-  }
 }
 
 /** Pods on one bridge reach each other without passing rules, unless the kernel hands their packets over. */

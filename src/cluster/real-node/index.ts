@@ -8,6 +8,7 @@ import { dnsUser } from '../dns/cluster-dns.ts'
 import { type NodeDns, nodeDns } from '../dns/node-dns.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { grantPolicies, policyUser } from '../policy/cluster-policy.ts'
+import type { PolicyMode } from '../policy/policy-mode.ts'
 import { reasonIn, simulatedLine } from './checks/decision.ts'
 import type { CheckedNode } from './checks/requirements.ts'
 import { gatewayOf } from './services/api-gateway.ts'
@@ -31,6 +32,8 @@ export interface RealNode {
   readonly imageSources?: readonly string[]
   /** How Services work; `none`: the cluster has another proxy. Default: the best mode of the machine. */
   readonly proxyMode?: ProxyChoice
+  /** The place of the rules of network policies. Default: the best mode of the machine. */
+  readonly networkPolicyMode?: PolicyMode
   /** Mirrors, and registries without TLS, of the runtime in this process. Default: none. */
   readonly registries?: RegistrySettings
   /** A file with a KubeletConfiguration. */
@@ -128,7 +131,7 @@ interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
 
 /** Issues the certificates of kubelet, proxy and DNS, which are valid for a year and are not stored. */
 async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: TaskOptions): Promise<RealNodeTask> {
-  const { name, ips, runtime, podLogs = join(folder, 'logs', 'pods') } = node
+  const { name, ips, runtime, networkPolicyMode: policyMode, podLogs = join(folder, 'logs', 'pods') } = node
   const { configuration, gateway } = dns
   const { issueCertificate } = await import('../../lib/x509/certificates.ts')
   const { url, ca } = server
@@ -161,7 +164,7 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
       bridge && apiAddress
         ? { range: podCidrs[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') }
         : undefined,
-    policy: bridge === undefined ? undefined : { client: policyClient, instance: instanceOf(folder) },
+    policy: bridge === undefined ? undefined : { client: policyClient, instance: instanceOf(folder), mode: policyMode },
     dns: gateway === undefined ? undefined : { client: dnsClient, gateway, domain: configuration.clusterDomain },
     podCidrs,
     root: join(folder, 'kubelet'),

@@ -13,6 +13,7 @@ import { addressRange } from '../../../src/network/ipam/address-range.ts'
 import { TableSocket } from '../../../src/network/netlink/nftables/table-socket.ts'
 import { PolicyTable } from '../../../src/network/policy/nftables/policy-table.ts'
 import { PolicyAgent } from '../../../src/network/policy/policy-agent.ts'
+import type { PolicyBackend } from '../../../src/network/policy/rules/policy-state.ts'
 import { apiControllers, type TestCluster, testCluster } from '../../support/test-cluster.ts'
 import { waitFor } from '../../support/wait-for.ts'
 import { createNetwork, removeNetwork } from '../network-namespaces.ts'
@@ -47,6 +48,13 @@ const namedPorts = [
   { name: 'web-udp', containerPort: 80, protocol: 'UDP' },
 ]
 
+export interface LabOptions {
+  /** Default: true. False: the test starts the program. */
+  readonly hasAgent?: boolean
+  /** Default: nftables. */
+  readonly backend?: (family: 4 | 6) => PolicyBackend
+}
+
 export class PolicyLab {
   readonly cluster: TestCluster
   readonly folder = mkdtempSync(join(tmpdir(), 't8s-policy-'))
@@ -57,8 +65,11 @@ export class PolicyLab {
   readonly #servers: ChildProcess[] = []
   readonly #peers = new Map<string, AskedPeer>()
 
-  private constructor(cluster: TestCluster, hasAgent: boolean) {
+  readonly #backend: LabOptions['backend']
+
+  private constructor(cluster: TestCluster, { hasAgent = true, backend }: LabOptions) {
     this.cluster = cluster
+    this.#backend = backend
     const directory = (name: string): string => join(this.folder, name)
     this.#network = new PodNetwork({
       calls: systemCalls(),
@@ -71,9 +82,8 @@ export class PolicyLab {
     after(() => this.#end())
   }
 
-  /** Without an agent, the test starts the program. */
-  static async start({ hasAgent = true } = {}): Promise<PolicyLab> {
-    const lab = new PolicyLab(await testCluster({ after }, { controllers: apiControllers }), hasAgent)
+  static async start(options: LabOptions = {}): Promise<PolicyLab> {
+    const lab = new PolicyLab(await testCluster({ after }, { controllers: apiControllers }), options)
     lab.#agent?.start()
     return lab
   }
@@ -157,7 +167,8 @@ export class PolicyLab {
 
   #newAgent(): PolicyAgent {
     const { url, client } = this.cluster
-    const table = (family: 4 | 6) => new PolicyTable(new TableSocket(systemCalls(), family, 't8s_policy_lab'), family)
+    const table =
+      this.#backend ?? ((family) => new PolicyTable(new TableSocket(systemCalls(), family, 't8s_policy_lab'), family))
     return new PolicyAgent({
       server: { ...client, url },
       node,
@@ -176,11 +187,18 @@ export class PolicyLab {
   }
 }
 
-/** All tables of policies. Empty without policies. */
+/** All rules of policies. Empty without policies. */
 export function policyRules(): string {
   const list = (...words: string[]): string => execFileSync('nft', ['list', ...words], { encoding: 'utf8' })
   const tables = list('tables').match(/(?<=^table )\S+ t8s_policy_\S+/gm) ?? []
-  return tables.map((table) => list('table', ...table.split(' '))).join('')
+  const saves = ['iptables', 'ip6tables'].flatMap((name) => [`${name}-nft-save`, `${name}-legacy-save`])
+  const lines = saves.flatMap(
+    (save) =>
+      execFileSync(save, ['-t', 'filter'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).match(
+        /^.*T8S-NWPLCY.*$/gm,
+      ) ?? [],
+  )
+  return [...tables.map((table) => list('table', ...table.split(' '))), ...lines].join('\n')
 }
 
 const timeoutSeconds = 1

@@ -19,8 +19,12 @@ async function page(url: string): Promise<string> {
 }
 
 /** Starts the program; resolves when the policies are in effect. */
-async function startProgram(t: TestContext, { cluster }: PolicyLab): Promise<{ stop(): Promise<void> }> {
-  const args = ['network-policy', '--kubeconfig', cluster.kubeconfigFile, '--hostname-override', 'here']
+async function startProgram(
+  t: TestContext,
+  { cluster }: PolicyLab,
+  ...flags: readonly string[]
+): Promise<{ stop(): Promise<void> }> {
+  const args = ['network-policy', '--kubeconfig', cluster.kubeconfigFile, '--hostname-override', 'here', ...flags]
   const child = spawn(join(repository, 't8s'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece.toString()))
@@ -59,10 +63,12 @@ await inNamespaces(import.meta.filename, async () => {
     await program.stop()
     assert.ok(await isCut())
     await lab.removePolicies()
-    program = await startProgram(t, lab)
+    program = await startProgram(t, lab, '--network-policy-mode', 'iptables')
     await waitFor('a is not isolated', async () => !(await isCut()))
     await lab.policy('x', 'deny', deny)
     await waitFor('a is isolated again', isCut)
+    assert.match(policyRules(), /^-A FORWARD .* -j T8S-NWPLCY-NODE-FORWARD$/m)
+    assert.doesNotMatch(policyRules(), /table ip6? t8s_policy/)
     await program.stop()
     const { code, stderr } = t8s(['network-policy', '--cleanup'])
     assert.equal(code, 0, stderr)

@@ -1,5 +1,6 @@
 /** `t8s network-policy`: network policies for the pods of this machine, a node of any cluster. */
 import { Command, Option } from 'commander'
+import { policyModes } from '../../../cluster/policy/policy-mode.ts'
 import type { StandalonePolicyOptions } from '../../../cluster/policy/standalone-policy.ts'
 import { type LogFormat, standardLog } from '../../../lib/log/log.ts'
 import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
@@ -36,6 +37,10 @@ const options = (): readonly Option[] => [
   ),
   new Option('--master <URL>', "the address of the API server; overrides the kubeconfig's"),
   new Option('--hostname-override <NODE>', 'the name of the Node (default: that of this machine)'),
+  new Option(
+    '--network-policy-mode <MODE>',
+    'what has the rules (default: nftables, or iptables where only that works); those of the other one are removed',
+  ).choices(policyModes),
   new Option('--healthz-bind-address <ADDRESS>', 'where /healthz is served; empty for none').default('127.0.0.1:10261'),
   new Option('--metrics-bind-address <ADDRESS>', 'where /metrics is served; empty for none').default('127.0.0.1:10262'),
   new Option('--cleanup', 'remove the rules, and end').default(false),
@@ -52,7 +57,9 @@ async function run({ cleanup, loggingFormat, ...given }: PolicyFlags): Promise<v
   }
   const policies = await startStandalonePolicies({ ...given, log })
   try {
-    void policies.synced.then(() => log(`network policies are in effect for the pods of the node ${policies.node}`))
+    void policies.synced.then(() =>
+      log(`network policies are in effect for the pods of the node ${policies.node}, by ${policies.mode}`),
+    )
     surviveErrors(log)
     tuneAfterStart()
     await stopping.requested

@@ -6,6 +6,7 @@ import { reasonOf } from '../../../lib/explained-error.ts'
 import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
 import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { checkHost } from '../../kubelet/machine-checks.ts'
+import type { PolicyMode } from '../../policy/policy-mode.ts'
 import type { RealNode } from '../index.ts'
 import { type EmbeddedRuntime, embeddedRuntime } from '../settings/embedded-runtime.ts'
 import { nodeConfiguration } from '../settings/node-configuration.ts'
@@ -22,6 +23,7 @@ export interface CheckedNode {
   /** The runtime that the cluster starts; undefined if there is another one. */
   readonly runtime: EmbeddedRuntime | undefined
   readonly proxyMode: ProxyChoice | undefined
+  readonly networkPolicyMode: PolicyMode | undefined
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
 }
@@ -47,6 +49,7 @@ export async function checkRealNode(
     name: node.name ?? hostname().trim().toLowerCase(),
     ips: node.ips ?? [machineAddresses()[0] ?? '127.0.0.1'],
     proxyMode: node.proxyMode,
+    networkPolicyMode: node.networkPolicyMode,
     podLogs: fields.has('podLogsDir') ? configuration.podLogsDir : undefined,
   }
 }

@@ -38,7 +38,7 @@ export function builtChain(direction: Direction, policies: readonly CompiledPoli
   const comment = `not allowed by ${names}`
   rules.push({
     verdict: 'drop',
-    comment: comment.length > maxComment ? `${comment.slice(0, maxComment - 1)}…` : comment,
+    comment: comment.length > maxComment ? `${comment.slice(0, maxComment - 3)}...` : comment,
   })
   return { direction, rules, sets }
 }
