@@ -134,3 +134,29 @@ test('conformance tests of workloads and of kubectl each have a test of their na
   assert.equal(described.length, 77)
   assert.deepEqual(missing, [])
 })
+
+test('conformance tests of the network each have a test of their name', { skip }, () => {
+  const described = (fromYaml(readFileSync(list, 'utf8')) as Described[]).filter(({ file }) =>
+    /^test\/e2e\/(common\/)?network\//.test(file),
+  )
+  const ours = [
+    'test/services/conformance/suites/*.ts',
+    'test/kubelet/conformance/network-pods.test.ts',
+    'test/conformance/network/*.test.ts',
+    'test/conformance/api-operations.test.ts',
+    'test/controllers/endpoints/*.test.ts',
+  ]
+    .flatMap((pattern) => globSync(pattern, { cwd: root }))
+    .map((file) => readFileSync(join(root, file), 'utf8').replace(/' \+\s+'/g, ''))
+    .join('')
+  const missing = described
+    .map(({ testname, codename }) => [words(codename.replace(/\[[^\]]*\]/g, '')), testname] as const)
+    .filter((both) => both.every((name) => !ours.includes(`'${name}'`)))
+    .map(([name]) => name)
+    // Their titles are templates of a type.
+    .filter(
+      (name) => !/^Services should (have session affinity work|be able to switch session affinity) for /.test(name),
+    )
+  assert.equal(described.length, 47)
+  assert.deepEqual(missing, [])
+})

@@ -3,44 +3,17 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { dataDirectoryPaths } from '../../src/cluster/data-directory.ts'
-import { embeddedRuntime } from '../../src/cluster/real-node/settings/embedded-runtime.ts'
-import { findCgroups } from '../../src/node/cgroups/tree/find-cgroups.ts'
+import { test } from 'node:test'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { images, writeTestImages } from '../kubelet/support/runtimes/test-images.ts'
-import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { kubectl, type Running, stop, t8s, temporaryFolder, up } from '../up/t8s-process.ts'
-
-const covered = ['/run/typernetes', '/var/lib/typernetes', '/etc/cni']
+import { kubectl, type Running, stop, t8s, temporaryFolder } from '../up/t8s-process.ts'
+import { prepareMachine, startRealCluster } from './machine.ts'
 
 function run(cluster: Running, ...args: readonly string[]): string {
   const { code, stdout, stderr } = kubectl(cluster.kubeconfig, ...args)
   assert.equal(code, 0, `kubectl ${args.join(' ')}: ${stderr}\n${cluster.output()}`)
   return stdout
-}
-
-/** A network like that of a machine: an interface with an address and a default route. */
-function connectMachine(): void {
-  const commands = `ip link add eth0 type veth peer name outside
-    ip addr add 192.0.2.7/24 dev eth0
-    ip link set eth0 up
-    ip link set outside up
-    ip route add default via 192.0.2.1`
-  execFileSync('sh', ['-ec', commands])
-}
-
-async function startCluster(t: TestContext, folder: string, ...flags: readonly string[]): Promise<Running> {
-  const data = join(folder, 'data')
-  const { cgroup } = embeddedRuntime(dataDirectoryPaths(data).node)
-  t.after(async () => {
-    const tree = findCgroups()
-    for (const pid of tree.processes(cgroup)) process.kill(pid, 'SIGKILL')
-    await waitFor('no process is left', () => tree.processes(cgroup).length === 0)
-    await tree.remove(cgroup)
-  })
-  return up(t, ['--node-type=real', '--data-dir', data, '--secure-port=0', ...flags])
 }
 
 const dns = '10.96.0.10'
@@ -143,13 +116,12 @@ async function testPolicy(cluster: Running, folder: string, clusterIP: string): 
 }
 
 await inNamespaces(import.meta.filename, () => {
-  prepareNodeNamespaces(covered)
-  connectMachine()
+  prepareMachine()
 
   test('Services reach pods from pods and from the machine, by each kind of address', async (t) => {
     const folder = temporaryFolder(t)
     for (const file of writeTestImages(folder)) assert.equal(t8s(['image', 'import', file]).code, 0)
-    const cluster = await startCluster(t, folder)
+    const cluster = await startRealCluster(t, join(folder, 'data'), [])
     await waitFor('an account', () => kubectl(cluster.kubeconfig, 'get', 'serviceaccount', 'default').code === 0)
     const file = join(folder, 'objects.json')
     writeFileSync(file, web('LoadBalancer'))

@@ -3,13 +3,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import type { Lifetime } from '../support/reachable-cluster.ts'
 
 export const repository = join(import.meta.dirname, '../..')
 const launcher = join(repository, 't8s')
 
 /** Creates a folder that is deleted after the test. */
-export function temporaryFolder(t: TestContext): string {
+export function temporaryFolder(t: Lifetime): string {
   const folder = mkdtempSync(join(tmpdir(), 't8s-up-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -41,7 +41,7 @@ export interface RunOptions {
  * it exits before.
  */
 export async function up(
-  t: TestContext,
+  t: Lifetime,
   args: readonly string[],
   { cwd = repository, env = {}, program = launcher }: RunOptions = {},
 ): Promise<Running> {

@@ -38,16 +38,34 @@ test('EndpointSlice should create Endpoints and EndpointSlices for Pods matching
 })
 
 test(
-  'EndpointSlice ' + 'should create and delete Endpoints and EndpointSlices for a Service with a selector specified',
+  'EndpointsController should create and delete Endpoints ' + 'for a Service with a selector that matches no pods',
   async (t) => {
     const b = await backends(t)
     await b.service('web')
     await b.show('web', ': ')
+    const { subsets } = await b.cluster.call('GET', `${core}/endpoints/web`)
+    assert.deepEqual(subsets ?? [], [])
     await b.delete('services/web')
-    // The garbage collector deletes the slices with their owner.
     await waitFor('the Endpoints to be deleted', async () => (await b.shownAsEndpoints('web')) === 'none')
   },
 )
+
+test('EndpointsController should create Endpoints for Pods matching a Service', async (t) => {
+  const b = await backends(t)
+  const labels = { first: { one: 'on', both: 'on' }, second: { two: 'on', both: 'on' } }
+  await b.pod('pod1', { ips: ['10.1.0.1'], labels: labels.first, ports: { 'example-name': 3000 } })
+  await b.pod('pod2', { ips: ['10.1.0.2'], labels: labels.second, ports: { 'example-name': 3001 } })
+  const service = (name: string, selector: object, targetPort: number | string) =>
+    b.service(name, { selector, publishNotReadyAddresses: true, ports: [{ name: 'http', port: 80, targetPort }] })
+  await service('example-int-port', { one: 'on' }, 3000)
+  await service('example-named-port', { both: 'on' }, 'example-name')
+  await service('example-no-match', { none: 'on' }, 8080)
+  await b.show('example-int-port', '10.1.0.1: http 3000')
+  await b.show('example-named-port', '10.1.0.1: http 3000 | 10.1.0.2: http 3001')
+  await b.show('example-no-match', ': ')
+  const { subsets } = await b.cluster.call('GET', `${core}/endpoints/example-named-port`)
+  assert.equal((subsets as unknown[]).length, 2)
+})
 
 test('EndpointSlice should have Endpoints and EndpointSlices pointing to API Server', async (t) => {
   const b = await backends(t)
@@ -114,7 +132,7 @@ test('Services should serve multiport endpoints from pods', async (t) => {
   await b.show('web', ': ')
 })
 
-test('Services should test the lifecycle of an Endpoint', async (t) => {
+test('Endpoints should test the lifecycle of an Endpoint', async (t) => {
   const { cluster } = await backends(t)
   const subsets = (ip: string, port: number) => [
     { addresses: [{ ip }], ports: [{ name: 'http', port, protocol: 'TCP' }] },

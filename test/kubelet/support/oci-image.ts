@@ -124,11 +124,14 @@ export const busyboxLayer = (): Layer =>
     })
   })
 
-/** A program of this machine, with the libraries that it needs. */
-export const programLayer = (program: string): Layer =>
+/** Programs of this machine, with the libraries that they need. */
+export const programLayer = (...programs: readonly string[]): Layer =>
   layerOf((folder) => {
-    const linked = execFileSync('ldd', [program], { encoding: 'utf8' })
-    for (const path of [program, ...(linked.match(/\/\S+/g) ?? [])]) {
+    const libraries = programs.flatMap((program) =>
+      execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+/g),
+    )
+    for (const path of new Set([...programs, ...libraries])) {
+      if (path === null) continue
       mkdirSync(dirname(join(folder, path)), { recursive: true })
       copyFileSync(path, join(folder, path))
     }

@@ -4,14 +4,19 @@ import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Pod } from '../../../src/client/kinds.ts'
 import type { Status } from '../../../src/machinery/status-error.ts'
-import type { TestNode } from './test-node.ts'
+import type { Reach } from '../../support/reachable-cluster.ts'
+
+/** A node, or anything else that knows its cluster. */
+interface OfCluster {
+  readonly cluster: Pick<Reach, 'client'>
+}
 
 /** The path of a subresource of a pod. */
 export const pathOf = ({ metadata: { namespace, name } }: Pod, subresource: string): string =>
   `/api/v1/namespaces/${namespace}/pods/${name}/${subresource}`
 
 /** Resolves with all messages when the server has closed the connection. */
-export async function messagesOf({ cluster }: TestNode, path: string, protocol: string): Promise<readonly Buffer[]> {
+export async function messagesOf({ cluster }: OfCluster, path: string, protocol: string): Promise<readonly Buffer[]> {
   const { url, ca, cert, key } = cluster.client
   const socket = new WebSocket(`${url.replace('https', 'wss')}${path}`, protocol, { ca, cert, key })
   const messages: Buffer[] = []
@@ -26,7 +31,12 @@ export const channelOf = (messages: readonly Buffer[], channel: number): string 
   Buffer.concat(messages.filter((one) => one[0] === channel).map((one) => one.subarray(1))).toString()
 
 /** Runs a command in a container, by default the first one. Resolves with its output, and rejects if it fails. */
-export async function runIn(node: TestNode, pod: Pod, command: readonly string[], container?: string): Promise<string> {
+export async function runIn(
+  node: OfCluster,
+  pod: Pod,
+  command: readonly string[],
+  container?: string,
+): Promise<string> {
   const query = new URLSearchParams([
     ['stdout', '1'],
     ['stderr', '1'],
