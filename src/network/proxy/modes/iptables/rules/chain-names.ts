@@ -1,5 +1,5 @@
 /** Names of kube-proxy's chains in iptables, as upstream computes them: people and programs look for these. */
-import { createHash } from 'node:crypto'
+import { hash as digestOf } from 'node:crypto'
 import { type Endpoint, endpointText } from '../../../picture/endpoint.ts'
 import { portText, type ServicePort } from '../../../picture/service-port.ts'
 
@@ -40,7 +40,7 @@ export const isChainOfPort = (chain: string): boolean => ofPorts.test(chain)
 
 /** The first 16 characters of the SHA-256 hash in base 32: names of chains have at most 28 characters. */
 function base32Hash(text: string): string {
-  const bytes = createHash('sha256').update(text).digest()
+  const bytes = digestOf('sha256', text, 'buffer')
   let bits = 0
   let value = 0
   let result = ''
