@@ -57,7 +57,7 @@ function ownBehaviours(node: ServedNode): void {
     )
     // `t8s trace service` reads this.
     const traced = parseVirtualServers(readFileSync('/proc/net/ip_vs', 'utf8')).find((each) => each.address === address)
-    assert.deepEqual([traced?.persistenceSeconds, traced?.servers.length], [10_800, 2])
+    assert.deepEqual([traced?.isPersistent, traced?.servers.length], [true, 2])
     const set = node.family === 4 ? 'KUBE-CLUSTER-IP' : 'KUBE-6-CLUSTER-IP'
     assert.match(run('ipset', 'list', set), new RegExp(`^${address},tcp:80$`, 'm'))
     assert.match(run('ip', 'addr', 'show', 'kube-ipvs0'), new RegExp(` ${address}/(32|128) `))

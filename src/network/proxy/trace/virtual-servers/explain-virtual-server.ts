@@ -13,9 +13,7 @@ export function explainVirtualServer(virtual: TracedVirtualServer, options: Expl
   const lines = [
     'IPVS:',
     `  the virtual server ${virtual.protocol} ${endpointText(virtual)} chooses by the scheduler ${virtual.scheduler}` +
-      (virtual.persistenceSeconds === undefined
-        ? ''
-        : `; clients stay with a server for ${virtual.persistenceSeconds} s`),
+      (virtual.isPersistent ? '; clients stay with a server by affinity' : ''),
     ...virtual.servers.map((server) => `    ${serverText(server, options)}`),
     '',
     'Result:',

@@ -18,13 +18,13 @@ export interface TracedVirtualServer {
   readonly address: string
   readonly port: number
   readonly scheduler: string
-  /** Seconds for which a client stays with its server. */
-  readonly persistenceSeconds: number | undefined
+  /** Clients stay with their server for a time, which the table has in ticks of an unknown length. */
+  readonly isPersistent: boolean
   readonly servers: readonly TracedServer[]
 }
 
-/** `TCP  0A600007:0050 rr persistent 10800 FFFFFFFF`. */
-const virtualLine = /^(TCP|UDP|SCTP)\s+(\S+)\s+(\S+)(?:\s+(?:ops\s+)?persistent (\d+))?/
+/** `TCP  0A600007:0050 rr persistent 2700000 FFFFFFFF`. */
+const virtualLine = /^(TCP|UDP|SCTP)\s+(\S+)\s+(\S+)(?:\s+(?:ops\s+)?(persistent))?/
 /** `  -> 0AF40003:1F90      Masq    1      0          0`. */
 const serverLine = /^\s+->\s+(\S+)\s+(Masq|Route|Tunnel|Local)\s+(\d+)\s+(\d+)\s+(\d+)/
 const protocols = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const
@@ -43,7 +43,7 @@ export function parseVirtualServers(table: string): TracedVirtualServer[] {
         ...parseAddress(virtual),
         protocol: protocol === 'UDP' ? protocols.UDP : protocol === 'SCTP' ? protocols.SCTP : protocols.TCP,
         scheduler,
-        persistenceSeconds: persistence === undefined ? undefined : Number(persistence),
+        isPersistent: persistence !== undefined,
         servers: [],
       })
     } else if (line.startsWith('FWM')) isSkipped = true

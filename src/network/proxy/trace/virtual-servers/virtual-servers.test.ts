@@ -7,7 +7,7 @@ import { parseVirtualServers } from './parse-table.ts'
 const table = `IP Virtual Server version 1.2.1 (size=4096)
 Prot LocalAddress:Port Scheduler Flags
   -> RemoteAddress:Port Forward Weight ActiveConn InActConn
-TCP  0A600007:0050 rr persistent 10800 FFFFFFFF
+TCP  0A600007:0050 rr persistent 2700000 FFFFFFFF
   -> 0AF40003:1F90      Masq    1      2          0         
   -> 0AF40009:1F90      Masq    0      1          0         
 FWM  00000007 rr 
@@ -20,14 +20,14 @@ test('the table of the kernel is read', () => {
   const [first, second, ...more] = parseVirtualServers(table)
   assert.deepEqual(more, [])
   assert.deepEqual(first, {
-    ...{ protocol: 'tcp', address: '10.96.0.7', port: 80, scheduler: 'rr', persistenceSeconds: 10_800 },
+    ...{ protocol: 'tcp', address: '10.96.0.7', port: 80, scheduler: 'rr', isPersistent: true },
     servers: [
       { address: '10.244.0.3', port: 8080, forwarding: 'Masq', weight: 1, active: 2, inactive: 0 },
       { address: '10.244.0.9', port: 8080, forwarding: 'Masq', weight: 0, active: 1, inactive: 0 },
     ],
   })
   assert.deepEqual(second, {
-    ...{ protocol: 'udp', address: 'fd00:96::a', port: 53, scheduler: 'lc', persistenceSeconds: undefined },
+    ...{ protocol: 'udp', address: 'fd00:96::a', port: 53, scheduler: 'lc', isPersistent: false },
     servers: [{ address: 'fd00:244::3', port: 53, forwarding: 'Masq', weight: 1, active: 0, inactive: 3 }],
   })
   assert.deepEqual(parseVirtualServers(''), [])
@@ -41,7 +41,7 @@ test('servers, their shares, and differences to the API server are explained', (
   assert.equal(isReachable, true)
   assert.deepEqual(lines.slice(0, 8), [
     'IPVS:',
-    '  the virtual server tcp 10.96.0.7:80 chooses by the scheduler rr; clients stay with a server for 10800 s',
+    '  the virtual server tcp 10.96.0.7:80 chooses by the scheduler rr; clients stay with a server by affinity',
     '    10.244.0.3:8080 (pod web-1): weight 1  [connections: 2 open, 0 after their end]',
     '    10.244.0.9:8080: weight 0, which gets no new connections  [connections: 1 open, 0 after their end]',
     '',
