@@ -5,80 +5,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
-import { images, writeTestImages } from '../kubelet/support/runtimes/test-images.ts'
+import { writeTestImages } from '../kubelet/support/runtimes/test-images.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { kubectl, type Running, stop, t8s, temporaryFolder } from '../up/t8s-process.ts'
 import { prepareMachine, startRealCluster } from './machine.ts'
-
-function run(cluster: Running, ...args: readonly string[]): string {
-  const { code, stdout, stderr } = kubectl(cluster.kubeconfig, ...args)
-  assert.equal(code, 0, `kubectl ${args.join(' ')}: ${stderr}\n${cluster.output()}`)
-  return stdout
-}
+import { answersByBoth, client, fromHost, fromPod, run, serviceField, web } from './service-cluster.ts'
 
 const dns = '10.96.0.10'
 const resolvConf = /^search default\.svc\.cluster\.local svc\..*\nnameserver 10\.96\.0\.10\noptions ndots:5$/m
-
-const web = (type: string, rest: object = {}): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'List',
-    items: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: { name: 'web' },
-        spec: {
-          replicas: 2,
-          selector: { matchLabels: { app: 'web' } },
-          template: {
-            metadata: { labels: { app: 'web' } },
-            spec: {
-              automountServiceAccountToken: false,
-              terminationGracePeriodSeconds: 1,
-              containers: [
-                {
-                  name: 'c',
-                  image: images.busybox,
-                  command: ['sh', '-c', 'mkdir /www; hostname >/www/index.html; exec httpd -f -p 8080 -h /www'],
-                },
-              ],
-            },
-          },
-        },
-      },
-      {
-        apiVersion: 'v1',
-        kind: 'Service',
-        metadata: { name: 'web' },
-        spec: { type, selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }], ...rest },
-      },
-    ],
-  })
-
-const client = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'client' },
-  spec: {
-    terminationGracePeriodSeconds: 0,
-    containers: [{ name: 'c', image: images.busybox, command: ['sleep', '1000'] }],
-  },
-}
-
-const serviceField = (cluster: Running, path: string): string =>
-  run(cluster, 'get', 'service', 'web', '-o', `jsonpath={${path}}`)
-
-/** The last line of a page that busybox's httpd serves to a process of the machine. */
-const fromHost = (address: string, port: string): string =>
-  execFileSync('curl', ['-s', '-m', '3', `http://${address}:${port}/`], { encoding: 'utf8' }).trim()
-
-/** The same for a process of a pod. */
-const fromPod = (cluster: Running, address: string, port: string): string =>
-  run(cluster, 'exec', 'client', '--', 'sh', '-c', `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 3 ${address} ${port}`)
-    .trim()
-    .split('\n')
-    .at(-1) ?? ''
 
 /** True if a process of a pod cannot connect. */
 const failsFromPod = (cluster: Running, address: string): boolean =>
@@ -90,19 +24,6 @@ const denyAll = JSON.stringify({
   metadata: { name: 'deny' },
   spec: { podSelector: { matchLabels: { app: 'web' } }, policyTypes: ['Ingress'] },
 })
-
-async function answersByBoth(title: string, request: () => string): Promise<void> {
-  const seen = new Set<string>()
-  await waitFor(title, () => {
-    try {
-      seen.add(request())
-    } catch (error) {
-      if (!(error instanceof Error)) throw error
-    }
-    return seen.size === 2
-  })
-  for (const name of seen) assert.match(name, /^web-/)
-}
 
 /** A policy cuts pods off from the Service, but not the node, and not for longer than it exists. */
 async function testPolicy(cluster: Running, folder: string, clusterIP: string): Promise<void> {

@@ -4,8 +4,10 @@ import { type PolicyMode, policyModes } from '../../cluster/policy/policy-mode.t
 import type { RealNode } from '../../cluster/real-node/index.ts'
 import { type ProxyChoice, proxyChoices } from '../../cluster/real-node/settings/proxy-choice.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
+import type { PortMapping } from '../../network/ports/port-mapping.ts'
 import { imageSourceFlag } from './image-source-flag.ts'
 import { asksForSimulated, type NodeFlags } from './node-flags.ts'
+import { portMapping } from './port-mapping-flag.ts'
 import { type RegistryFlags, registryOptions, registrySettings } from './registry-flags.ts'
 
 export interface RealNodeFlags extends RegistryFlags {
@@ -19,6 +21,7 @@ export interface RealNodeFlags extends RegistryFlags {
   readonly kubeletConfigDir?: string
   readonly proxyMode?: ProxyChoice
   readonly networkPolicyMode?: PolicyMode
+  readonly port?: readonly PortMapping[]
 }
 
 export const realNodeFlags = (): readonly Option[] => [
@@ -51,7 +54,17 @@ export const realNodeFlags = (): readonly Option[] => [
     '--network-policy-mode <MODE>',
     'what has the rules of network policies on the real node (default: nftables, or iptables where only that works)',
   ).choices(policyModes),
+  new Option(
+    '--port <[ADDRESS:]PORT:SERVICE:PORT>',
+    'a port of this machine that leads to a Service: 8080:web:80, 8080:NAMESPACE/web:http, 53:dns:53/udp; can be ' +
+      'repeated, and changed while it runs (t8s port --help)',
+  ).argParser(collectPorts),
   ...registryOptions(),
+]
+
+const collectPorts = (text: string, before: readonly PortMapping[] = []): readonly PortMapping[] => [
+  ...before,
+  portMapping(text),
 ]
 
 /**
@@ -66,6 +79,7 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     kubeletConfigDir: configurationFolder,
     proxyMode,
     networkPolicyMode,
+    port: ports,
   } = flags
   const given = Object.entries({
     '--container-runtime-endpoint': containerRuntimeEndpoint,
@@ -76,13 +90,14 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     '--kubelet-config-dir': configurationFolder,
     '--proxy-mode': proxyMode,
     '--network-policy-mode': networkPolicyMode,
+    '--port': ports,
   }).filter(([, value]) => value !== undefined)
   const registries = registrySettings(flags)
   if (nodeType === 'real' || (nodeType === 'auto' && given.length > 0)) {
     if (imageSources && (containerRuntimeEndpoint !== undefined || docker !== undefined))
       throw new ExplainedError('--image-source is for the runtime of Typernetes: leave out the flag of another one')
     const runtime = { containerRuntimeEndpoint, docker, imageSources, registries }
-    return { ...runtime, name, configurationFile, configurationFolder, proxyMode, networkPolicyMode }
+    return { ...runtime, name, configurationFile, configurationFolder, proxyMode, networkPolicyMode, ports }
   }
   if (given.length > 0)
     throw new ExplainedError(`${given[0]![0]} is a flag of real nodes: leave out --node-type=simulated`)

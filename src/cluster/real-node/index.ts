@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import type { PortMapping } from '../../network/ports/port-mapping.ts'
 import type { RegistrySettings } from '../../runtime/images/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
 import { dnsUser } from '../dns/cluster-dns.ts'
@@ -9,6 +10,7 @@ import { type NodeDns, nodeDns } from '../dns/node-dns.ts'
 import type { ClusterPki } from '../pki/pki.ts'
 import { grantPolicies, policyUser } from '../policy/cluster-policy.ts'
 import type { PolicyMode } from '../policy/policy-mode.ts'
+import { portsUser, preparePorts } from '../ports/rights.ts'
 import { reasonIn, simulatedLine } from './checks/decision.ts'
 import type { CheckedNode } from './checks/requirements.ts'
 import { gatewayOf } from './services/api-gateway.ts'
@@ -34,6 +36,8 @@ export interface RealNode {
   readonly proxyMode?: ProxyChoice
   /** The place of the rules of network policies. Default: the best mode of the machine. */
   readonly networkPolicyMode?: PolicyMode
+  /** Ports of this machine that lead to Services; they are stored, and remain for later starts. Default: none. */
+  readonly ports?: readonly PortMapping[]
   /** Mirrors, and registries without TLS, of the runtime in this process. Default: none. */
   readonly registries?: RegistrySettings
   /** A file with a KubeletConfiguration. */
@@ -101,6 +105,7 @@ export function clusterRealNode({
         const [dns] = await Promise.all([
           nodeDns({ configuration, gateway: apiAddress, serviceRanges, administrator, log }),
           grantPolicies(administrator),
+          preparePorts(administrator, node.ports),
         ])
         await runner.start(await taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }))
         return true
@@ -139,12 +144,13 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
   const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
   const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
   const now = new Date()
-  const [client, serving, proxyClient, dnsClient, policyClient] = await Promise.all([
+  const [client, serving, proxyClient, dnsClient, policyClient, portsClient] = await Promise.all([
     issueCertificate(authority, { ...identity, usage: 'client' }, now),
     issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
     issueCertificate(authority, { commonName: 'system:kube-proxy', usage: 'client' }, now),
     issueCertificate(authority, { commonName: dnsUser, usage: 'client' }, now),
     issueCertificate(authority, { commonName: policyUser, usage: 'client' }, now),
+    issueCertificate(authority, { commonName: portsUser, usage: 'client' }, now),
   ])
   const bridge = runtime && runtime.docker === undefined ? runtime.bridge : undefined
   const { hostname: host, port } = new URL(url)
@@ -166,6 +172,7 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
         : undefined,
     policy: bridge === undefined ? undefined : { client: policyClient, instance: instanceOf(folder), mode: policyMode },
     dns: gateway === undefined ? undefined : { client: dnsClient, gateway, domain: configuration.clusterDomain },
+    ports: { client: portsClient },
     podCidrs,
     root: join(folder, 'kubelet'),
     podLogs,

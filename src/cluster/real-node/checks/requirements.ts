@@ -4,6 +4,7 @@ import type { KubeletConfiguration } from '../../../kubelet/configuration/index.
 import { machineAddresses } from '../../../kubelet/registration/machine.ts'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
+import type { PortMapping } from '../../../network/ports/port-mapping.ts'
 import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { checkHost } from '../../kubelet/machine-checks.ts'
 import type { PolicyMode } from '../../policy/policy-mode.ts'
@@ -24,6 +25,7 @@ export interface CheckedNode {
   readonly runtime: EmbeddedRuntime | undefined
   readonly proxyMode: ProxyChoice | undefined
   readonly networkPolicyMode: PolicyMode | undefined
+  readonly ports: readonly PortMapping[]
   /** The folder of the logs of pods. Default: in the data directory. */
   readonly podLogs: string | undefined
 }
@@ -50,6 +52,7 @@ export async function checkRealNode(
     ips: node.ips ?? [machineAddresses()[0] ?? '127.0.0.1'],
     proxyMode: node.proxyMode,
     networkPolicyMode: node.networkPolicyMode,
+    ports: node.ports ?? [],
     podLogs: fields.has('podLogsDir') ? configuration.podLogsDir : undefined,
   }
 }

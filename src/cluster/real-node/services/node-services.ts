@@ -1,7 +1,8 @@
-/** Services on a real node: the proxy, and the way of pods to the API server and to DNS. */
+/** Services on a real node: the proxy, mapped ports, and the way of pods to the API server and to DNS. */
 import { parseCidr } from '../../../lib/cidr.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { RunningDnsServer } from '../../../network/dns/dns-server.ts'
+import type { PortMapper } from '../../../network/ports/port-mapper.ts'
 import type { RealNodeTask } from '../thread/messages.ts'
 import type { RunningEmbeddedProxy } from './embedded-proxy.ts'
 
@@ -19,6 +20,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
   let proxy: Promise<RunningEmbeddedProxy | undefined> = Promise.resolve(undefined)
   let gateway: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined)
   let dns: Promise<RunningDnsServer | undefined> = Promise.resolve(undefined)
+  let ports: Promise<PortMapper | undefined> = Promise.resolve(undefined)
   let keepsRules = false
   let isStopped = false
 
@@ -53,6 +55,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
   return {
     start() {
       proxy = startProxy().catch((error) => void log(`Services do not work: ${messageOf(error)}`))
+      ports = startPorts(task, log).catch((error) => void log(`mapped ports do not work: ${messageOf(error)}`))
       gateway = startGateway().catch(
         (error) => void log(`pods do not reach the API server as the Service kubernetes: ${messageOf(error)}`),
       )
@@ -60,7 +63,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
     },
     async stop() {
       isStopped = true
-      await Promise.all([proxy.then((running) => running?.stop()), dns.then((running) => running?.stop())])
+      await Promise.all([proxy, dns, ports].map(async (part) => (await part)?.stop()))
       await (await gateway)?.()
     },
     keepFor(containers) {
@@ -70,4 +73,9 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
       if (!keepsRules) await (await proxy)?.cleanUp()
     },
   }
+}
+
+async function startPorts({ server, ports }: RealNodeTask, log: (line: string) => void): Promise<PortMapper> {
+  const { startEmbeddedPorts } = await import('../../ports/embedded-ports.ts')
+  return startEmbeddedPorts({ server: { url: server.url, ca: server.ca }, client: ports.client, log })
 }

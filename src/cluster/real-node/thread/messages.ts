@@ -28,6 +28,8 @@ export interface RealNodeTask {
   readonly policy: EmbeddedPolicy | undefined
   /** Undefined without DNS, or with one that pods run. */
   readonly dns: EmbeddedDns | undefined
+  /** The certificate of the user that opens mapped ports. */
+  readonly ports: { readonly client: KeyPair }
   /** The ranges of pods of a new node; none if the cluster's controllers choose them. */
   readonly podCidrs: readonly string[]
   /** The folders of the kubelet and of the logs of pods. */
