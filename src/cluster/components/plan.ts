@@ -1,6 +1,7 @@
 /** The controllers, the scheduler and the nodes that the options ask for. Nothing of them runs yet. */
 import type { TokenUser } from '../../apiserver/server.ts'
 import { checkControllerFlags, planControllers } from '../../controllers/index.ts'
+import { parseCidr } from '../../lib/cidr.ts'
 import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.ts'
 import { hostPathStorage } from '../host-path-storage.ts'
 import { clusterIngress } from '../ingress/index.ts'
@@ -17,12 +18,22 @@ export interface SchedulerPlan {
   readonly user: TokenUser
 }
 
-/** Enough for 32,768 nodes. */
-const clusterRange = '10.128.0.0/9'
-/** Flags of controllers that a cluster with nodes needs. */
+/** The ranges of pods by their family, enough for 32,768 nodes. That of IPv6 is local (RFC 4193). */
+const clusterRanges = { 4: '10.128.0.0/9', 6: 'fd8c:5be2:a1d0::/48' } as const
 /** Flags that decide about ranges of nodes. */
 const rangeFlags = ['allocate-node-cidrs', 'cluster-cidr', 'node-cidr-mask-size', 'node-cidr-mask-size-ipv4']
-const nodeFlags = { 'allocate-node-cidrs': 'true', 'cluster-cidr': clusterRange, 'enable-hostpath-provisioner': 'true' }
+/** Flags of controllers that a cluster with nodes needs. */
+const nodeFlags = (podRanges: readonly string[]) => ({
+  'allocate-node-cidrs': 'true',
+  'cluster-cidr': podRanges.join(),
+  'enable-hostpath-provisioner': 'true',
+})
+
+/** The ranges of pods: of both families if Services have both, in the order of their ranges, and else of IPv4. */
+function podRangesOf(serviceRanges: string): readonly string[] {
+  const families = serviceRanges.split(',').map((range) => parseCidr(range.trim())?.family ?? 4)
+  return new Set(families).size === 2 ? families.map((family) => clusterRanges[family]) : [clusterRanges[4]]
+}
 
 /** Includes the controllers of bootstrap tokens, as kubeadm does, since the API server accepts these tokens. */
 const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 'token-cleaner-controller']
@@ -43,7 +54,7 @@ export const plan = component({
       log,
     })
     const hasNodes = realNode !== undefined || (nodes !== undefined && nodes.count !== 0)
-    const flagsOfNodes = hasNodes ? nodeFlags : {}
+    const flagsOfNodes = hasNodes ? nodeFlags(podRangesOf(addresses.serviceRanges)) : {}
     const pools: Readonly<Record<string, string>> =
       realNode?.servesServices && data ? { [poolFlag]: loopbackPool(data.node) } : {}
     const hostPaths = hostPathStorage({ ...flagsOfNodes, ...pools, ...options.controllerFlags }, data)
@@ -88,7 +99,7 @@ function realNodeOf({
     bindAddress,
     serviceRanges,
     // Ranges of other sizes are chosen by the controller.
-    podCluster: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? undefined : clusterRange,
+    podClusters: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges),
     isReplaceable: real.fallback !== undefined,
     onThread,
     log,

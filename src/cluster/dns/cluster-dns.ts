@@ -1,4 +1,5 @@
 /** The objects of a cluster's DNS: the Service `kube-dns`, its EndpointSlice, and the rights of the server. */
+import { isIPv6 } from 'node:net'
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { Connection } from '../../client/connection/connection.ts'
 import {
@@ -54,7 +55,13 @@ export async function prepareDns(access: Access, address: string): Promise<boole
     if (present?.spec?.selector && Object.keys(present.spec.selector).length > 0) return false
     await grantDns(client)
     if (!present) await client.create(services, service(address)).catch(ignoreExisting)
-    const slice = { ...sliceKind, metadata: sliceMetadata, addressType: 'IPv4', endpoints: [], ports: [] }
+    const slice = {
+      ...sliceKind,
+      metadata: sliceMetadata,
+      addressType: isIPv6(address) ? 'IPv6' : 'IPv4',
+      endpoints: [],
+      ports: [],
+    }
     await client.create(endpointSlices, slice).catch(ignoreExisting)
     return true
   } finally {

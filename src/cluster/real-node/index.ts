@@ -73,8 +73,8 @@ export interface ClusterRealNodeOptions {
   readonly bindAddress: string
   /** The ranges of Services' addresses, separated by a comma. */
   readonly serviceRanges: string
-  /** The range of all pods of the cluster, of which the node takes a part; undefined if a controller decides. */
-  readonly podCluster: string | undefined
+  /** The ranges of all pods of the cluster, of which the node takes a part each; none if a controller decides. */
+  readonly podClusters: readonly string[]
   /** True if simulated nodes take its place when it fails. */
   readonly isReplaceable: boolean
   readonly onThread: boolean
@@ -82,17 +82,18 @@ export interface ClusterRealNodeOptions {
 }
 
 export function clusterRealNode({
-  node,
+  node: checked,
   folder,
   bindAddress,
   serviceRanges,
-  podCluster,
+  podClusters,
   isReplaceable,
   onThread,
   log,
 }: ClusterRealNodeOptions): ClusterRealNode {
+  const node = { ...checked, ips: nodeIps(checked, serviceRanges) }
   const runner = onThread ? runnerOnOwnThread(node.runtime !== undefined, log) : runnerOnThisThread(log)
-  const podCidrs = podRangesOf(node, podCluster)
+  const podCidrs = podRangesOf(node, podClusters)
   const apiAddress = isLoopback(bindAddress) ? podCidrs.map(gatewayOf)[0] : undefined
   return {
     apiAddress,
@@ -120,11 +121,18 @@ export function clusterRealNode({
   }
 }
 
+/** The addresses of the node: in a cluster of both families one of each, that of the first range of Services first. */
+function nodeIps({ ips, otherIp }: CheckedNode, serviceRanges: string): readonly string[] {
+  const [first = '', second] = serviceRanges.split(',')
+  if (second === undefined || otherIp === undefined) return ips
+  return first.includes(':') ? [otherIp, ...ips] : [...ips, otherIp]
+}
+
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.')
 
 /** None if a controller chooses them, or another runtime connects the pods. */
-const podRangesOf = ({ runtime }: CheckedNode, podCluster: string | undefined): readonly string[] =>
-  runtime?.docker === undefined && runtime && podCluster ? podRanges(runtime, podCluster) : []
+const podRangesOf = ({ runtime }: CheckedNode, podClusters: readonly string[]): readonly string[] =>
+  runtime?.docker === undefined && runtime && podClusters.length > 0 ? podRanges(runtime, podClusters) : []
 
 interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
   readonly podCidrs: readonly string[]

@@ -147,7 +147,7 @@ export class NodeRegistration {
       const status = await this.#status(before)
       const isDue = now() - this.#written >= intervals.reportMs
       if (isDue || hasChanged(before, status)) {
-        this.#node = await client.patch(nodes, '', settings.name, { status }, 'strategic', 'status')
+        this.#node = await client.patch(nodes, '', settings.name, statusPatch(status), 'strategic', 'status')
         this.#written = now()
         for (const condition of changedConditions(before.status?.conditions ?? [], status.conditions ?? []))
           this.#record(
@@ -189,6 +189,14 @@ export class NodeRegistration {
     if (!this.#isStopped) this.#timers.set(name, this.#options.schedule(callback, ms))
   }
 }
+
+/**
+ * A strategic merge patch of the status. It replaces the addresses: their merge key is the type, and a node with
+ * addresses of both families has two of one type (kubernetes/kubernetes#79391).
+ */
+const statusPatch = (status: NonNullable<Node['status']>): object => ({
+  status: { ...status, ...(status.addresses && { addresses: [...status.addresses, { $patch: 'replace' }] }) },
+})
 
 /** Several problems as Go prints a list of errors. */
 const listed = (problems: readonly string[]): string =>

@@ -1,4 +1,5 @@
 /** Checks that this machine can be a node, before anything of the cluster starts, and settles how. */
+import { isIPv4 } from 'node:net'
 import { hostname } from 'node:os'
 import type { KubeletConfiguration } from '../../../kubelet/configuration/index.ts'
 import { machineAddresses } from '../../../kubelet/registration/machine.ts'
@@ -20,6 +21,8 @@ import { embeddedObstacle, type MachineFacts, machineObstacle, thisMachine } fro
 export interface CheckedNode {
   readonly name: string
   readonly ips: readonly string[]
+  /** The IPv6 address of a machine with both families, if none was given; only for clusters of both. */
+  readonly otherIp: string | undefined
   readonly configuration: KubeletConfiguration
   /** The runtime that the cluster starts; undefined if there is another one. */
   readonly runtime: EmbeddedRuntime | undefined
@@ -49,12 +52,20 @@ export async function checkRealNode(
   return {
     ...settled,
     name: node.name ?? hostname().trim().toLowerCase(),
-    ips: node.ips ?? [machineAddresses()[0] ?? '127.0.0.1'],
+    ...addressesOf(node),
     proxyMode: node.proxyMode,
     networkPolicyMode: node.networkPolicyMode,
     ports: node.ports ?? [],
     podLogs: fields.has('podLogsDir') ? configuration.podLogsDir : undefined,
   }
+}
+
+function addressesOf({ ips }: RealNode): Pick<CheckedNode, 'ips' | 'otherIp'> {
+  if (ips) return { ips, otherIp: undefined }
+  // IPv4 is first.
+  const [first = '127.0.0.1', ...others] = machineAddresses()
+  const otherIp = isIPv4(first) ? others.find((address) => !isIPv4(address)) : undefined
+  return { ips: [first], otherIp }
 }
 
 type Runtime = Pick<CheckedNode, 'runtime' | 'configuration'>

@@ -18,3 +18,10 @@ test('a range of pods overlaps no network of the machine', () => {
   // Nothing is better than another range if all are in use.
   assert.ok([low, high].includes(inBoth('10.0.0.0/8')))
 })
+
+test('the IPv6 range of a node is a /64', () => {
+  const ranges = ['/a', '/b'].map((name) => freePodRange('fd00:1::/48', name, ['10.0.0.0/8']))
+  assert.equal(new Set(ranges).size, 2)
+  for (const range of ranges) assert.match(range, /^fd00:1:0:[0-9a-f]+::\/64$/)
+  assert.equal(freePodRange('fd00:1::/63', 'name', ['fd00:1:0:1::7/128']), 'fd00:1::/64')
+})
