@@ -69,6 +69,8 @@ await inNamespaces(import.meta.filename, () => {
     run(cluster, 'exec', 'client', '--', 'sh', '-c', `nc -w 3 ${own} 443 </dev/null`)
     const version = execFileSync('curl', ['-sk', '-m', '3', `https://${own}/version`], { encoding: 'utf8' })
     assert.match(version, /gitVersion/)
+    const issuer = JSON.parse(run(cluster, 'get', '--raw', '/.well-known/openid-configuration'))
+    assert.equal(issuer.jwks_uri, `https://${own}:443/openid/v1/jwks`, 'pods reach the keys of tokens')
 
     assert.equal(
       run(cluster, 'get', 'service', 'kube-dns', '-n', 'kube-system', '-o', 'jsonpath={.spec.clusterIP}'),

@@ -2,6 +2,7 @@
 import { defaultHeaders } from '../../apiserver/authentication/request-header.ts'
 import { joinedBundles } from '../../apiserver/certificates/signed-by.ts'
 import type { ApiServerOptions } from '../../apiserver/server.ts'
+import { addressAt, parseCidr } from '../../lib/cidr.ts'
 import { localUrl } from '../addresses.ts'
 import { controllerTokens } from '../controllers/index.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
@@ -42,10 +43,15 @@ export const apiServer = component({
   ],
   gives: ['server', 'endpoint', 'clients', 'running', 'serviceAccount'],
   async start(parts, lifetime) {
-    const { options, addresses, flagged, pki, plan, schedulerPlan } = parts
+    const { options, addresses, flagged, pki, plan, schedulerPlan, realNode } = parts
     const { serveStore } = await import('../serve-store.ts')
     const { bindAddress } = addresses
-    const serviceAccount = { issuers: [defaultIssuer], signingKey: pki.serviceAccountKey, ...flagged.serviceAccount }
+    const serviceAccount = {
+      issuers: [defaultIssuer],
+      signingKey: pki.serviceAccountKey,
+      ...(realNode?.servesServices && { jwksUri: keysUrl(addresses.serviceRanges) }),
+      ...flagged.serviceAccount,
+    }
     const running: RunningClients = {}
     const server = await serveStore({
       ...servingOptions(parts),
@@ -65,6 +71,12 @@ export const apiServer = component({
     return { server, endpoint, clients: lifetime.group(), running, serviceAccount }
   },
 })
+
+/** The URL of the keys of tokens for pods and this machine: that of the Service `kubernetes`, the first address. */
+function keysUrl(serviceRanges: string): string {
+  const [first = ''] = serviceRanges.split(',')
+  return `${localUrl(addressAt(parseCidr(first.trim())!, 1), 443)}/openid/v1/jwks`
+}
 
 /** Options of the caller come before those from flags, and these before the cluster's defaults. */
 function servingOptions(
