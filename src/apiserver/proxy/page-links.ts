@@ -54,8 +54,10 @@ const codings: Readonly<Record<string, () => readonly [Transform, Transform] | r
 /** True for the value of `Content-Encoding` of a page whose links can be rewritten. */
 export const isReadable = (encoding: string): boolean => Object.hasOwn(codings, encoding)
 
+type Rewrite = (address: string) => string
+
 /** Returns the sink for a backend's page, which writes the page with the links that `rewrite` returns to `client`. */
-export function pageSink(client: Sink, encoding: string, rewrite: (address: string) => string): Sink {
+export function pageSink(client: Sink, encoding: string, rewrite: Rewrite): Sink {
   const [decode, encode] = codings[encoding]!()
   // Latin-1 keeps bytes of every encoding of the page as they are.
   decode?.setEncoding('latin1')
@@ -101,7 +103,7 @@ class LinkStream extends RewritingStream {
   /** Bytes of the comment or tag that has not ended yet, at least. */
   #held = 0
 
-  constructor(rewrite: (address: string) => string) {
+  constructor(rewrite: Rewrite) {
     super()
     this.on('startTag', ({ tagName, sourceCodeLocation }, tag) => {
       const names = addressAttributes.get(tagName)
@@ -120,8 +122,6 @@ class LinkStream extends RewritingStream {
     super.emitRaw(html)
   }
 }
-
-type Rewrite = (address: string) => string
 
 interface Range {
   readonly startOffset: number

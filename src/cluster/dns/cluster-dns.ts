@@ -2,20 +2,13 @@
 import { isIPv6 } from 'node:net'
 import type { V1PolicyRule } from '@kubernetes/client-node'
 import { Connection } from '../../client/connection/connection.ts'
-import {
-  clusterRoleBindings,
-  clusterRoles,
-  endpointSlices,
-  roleBindings,
-  roles,
-  type Service,
-  services,
-} from '../../client/kinds.ts'
+import { endpointSlices, type Service, services } from '../../client/kinds.ts'
 import { apiVersionOf } from '../../client/resource.ts'
 import { isAlreadyExists } from '../../client/rest/api-errors.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import { addressAt, parseCidr } from '../../lib/cidr.ts'
+import { grantRights } from '../credentials/grant-rights.ts'
 
 /** The user of the server. */
 export const dnsUser = 'system:coredns'
@@ -24,8 +17,6 @@ export const dnsService = 'kube-dns'
 /** The EndpointSlice that the server writes. */
 export const dnsSlice = 'kube-dns-t8s'
 
-const manager = 't8s'
-const rbac = 'rbac.authorization.k8s.io'
 /** As kubeadm's. */
 const offset = 10
 
@@ -112,19 +103,11 @@ const rule = (apiGroup: string, resources: string, verbs: string, names?: string
 
 /** The server reads what DNS answers from, and writes its own EndpointSlice. */
 async function grantDns(client: RestClient): Promise<void> {
-  const subjects = [{ kind: 'User', apiGroup: rbac, name: dnsUser }]
-  const metadata = { name: dnsUser }
-  const local = { ...metadata, namespace: dnsNamespace }
-  const rules = [
-    rule('', 'services namespaces', 'list watch'),
-    rule('discovery.k8s.io', 'endpointslices', 'list watch'),
-  ]
-  const own = [rule('discovery.k8s.io', 'endpointslices', 'get update patch', [dnsSlice])]
-  const roleRef = (kind: string) => ({ apiGroup: rbac, kind, name: dnsUser })
-  await Promise.all([
-    client.apply(clusterRoles, { metadata, rules }, manager),
-    client.apply(clusterRoleBindings, { metadata, subjects, roleRef: roleRef('ClusterRole') }, manager),
-    client.apply(roles, { metadata: local, rules: own }, manager),
-    client.apply(roleBindings, { metadata: local, subjects, roleRef: roleRef('Role') }, manager),
-  ])
+  await grantRights(client, dnsUser, {
+    rules: [rule('', 'services namespaces', 'list watch'), rule('discovery.k8s.io', 'endpointslices', 'list watch')],
+    own: {
+      namespace: dnsNamespace,
+      rules: [rule('discovery.k8s.io', 'endpointslices', 'get update patch', [dnsSlice])],
+    },
+  })
 }
