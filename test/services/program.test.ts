@@ -1,6 +1,6 @@
 /** The program `t8s proxy`, for a cluster of its own network namespace. Needs root. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -11,7 +11,8 @@ import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { listening } from '../support/answering-process.ts'
 import { clientFor } from '../support/client-for.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { repository, t8s, temporaryFolder } from '../up/t8s-process.ts'
+import { type StartedProgram, startProgram } from '../up/started-program.ts'
+import { t8s, temporaryFolder } from '../up/t8s-process.ts'
 
 const address = '192.0.2.7'
 const nodeName = 'node-a'
@@ -30,28 +31,10 @@ const service: Service = {
   },
 }
 
-interface Proxy {
-  readonly output: () => string
-  stop(): Promise<void>
-}
-
 /** Starts the program, and waits until it serves. */
-async function startProxy(t: TestContext, kubeconfig: string, ...flags: readonly string[]): Promise<Proxy> {
+function startProxy(t: TestContext, kubeconfig: string, ...flags: readonly string[]): Promise<StartedProgram> {
   const args = ['proxy', '--kubeconfig', kubeconfig, '--hostname-override', nodeName, ...flags]
-  const child = spawn(join(repository, 't8s'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece.toString()))
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await ended
-  }
-  t.after(stop)
-  await waitFor('the proxy has started', () => {
-    assert.equal(child.exitCode, null, output)
-    return output.includes('work by the proxy mode')
-  })
-  return { output: () => output, stop }
+  return startProgram(t, args, 'work by the proxy mode')
 }
 
 async function page(url: string): Promise<{ readonly status: number; readonly text: string }> {

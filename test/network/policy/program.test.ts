@@ -1,12 +1,11 @@
 /** The program `t8s network-policy`, for pods whose addresses it learns from their status. Needs root. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
 import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
 import { waitFor } from '../../support/wait-for.ts'
-import { repository, t8s } from '../../up/t8s-process.ts'
+import { type StartedProgram, startProgram } from '../../up/started-program.ts'
+import { t8s } from '../../up/t8s-process.ts'
 import { PolicyLab, policyRules, type Traffic } from './policy-lab.ts'
 
 const health = 'http://127.0.0.1:10261/healthz'
@@ -19,26 +18,9 @@ async function page(url: string): Promise<string> {
 }
 
 /** Starts the program; resolves when the policies are in effect. */
-async function startProgram(
-  t: TestContext,
-  { cluster }: PolicyLab,
-  ...flags: readonly string[]
-): Promise<{ stop(): Promise<void> }> {
+function startPolicies(t: TestContext, { cluster }: PolicyLab, ...flags: readonly string[]): Promise<StartedProgram> {
   const args = ['network-policy', '--kubeconfig', cluster.kubeconfigFile, '--hostname-override', 'here', ...flags]
-  const child = spawn(join(repository, 't8s'), args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (output += piece.toString()))
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await ended
-  }
-  t.after(stop)
-  await waitFor('the policies are in effect', () => {
-    assert.equal(child.exitCode, null, output)
-    return output.includes('are in effect for the pods of the node here')
-  })
-  return { stop }
+  return startProgram(t, args, 'are in effect for the pods of the node here')
 }
 
 await inNamespaces(import.meta.filename, async () => {
@@ -48,7 +30,7 @@ await inNamespaces(import.meta.filename, async () => {
 
   test('t8s network-policy isolates pods when they have an address, and leaves rules until --cleanup', async (t) => {
     await lab.policy('x', 'deny', deny)
-    let program = await startProgram(t, lab)
+    let program = await startPolicies(t, lab)
     for (const name of ['a', 'b']) await lab.startPeer(await lab.pod('x', name))
     const isCut = async (): Promise<boolean> => !(await lab.reachesBy('x/b', 'x/a', traffic))
     await waitFor('a is isolated', isCut)
@@ -63,7 +45,7 @@ await inNamespaces(import.meta.filename, async () => {
     await program.stop()
     assert.ok(await isCut())
     await lab.removePolicies()
-    program = await startProgram(t, lab, '--network-policy-mode', 'iptables')
+    program = await startPolicies(t, lab, '--network-policy-mode', 'iptables')
     await waitFor('a is not isolated', async () => !(await isCut()))
     await lab.policy('x', 'deny', deny)
     await waitFor('a is isolated again', isCut)
