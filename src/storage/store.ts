@@ -44,9 +44,24 @@ export interface ListResult {
 }
 
 /** A put or a delete. Deleting an absent key changes nothing. */
-export type Operation =
-  | { readonly key: string; readonly value: Buffer; readonly delete?: undefined }
-  | { readonly key: string; readonly value?: undefined; readonly delete: true }
+export type Operation = Put | Delete
+
+export interface Put {
+  readonly key: string
+  readonly value: Buffer
+  readonly delete?: undefined
+  /**
+   * The store deletes the key when this many seconds, a whole number, have passed since its last put, perhaps a little
+   * later. Watches see a delete at a revision of its own. A put without it keeps the key.
+   */
+  readonly ttlSeconds?: number | undefined
+}
+
+export interface Delete {
+  readonly key: string
+  readonly value?: undefined
+  readonly delete: true
+}
 
 /** All operations are applied if every condition holds, otherwise none. A key may occur in one operation only. */
 export interface Transaction {

@@ -1,6 +1,6 @@
-/** Removes old events. */
+/** Lets the store delete events some time after their last write. */
 import { component } from './component.ts'
-import { defaultEventTtlMs, expireEvents } from './expire-events.ts'
+import { defaultEventTtlMs, endUntimedEvents } from './untimed-events.ts'
 
 export const eventExpiry = component({
   name: 'event expiry',
@@ -8,7 +8,10 @@ export const eventExpiry = component({
   gives: [],
   start({ options, registry, find, log }, lifetime) {
     const ttlMs = options.eventTtlMs ?? defaultEventTtlMs
-    if (ttlMs > 0) lifetime.onEnd(expireEvents({ registry, events: find('v1/events'), ttlMs, log }))
+    if (ttlMs <= 0) return {}
+    const events = find('v1/events')
+    events.ttlSeconds = Math.ceil(ttlMs / 1000)
+    lifetime.onEnd(endUntimedEvents({ registry, events, ttlMs, log }))
     return {}
   },
 })

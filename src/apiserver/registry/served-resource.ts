@@ -53,6 +53,8 @@ export class ServedResource {
   writeHook: WriteHook | undefined
   /** Set once at start, for the few kinds that have further checks for writers. */
   writeGuard: WriteGuard | undefined
+  /** Set once at start: the store deletes its objects this many seconds after their last write. */
+  ttlSeconds: number | undefined
   /** Converts a value from the store to the current form; set for custom resources. Throws StatusError. */
   readStored: ((value: Buffer) => StoredForm) | undefined
   /** Set if objects of other versions are converted to this one by a webhook. */

@@ -1,4 +1,5 @@
 /** The driver on a log: one process and one directory. A commit is acknowledged once its batch is on the disk. */
+import { deadlineRange, Expiry } from '../expiry/expiry.ts'
 import { defaultPortion, readPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
 import { type Version, VersionIndex } from '../mvcc/version-index.ts'
@@ -59,6 +60,7 @@ export class LogStore implements Store, History, CommitListener {
   readonly #commits: GroupCommit
   readonly #cleaner: Cleaner
   readonly #watchers = new Watchers(this)
+  readonly #expiry: Expiry
   readonly #window = new Window()
   /** The newest accepted change of each key that is not durable yet. */
   readonly #pending = new Map<string, PendingChange>()
@@ -93,6 +95,11 @@ export class LogStore implements Store, History, CommitListener {
     this.#accepted = this.revision
     this.#index.fill(versions, compactedRevision, release)
     for (const version of this.#index.since(0)) this.#countHistory(version)
+    const { start, end } = deadlineRange
+    this.#expiry = new Expiry(
+      this,
+      Array.from(this.#index.range(start, end, this.revision), ({ key }) => key),
+    )
     this.#commits = new GroupCommit(log, this, probeMs)
     this.#cleaner = new Cleaner(log, this.#commits, this.#index, cleaning)
     this.#clean()
@@ -130,9 +137,10 @@ export class LogStore implements Store, History, CommitListener {
     if (this.#closing) throw new StoreClosedError()
     this.#commits.check()
     checkTransaction(transaction)
-    const { conditions, operations } = transaction
+    const { conditions } = transaction
     for (const { key, revision } of conditions)
       if (this.#newestRevision(key) !== revision) return this.#conflict(conditions)
+    const operations = this.#expiry.prepare(transaction.operations)
     const revision = this.#accepted + 1
     const changes: PendingChange[] = []
     for (const { key, value } of operations)
@@ -176,6 +184,7 @@ export class LogStore implements Store, History, CommitListener {
   }
 
   close(): Promise<void> {
+    this.#expiry.stop()
     this.#closing ??= (async () => {
       await this.#commits.close()
       await this.#housekeeping

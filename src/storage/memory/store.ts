@@ -1,4 +1,5 @@
 /** The driver without a disk: all versions of all keys in memory. A commit is durable immediately. */
+import { deadlineRange, Expiry } from '../expiry/expiry.ts'
 import { defaultPortion, readPortion } from '../history.ts'
 import { withinRange } from '../key-order.ts'
 import { type Version, VersionIndex } from '../mvcc/version-index.ts'
@@ -29,6 +30,7 @@ const versionBytes = 200
 export class MemoryStore implements Store, History {
   readonly #index = new VersionIndex<Buffer>()
   readonly #watchers = new Watchers(this)
+  readonly #expiry: Expiry
   /**
    * Changes not delivered yet. Queued because an observer may commit while others have not received the last commit.
    */
@@ -43,12 +45,18 @@ export class MemoryStore implements Store, History {
 
   /** With `saved`, the store continues from saved entries; older revisions are compacted. */
   constructor(saved?: { readonly entries: readonly Entry[]; readonly revision: number }) {
-    if (!saved) return
-    this.revision = saved.revision
-    this.compactedRevision = saved.revision
-    this.#index.fill(
-      saved.entries.toSorted((a, b) => a.revision - b.revision),
-      saved.revision,
+    if (saved) {
+      this.revision = saved.revision
+      this.compactedRevision = saved.revision
+      this.#index.fill(
+        saved.entries.toSorted((a, b) => a.revision - b.revision),
+        saved.revision,
+      )
+    }
+    const { start, end } = deadlineRange
+    this.#expiry = new Expiry(
+      this,
+      Array.from(this.#index.range(start, end, this.revision), ({ key }) => key),
     )
   }
 
@@ -77,10 +85,11 @@ export class MemoryStore implements Store, History {
   async commit(transaction: Transaction): Promise<CommitResult> {
     if (this.#closed) throw new StoreClosedError()
     checkTransaction(transaction)
-    const { conditions, operations } = transaction
+    const { conditions } = transaction
     if (conditions.some(({ key, revision }) => (this.#newest(key)?.revision ?? 0) !== revision)) {
       return { committed: false, current: conditions.map(({ key }) => this.#newest(key)) }
     }
+    const operations = this.#expiry.prepare(transaction.operations)
     const revision = this.revision + 1
     const events: ChangeEvent[] = []
     for (const { key, value } of operations) {
@@ -122,6 +131,7 @@ export class MemoryStore implements Store, History {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#expiry.stop()
     this.#watchers.endAll(new StoreClosedError())
   }
 

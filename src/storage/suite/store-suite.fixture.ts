@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test'
 import { compaction } from './compaction.fixture.ts'
 import { concurrency } from './concurrency.fixture.ts'
+import { expiry } from './expiry.fixture.ts'
 import { failures } from './failures.fixture.ts'
 import { history } from './history.fixture.ts'
 import { lifetime } from './lifetime.fixture.ts'
@@ -12,7 +13,7 @@ import { watches } from './watches.fixture.ts'
 
 export type { OpenedStore } from './support.fixture.ts'
 
-const subjects = [transactions, reads, watches, compaction, history, concurrency, failures, lifetime]
+const subjects = [transactions, reads, watches, compaction, history, expiry, concurrency, failures, lifetime]
 
 /** Runs all tests against empty stores created by `open`. */
 export function storeSuite(name: string, open: () => Promise<OpenedStore>): void {

@@ -68,7 +68,10 @@ export class Commits {
       key,
       value,
       revision,
-      this.#registry.store.commit({ conditions: [{ key, revision }], operations: [{ key, value }] }),
+      this.#registry.store.commit({
+        conditions: [{ key, revision }],
+        operations: [{ key, value, ttlSeconds: resource.ttlSeconds }],
+      }),
     )
   }
 
@@ -127,7 +130,10 @@ export class Commits {
       key,
       value,
       revision,
-      this.#commit(storage, key, object, { conditions: [{ key, revision }], operations: [{ key, value }] }),
+      this.#commit(storage, key, object, {
+        conditions: [{ key, revision }],
+        operations: [{ key, value, ttlSeconds: storage.ttlSeconds }],
+      }),
     )
   }
 

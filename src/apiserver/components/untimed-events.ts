@@ -1,4 +1,7 @@
-/** Deletes events some time after their last write. Upstream leases their keys in etcd; this server lists them. */
+/**
+ * Deletes old events that have no time to live in the store, since an earlier version wrote them, or a server with
+ * `--event-ttl=0`. After one time to live of this server none is left.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KubeObject } from '../../machinery/object.ts'
 import { readStored } from '../registry/conversion/read-stored.ts'
@@ -16,12 +19,12 @@ export interface EventExpiryOptions {
 
 /** The default of `--event-ttl`: an hour, in ms. */
 export const defaultEventTtlMs = 3_600_000
+/** The start has more urgent work. */
 const maxPauseMs = 300_000
-const leastPauseMs = 500
 const pageSize = 200
 
-/** Runs until the returned function is called. */
-export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOptions): () => void {
+/** Looks for such events twice: soon, and when all of the start are old. The returned function ends it. */
+export function endUntimedEvents({ registry, events, ttlMs, log }: EventExpiryOptions): () => void {
   const ending = new AbortController()
   const { signal } = ending
 
@@ -43,8 +46,7 @@ export function expireEvents({ registry, events, ttlMs, log }: EventExpiryOption
   }
 
   async function run(): Promise<void> {
-    const pauseMs = Math.min(Math.max(ttlMs / 10, leastPauseMs), maxPauseMs)
-    while (!signal.aborted) {
+    for (const pauseMs of [Math.min(ttlMs / 10, maxPauseMs), ttlMs]) {
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {})
       if (!signal.aborted)
         await sweep().catch((error: Error) => !signal.aborted && log(`old events cannot be removed: ${error.message}`))
