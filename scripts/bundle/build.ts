@@ -43,8 +43,14 @@ const programs: readonly Program[] = [
       'src/cluster/index.ts',
     ],
   },
-  { sources: ['src/cluster/controllers/worker.ts', /^src\/controllers\/(?!.*\/why\/)/] },
-  { sources: ['src/cluster/scheduler/worker.ts'] },
+  {
+    sources: [
+      'src/cluster/controllers/worker.ts',
+      'src/cluster/controllers/run-worker.ts',
+      /^src\/controllers\/(?!.*\/why\/)/,
+    ],
+  },
+  { sources: ['src/cluster/scheduler/worker.ts', 'src/cluster/scheduler/run-worker.ts'] },
   { sources: ['src/cluster/simulation/worker.ts'] },
   { sources: ['src/cluster/ingress/worker.ts'] },
   {
@@ -55,6 +61,8 @@ const programs: readonly Program[] = [
       'src/cluster/real-node/thread/worker.ts',
     ],
   },
+  // The serving thread loads them, but not the kubelet.
+  { sources: ['src/cluster/real-node/checks/decision.ts', 'src/cluster/real-node/checks/requirements.ts'] },
 ]
 /** Short-lived or small programs, which should not load the servers' chunks. */
 const others: readonly Program[] = [

@@ -9,6 +9,7 @@ import type { ProxyClient } from './aggregator/index.ts'
 import type { AuditOptions } from './audit/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
+import type { ComponentRights } from './bootstrap/roles/component-rights.ts'
 import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
@@ -76,9 +77,12 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly release?: string
   /**
    * Makes the first requests fast. Costs 0.6 s of CPU after the start and 0.15 s after garbage collections that drop
-   * compiled code: for long-lived servers.
+   * compiled code: for long-lived servers. `after` resolves when the programs that start with the server, and come
+   * first, have started.
    */
-  readonly warmUp?: boolean
+  readonly warmUp?: boolean | { readonly after: Promise<void> } | undefined
+  /** Rights of components of the same program, which the server ensures as its bootstrap roles. Default: none. */
+  readonly componentRights?: readonly ComponentRights[] | undefined
   /** Limits of the listener that differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
   /** The timeout of requests other than watches and streams, in ms. Default: 60,000. */

@@ -29,20 +29,25 @@ const timingVerbosity = 2
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { log = () => {}, storage, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options
-  const nodeDecision = await decidedNode(options)
-  const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
-  const serviceRanges = data
-    ? serviceRangeOf(data, serviceClusterIpRange, wantsNodes(options))
-    : (serviceClusterIpRange ?? defaultServiceRange)
-  const flagged = await optionsFromFlags(options, data?.path)
-  if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
   const started: Started = (name, ms) => {
     if (verbosity >= timingVerbosity) log(`${name} started in ${Math.round(ms)} ms`)
   }
   const lifetime = new Lifetime()
   try {
-    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged, nodeDecision }
-    return clusterOf(await startComponents<ClusterParts>(clusterComponents, given, lifetime, started), lifetime)
+    const nodeDecision = await decidedNode(options)
+    if (nodeDecision?.type === 'real') lifetime.onEnd(() => nodeDecision.runner.stop())
+    const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
+    const serviceRanges = data
+      ? serviceRangeOf(data, serviceClusterIpRange, wantsNodes(options))
+      : (serviceClusterIpRange ?? defaultServiceRange)
+    const flagged = await optionsFromFlags(options, data?.path)
+    if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
+    const { promise: synced, resolve } = Promise.withResolvers<void>()
+    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged, nodeDecision, synced }
+    const parts = await startComponents<ClusterParts>(clusterComponents, given, lifetime, started)
+    const cluster = clusterOf(parts, lifetime)
+    void cluster.synced.then(resolve)
+    return cluster
   } catch (error) {
     await lifetime.end()
     throw error
@@ -54,12 +59,13 @@ function wantsNodes({ nodes = 0 }: ClusterOptions): boolean {
 }
 
 /** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */
-async function decidedNode({ nodes, storage, log = () => {} }: ClusterOptions): Promise<NodeDecision | undefined> {
+async function decidedNode(options: ClusterOptions): Promise<NodeDecision | undefined> {
+  const { nodes, storage, controllersThread: onThread = false, log = () => {} } = options
   const real = typeof nodes === 'object' ? nodes.real : undefined
   if (!real) return undefined
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectoryPaths(storage.directory)
   const { decideNodeType } = await import('./real-node/checks/decision.ts')
-  return decideNodeType(real === true ? {} : real, data?.node, log)
+  return decideNodeType({ options: real === true ? {} : real, folder: data?.node, onThread, log })
 }
 
 function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {

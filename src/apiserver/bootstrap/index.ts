@@ -3,6 +3,7 @@ import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { ensureObjects } from './ensure-objects.ts'
 import { legacyTokenTracking, reconciledTracking } from './legacy-token-tracking.ts'
+import type { ComponentRights } from './roles/component-rights.ts'
 import { ensureRoles } from './roles/index.ts'
 import { systemNamespaces } from './system-namespaces.ts'
 import { systemPriorityClassObjects } from './system-priority-classes.ts'
@@ -14,6 +15,8 @@ export interface Bootstrap {
   /** True if some version of the kind is served. */
   readonly isServed: (group: string, plural: string) => boolean
   readonly context: Writer
+  /** Rights of components of the same program. */
+  readonly componentRights: readonly ComponentRights[]
   readonly log: (line: string) => void
 }
 
@@ -21,7 +24,13 @@ export interface Bootstrap {
  * Resolves when all objects exist, except those that admission rejects: if they failed the start, nobody could remove a
  * webhook that rejects everything.
  */
-export async function ensureBootstrapObjects({ find, isServed, context: writer, log }: Bootstrap): Promise<void> {
+export async function ensureBootstrapObjects({
+  find,
+  isServed,
+  context: writer,
+  componentRights,
+  log,
+}: Bootstrap): Promise<void> {
   await Promise.all([
     ensureObjects({ writer, resource: find('v1/namespaces'), objects: systemNamespaces, log }),
     ensureObjects({
@@ -34,7 +43,7 @@ export async function ensureBootstrapObjects({ find, isServed, context: writer, 
   // These are in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]
   await Promise.all([
-    ensureRoles(find, isServed, writer, log),
+    ensureRoles(find, isServed, writer, componentRights, log),
     ensureObjects({ writer, resource: find('v1/configmaps'), objects: tracking, reconcile: reconciledTracking, log }),
   ])
 }

@@ -64,7 +64,12 @@ export const warmth = component({
   gives: ['warmth'],
   start({ options, warmUpHandler, waitGroup, admission }, lifetime) {
     if (!options.warmUp) return { warmth: undefined }
-    const warmth = warmUp({ handler: warmUpHandler(), waitGroup, mayWrite: () => !admission.callsExternalServices })
+    const warmth = warmUp({
+      handler: warmUpHandler(),
+      waitGroup,
+      mayWrite: () => !admission.callsExternalServices,
+      after: options.warmUp === true ? undefined : options.warmUp.after,
+    })
     const keepMemory = releaseMemoryWhenIdle(() => warmth.repeat())
     lifetime.onEnd(() => warmth.end())
     lifetime.onEnd(keepMemory)

@@ -25,6 +25,8 @@ const watchShare = 0.1
 const maxRejections = 3
 /** Waits after the server listens, because its first clients and the cluster's components come first. */
 const pauseMs = 200
+/** Waits at most this long for the programs that start with the server. */
+const maxWaitMs = 5_000
 /** Gives up after this time: then steady requests have warmed up the server. */
 const maxDurationMs = 30_000
 
@@ -111,12 +113,15 @@ export interface WarmUpOptions {
   readonly waitGroup: WaitGroup
   /** Returns false if webhooks would be called for writes. */
   mayWrite(): boolean
+  /** Resolves when the programs that start with the server have started. Default: it waits for none. */
+  readonly after?: Promise<void> | undefined
 }
 
 /** Starts in the background, after a pause. */
 export function warmUp(options: WarmUpOptions): WarmUp {
   const ending = new AbortController()
-  let warm = delay<void>(pauseMs, undefined, { ref: false })
+  const pause = (ms: number): Promise<void> => delay<void>(ms, undefined, { ref: false })
+  let warm = Promise.race([options.after, pause(maxWaitMs)]).then(() => pause(pauseMs))
   const send = (rounds: number): void => {
     warm = warm.then(() => sendAll(options, rounds, ending.signal))
   }

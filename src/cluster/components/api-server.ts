@@ -24,6 +24,7 @@ type Needs =
   | 'simulation'
   | 'ingress'
   | 'realNode'
+  | 'synced'
   | 'log'
 
 export const apiServer = component({
@@ -39,6 +40,7 @@ export const apiServer = component({
     'simulation',
     'ingress',
     'realNode',
+    'synced',
     'log',
   ],
   gives: ['server', 'endpoint', 'clients', 'running', 'serviceAccount'],
@@ -82,7 +84,7 @@ function keysUrl(serviceRanges: string): string {
 function servingOptions(
   parts: Pick<ClusterParts, Needs>,
 ): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
-  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, realNode, log } = parts
+  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, realNode, synced, log } = parts
   const { serviceAccount: _, ...flagged } = parts.flagged
   const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
   const frontProxy = {
@@ -115,7 +117,9 @@ function servingOptions(
     serviceClusterIpRange: addresses.serviceRanges,
     advertiseAddress: flagged.advertiseAddress ?? realNode?.apiAddress,
     verbosity: options.verbosity,
-    warmUp: options.warmUp,
+    // Its requests would delay the start of the nodes.
+    warmUp: options.warmUp && { after: synced },
+    componentRights: realNode?.rights,
     log,
   }
 }

@@ -46,12 +46,19 @@ export const scheduler = component({
 
 export const administrator = component({
   name: 'administrator',
-  needs: ['endpoint', 'pki', 'hostPaths'],
+  needs: ['endpoint', 'pki'],
   gives: ['administrator'],
-  async start({ endpoint, pki, hostPaths }) {
-    const administrator = userOf({ ...endpoint, ...pki.admin }, contextName)
+  start: ({ endpoint, pki }) => ({ administrator: userOf({ ...endpoint, ...pki.admin }, contextName) }),
+})
+
+/** The class of volumes exists when the cluster is ready. */
+export const hostPathClass = component({
+  name: 'class of host path volumes',
+  needs: ['administrator', 'hostPaths'],
+  gives: [],
+  async start({ administrator, hostPaths }) {
     await hostPaths.begin(administrator.client)
-    return { administrator }
+    return {}
   },
 })
 

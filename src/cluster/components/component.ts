@@ -23,6 +23,8 @@ export interface ClusterParts {
   readonly options: ClusterOptions
   readonly addresses: ClusterAddresses
   readonly log: (line: string) => void
+  /** Resolves when the parts of the cluster have synced (`Cluster.synced`). */
+  readonly synced: Promise<void>
   /** Undefined for a cluster in memory. */
   readonly data: DataDirectory | undefined
   /** The API server's options from flags. */

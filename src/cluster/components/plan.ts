@@ -46,7 +46,6 @@ export const plan = component({
     const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
     const realNode = realNodeOf({ options, addresses, data, nodeDecision, log })
-    lifetime.onEnd(() => realNode?.stop())
     const simulation = clusterSimulation({
       nodes,
       mayHaveNodes: data !== undefined,
@@ -81,7 +80,7 @@ function chosenOf({ controllers = true }: ClusterOptions): readonly string[] {
 
 /** The real node; undefined, after a line in the log, for a cluster with a simulated one in its place. */
 function realNodeOf({
-  options: { nodes, controllersThread: onThread = false, controllerFlags = {} },
+  options: { nodes, controllerFlags = {} },
   addresses: { bindAddress, serviceRanges },
   data,
   nodeDecision,
@@ -101,7 +100,7 @@ function realNodeOf({
     // Ranges of other sizes are chosen by the controller.
     podClusters: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges),
     isReplaceable: real.fallback !== undefined,
-    onThread,
+    runner: nodeDecision.runner,
     log,
   })
 }

@@ -1,55 +1,5 @@
-/** The thread of the controllers. Its options are in `workerData`; the starting thread signs tokens. */
-import { flushCompileCache } from 'node:module'
-import { parentPort, workerData } from 'node:worker_threads'
-import { reasonOf } from '../../lib/explained-error.ts'
-import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+/** The entry of the thread of the controllers: it lowers its priority before it loads the code. */
 import { lowerThreadPriority } from '../../lib/process/thread-priority.ts'
-import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
-import type { Claims, ControllerCommand, ControllerTask, Report } from './messages.ts'
-import { runTask } from './run-task.ts'
 
-const port = parentPort!
-const post = (report: Report): void => port.postMessage(report)
-
-const signing = new Map<
-  number,
-  { readonly resolve: (token: string) => void; readonly reject: (error: Error) => void }
->()
-let signed = 0
-
-function signToken(claims: Claims): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  signing.set(++signed, { resolve, reject })
-  post({ sign: signed, claims })
-  return promise
-}
-
-const begun = runTask(workerData as ControllerTask, signToken, (line) => post({ log: line }))
-begun.then(
-  ({ synced }) => {
-    post({ begun: true })
-    void synced.then(() => {
-      flushCompileCache()
-      post({ synced: true })
-    })
-  },
-  (error) => post({ failed: reasonOf(error) }),
-)
 lowerThreadPriority()
-releaseMemoryWhenIdle()
-surviveErrors((line) => post({ unhandled: line }))
-
-port.on('message', (order: ControllerCommand) => {
-  if ('stop' in order) {
-    void begun.then(({ stop }) => stop()).finally(() => port.close())
-    return
-  }
-  if ('ping' in order) {
-    post({ alive: true })
-    return
-  }
-  const pending = signing.get(order.signed)
-  signing.delete(order.signed)
-  if ('token' in order) pending?.resolve(order.token)
-  else pending?.reject(new Error(order.error))
-})
+await import('./run-worker.ts')

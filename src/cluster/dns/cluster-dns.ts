@@ -1,14 +1,11 @@
 /** The objects of a cluster's DNS: the Service `kube-dns`, its EndpointSlice, and the rights of the server. */
 import { isIPv6 } from 'node:net'
-import type { V1PolicyRule } from '@kubernetes/client-node'
-import { Connection } from '../../client/connection/connection.ts'
+import type { ComponentRights } from '../../apiserver/bootstrap/roles/component-rights.ts'
 import { endpointSlices, type Service, services } from '../../client/kinds.ts'
 import { apiVersionOf } from '../../client/resource.ts'
 import { isAlreadyExists } from '../../client/rest/api-errors.ts'
-import { RestClient } from '../../client/rest/rest-client.ts'
-import type { Access } from '../../kubeconfig/kubeconfig.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import { addressAt, parseCidr } from '../../lib/cidr.ts'
-import { grantRights } from '../credentials/grant-rights.ts'
 
 /** The user of the server. */
 export const dnsUser = 'system:coredns'
@@ -38,26 +35,19 @@ export function dnsAddress(serviceRange: string): string | undefined {
  * Creates the objects that are missing. Returns false if the cluster has a DNS of its own: a Service `kube-dns` that
  * selects pods. Rejects if the address belongs to another Service.
  */
-export async function prepareDns(access: Access, address: string): Promise<boolean> {
-  const connection = new Connection(access)
-  try {
-    const client = new RestClient(connection)
-    const present = await client.find(services, dnsNamespace, dnsService)
-    if (present?.spec?.selector && Object.keys(present.spec.selector).length > 0) return false
-    await grantDns(client)
-    if (!present) await client.create(services, service(address)).catch(ignoreExisting)
-    const slice = {
-      ...sliceKind,
-      metadata: sliceMetadata,
-      addressType: isIPv6(address) ? 'IPv6' : 'IPv4',
-      endpoints: [],
-      ports: [],
-    }
-    await client.create(endpointSlices, slice).catch(ignoreExisting)
-    return true
-  } finally {
-    connection.close()
+export async function prepareDns(client: RestClient, address: string): Promise<boolean> {
+  const present = await client.find(services, dnsNamespace, dnsService)
+  if (present?.spec?.selector && Object.keys(present.spec.selector).length > 0) return false
+  const slice = {
+    ...sliceKind,
+    metadata: sliceMetadata,
+    addressType: isIPv6(address) ? 'IPv6' : 'IPv4',
+    endpoints: [],
+    ports: [],
   }
+  if (!present) await client.create(services, service(address)).catch(ignoreExisting)
+  await client.create(endpointSlices, slice).catch(ignoreExisting)
+  return true
 }
 
 const sliceKind = { apiVersion: apiVersionOf(endpointSlices), kind: endpointSlices.kind }
@@ -94,20 +84,22 @@ function ignoreExisting(error: unknown): void {
   if (!isAlreadyExists(error)) throw error
 }
 
-const rule = (apiGroup: string, resources: string, verbs: string, names?: string[]): V1PolicyRule => ({
-  apiGroups: [apiGroup],
-  resources: resources.split(' '),
-  verbs: verbs.split(' '),
-  ...(names && { resourceNames: names }),
-})
-
 /** The server reads what DNS answers from, and writes its own EndpointSlice. */
-async function grantDns(client: RestClient): Promise<void> {
-  await grantRights(client, dnsUser, {
-    rules: [rule('', 'services namespaces', 'list watch'), rule('discovery.k8s.io', 'endpointslices', 'list watch')],
-    own: {
-      namespace: dnsNamespace,
-      rules: [rule('discovery.k8s.io', 'endpointslices', 'get update patch', [dnsSlice])],
-    },
-  })
+export const dnsRights: ComponentRights = {
+  user: dnsUser,
+  rules: [
+    { apiGroups: [''], resources: ['services', 'namespaces'], verbs: ['list', 'watch'] },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+  ],
+  own: {
+    namespace: dnsNamespace,
+    rules: [
+      {
+        apiGroups: ['discovery.k8s.io'],
+        resources: ['endpointslices'],
+        resourceNames: [dnsSlice],
+        verbs: ['get', 'update', 'patch'],
+      },
+    ],
+  },
 }

@@ -1,6 +1,5 @@
 /** Decides how pods of a real node resolve names. */
-
-import type { Access } from '../../kubeconfig/kubeconfig.ts'
+import type { RestClient } from '../../client/rest/rest-client.ts'
 import type { KubeletConfiguration } from '../../kubelet/configuration/index.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { dnsAddress, prepareDns } from './cluster-dns.ts'
@@ -11,7 +10,8 @@ export interface NodeDnsOptions {
   readonly gateway: string | undefined
   /** Separated by a comma. */
   readonly serviceRanges: string
-  readonly administrator: Access
+  /** An administrator's. */
+  readonly client: RestClient
   readonly log: (line: string) => void
 }
 
@@ -26,7 +26,7 @@ const defaultDomain = 'cluster.local'
 
 /** Prepares the objects of DNS, unless the configuration names a server. Never rejects. */
 export async function nodeDns(options: NodeDnsOptions): Promise<NodeDns> {
-  const { configuration, gateway, serviceRanges, administrator, log } = options
+  const { configuration, gateway, serviceRanges, client, log } = options
   const others: NodeDns = { configuration, gateway: undefined }
   const address = serviceRanges.split(',').flatMap((range) => dnsAddress(range.trim()) ?? [])[0]
   if (!gateway || !address || configuration.clusterDNS.length > 0) return others
@@ -36,7 +36,7 @@ export async function nodeDns(options: NodeDnsOptions): Promise<NodeDns> {
     clusterDomain: configuration.clusterDomain || defaultDomain,
   }
   try {
-    const isServed = await prepareDns(administrator, address)
+    const isServed = await prepareDns(client, address)
     return { configuration: own, gateway: isServed ? gateway : undefined }
   } catch (error) {
     log(`names of Services have no addresses in pods: ${messageOf(error)}`)

@@ -23,12 +23,14 @@ export interface EmbeddedPolicyOptions {
   readonly server: Pick<ServerAccess, 'url' | 'ca'>
   /** The address of the cluster's DNS; undefined if pods run it. */
   readonly dns: string | undefined
+  /** Resolves when the node has started. Only then, programs look for rules of another mode. */
+  readonly hasStarted: Promise<void>
   readonly log: (line: string) => void
 }
 
 /** Rejects if this machine can use no mode. */
 export async function embeddedPolicies(options: EmbeddedPolicyOptions): Promise<PolicyAgent> {
-  const { policy, node, server, dns, log } = options
+  const { policy, node, server, dns, hasStarted, log } = options
   const mode = await usablePolicyMode(policy.mode)
   const agent = new PolicyAgent({
     server: { ...server, ...policy.client },
@@ -38,7 +40,7 @@ export async function embeddedPolicies(options: EmbeddedPolicyOptions): Promise<
     log,
   })
   agent.start()
-  void agent.synced
+  void Promise.all([agent.synced, hasStarted])
     .then(() => removeOtherPolicies(mode, policy.instance))
     .catch((error) => log(`rules of another mode of network policies remain: ${messageOf(error)}`))
   return agent

@@ -1,24 +1,29 @@
 /** The real node of a cluster: this machine, whose kubelet runs in this process, on a thread of its own or not. */
 import { join } from 'node:path'
+import type { ComponentRights } from '../../apiserver/bootstrap/roles/component-rights.ts'
+import { Connection } from '../../client/connection/connection.ts'
+import { RestClient } from '../../client/rest/rest-client.ts'
 import type { Access } from '../../kubeconfig/kubeconfig.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { PortMapping } from '../../network/ports/port-mapping.ts'
+import { addMappings } from '../../network/ports/stored-mappings.ts'
 import type { RegistrySettings } from '../../runtime/images/index.ts'
 import type { ServerEndpoint } from '../controllers/messages.ts'
-import { dnsUser } from '../dns/cluster-dns.ts'
-import { type NodeDns, nodeDns } from '../dns/node-dns.ts'
+import { dnsRights } from '../dns/cluster-dns.ts'
+import { type NodeDns, type NodeDnsOptions, nodeDns } from '../dns/node-dns.ts'
 import type { ClusterPki } from '../pki/pki.ts'
-import { grantPolicies, policyUser } from '../policy/cluster-policy.ts'
+import { policyRights } from '../policy/cluster-policy.ts'
 import type { PolicyMode } from '../policy/policy-mode.ts'
-import { portsUser, preparePorts } from '../ports/rights.ts'
+import { portsRights } from '../ports/rights.ts'
 import { reasonIn, simulatedLine } from './checks/decision.ts'
 import type { CheckedNode } from './checks/requirements.ts'
 import { gatewayOf } from './services/api-gateway.ts'
 import { instanceOf } from './settings/embedded-runtime.ts'
+import { type NodeCertificates, nodeCertificates } from './settings/node-certificates.ts'
 import { podRanges } from './settings/pod-range.ts'
 import type { ProxyChoice } from './settings/proxy-choice.ts'
 import type { RealNodeTask } from './thread/messages.ts'
-import { runnerOnOwnThread, runnerOnThisThread } from './thread/node-runner.ts'
+import type { NodeRunner } from './thread/node-runner.ts'
 
 /** The options of a real node. */
 export interface RealNode {
@@ -56,6 +61,8 @@ export interface ClusterRealNode {
   readonly apiAddress: string | undefined
   /** True if its proxy serves Services. */
   readonly servesServices: boolean
+  /** The rights of its services. */
+  readonly rights: readonly ComponentRights[]
   /**
    * Starts in the background. Resolves when the node exists or has failed, with false if simulated nodes take its
    * place; never rejects.
@@ -77,7 +84,7 @@ export interface ClusterRealNodeOptions {
   readonly podClusters: readonly string[]
   /** True if simulated nodes take its place when it fails. */
   readonly isReplaceable: boolean
-  readonly onThread: boolean
+  readonly runner: NodeRunner
   readonly log: (line: string) => void
 }
 
@@ -88,37 +95,54 @@ export function clusterRealNode({
   serviceRanges,
   podClusters,
   isReplaceable,
-  onThread,
+  runner,
   log,
 }: ClusterRealNodeOptions): ClusterRealNode {
   const node = { ...checked, ips: nodeIps(checked, serviceRanges) }
-  const runner = onThread ? runnerOnOwnThread(node.runtime !== undefined, log) : runnerOnThisThread(log)
   const podCidrs = podRangesOf(node, podClusters)
   const apiAddress = isLoopback(bindAddress) ? podCidrs.map(gatewayOf)[0] : undefined
   return {
     apiAddress,
     servesServices: node.proxyMode !== 'none',
+    rights: [dnsRights, policyRights, portsRights],
     async begin(server, administrator, pki) {
+      const connection = new Connection(administrator)
+      const client = new RestClient(connection)
       try {
-        const { prepareNodes } = await import('./thread/prepare-nodes.ts')
-        await prepareNodes(node.name, { isReplaceable, administrator, log })
-        const { configuration } = node
-        const [dns] = await Promise.all([
-          nodeDns({ configuration, gateway: apiAddress, serviceRanges, administrator, log }),
-          grantPolicies(administrator),
-          preparePorts(administrator, node.ports),
+        const [certificates, dns] = await Promise.all([
+          nodeCertificates(pki.authority, node),
+          prepareObjects(node, { client, gateway: apiAddress, serviceRanges, isReplaceable, log }),
         ])
-        await runner.start(await taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }))
+        await runner.start(taskOf({ folder, node, dns, podCidrs, apiAddress, certificates, server, pki }))
         return true
       } catch (error) {
         if (isReplaceable) log(simulatedLine(reasonIn(error)))
         else log(`the node ${node.name} does not run: ${messageOf(error)}`)
         await runner.stop()
         return !isReplaceable
+      } finally {
+        connection.close()
       }
     },
     stop: () => runner.stop(),
   }
+}
+
+type ObjectsOptions = Pick<NodeDnsOptions, 'client' | 'gateway' | 'serviceRanges' | 'log'> &
+  Pick<ClusterRealNodeOptions, 'isReplaceable'>
+
+/** The objects that the node needs. Rejects with an ObstacleError if simulated nodes take precedence. */
+async function prepareObjects(
+  { name, configuration, ports }: CheckedNode,
+  { client, gateway, serviceRanges, isReplaceable, log }: ObjectsOptions,
+): Promise<NodeDns> {
+  const { prepareNodes } = await import('./thread/prepare-nodes.ts')
+  await prepareNodes(name, { isReplaceable, client, log })
+  const [dns] = await Promise.all([
+    nodeDns({ configuration, gateway, serviceRanges, client, log }),
+    addMappings(client, ports),
+  ])
+  return dns
 }
 
 /** The addresses of the node: in a cluster of both families one of each, that of the first range of Services first. */
@@ -138,28 +162,17 @@ interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
   readonly podCidrs: readonly string[]
   readonly apiAddress: string | undefined
   readonly dns: NodeDns
+  readonly certificates: NodeCertificates
   readonly server: ServerEndpoint
   readonly pki: ClusterPki
 }
 
-/** Issues the certificates of kubelet, proxy and DNS, which are valid for a year and are not stored. */
-async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: TaskOptions): Promise<RealNodeTask> {
+function taskOf(options: TaskOptions): RealNodeTask {
+  const { folder, node, dns, podCidrs, apiAddress, certificates, server, pki } = options
   const { name, ips, runtime, networkPolicyMode: policyMode, podLogs = join(folder, 'logs', 'pods') } = node
   const { configuration, gateway } = dns
-  const { issueCertificate } = await import('../../lib/x509/certificates.ts')
   const { url, ca } = server
-  const { authority } = pki
-  const identity = { commonName: `system:node:${name}`, organizations: ['system:nodes'] }
-  const hosts = [...new Set([name, ...ips, 'localhost', '127.0.0.1'])]
-  const now = new Date()
-  const [client, serving, proxyClient, dnsClient, policyClient, portsClient] = await Promise.all([
-    issueCertificate(authority, { ...identity, usage: 'client' }, now),
-    issueCertificate(authority, { ...identity, usage: 'server', hosts }, now),
-    issueCertificate(authority, { commonName: 'system:kube-proxy', usage: 'client' }, now),
-    issueCertificate(authority, { commonName: dnsUser, usage: 'client' }, now),
-    issueCertificate(authority, { commonName: policyUser, usage: 'client' }, now),
-    issueCertificate(authority, { commonName: portsUser, usage: 'client' }, now),
-  ])
+  const instance = instanceOf(folder)
   const bridge = runtime && runtime.docker === undefined ? runtime.bridge : undefined
   const { hostname: host, port } = new URL(url)
   return {
@@ -169,8 +182,8 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
     runtime,
     proxy: {
       choice: node.proxyMode,
-      client: proxyClient,
-      instance: instanceOf(folder),
+      client: certificates.proxy,
+      instance,
       bridge,
       record: join(folder, 'proxy-mode'),
     },
@@ -178,14 +191,14 @@ async function taskOf({ folder, node, dns, podCidrs, apiAddress, server, pki }: 
       bridge && apiAddress
         ? { range: podCidrs[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') }
         : undefined,
-    policy: bridge === undefined ? undefined : { client: policyClient, instance: instanceOf(folder), mode: policyMode },
-    dns: gateway === undefined ? undefined : { client: dnsClient, gateway, domain: configuration.clusterDomain },
-    ports: { client: portsClient },
+    policy: bridge === undefined ? undefined : { client: certificates.policy, instance, mode: policyMode },
+    dns: gateway === undefined ? undefined : { client: certificates.dns, gateway, domain: configuration.clusterDomain },
+    ports: { client: certificates.ports },
     podCidrs,
     root: join(folder, 'kubelet'),
     podLogs,
-    server: { url, ca, ...client },
-    serving,
-    clientCA: authority.cert,
+    server: { url, ca, ...certificates.kubelet },
+    serving: certificates.serving,
+    clientCA: pki.authority.cert,
   }
 }

@@ -1,7 +1,14 @@
 /** All bootstrap roles and bindings, as objects. */
 import type { KubeObject } from '../../../machinery/object.ts'
 import type { PolicyRule, RoleRef, Subject } from '../../authorization/rbac/index.ts'
-import { clusterRoleSubjects, namespacedBindings, systemAccount } from './bindings.ts'
+import {
+  clusterRoleSubjects,
+  type NamespacedBinding,
+  namespacedBindings,
+  systemAccount,
+  systemUser,
+} from './bindings.ts'
+import type { ComponentRights } from './component-rights.ts'
 import { componentRoles } from './component-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
 import { gatedControllerRoles } from './gated-controller-roles.ts'
@@ -91,11 +98,27 @@ const clusterRoleBinding = (name: string, subjects: readonly Subject[]): Binding
   ...(subjects.length > 0 && { subjects }),
 })
 
+const role = (namespace: string, name: string, rules: readonly PolicyRule[]): RoleObject => ({
+  kind: 'Role',
+  apiVersion,
+  metadata: metadata(name, namespace),
+  rules,
+})
+
+const roleBinding = ({ namespace, name, role = name, subjects }: NamespacedBinding): BindingObject => ({
+  kind: 'RoleBinding',
+  apiVersion,
+  metadata: metadata(name, namespace),
+  roleRef: { apiGroup, kind: 'Role', name: role },
+  subjects,
+})
+
 /** True if some version of the kind is served. */
 export type IsServed = (group: string, plural: string) => boolean
 
-/** Returns new objects on each call; they share only rules and subjects. */
-export function bootstrapRoles(isServed: IsServed): BootstrapRoles {
+/** Returns new objects on each call; they share only rules and subjects. `components` are added to upstream's roles. */
+export function bootstrapRoles(isServed: IsServed, components: readonly ComponentRights[] = []): BootstrapRoles {
+  const local = components.flatMap(({ user, own }) => (own ? [{ user, ...own }] : []))
   const gated = Object.entries(gatedControllerRoles).filter(([, { group, plural }]) => isServed(group, plural))
   const controllers = [...Object.entries(controllerRoles), ...gated.map(([name, { rules }]) => [name, rules] as const)]
   return {
@@ -103,23 +126,23 @@ export function bootstrapRoles(isServed: IsServed): BootstrapRoles {
       ...Object.entries({ ...userFacingRoles, ...componentRoles }).map(([name, rules]) => clusterRole(name, rules)),
       ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
       ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
+      ...components.map(({ user, rules }) => clusterRole(user, rules)),
     ],
     clusterRoleBindings: [
       ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
       ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
+      ...components.map(({ user }) => clusterRoleBinding(user, [systemUser(user)])),
     ],
-    roles: Object.entries(namespacedRoles).map(([path, rules]) => {
-      const [namespace, name] = path.split('/') as [string, string]
-      return { kind: 'Role', apiVersion, metadata: metadata(name, namespace), rules }
-    }),
-    roleBindings: namespacedBindings.map(({ namespace, name, role = name, subjects }) => ({
-      ...{
-        kind: 'RoleBinding',
-        apiVersion,
-        metadata: metadata(name, namespace),
-        roleRef: { apiGroup, kind: 'Role', name: role },
-        subjects,
-      },
-    })),
+    roles: [
+      ...Object.entries(namespacedRoles).map(([path, rules]) => {
+        const [namespace, name] = path.split('/') as [string, string]
+        return role(namespace, name, rules)
+      }),
+      ...local.map(({ namespace, user, rules }) => role(namespace, user, rules)),
+    ],
+    roleBindings: [
+      ...namespacedBindings,
+      ...local.map(({ namespace, user }) => ({ namespace, name: user, subjects: [systemUser(user)] })),
+    ].map(roleBinding),
   }
 }

@@ -21,9 +21,10 @@ test('other errors of the start are reasons, too', () => {
 
 test('a cluster in memory has a simulated node, or none if it insists on a real one', async () => {
   const log = (line: string) => assert.fail(line)
-  assert.deepEqual(await decideNodeType({ fallback: 'simulated' }, undefined, log), {
+  const inMemory = { folder: undefined, onThread: true, log }
+  assert.deepEqual(await decideNodeType({ ...inMemory, options: { fallback: 'simulated' } }), {
     type: 'simulated',
     reason: 'the cluster is in memory (set storage to { directory } for a real one)',
   })
-  await assert.rejects(decideNodeType({}, undefined, log), /because the cluster is in memory: set storage/)
+  await assert.rejects(decideNodeType({ ...inMemory, options: {} }), /because the cluster is in memory: set storage/)
 })

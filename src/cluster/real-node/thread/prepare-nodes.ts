@@ -1,16 +1,15 @@
 /** Prepares the nodes of a cluster for a real one. */
-import { Connection } from '../../../client/connection/connection.ts'
 import { configMaps, nodes } from '../../../client/kinds.ts'
 import { ignoreNotFound } from '../../../client/rest/api-errors.ts'
-import { RestClient } from '../../../client/rest/rest-client.ts'
-import type { Access } from '../../../kubeconfig/kubeconfig.ts'
+import type { RestClient } from '../../../client/rest/rest-client.ts'
 import { fleetConfigMapOf, fleetSizeKey, nodeLabel, upOwner } from '../../../simulation/names.ts'
 import { ObstacleError } from '../checks/obstacle-error.ts'
 
 export interface NodePreparation {
   /** True if several simulated nodes take precedence. */
   readonly isReplaceable: boolean
-  readonly administrator: Access
+  /** An administrator's. */
+  readonly client: RestClient
   readonly log: (line: string) => void
 }
 
@@ -18,21 +17,11 @@ export interface NodePreparation {
  * Deletes a simulated node of this name, such as `node-1` of an earlier start. Rejects with an ObstacleError if a
  * replaceable node would take the place of several simulated ones, which somebody has asked for.
  */
-export async function prepareNodes(
-  name: string,
-  { isReplaceable, administrator, log }: NodePreparation,
-): Promise<void> {
-  const connection = new Connection(administrator)
-  try {
-    const client = new RestClient(connection)
-    if (isReplaceable) await checkFleet(client)
-    const known = await client.find(nodes, '', name)
-    if (known?.metadata.labels?.[nodeLabel] === undefined) return
-    log(`the simulated node ${name} is deleted: the real node has this name`)
-    await client.delete(nodes, '', name, { uid: known.metadata.uid }).catch(ignoreNotFound)
-  } finally {
-    connection.close()
-  }
+export async function prepareNodes(name: string, { isReplaceable, client, log }: NodePreparation): Promise<void> {
+  const [known] = await Promise.all([client.find(nodes, '', name), isReplaceable ? checkFleet(client) : undefined])
+  if (known?.metadata.labels?.[nodeLabel] === undefined) return
+  log(`the simulated node ${name} is deleted: the real node has this name`)
+  await client.delete(nodes, '', name, { uid: known.metadata.uid }).catch(ignoreNotFound)
 }
 
 async function checkFleet(client: RestClient): Promise<void> {

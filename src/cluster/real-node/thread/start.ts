@@ -10,7 +10,7 @@ import type { RunningRuntime } from '../../../runtime/runtime.ts'
 import { profilePages } from '../../kubelet/profile-pages.ts'
 import { rateLimitOf } from '../../kubelet/rate-limit.ts'
 import { tlsLimits } from '../../kubelet/tls-limits.ts'
-import { servicesOf } from '../services/node-services.ts'
+import { type NodeServices, servicesOf } from '../services/node-services.ts'
 import { type EmbeddedRuntime, pluginFolders } from '../settings/embedded-runtime.ts'
 import type { RealNodeTask } from './messages.ts'
 
@@ -33,24 +33,17 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
     if (cgroupRoot === task.runtime?.cgroup) createCgroup(cgroupRoot, lifetime)
     const services = servicesOf(task, log)
     lifetime.onEnd(() => services.endLast())
-    const policies = await policiesOf(task, log)
-    let runsOn = 0
-    lifetime.onEnd(async () => {
-      await policies?.stop()
-      if (runsOn === 0) await policies?.removeRules()
-    })
-    const runtime = task.runtime && (await startRuntime(task.runtime, (pod) => policies?.admit(pod), log))
-    if (runtime)
-      lifetime.onEnd(async () => {
-        runsOn = await stopRuntime(runtime, log)
-        services.keepFor(runsOn)
-      })
+    const { promise: hasStarted, resolve: setStarted } = Promise.withResolvers<void>()
+    const parts = startParts(task, hasStarted, log)
+    endParts(parts, services, lifetime, log)
+    const [, runtime] = await Promise.all([parts.policies, parts.runtime])
     const kubelet = await runKubelet(kubeletOptions(task, log))
     lifetime.onEnd(() => kubelet.stop())
     lifetime.onEnd(() => services.stop())
     const started = kubelet.started.then(() => {
       log(`node: real (containers by ${runtimeText(task, runtime)})`)
       services.start()
+      setStarted()
     })
     return { started, stop: () => lifetime.end() }
   } catch (error) {
@@ -59,17 +52,51 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
   }
 }
 
-/** Undefined if another runtime connects the pods. */
-async function policiesOf({ policy, name, server, dns }: RealNodeTask, log: Log): Promise<PolicyAgent | undefined> {
+/** The policies and the runtime, which start beside each other. */
+interface NodeParts {
+  readonly policies: Promise<PolicyAgent | undefined>
+  readonly runtime: Promise<RunningRuntime | undefined>
+}
+
+function startParts(task: RealNodeTask, hasStarted: Promise<void>, log: Log): NodeParts {
+  const policies = policiesOf(task, hasStarted, log)
+  // A pod waits for its policies, even before they have started.
+  const admit = async (pod: NewPod): Promise<void> => (await policies)?.admit(pod)
+  const runtime = task.runtime ? startRuntime(task.runtime, admit, log) : Promise.resolve(undefined)
+  return { policies, runtime }
+}
+
+/** The runtime stops first. Rules go with the last container. */
+function endParts({ policies, runtime }: NodeParts, services: NodeServices, lifetime: Lifetime, log: Log): void {
+  let runsOn = 0
+  lifetime.onEnd(async () => {
+    const agent = await policies.catch(() => undefined)
+    await agent?.stop()
+    if (runsOn === 0) await agent?.removeRules()
+  })
+  lifetime.onEnd(async () => {
+    const running = await runtime.catch(() => undefined)
+    if (!running) return
+    runsOn = await stopRuntime(running, log)
+    services.keepFor(runsOn)
+  })
+}
+
+/** Undefined if another runtime connects the pods. `hasStarted` resolves when the node has started. */
+async function policiesOf(
+  { policy, name, server, dns }: RealNodeTask,
+  hasStarted: Promise<void>,
+  log: Log,
+): Promise<PolicyAgent | undefined> {
   if (!policy) return undefined
   const { embeddedPolicies } = await import('../../policy/embedded-policy.ts')
   const { url, ca } = server
-  return embeddedPolicies({ policy, node: name, server: { url, ca }, dns: dns?.gateway, log })
+  return embeddedPolicies({ policy, node: name, server: { url, ca }, dns: dns?.gateway, hasStarted, log })
 }
 
 async function startRuntime(
   runtime: EmbeddedRuntime,
-  admit: (pod: NewPod) => Promise<void> | undefined,
+  admit: (pod: NewPod) => Promise<void>,
   log: Log,
 ): Promise<RunningRuntime> {
   const { endpoint, root, state, imageRoot, imageSources, registries, docker, name, bridge } = runtime
@@ -85,7 +112,7 @@ async function startRuntime(
     imageFolder: imageRoot,
     imageSources,
     registries,
-    network: { ...pluginFolders, bridge, admit: async (pod) => admit(pod) },
+    network: { ...pluginFolders, bridge, admit },
     streamPort: 0,
     log,
   })
