@@ -55,6 +55,7 @@ export const apiserverFolders = [
   'non-resource',
   'admission',
   'aggregator',
+  'storage-format',
   'encryption',
   'authentication',
   'authorization',

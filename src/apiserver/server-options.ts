@@ -17,6 +17,7 @@ import type { LocalComponents } from './health/components.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
 import type { KubeletOptions } from './proxy/streaming/index.ts'
+import type { StorageMediaType } from './storage-format/index.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
@@ -53,6 +54,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly admission?: AdmissionOptions
   /** Encryption of stored values. Default: none. */
   readonly encryption?: EncryptionOptions
+  /** The encoding of stored objects of built-in kinds (`--storage-media-type`). Default: application/json. */
+  readonly storageMediaType?: StorageMediaType
   /** Default: authenticated users may do everything. */
   readonly authorization?: AuthorizationOptions
   /** Limits of concurrent requests. Default: as upstream. */

@@ -1,7 +1,7 @@
 /** The store, encrypted if the options say so, the registry on it, and the resources that are served. */
 import { allResources, type ResourceRegistry, resourceRegistry } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
-import { EncryptedStore, EncryptionAtRest, encryptionMetrics } from '../encryption/index.ts'
+import { EncryptionAtRest, encryptionMetrics, TransformedStore } from '../encryption/index.ts'
 import { storeHealth } from '../health/store-health.ts'
 import { placesIn } from '../proxy/index.ts'
 import { cacheMetrics } from '../registry/cache-metrics.ts'
@@ -9,6 +9,7 @@ import { Registry } from '../registry/registry.ts'
 import { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { watchMetrics } from '../registry/watch-metrics.ts'
+import { storageFormats } from '../storage-format/index.ts'
 import { component } from './component.ts'
 
 /** From this verbosity on, versions that are off are logged. */
@@ -24,12 +25,18 @@ export const resources = component({
     if (!encryption) encryptionMetrics(metrics)
     lifetime.onEnd(() => encryption?.stop())
     await encryption?.start()
-    const store = encryption ? new EncryptedStore(options.store, encryption.transformerOf) : options.store
+    const transformerOf = storageFormats({
+      definitions: allResources,
+      served: (definition) => registry.served(definition),
+      mediaType: options.storageMediaType ?? 'application/json',
+      encryption: encryption?.transformerOf,
+    })
+    const store = new TransformedStore(options.store, transformerOf)
     const enabled = resourceRegistry({ runtimeConfig: (options.runtimeConfig ?? []).join(',') })
     for (const warning of enabled.warnings) log(warning, 'warning')
     if ((options.verbosity ?? 0) >= skippedVerbosity)
       for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`, 'warning')
-    const registry = new Registry(store, allResources, log, options.features)
+    const registry: Registry = new Registry(store, allResources, log, options.features)
     lifetime.onEnd(() => registry.stop())
     const apis = new ServedApis(
       enabled,

@@ -4,7 +4,7 @@ import { defaultFeatures, type FeatureGates } from '../../api/features/feature-g
 import type { ResourceDefinition } from '../../api/resource.ts'
 import type { Store } from '../../storage/store.ts'
 import { CachedResources } from './cache/cached-resources.ts'
-import type { Cacher } from './cache/cacher.ts'
+import { type Cacher, RetiredError } from './cache/cacher.ts'
 import { Snapshots } from './cache/history/snapshots.ts'
 import type { WatchHub } from './cache/watch/watch-hub.ts'
 import { readStored } from './conversion/read-stored.ts'
@@ -93,7 +93,12 @@ export class Registry {
   get(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
     const cacher = this.cacher(resource)
     const cache = cacher.live
-    if (!cache) return cacher.ready().then(() => this.get(resource, key))
+    if (!cache)
+      return cacher.ready().then(
+        () => this.get(resource, key),
+        // One unreadable object must not make the others unreadable.
+        (error) => (error instanceof RetiredError ? Promise.reject(error) : this.newest(resource, key)),
+      )
     const object = cache.objects.get(key)
     return object && this.view(resource).shown(object)
   }

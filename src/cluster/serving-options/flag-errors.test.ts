@@ -29,6 +29,11 @@ test("errors for invalid values are upstream's", () => {
       '--endpoint-reconciler-type=other',
       'Reconciler not implemented: other: --endpoint-reconciler-type is one of lease, master-count, none',
     ],
+    [
+      '--storage-media-type=text/plain',
+      '--storage-media-type "text/plain" invalid, allowed values: application/json, ' +
+        'application/vnd.kubernetes.protobuf, application/yaml',
+    ],
     ['--admission-control=Foo', 'admission-control plugin "Foo" is unknown'],
     [
       '--admission-control=AlwaysAdmit --enable-admission-plugins=AlwaysDeny',

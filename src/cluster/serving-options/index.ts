@@ -18,6 +18,7 @@ import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { kubeletOptions } from './kubelets.ts'
 import { servingErrors, servingProcess } from './listener/serving.ts'
 import { transportErrors, transportOptions } from './listener/transport.ts'
+import { storageFormatErrors, storageMediaType } from './storage-format.ts'
 
 export { type FlagContext as FlagPlace, pathOf } from './flag-context.ts'
 
@@ -44,6 +45,7 @@ export function servingOptions(context: FlagContext): ServingOptions {
     ...(authorization && { authorization }),
     admission: admissionOptions(context),
     ...(encryption && { encryption }),
+    storageMediaType: storageMediaType(flags),
     ...(kubelets && { kubelets }),
     ...(resourceMetrics !== undefined && { resourceMetrics }),
     flowControl: flowControlOptions(flags),
@@ -71,6 +73,7 @@ export function checkServingFlags(flags: FlagValues): void {
     ...admissionErrors(flags),
     ...auditErrors(flags),
     ...flowControlErrors(flags),
+    ...storageFormatErrors(flags),
   ]
   if (errors.length > 0) throw new ExplainedError(errors.length === 1 ? errors[0]! : `[${errors.join(', ')}]`)
 }

@@ -5,6 +5,9 @@ import { WireReader, wireTypes } from './wire.ts'
 /** `k8s` and a zero. */
 export const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
+/** Returns true for the first bytes of an envelope. */
+export const isProtobuf = (bytes: Buffer): boolean => bytes.subarray(0, magic.length).equals(magic)
+
 export interface Envelope {
   readonly apiVersion: string
   readonly kind: string
@@ -15,7 +18,7 @@ export interface Envelope {
 /** Opens the envelope. Throws DecodeError with upstream's message. */
 export function openEnvelope(bytes: Buffer): Envelope {
   if (bytes.length === 0) throw new DecodeError('empty data')
-  if (!bytes.subarray(0, magic.length).equals(magic)) {
+  if (!isProtobuf(bytes)) {
     throw new DecodeError(
       `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`,
     )

@@ -4,6 +4,7 @@
  */
 import { DecodeError } from '../decode/decode-error.ts'
 import type { FieldType, StructType } from '../schema.ts'
+import { type FieldNumbers, numberedFieldsOf } from './field-numbers.ts'
 import {
   emptyObjects,
   emptyOf,
@@ -18,14 +19,6 @@ import {
 } from './value-readers.ts'
 import { readSchemaOr, type SchemaForm } from './well-known.ts'
 import { WireReader, wireTypes } from './wire.ts'
-
-/**
- * Returns the field numbers of a definition's message: `NAME:NUMBER`, separated by spaces. `+TYPE:NUMBER` is a message
- * whose fields are inlined in JSON (`+VolumeSource:2`; with its package if that differs). `NAME/FORM:NUMBER` names a
- * form that the schema does not have (see `SchemaForm`; `object`: a message without fields). Returns undefined if the
- * protobuf form is unknown.
- */
-export type FieldNumbers = (definition: string) => string | undefined
 
 interface MessageField {
   /** The name in JSON. Undefined: the fields of the message are inlined. */
@@ -93,14 +86,8 @@ export class MessageDecoder {
   /** Compiles the message of `definition`. `owner` has the types of its fields: the type itself, or its parent. */
   #compile(definition: string, owner: StructType): Message {
     const fields: (MessageField | undefined)[] = []
-    for (const entry of (this.#numbersOf(definition) ?? '').split(' ')) {
-      const colon = entry.lastIndexOf(':')
-      const number = Number(entry.slice(colon + 1))
-      const [name = '', form] = entry.slice(0, colon).split('/')
-      fields[number] = name.startsWith('+')
-        ? this.#inlinedField(definitionOf(name.slice(1), definition), owner)
-        : this.#namedField(name, form, owner)
-    }
+    for (const { number, name, form, inlined } of numberedFieldsOf(definition, this.#numbersOf))
+      fields[number] = inlined === undefined ? this.#namedField(name, form, owner) : this.#inlinedField(inlined, owner)
     return { goName: definition.slice(definition.lastIndexOf('.') + 1), fields }
   }
 
@@ -156,7 +143,3 @@ export class MessageDecoder {
     }
   }
 }
-
-/** The full name of an inlined message: in the package of the outer one, unless it has a package. */
-const definitionOf = (name: string, outer: string): string =>
-  name.includes('.') ? name : `${outer.slice(0, outer.lastIndexOf('.'))}.${name}`

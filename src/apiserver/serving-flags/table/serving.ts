@@ -110,12 +110,12 @@ export const etcd: FlagSet = {
     idle('nothing is leased', 'lease-reuse-duration-seconds', 'int', 'how long a lease of etcd is used again', '60'),
     idle(watchesMemory, 'default-watch-cache-size', 'int', 'changes of a resource that are kept', '100'),
     idle(oneStore, 'storage-backend', 'string', 'the kind of store'),
-    idle(
-      'objects are stored as JSON',
+    works(
       'storage-media-type',
       'string',
-      'the encoding of stored objects',
-      'application/vnd.kubernetes.protobuf',
+      'the encoding of stored objects of built-in kinds: application/json, application/vnd.kubernetes.protobuf or ' +
+        'application/yaml',
+      'application/json',
     ),
     idle(watchesMemory, 'watch-cache', 'bool', 'serve reads and watches from memory', 'true'),
     idle(watchesMemory, 'watch-cache-sizes', 'strings', 'changes that are kept, by resource: pods#100'),

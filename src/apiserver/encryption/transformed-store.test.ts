@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { memoryStore } from '../../storage/memory/index.ts'
 import { storeSuite } from '../../storage/suite/store-suite.fixture.ts'
-import { EncryptedStore } from './encrypted-store.ts'
 import { aesGcm } from './providers/aes-gcm.ts'
+import { TransformedStore } from './transformed-store.ts'
 import { byPrefix, type ValueTransformer } from './value-transformer.ts'
 
 const secret = byPrefix([{ prefix: 'k8s:enc:aesgcm:v1:k:', transformer: aesGcm(randomBytes(32)) }])
@@ -18,16 +18,16 @@ const late: ValueTransformer = {
   },
 }
 
-storeSuite('encrypted store', async () => ({
-  store: new EncryptedStore(memoryStore(), () => secret),
+storeSuite('transformed store', async () => ({
+  store: new TransformedStore(memoryStore(), () => secret),
   cleanup: async () => {},
 }))
 
 test('events with asynchronous decryption arrive in order, and the watch position waits for them', async () => {
   const inner = memoryStore()
-  const writer = new EncryptedStore(inner, () => secret)
+  const writer = new TransformedStore(inner, () => secret)
   // Written by another server: the values are not cached.
-  const reader = new EncryptedStore(inner, (key) => (key.endsWith('slow') ? late : secret))
+  const reader = new TransformedStore(inner, (key) => (key.endsWith('slow') ? late : secret))
   const seen: string[] = []
   const watch = reader.watch({ start: '/a/', end: '/a0' }, await inner.currentRevision(), {
     events: (events) => seen.push(...events.map(({ key, value }) => `${key}=${value}`)),

@@ -1,6 +1,6 @@
 /**
- * A store that encrypts the values of some keys, invisibly to its users. Reads from the watch cache cost nothing: only
- * values written to and read from the inner store are transformed.
+ * A store that holds values in another form than its users see: encrypted, or in another encoding. Reads from the watch
+ * cache cost nothing: only values written to and read from the inner store are transformed.
  */
 import { after } from '../../lib/flow/after.ts'
 import { internal, StatusError } from '../../machinery/status-error.ts'
@@ -25,7 +25,7 @@ export type TransformerOf = (key: string) => ValueTransformer | undefined
 
 type MaybePromise<T> = T | Promise<T>
 
-export class EncryptedStore implements Store {
+export class TransformedStore implements Store {
   readonly #inner: Store
   readonly #transformerOf: TransformerOf
   /** Values encrypted here: their watch events have the same buffer, so that they need no decryption. */
@@ -109,7 +109,7 @@ export class EncryptedStore implements Store {
     const transformer = this.#transformerOf(key)
     if (!transformer) return value
     const stored = withInternalErrors(() => transformer.encrypt(value, key))
-    this.#written.set(stored, value)
+    if (stored !== value) this.#written.set(stored, value)
     return stored
   }
 
