@@ -67,8 +67,9 @@ Examples:
   t8s why network shop/web shop/db:sql           a port by its name, pods of other namespaces
   t8s why network web to dns:53/udp              UDP
 
-It reads pods, namespaces and network policies, and shows what they say; whether the cluster's network brings them into
-effect, it does not know. Packets to a Service are seen with the address of an endpoint: name its pods.
+It reads pods, namespaces and network policies, also those of administrators, and shows what they say; whether the
+cluster's network brings them into effect, it does not know. Packets to a Service are seen with the address of an
+endpoint: name its pods.
 It needs a kubeconfig: --kubeconfig, else ${clusterOrder}.
 The exit code is 0 if the connection is allowed, else 1.`
 
@@ -233,9 +234,10 @@ async function network(words: readonly string[], flags: ObjectFlags): Promise<bo
     import('../../network/policy/explain/verdict-text.ts'),
   ])
   return withServer(flags, async (server, defaultNamespace) => {
-    const { objects, asked } = await networkFacts(server, { from, to, namespace: flags.namespace ?? defaultNamespace })
+    const namespace = flags.namespace ?? defaultNamespace
+    const { objects, asked, unread } = await networkFacts(server, { from, to, namespace })
     const verdict = explainConnection(objects, asked)
-    print(verdictLines(asked, verdict))
+    print([...verdictLines(asked, verdict), ...unread.map((reason) => `  ${reason}`)])
     return verdict.isAllowed
   })
 }

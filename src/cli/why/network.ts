@@ -1,9 +1,12 @@
-/** Reads the facts for `t8s why network`: two pods, the policies of their namespaces, and labels. */
+/** Reads the facts for `t8s why network`: two pods, the policies that may be about them, and labels. */
 import type { Namespace, NetworkPolicy, Pod } from '../../client/kinds.ts'
 import { namespaces, networkPolicies, pods } from '../../client/kinds.ts'
 import { collectionPath, objectPath } from '../../client/resource.ts'
 import { ExplainedError } from '../../lib/explained-error.ts'
-import type { AskedConnection } from '../../network/policy/explain/explain-connection.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { AskedConnection } from '../../network/policy/explain/rule-misses.ts'
+import { adminPolicyOf } from '../../network/policy/picture/admin/admin-policy.ts'
+import { type AdminPolicyObject, adminPolicyKinds } from '../../network/policy/picture/admin/kinds.ts'
 import { PolicyObjects, type PolicyPod } from '../../network/policy/picture/policy-objects.ts'
 import type { WhyServer } from './server.ts'
 
@@ -16,16 +19,20 @@ export interface NetworkQuestion {
   readonly namespace: string
 }
 
+export interface NetworkFacts {
+  readonly objects: PolicyObjects
+  readonly asked: AskedConnection
+  /** Reasons why kinds of policies could not be read. */
+  readonly unread: readonly string[]
+}
+
 interface PodName {
   readonly namespace: string
   readonly name: string
 }
 
 /** Throws an ExplainedError for pods that do not exist, or have no network of their own. */
-export async function networkFacts(
-  server: WhyServer,
-  { from, to, namespace }: NetworkQuestion,
-): Promise<{ readonly objects: PolicyObjects; readonly asked: AskedConnection }> {
+export async function networkFacts(server: WhyServer, { from, to, namespace }: NetworkQuestion): Promise<NetworkFacts> {
   const [, target = '', port = '', transport = 'tcp'] = /^(.+):([^:/]+)(?:\/(tcp|udp|sctp))?$/i.exec(to) ?? []
   if (target === '')
     throw new ExplainedError(
@@ -34,7 +41,8 @@ export async function networkFacts(
   const names = [podName(from, namespace), podName(target, namespace)] as const
   const objects = new PolicyObjects()
   const spaces = [...new Set(names.map((name) => name.namespace))]
-  await Promise.all([
+  const [unread] = await Promise.all([
+    addAdminPolicies(server, objects),
     ...names.map((name) => addPod(server, objects, name)),
     ...spaces.map((space) => addNamespace(server, objects, space)),
   ])
@@ -48,7 +56,7 @@ export async function networkFacts(
     throw new ExplainedError(
       `the pod ${destination.namespace}/${destination.name} has no port ${port}: give its number`,
     )
-  return { objects, asked: { from: source, to: destination, port: number, protocol } }
+  return { objects, unread, asked: { from: source, to: destination, port: number, protocol } }
 }
 
 function podName(text: string, namespace: string): PodName {
@@ -73,6 +81,22 @@ async function addNamespace(server: WhyServer, objects: PolicyObjects, name: str
   ])
   if (namespace) objects.setNamespace(namespace, undefined)
   for (const policy of policies) objects.setPolicy(policy, undefined)
+}
+
+/** Their kinds need not be installed. Returns the reasons why some cannot be read, for users with few rights. */
+async function addAdminPolicies(server: WhyServer, objects: PolicyObjects): Promise<string[]> {
+  const unread: string[] = []
+  for (const kind of adminPolicyKinds)
+    try {
+      const found = await server.get<{ readonly items?: readonly AdminPolicyObject[] | null }>(collectionPath(kind))
+      for (const object of found?.items ?? []) {
+        const policy = adminPolicyOf(kind, object)
+        objects.setAdminPolicy(policy.title, policy)
+      }
+    } catch (error) {
+      unread.push(`${kind.plural} are not considered: ${messageOf(error)}`)
+    }
+  return unread
 }
 
 function podIn(objects: PolicyObjects, namespace: string, name: string): PolicyPod {

@@ -5,12 +5,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Connection, type ServerAccess } from '../../client/connection/connection.ts'
 import { SharedInformers, transformed } from '../../client/informers/shared-informers.ts'
-import { namespaces, networkPolicies, type Pod, pods } from '../../client/kinds.ts'
+import { namespaces, networkPolicies, nodes, type Pod, pods } from '../../client/kinds.ts'
 import { RestClient } from '../../client/rest/rest-client.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
+import { AdminPolicyWatches } from './admin-policy-watches.ts'
 import { PolicyObjects } from './picture/policy-objects.ts'
-import { trimmedNamespace, trimmedPod, trimmedPolicy } from './picture/trimmed-objects.ts'
+import { trimmedNamespace, trimmedNode, trimmedPod, trimmedPolicy } from './picture/trimmed-objects.ts'
 import { PolicyMetrics } from './policy-metrics.ts'
 import { NodePolicies } from './rules/node-policies.ts'
 import type { PolicyBackend } from './rules/policy-state.ts'
@@ -47,9 +48,12 @@ export class PolicyAgent {
   readonly #policies: NodePolicies
   readonly #connection: Connection
   readonly #informers: SharedInformers
+  readonly #adminWatches: AdminPolicyWatches
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
+  /** The objects that policies are about. */
   #followed: Promise<unknown> | undefined
+  #followedNodes: Promise<unknown> | undefined
   readonly #metrics: PolicyMetrics | undefined
   /** Syncs run one after another. */
   #running: Promise<void> = Promise.resolve()
@@ -61,14 +65,28 @@ export class PolicyAgent {
     this.#options = options
     this.#policies = new NodePolicies(this.#objects, options.node)
     this.#connection = new Connection({ ...server, userAgent: 't8s-network-policy' })
-    this.#informers = new SharedInformers(new RestClient(this.#connection), log, [
+    const client = new RestClient(this.#connection)
+    this.#adminWatches = new AdminPolicyWatches(
+      client,
+      (title, policy) => {
+        this.#objects.setAdminPolicy(title, policy)
+        this.#policiesChanged()
+      },
+      log,
+    )
+    this.#informers = new SharedInformers(client, log, [
       transformed({ resource: networkPolicies, transform: trimmedPolicy }),
       transformed({ resource: pods, transform: trimmedPod }),
       transformed({ resource: namespaces, transform: trimmedNamespace }),
+      transformed({ resource: nodes, transform: trimmedNode }),
     ])
     for (const pod of ownPods) this.#objects.setPod(pod, undefined)
-    const count = (): number => this.#informers.of(networkPolicies).size
-    this.#metrics = options.metrics && new PolicyMetrics(options.metrics, count)
+    this.#metrics =
+      options.metrics &&
+      new PolicyMetrics(options.metrics, {
+        policies: () => this.#informers.of(networkPolicies).size,
+        adminPolicies: () => this.#objects.adminPolicies.length,
+      })
   }
 
   /** Resolves when the policies are in effect for the first time. */
@@ -81,15 +99,15 @@ export class PolicyAgent {
     return this.#problem
   }
 
-  /** Follows the policies; pods and namespaces only while there is one. */
+  /** Follows the policies; pods and namespaces only while there is one, and nodes while one has them as peers. */
   start(): void {
     this.#informers.of(networkPolicies).onChange((policy, old) => {
       this.#objects.setPolicy(policy, old)
-      this.#follow()
-      this.#changed()
+      this.#policiesChanged()
     })
+    this.#adminWatches.start()
     // Rules of an earlier process go if there is no policy any more.
-    void this.#informers.synced(networkPolicies).then(() => this.#changed())
+    void this.#policiesKnown().then(() => this.#changed())
   }
 
   /** Ends; the rules remain. */
@@ -97,7 +115,7 @@ export class PolicyAgent {
     this.#stopping.abort()
     clearTimeout(this.#timer)
     await this.#running.catch(() => {})
-    await this.#informers.stop()
+    await Promise.all([this.#adminWatches.stop(), this.#informers.stop()])
     this.#connection.close()
   }
 
@@ -113,10 +131,9 @@ export class PolicyAgent {
   async admit(pod: NewPod): Promise<void> {
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(admitMs)])
     try {
-      await withSignal(this.#informers.synced(networkPolicies), signal)
-      if (this.#informers.of(networkPolicies).size === 0) return
-      this.#follow()
-      await withSignal(this.#followed!, signal)
+      await withSignal(this.#policiesKnown(), signal)
+      if (!this.#hasPolicies) return
+      await withSignal(this.#follow(), signal)
       const known = await this.#find(pod, signal)
       this.#objects.connect(known, pod.addresses)
       await this.#sync()
@@ -137,8 +154,28 @@ export class PolicyAgent {
     }
   }
 
-  #follow(): void {
-    if (this.#followed || this.#informers.of(networkPolicies).size === 0) return
+  get #hasPolicies(): boolean {
+    return this.#informers.of(networkPolicies).size > 0 || this.#objects.adminPolicies.length > 0
+  }
+
+  /** Resolves when all policies were read once. */
+  #policiesKnown(): Promise<unknown> {
+    return Promise.all([this.#informers.synced(networkPolicies), this.#adminWatches.synced()])
+  }
+
+  #policiesChanged(): void {
+    void this.#follow()
+    this.#changed()
+  }
+
+  /** Resolves when the objects that the policies are about were read once. */
+  #follow(): Promise<unknown> {
+    if (this.#hasPolicies) this.#followed ??= this.#followPods()
+    if (this.#objects.needsNodes) this.#followedNodes ??= this.#followNodes()
+    return Promise.all([this.#followed, this.#followedNodes])
+  }
+
+  #followPods(): Promise<unknown> {
     this.#informers.of(pods).onChange((pod, old) => {
       this.#objects.setPod(pod, old)
       this.#changed()
@@ -147,7 +184,15 @@ export class PolicyAgent {
       this.#objects.setNamespace(namespace, old)
       this.#changed()
     })
-    this.#followed = Promise.all([pods, namespaces].map((resource) => this.#informers.synced(resource)))
+    return Promise.all([pods, namespaces].map((resource) => this.#informers.synced(resource)))
+  }
+
+  #followNodes(): Promise<unknown> {
+    this.#informers.of(nodes).onChange((node, old) => {
+      this.#objects.setNode(node, old)
+      this.#changed()
+    })
+    return this.#informers.synced(nodes)
   }
 
   /** Syncs soon: after the first lists, and with the changes that follow immediately. */
@@ -157,8 +202,8 @@ export class PolicyAgent {
   }
 
   async #syncWhenKnown(): Promise<void> {
-    await this.#informers.synced(networkPolicies)
-    await this.#followed
+    await this.#policiesKnown()
+    await this.#follow()
     this.#timer = undefined
     if (this.#stopping.signal.aborted) return
     try {
@@ -180,7 +225,7 @@ export class PolicyAgent {
     const started = performance.now()
     try {
       const { tables } = this.#options
-      if (this.#informers.of(networkPolicies).size === 0) await this.removeRules()
+      if (!this.#hasPolicies) await this.removeRules()
       else for (const family of [4, 6] as const) await tables[family]?.apply(this.#policies.state(family))
       this.#problem = undefined
       this.#metrics?.synced(Date.now(), performance.now() - started)

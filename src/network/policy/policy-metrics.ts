@@ -3,13 +3,19 @@ import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5] as const
 
+/** Numbers of policies. */
+interface PolicyCounts {
+  readonly policies: () => number
+  /** Of administrators. */
+  readonly adminPolicies: () => number
+}
+
 export class PolicyMetrics {
   readonly #durations
   readonly #failures
   #syncedAtMs = 0
 
-  /** `policies` returns how many there are. */
-  constructor(registry: MetricsRegistry, policies: () => number) {
+  constructor(registry: MetricsRegistry, { policies, adminPolicies }: PolicyCounts) {
     this.#durations = registry.histogram(
       't8s_network_policy_sync_duration_seconds',
       'Time to bring changes of network policies into effect.',
@@ -22,6 +28,12 @@ export class PolicyMetrics {
     registry.gauge('t8s_network_policy_policies', 'Network policies that are in effect on this node.', [], () => [
       [[], policies()],
     ])
+    registry.gauge(
+      't8s_network_policy_admin_policies',
+      'Policies of administrators for the whole cluster: AdminNetworkPolicies and kinds like them.',
+      [],
+      () => [[[], adminPolicies()]],
+    )
     registry.gauge(
       't8s_network_policy_sync_last_timestamp_seconds',
       'Time at which changes of network policies were last brought into effect.',

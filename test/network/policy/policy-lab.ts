@@ -48,6 +48,9 @@ const namedPorts = [
   { name: 'web-udp', containerPort: 80, protocol: 'UDP' },
 ]
 
+/** Of the bridge, by which pods reach the node. */
+const nodeAddresses = { 4: '10.244.0.1', 6: 'fd00:244::1' } as const
+
 export interface LabOptions {
   /** Default: true. False: the test starts the program. */
   readonly hasAgent?: boolean
@@ -126,6 +129,11 @@ export class PolicyLab {
     await this.#report(pod)
   }
 
+  /** Starts the same program outside of pods: `node` for `reachesBy`. */
+  async startNode(): Promise<void> {
+    this.#peers.set('node', await AskedPeer.start('node', undefined, peerPorts))
+  }
+
   /** Starts the servers of a pod, on the TCP ports 80 and 81, and reports its addresses. */
   async serve(pod: LabPod): Promise<void> {
     const { network } = pod
@@ -154,8 +162,9 @@ export class PolicyLab {
 
   /** As `reaches`, between pods with `startPeer`. */
   async reachesBy(from: string, to: string, { protocol, family, port }: Traffic): Promise<boolean> {
-    const answer = await this.#peers.get(from)![protocol](this.pods.get(to)!.addresses[family], port)
-    return answer === `${to} ${this.pods.get(from)!.addresses[family]}`
+    const addressOf = (name: string): string => (this.pods.get(name)?.addresses ?? nodeAddresses)[family]
+    const answer = await this.#peers.get(from)![protocol](addressOf(to), port)
+    return answer === `${to} ${addressOf(from)}`
   }
 
   async #report({ namespace, name, addresses }: LabPod): Promise<void> {

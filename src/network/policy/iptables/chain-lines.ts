@@ -11,6 +11,8 @@ export interface SetLookup {
   readonly sets: ReadonlyMap<string, PolicySet>
   /** The name in the kernel. Undefined without sets there: rules have the elements themselves. */
   readonly kernelName: ((set: string) => string) | undefined
+  /** The name of a chain in the kernel. */
+  readonly chainName: (chain: string) => string
 }
 
 /** A jump of the kernel's own chain, in the first place. */
@@ -36,21 +38,32 @@ const otherEnds = { Ingress: '-s', Egress: '-d' } as const
 const setEnds = { Ingress: 'src', Egress: 'dst' } as const
 
 /** `-g` makes the rules of a pod return to the entry chain. */
-export const dispatchLines = ({ isolated }: PolicyState, direction: Direction, names: KernelNames): string[] =>
-  [...isolated[direction]].flatMap(([address, chain]) => [
-    `-s ${address} -d ${address} -j RETURN`,
-    `${ends[direction]} ${address} -g ${names.chain(chain)}`,
-  ])
+export const dispatchLines = (
+  { isolated, selfIsolated }: PolicyState,
+  direction: Direction,
+  names: KernelNames,
+): string[] =>
+  [...isolated[direction]].flatMap(([address, chain]) => {
+    const self = selfIsolated[direction].get(address)
+    const toChain = `${ends[direction]} ${address} -g ${names.chain(chain)}`
+    if (self === chain) return [toChain]
+    return [`-s ${address} -d ${address} ${self === undefined ? '-j RETURN' : `-g ${names.chain(self)}`}`, toChain]
+  })
 
 export function chainLines({ direction, rules }: PolicyChain, lookup: SetLookup): string[] {
   return rules.flatMap((rule) =>
     conditionsOf(rule, direction, lookup).map((condition) =>
-      [condition, `-m comment --comment "${rule.comment}"`, verdicts[rule.verdict]].filter(Boolean).join(' '),
+      [condition, `-m comment --comment "${rule.comment}"`, verdictText(rule.verdict, lookup)]
+        .filter(Boolean)
+        .join(' '),
     ),
   )
 }
 
 const verdicts = { return: '-j RETURN', drop: '-j DROP' } as const
+
+const verdictText = (verdict: PolicyRule['verdict'], { chainName }: SetLookup): string =>
+  typeof verdict === 'string' ? verdicts[verdict] : `-g ${chainName(verdict.goTo)}`
 
 /** All ways to fulfill the conditions of a rule. */
 function conditionsOf({ peers, ports, destinations }: PolicyRule, direction: Direction, lookup: SetLookup): string[] {

@@ -95,7 +95,7 @@ export class PolicyChains implements PolicyBackend {
       void written.set(chain, { text: lines.join('\n'), source })
     for (const [chain, lines] of fixedLines(family, this.#names)) add(chain, lines)
     for (const direction of directions) add(this.#names.entry[direction], dispatchLines(state, direction, this.#names))
-    const lookup = { family, sets: state.sets, kernelName: sets && this.#names.set }
+    const lookup = { family, sets: state.sets, kernelName: sets && this.#names.set, chainName: this.#names.chain }
     for (const [name, chain] of state.chains) {
       const known = before?.get(this.#names.chain(name))
       // Without sets in the kernel, rules have the addresses.

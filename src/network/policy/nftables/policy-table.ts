@@ -22,6 +22,7 @@ import {
 import { addressSelector, type Expression } from '../../netlink/nftables/expression.ts'
 import { isInSet, isKnownConnection, isNeighborDiscovery } from '../../netlink/nftables/matches.ts'
 import type { Table } from '../../netlink/nftables/table-socket.ts'
+import { goTo } from '../../netlink/nftables/values.ts'
 import { type Direction, directions } from '../picture/compiled-policy.ts'
 import type { PolicyBackend, PolicySet, PolicyState } from '../rules/policy-state.ts'
 import { addressTypeOf, keyTypesOf, rulesOf } from './rule-expressions.ts'
@@ -33,6 +34,7 @@ const emptyState: PolicyState = {
   chains: new Map(),
   sets: new Map(),
   isolated: { Ingress: new Map(), Egress: new Map() },
+  selfIsolated: { Ingress: new Map(), Egress: new Map() },
 }
 
 export class PolicyTable implements PolicyBackend {
@@ -76,24 +78,25 @@ export class PolicyTable implements PolicyBackend {
     // They have the addresses of pods, too.
     const passing = [passes(isKnownConnection), ...(this.#family === 6 ? [passes(isNeighborDiscovery)] : [])]
     const ends = [addressSelector(this.#family, 'saddr'), addressSelector(this.#family, 'daddr')]
-    const lookUp = (direction: Direction) => ({
+    const lookUp = (direction: Direction, names: Readonly<Record<Direction, string>> = mapNames) => ({
       expressions: [
-        verdictOfMap([addressSelector(this.#family, direction === 'Ingress' ? 'daddr' : 'saddr')], mapNames[direction]),
+        verdictOfMap([addressSelector(this.#family, direction === 'Ingress' ? 'daddr' : 'saddr')], names[direction]),
       ],
     })
+    const toItself = { expressions: [isInSet(ends, this.#selfSet.name), verdict(goTo(selfChain))] }
     const base = (hook: BaseChain['hook']): BaseChain => ({ type: 'filter', hook, priority })
     const comment = 'network policies of pods'
     return [
       addTable(comment),
       deleteTable,
       addTable(comment),
-      ...directions.map((direction) => addSet(this.#map(direction))),
+      ...[mapNames, selfMapNames].flatMap((names) => directions.map((one) => addSet(this.#map(names[one])))),
       addSet(this.#selfSet),
+      addChain(selfChain, 'packets of pods to themselves'),
       addChain('forward', 'packets from and to pods', base('forward')),
       addChain('input', 'packets from pods to this machine', base('input')),
-      ...[...passing, passes(isInSet(ends, this.#selfSet.name)), lookUp('Egress'), lookUp('Ingress')].map((rule) =>
-        addRule('forward', rule),
-      ),
+      ...directions.map((direction) => addRule(selfChain, lookUp(direction, selfMapNames))),
+      ...[...passing, toItself, lookUp('Egress'), lookUp('Ingress')].map((rule) => addRule('forward', rule)),
       ...[...passing, lookUp('Egress')].map((rule) => addRule('input', rule)),
     ]
   }
@@ -104,8 +107,8 @@ export class PolicyTable implements PolicyBackend {
     return { name: 'self', keyTypes: [type, type] }
   }
 
-  #map(direction: Direction): TableSet {
-    return { name: mapNames[direction], keyTypes: [addressTypeOf(this.#family)], isVerdictMap: true }
+  #map(name: string): TableSet {
+    return { name, keyTypes: [addressTypeOf(this.#family)], isVerdictMap: true }
   }
 
   #changes(before: PolicyState, wanted: PolicyState): Command[] {
@@ -120,7 +123,10 @@ export class PolicyTable implements PolicyBackend {
       ...newChains.map((name) => addChain(name)),
       ...changed.map(([name]) => flushChain(name)),
       ...changed.flatMap(([name, chain]) => rulesOf(chain, this.#family).map((rule) => addRule(name, rule))),
-      ...directions.flatMap((direction) => this.#mapChanges(direction, before, wanted)),
+      ...directions.flatMap((one) => [
+        ...this.#mapChanges(mapNames[one], before.isolated[one], wanted.isolated[one]),
+        ...this.#mapChanges(selfMapNames[one], before.selfIsolated[one], wanted.selfIsolated[one]),
+      ]),
       ...this.#selfChanges(before, wanted),
       ...[...before.chains.keys()].filter((name) => !wanted.chains.has(name)).map(flushChain),
       // They are empty if they come back before they are deleted.
@@ -142,9 +148,8 @@ export class PolicyTable implements PolicyBackend {
     return changesOfSet(this.#selfSet, pairsOf(before), pairsOf(wanted))
   }
 
-  #mapChanges(direction: Direction, before: PolicyState, wanted: PolicyState): Command[] {
-    const map = this.#map(direction)
-    const [old, now] = [before.isolated[direction], wanted.isolated[direction]]
+  #mapChanges(name: string, old: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): Command[] {
+    const map = this.#map(name)
     const removed = [...old].filter(([address, chain]) => now.get(address) !== chain).map(([address]) => address)
     const added = [...now].filter(([address, chain]) => old.get(address) !== chain)
     const elements = added.map(([key, chain]) => ({ key, verdict: { action: 'jump', chain } as const }))
@@ -176,6 +181,9 @@ export class PolicyTable implements PolicyBackend {
 const noElements: ReadonlySet<string> = new Set()
 
 const mapNames = { Ingress: 'ingress-pods', Egress: 'egress-pods' } as const
+/** For packets of pods to themselves. */
+const selfMapNames = { Ingress: 'ingress-self', Egress: 'egress-self' } as const
+const selfChain = 'self-chain'
 
 function changesOfSet(set: TableSet, before: ReadonlySet<string>, wanted: ReadonlySet<string>): Command[] {
   const removed = [...before].filter((element) => !wanted.has(element))

@@ -10,7 +10,7 @@ import {
   type Selector,
 } from '../../netlink/nftables/expression.ts'
 import { hasProtocol, isInIntervals, isInSet } from '../../netlink/nftables/matches.ts'
-import { type DataType, dataTypes } from '../../netlink/nftables/values.ts'
+import { type DataType, dataTypes, goTo } from '../../netlink/nftables/values.ts'
 import { allPorts } from '../picture/compiled-policy.ts'
 import type { PeerMatch, PolicyChain, PolicyRule, PolicySet, PortMatch } from '../rules/policy-state.ts'
 
@@ -38,7 +38,7 @@ function expressionsOf(rule: PolicyRule, selector: Selector, family: 4 | 6): Exp
     ...(rule.peers ? [peerExpression(rule.peers, selector, family)] : []),
     ...(rule.ports ? portExpressions(rule.ports) : []),
     ...(rule.destinations === undefined ? [] : [isInSet(destinationSelectors(family), rule.destinations)]),
-    verdict({ action: rule.verdict }),
+    verdict(typeof rule.verdict === 'string' ? { action: rule.verdict } : goTo(rule.verdict.goTo)),
   ]
 }
 

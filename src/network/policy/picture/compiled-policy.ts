@@ -35,11 +35,23 @@ export interface Ports {
   readonly names: readonly PortName[]
 }
 
+/** Selects nodes by their labels. */
+export interface NodeSelector {
+  /** As that of a PodSelector. */
+  readonly key: string
+  readonly matches: (labels: Labels) => boolean
+}
+
 export interface Peers {
   /** Undefined: no pods. */
   readonly pods: PodSelector | undefined
   readonly blocks: readonly AddressBlock[]
+  /** Undefined: no nodes. */
+  readonly nodes?: NodeSelector | undefined
 }
+
+/** Policies of a tier are evaluated if those of the one before have not decided. */
+export type Tier = 'Admin' | 'NetworkPolicy' | 'Baseline'
 
 /** Connections that a rule is about. */
 export interface CompiledRule {
@@ -47,21 +59,28 @@ export interface CompiledRule {
   readonly peers: Peers | undefined
   /** Undefined: all ports and protocols. */
   readonly ports: Ports | undefined
+  /** The first rule of a tier that matches decides. Those of NetworkPolicies accept. */
+  readonly action: 'Accept' | 'Deny' | 'Pass'
+  /** Names the rule for people. */
+  readonly title: string
 }
 
 export interface CompiledPolicy {
-  /** `NAMESPACE/NAME`. */
+  readonly tier: Tier
+  /** The order in the tier: by priority, then by name. NetworkPolicies have none. */
+  readonly priority: number
+  /** `NAMESPACE/NAME`, or the kind and the name of an administrator's. */
   readonly name: string
-  /** The pods that the policy isolates. */
+  /** The pods that the policy isolates, or that rules of an administrator are about. */
   readonly subject: PodSelector
-  /** Only the directions in which it isolates them. */
+  /** Only the directions which it is about. */
   readonly rules: Readonly<Partial<Record<Direction, readonly CompiledRule[]>>>
 }
 
 type Spec = NonNullable<NetworkPolicy['spec']>
 /** A peer of a rule; those of both directions have the same form. */
 export type Peer = NonNullable<NonNullable<Spec['ingress']>[number]['from']>[number]
-type RulePorts = NonNullable<Spec['ingress']>[number]['ports']
+export type RulePorts = NonNullable<Spec['ingress']>[number]['ports']
 
 const maxPort = 65_535
 
@@ -78,8 +97,12 @@ export function compiledPolicy({ metadata, spec }: NetworkPolicy): CompiledPolic
   const rule = (peers: readonly Peer[] | undefined, ports: RulePorts): CompiledRule => ({
     peers: peers?.length ? compiledPeers(namespace, peers) : undefined,
     ports: ports?.length ? compiledPorts(ports) : undefined,
+    action: 'Accept',
+    title: `${namespace}/${metadata.name}`,
   })
   return {
+    tier: 'NetworkPolicy',
+    priority: 0,
     name: `${namespace}/${metadata.name}`,
     subject: podSelectorOf(namespace, [{ podSelector: spec?.podSelector ?? {} }]),
     rules: {
@@ -89,7 +112,8 @@ export function compiledPolicy({ metadata, spec }: NetworkPolicy): CompiledPolic
   }
 }
 
-function compiledPeers(namespace: string, peers: readonly Peer[]): Peers {
+/** `namespace` is that of the policy. */
+export function compiledPeers(namespace: string, peers: readonly Peer[]): Peers {
   const selectors = peers.filter(({ ipBlock }) => !ipBlock)
   return {
     pods: selectors.length > 0 ? podSelectorOf(namespace, selectors) : undefined,
@@ -98,7 +122,7 @@ function compiledPeers(namespace: string, peers: readonly Peer[]): Peers {
 }
 
 /** Pods that one of the peers selects. `namespace` is that of the policy. */
-function podSelectorOf(namespace: string, peers: readonly Peer[]): PodSelector {
+export function podSelectorOf(namespace: string, peers: readonly Peer[]): PodSelector {
   const isLocal = peers.some(({ namespaceSelector }) => !namespaceSelector)
   const matchers = peers.map(({ podSelector, namespaceSelector }): PodSelector['matches'] => {
     const isPod = labelSelectorOf(podSelector ?? {})
@@ -112,7 +136,8 @@ function podSelectorOf(namespace: string, peers: readonly Peer[]): PodSelector {
   }
 }
 
-function compiledPorts(ports: NonNullable<RulePorts>): Ports {
+/** Ports by number are ranges. */
+export function compiledPorts(ports: NonNullable<RulePorts>): Ports {
   const ranges: PortRange[] = []
   const names: PortName[] = []
   for (const { protocol = 'TCP', port, endPort } of ports)

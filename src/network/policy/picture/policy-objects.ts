@@ -1,8 +1,11 @@
-/** The objects that network policies are made of: policies, pods with their addresses, and labels of namespaces. */
+/** The objects that network policies are made of: policies, pods and nodes with addresses, and labels of namespaces. */
 import { isDeepStrictEqual } from 'node:util'
 import { keyOf } from '../../../client/informers/informer.ts'
-import type { Namespace, NetworkPolicy, Pod } from '../../../client/kinds.ts'
+import type { Namespace, NetworkPolicy, Node, Pod } from '../../../client/kinds.ts'
 import type { Labels } from '../../../machinery/selectors/label-selector.ts'
+import type { AdminPolicy } from './admin/admin-policy.ts'
+import { compiledAdminPolicy } from './admin/compiled-admin-policy.ts'
+import { type CompiledPolicy, compiledPolicy, type NodeSelector } from './compiled-policy.ts'
 
 export interface NamedPort {
   readonly name: string
@@ -23,17 +26,36 @@ export interface PolicyPod {
   readonly node: string
 }
 
-/** Keys of objects. */
+interface PolicyNode {
+  readonly labels: Labels
+  readonly addresses: readonly string[]
+}
+
+interface KnownAdminPolicy {
+  readonly policy: AdminPolicy
+  /** Undefined: it has no effect. */
+  readonly compiled: CompiledPolicy | undefined
+}
+
+/** Keys of objects. Those of policies begin with the namespace of their subjects; empty: of all. */
 export interface PolicyChanges {
   readonly policies: ReadonlySet<string>
   readonly pods: ReadonlySet<string>
   readonly namespaces: ReadonlySet<string>
+  readonly nodes: ReadonlySet<string>
 }
 
-const noChanges = () => ({ policies: new Set<string>(), pods: new Set<string>(), namespaces: new Set<string>() })
+const noChanges = () => ({
+  policies: new Set<string>(),
+  pods: new Set<string>(),
+  namespaces: new Set<string>(),
+  nodes: new Set<string>(),
+})
 
 export class PolicyObjects {
   readonly #policies = new Map<string, NetworkPolicy>()
+  readonly #adminPolicies = new Map<string, KnownAdminPolicy>()
+  readonly #nodes = new Map<string, PolicyNode>()
   readonly #pods = new Map<string, PolicyPod>()
   readonly #namespaces = new Map<string, Labels>()
   /** Addresses that the node gave to pods, until their status has them, by UID. */
@@ -49,8 +71,25 @@ export class PolicyObjects {
     return changes
   }
 
-  policy(key: string): NetworkPolicy | undefined {
-    return this.#policies.get(key)
+  /** Undefined for a policy that does not exist, or has no effect. */
+  policy(key: string): CompiledPolicy | undefined {
+    const policy = this.#policies.get(key)
+    return policy ? compiledPolicy(policy) : this.#adminPolicies.get(key)?.compiled
+  }
+
+  /** Those of administrators, also without effect. */
+  get adminPolicies(): readonly AdminPolicy[] {
+    return [...this.#adminPolicies.values()].map(({ policy }) => policy)
+  }
+
+  /** True if a policy has nodes as peers. */
+  get needsNodes(): boolean {
+    return this.adminPolicies.some(({ rules }) => rules.Egress.some(({ nodes }) => nodes.length > 0))
+  }
+
+  /** The addresses of the nodes that a selector selects, of both families. */
+  addressesOfNodes({ matches }: NodeSelector): readonly string[] {
+    return [...this.#nodes.values()].flatMap(({ labels, addresses }) => (matches(labels) ? addresses : []))
   }
 
   pod(key: string): PolicyPod | undefined {
@@ -80,6 +119,24 @@ export class PolicyObjects {
     if (policy) this.#policies.set(key, policy)
     else this.#policies.delete(key)
     this.#changes.policies.add(key)
+  }
+
+  /** Handles a change of a policy of an administrator; undefined after a deletion. `title` is that of the policy. */
+  setAdminPolicy(title: string, policy: AdminPolicy | undefined): void {
+    const key = `/${title}`
+    if (policy) this.#adminPolicies.set(key, { policy, compiled: compiledAdminPolicy(policy) })
+    else this.#adminPolicies.delete(key)
+    this.#changes.policies.add(key)
+  }
+
+  /** As `setPolicy`. */
+  setNode(node: Node | undefined, old: Node | undefined): void {
+    const name = (node ?? old)?.metadata.name ?? ''
+    const known = node && policyNode(node)
+    if (isDeepStrictEqual(known, this.#nodes.get(name))) return
+    if (known) this.#nodes.set(name, known)
+    else this.#nodes.delete(name)
+    this.#changes.nodes.add(name)
   }
 
   /** As `setPolicy`. Pods in the network of the node, and those that have ended, have no address of their own. */
@@ -138,6 +195,13 @@ export class PolicyObjects {
 
 const reportedAddresses = ({ status }: Pod): string[] =>
   status?.podIPs?.map(({ ip }) => ip) ?? (status?.podIP ? [status.podIP] : [])
+
+const nodeAddressTypes: ReadonlySet<string> = new Set(['InternalIP', 'ExternalIP'])
+
+const policyNode = ({ metadata, status }: Node): PolicyNode => ({
+  labels: metadata.labels ?? {},
+  addresses: (status?.addresses ?? []).flatMap(({ type, address }) => (nodeAddressTypes.has(type) ? [address] : [])),
+})
 
 function policyPod({ metadata, spec }: Pod, addresses: readonly string[]): PolicyPod {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]

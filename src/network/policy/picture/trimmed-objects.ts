@@ -1,5 +1,5 @@
 /** Transforms of informers: objects with the fields that network policies need, and no others. */
-import type { Namespace, NetworkPolicy, Pod } from '../../../client/kinds.ts'
+import type { Namespace, NetworkPolicy, Node, Pod } from '../../../client/kinds.ts'
 
 type Container = NonNullable<Pod['spec']>['containers'][number]
 
@@ -31,6 +31,12 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
 export function trimmedNamespace({ apiVersion, kind, metadata }: Namespace): Namespace {
   const { name, resourceVersion, labels } = metadata
   return { apiVersion, kind, metadata: { name, resourceVersion, labels } }
+}
+
+/** Returns a node with its labels and addresses. */
+export function trimmedNode({ apiVersion, kind, metadata, status }: Node): Node {
+  const { name, resourceVersion, labels } = metadata
+  return { apiVersion, kind, metadata: { name, resourceVersion, labels }, status: { addresses: status?.addresses } }
 }
 
 const hasNamedPort = ({ ports }: Container): boolean => ports?.some(({ name }) => name) ?? false

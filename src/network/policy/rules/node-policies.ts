@@ -3,28 +3,14 @@
  * namespace changes, and a chain is made again when one of its policies changes.
  */
 import { isIP } from 'node:net'
-import {
-  type CompiledPolicy,
-  compiledPolicy,
-  type Direction,
-  directions,
-  type PodSelector,
-} from '../picture/compiled-policy.ts'
+import { type CompiledPolicy, type Direction, directions, type PodSelector } from '../picture/compiled-policy.ts'
 import type { PolicyObjects, PolicyPod } from '../picture/policy-objects.ts'
 import { everyPod, PodGroups } from './pod-groups.ts'
 import type { PolicySet, PolicyState } from './policy-state.ts'
-import { type BuiltChain, builtChain, hashOf, type SetSource } from './rule-chain.ts'
+import { type BuiltChain, builtChain, type SetSource } from './rule-chain.ts'
+import { type FirstChains, type SharedChain, TierChains } from './tier-chains.ts'
 
-/** Pods with the same policies share it. */
-interface SharedChain {
-  readonly name: string
-  readonly direction: Direction
-  readonly policies: readonly string[]
-  /** By family; made again after a change of a policy. */
-  readonly built: Map<4 | 6, BuiltChain>
-}
-
-type ChainsOfPod = Readonly<Partial<Record<Direction, SharedChain>>>
+type ChainsOfPod = Readonly<Partial<Record<Direction, FirstChains>>>
 
 interface CachedSet {
   readonly versions: string
@@ -36,12 +22,15 @@ export class NodePolicies {
   readonly #node: string
   readonly #groups: PodGroups
   readonly #policies = new Map<string, CompiledPolicy>()
+  /** Keys by the namespace of subjects; empty: all. */
   readonly #byNamespace = new Map<string, Set<string>>()
   /** Of isolated pods. */
   readonly #chainsOfPods = new Map<string, ChainsOfPod>()
-  readonly #chains = new Map<string, SharedChain>()
+  readonly #chains = new TierChains()
   readonly #states = new Map<4 | 6, PolicyState>()
   readonly #sets = new Map<4 | 6, ReadonlyMap<string, CachedSet>>()
+  /** Changes with the nodes. */
+  #nodesVersion = 0
 
   constructor(objects: PolicyObjects, node: string) {
     this.#objects = objects
@@ -60,9 +49,10 @@ export class NodePolicies {
   }
 
   #update(): void {
-    const { policies, pods, namespaces } = this.#objects.takeChanges()
-    if (policies.size + pods.size + namespaces.size === 0) return
+    const { policies, pods, namespaces, nodes } = this.#objects.takeChanges()
+    if (policies.size + pods.size + namespaces.size + nodes.size === 0) return
     this.#states.clear()
+    if (nodes.size > 0) this.#nodesVersion++
     const changedPods = new Set(pods)
     for (const [key, pod] of namespaces.size > 0 ? this.#objects.podsByKey : [])
       if (namespaces.has(pod.namespace)) changedPods.add(key)
@@ -76,9 +66,8 @@ export class NodePolicies {
     const affected = new Set<string>()
     const selectors: PodSelector[] = []
     for (const key of keys) {
-      const policy = this.#objects.policy(key)
+      const now = this.#objects.policy(key)
       const old = this.#policies.get(key)
-      const now = policy && compiledPolicy(policy)
       for (const one of [old, now]) if (one) selectors.push(one.subject)
       const [namespace = ''] = key.split('/')
       const ofNamespace = this.#byNamespace.get(namespace) ?? new Set()
@@ -89,8 +78,7 @@ export class NodePolicies {
       else this.#policies.delete(key)
     }
     if (keys.size === 0) return affected
-    for (const { policies, built } of this.#chains.values())
-      if (policies.some((policy) => keys.has(policy))) built.clear()
+    for (const { policies, built } of this.#chains.all) if (policies.some((policy) => keys.has(policy))) built.clear()
     for (const [key, pod] of this.#objects.podsByKey) {
       if (pod.node !== this.#node) continue
       const labels = this.#objects.labelsOf(pod.namespace)
@@ -108,37 +96,29 @@ export class NodePolicies {
 
   #chainsFor(pod: PolicyPod): ChainsOfPod {
     const labels = this.#objects.labelsOf(pod.namespace)
-    const selecting = [...(this.#byNamespace.get(pod.namespace) ?? [])]
-      .filter((key) => this.#policies.get(key)!.subject.matches(pod, labels))
-      .sort()
-    const chainOf = (direction: Direction): SharedChain | undefined => {
-      const policies = selecting.filter((key) => this.#policies.get(key)!.rules[direction])
-      return policies.length === 0 ? undefined : this.#sharedChain(direction, policies)
-    }
-    const [Ingress, Egress] = [chainOf('Ingress'), chainOf('Egress')]
+    const selecting = [pod.namespace, '']
+      .flatMap((namespace) => [...(this.#byNamespace.get(namespace) ?? [])])
+      .map((key) => [key, this.#policies.get(key)!] as const)
+      .filter(([, { subject }]) => subject.matches(pod, labels))
+    const [Ingress, Egress] = [this.#chains.firstFor('Ingress', selecting), this.#chains.firstFor('Egress', selecting)]
     return { ...(Ingress && { Ingress }), ...(Egress && { Egress }) }
-  }
-
-  #sharedChain(direction: Direction, policies: readonly string[]): SharedChain {
-    const key = JSON.stringify([direction, policies])
-    const known = this.#chains.get(key)
-    if (known) return known
-    const chain = { name: `${direction.toLowerCase()}-${hashOf(key)}`, direction, policies, built: new Map() }
-    this.#chains.set(key, chain)
-    return chain
   }
 
   #newState(family: 4 | 6): PolicyState {
     const isolated = { Ingress: new Map<string, string>(), Egress: new Map<string, string>() }
+    const selfIsolated = { Ingress: new Map<string, string>(), Egress: new Map<string, string>() }
     const used = new Set<SharedChain>()
     for (const [key, chains] of this.#chainsOfPods) {
       const addresses = this.#objects.pod(key)!.addresses.filter((address) => isIP(address) === family)
       if (addresses.length === 0) continue
       for (const direction of directions) {
-        const chain = chains[direction]
-        if (!chain) continue
-        used.add(chain)
-        for (const address of addresses) isolated[direction].set(address, chain.name)
+        const { first, self } = chains[direction] ?? {}
+        if (!first) continue
+        for (const chain of withNext(first, self)) used.add(chain)
+        for (const address of addresses) {
+          isolated[direction].set(address, first.name)
+          if (self) selfIsolated[direction].set(address, self.name)
+        }
       }
     }
     const sources = new Map<string, SetSource>()
@@ -148,7 +128,7 @@ export class NodePolicies {
       chains.set(chain.name, built)
       for (const [name, source] of built.sets) sources.set(name, source)
     }
-    const state = { chains, sets: this.#setsOf(sources, family), isolated }
+    const state = { chains, sets: this.#setsOf(sources, family), isolated, selfIsolated }
     this.#forgetUnused()
     return state
   }
@@ -157,7 +137,8 @@ export class NodePolicies {
     const known = chain.built.get(family)
     if (known) return known
     const policies = chain.policies.map((key) => this.#policies.get(key)!)
-    const built = builtChain(chain.direction, policies, family)
+    const { direction, tier, next } = chain
+    const built = builtChain({ direction, tier, policies, next: next?.name, family })
     chain.built.set(family, built)
     return built
   }
@@ -175,15 +156,23 @@ export class NodePolicies {
   }
 
   #setOf(source: SetSource, family: 4 | 6): PolicySet {
-    const elements =
-      source.kind === 'addresses'
-        ? this.#groups.addressesOf(source.pods, family)
-        : this.#groups.destinationsOf(source, family)
-    return { kind: source.kind, elements }
+    switch (source.kind) {
+      case 'addresses':
+        return { kind: 'addresses', elements: this.#groups.addressesOf(source.pods, family) }
+      case 'nodes': {
+        const addresses = this.#objects.addressesOfNodes(source.nodes).filter((address) => isIP(address) === family)
+        return { kind: 'addresses', elements: new Set(addresses) }
+      }
+      case 'destinations':
+        return { kind: 'destinations', elements: this.#groups.destinationsOf(source, family) }
+      default:
+        return source satisfies never
+    }
   }
 
-  /** Of the groups of pods in a set. */
+  /** Of the groups of pods in a set, or of the nodes. */
   #versionsOf(source: SetSource): string {
+    if (source.kind === 'nodes') return String(this.#nodesVersion)
     const groups = [
       ...(source.pods ? [source.pods] : []),
       ...(source.kind === 'destinations' && source.blocks.length > 0 ? [everyPod] : []),
@@ -193,11 +182,24 @@ export class NodePolicies {
 
   /** Chains that no pod has, and selectors that no chain has. */
   #forgetUnused(): void {
-    const used = new Set([...this.#chainsOfPods.values()].flatMap(({ Ingress, Egress }) => [Ingress, Egress]))
-    for (const [key, chain] of this.#chains) if (!used.has(chain)) this.#chains.delete(key)
+    this.#chains.retain(
+      new Set(
+        [...this.#chainsOfPods.values()].flatMap((chains) =>
+          directions.flatMap((direction) => withNext(chains[direction]?.first, chains[direction]?.self)),
+        ),
+      ),
+    )
     const selectors = new Set<string>()
-    for (const { built } of this.#chains.values())
-      for (const { sets } of built.values()) for (const { pods } of sets.values()) if (pods) selectors.add(pods.key)
+    for (const { built } of this.#chains.all)
+      for (const { sets } of built.values())
+        for (const source of sets.values()) if (source.kind !== 'nodes' && source.pods) selectors.add(source.pods.key)
     this.#groups.retain(selectors)
   }
+}
+
+/** The chains and those of their next tiers. */
+function withNext(...chains: readonly (SharedChain | undefined)[]): SharedChain[] {
+  const found: SharedChain[] = []
+  for (let chain of chains) for (; chain; chain = chain.next) found.push(chain)
+  return found
 }

@@ -14,14 +14,19 @@ export interface PortMatch {
   readonly ranges: readonly Pick<PortRange, 'first' | 'last'>[]
 }
 
+/** The rules of another chain decide. */
+export interface GoTo {
+  readonly goTo: string
+}
+
 /** All conditions must hold. */
 export interface PolicyRule {
   readonly peers?: PeerMatch
   readonly ports?: PortMatch
   /** A set of destinations with their ports. */
   readonly destinations?: string
-  /** `return` allows the packet in this direction. */
-  readonly verdict: 'return' | 'drop'
+  /** `return` allows the packet in this direction; a chain that ends does, too. */
+  readonly verdict: 'return' | 'drop' | GoTo
   readonly comment: string
 }
 
@@ -40,8 +45,10 @@ export interface PolicySet {
 export interface PolicyState {
   readonly chains: ReadonlyMap<string, PolicyChain>
   readonly sets: ReadonlyMap<string, PolicySet>
-  /** The first chains of isolated pods by their address. Such a pod always reaches itself. */
+  /** The first chains of isolated pods by their address. */
   readonly isolated: Readonly<Record<Direction, ReadonlyMap<string, string>>>
+  /** Those for packets of such a pod to itself, which returned by a Service. Without one, it reaches itself. */
+  readonly selfIsolated: Readonly<Record<Direction, ReadonlyMap<string, string>>>
 }
 
 /** Brings states into effect. */

@@ -1,4 +1,4 @@
-/** A chain: the rules of the policies that isolate pods in one direction. Pods with the same policies share it. */
+/** A chain: the rules of the policies of a tier for pods in one direction. Pods with the same policies share it. */
 import { createHash } from 'node:crypto'
 import { parseCidr } from '../../../lib/cidr.ts'
 import type { AddressBlock } from '../../netlink/nftables/address-intervals.ts'
@@ -7,9 +7,11 @@ import {
   type CompiledPolicy,
   type CompiledRule,
   type Direction,
+  type NodeSelector,
   type Peers,
   type PodSelector,
   type Ports,
+  type Tier,
 } from '../picture/compiled-policy.ts'
 import { everyPod, type NamedDestinations } from './pod-groups.ts'
 import type { PeerMatch, PolicyChain, PolicyRule, PortMatch } from './policy-state.ts'
@@ -17,6 +19,7 @@ import type { PeerMatch, PolicyChain, PolicyRule, PortMatch } from './policy-sta
 /** The contents of a set. */
 export type SetSource =
   | { readonly kind: 'addresses'; readonly pods: PodSelector }
+  | { readonly kind: 'nodes'; readonly nodes: NodeSelector }
   | ({ readonly kind: 'destinations' } & NamedDestinations)
 
 /** A chain of one family, with the sets that its rules look up. */
@@ -27,20 +30,39 @@ export interface BuiltChain extends PolicyChain {
 /** nftables limits comments to 128 bytes, with the byte that ends them. */
 const maxComment = 120
 
-/** Rules return for what is allowed; what no rule allows is dropped. */
-export function builtChain(direction: Direction, policies: readonly CompiledPolicy[], family: 4 | 6): BuiltChain {
+export interface ChainOptions {
+  readonly direction: Direction
+  readonly tier: Tier
+  /** In the order in which their rules are evaluated. */
+  readonly policies: readonly CompiledPolicy[]
+  /** The chain of the next tier. Undefined: what is not decided is allowed. */
+  readonly next: string | undefined
+  readonly family: 4 | 6
+}
+
+/** Rules of a tier. What none decides goes to the next tier; NetworkPolicies drop what no rule allows. */
+export function builtChain({ direction, tier, policies, next, family }: ChainOptions): BuiltChain {
   const sets = new Map<string, SetSource>()
+  const onward: PolicyRule['verdict'] = next === undefined ? 'return' : { goTo: next }
   const builder = new ChainBuilder(direction, family, sets)
   const rules = policies.flatMap((policy) =>
-    (policy.rules[direction] ?? []).flatMap((rule) => builder.add(policy, rule)),
+    (policy.rules[direction] ?? []).flatMap((rule) =>
+      builder.add(policy, rule, {
+        verdict: ({ Accept: 'return', Deny: 'drop', Pass: onward } as const)[rule.action],
+        comment: commentOf(rule.title),
+      }),
+    ),
   )
   const names = policies.map(({ name }) => name).join(', ')
-  const comment = `not allowed by ${names}`
-  rules.push({
-    verdict: 'drop',
-    comment: comment.length > maxComment ? `${comment.slice(0, maxComment - 3)}...` : comment,
-  })
+  if (tier === 'NetworkPolicy') rules.push({ verdict: 'drop', comment: commentOf(`not allowed by ${names}`) })
+  else if (next !== undefined) rules.push({ verdict: onward, comment: commentOf(`not decided by ${names}`) })
   return { direction, rules, sets }
+}
+
+/** Titles of rules may have any characters, and names of policies more than fit. */
+function commentOf(text: string): string {
+  const safe = text.replace(/[^ !#-[\]-~]/g, '?')
+  return safe.length > maxComment ? `${safe.slice(0, maxComment - 3)}...` : safe
 }
 
 class ChainBuilder {
@@ -54,10 +76,13 @@ class ChainBuilder {
     this.#sets = sets
   }
 
-  add({ name, subject }: CompiledPolicy, { peers, ports }: CompiledRule): PolicyRule[] {
+  add(
+    { subject }: CompiledPolicy,
+    { peers, ports }: CompiledRule,
+    rest: Pick<PolicyRule, 'verdict' | 'comment'>,
+  ): PolicyRule[] {
     const ends = this.#ends(peers)
     const places = ports ? portMatches(ports) : [undefined]
-    const rest = { verdict: 'return', comment: name } as const
     return [
       ...ends.flatMap((end) =>
         places.map((place): PolicyRule => ({ ...(end && { peers: end }), ...(place && { ports: place }), ...rest })),
@@ -72,8 +97,10 @@ class ChainBuilder {
   #ends(peers: Peers | undefined): (PeerMatch | undefined)[] {
     if (!peers) return [undefined]
     const blocks = this.#blocks(peers)
+    const { pods, nodes } = peers
     return [
-      ...(peers.pods ? [{ kind: 'set', set: this.#set({ kind: 'addresses', pods: peers.pods }) } as const] : []),
+      ...(pods ? [{ kind: 'set', set: this.#set({ kind: 'addresses', pods }) } as const] : []),
+      ...(nodes ? [{ kind: 'set', set: this.#set({ kind: 'nodes', nodes }) } as const] : []),
       ...(blocks.length > 0 ? [{ kind: 'blocks', blocks } as const] : []),
     ]
   }
@@ -97,10 +124,24 @@ class ChainBuilder {
   }
 
   #set(source: SetSource): string {
-    const key = source.kind === 'addresses' ? source.pods.key : [source.names, source.pods?.key, source.blocks]
-    const name = `${source.kind === 'addresses' ? 'pods' : 'ports'}-${hashOf(JSON.stringify(key))}`
+    const name = `${prefixes[source.kind]}-${hashOf(JSON.stringify(keyOf(source)))}`
     this.#sets.set(name, source)
     return name
+  }
+}
+
+const prefixes = { addresses: 'pods', nodes: 'nodes', destinations: 'ports' } as const
+
+function keyOf(source: SetSource): unknown {
+  switch (source.kind) {
+    case 'addresses':
+      return source.pods.key
+    case 'nodes':
+      return source.nodes.key
+    case 'destinations':
+      return [source.names, source.pods?.key, source.blocks]
+    default:
+      return source satisfies never
   }
 }
 
