@@ -16,9 +16,11 @@ export const serviceAddresses = component({
   name: 'service addresses',
   needs: ['options', 'registry', 'find', 'metrics', 'log'],
   gives: ['allocation'],
-  start({ options, registry, find, metrics, log }) {
+  start({ options, registry, find, metrics, log }, lifetime) {
     const { serviceClusterIpRange: clusterIpRange, serviceNodePortRange: nodePortRange } = options
-    return { allocation: serviceAllocation({ registry, find, clusterIpRange, nodePortRange, metrics, log }) }
+    const allocation = serviceAllocation({ registry, find, clusterIpRange, nodePortRange, metrics, log })
+    lifetime.onEnd(() => allocation.stop())
+    return { allocation }
   },
 })
 

@@ -65,11 +65,13 @@ export class EncryptionAtRest {
     this.#latestText = this.#appliedText = options.text
     this.#context = { metrics: encryptionMetrics(metrics), log }
     this.#reloads = reloadMetrics(metrics, 'encryption')
-    this.#stored = new Map(
-      definitions.flatMap(({ storagePath, storedAs, plural, group }) =>
+    this.#stored = new Map([
+      ...definitions.flatMap(({ storagePath, storedAs, plural, group }) =>
         storedAs ? [] : [[storagePath ?? plural, `${plural}.${group}`] as const],
       ),
-    )
+      // The record of node ports is encrypted as Services are.
+      ['ranges/servicenodeports', 'services.'] as const,
+    ])
   }
 
   /** Resolves when values can be read and written, as far as plug-ins are healthy. */

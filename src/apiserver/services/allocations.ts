@@ -45,7 +45,8 @@ export function addressesOf({ spec }: Service): string[] {
   return (spec?.clusterIPs ?? []).filter((address) => address && address !== 'None').map(canonicalAddress)
 }
 
-function portsOf({ spec }: Service): number[] {
+/** The node ports of a Service, each once. */
+export function portsOf({ spec }: Service): number[] {
   const ports = (spec?.ports ?? []).map(({ nodePort }) => nodePort ?? 0)
   return [...new Set([...ports, spec?.healthCheckNodePort ?? 0])].filter((port) => port > 0)
 }
@@ -137,14 +138,20 @@ export class Allocations {
     return this.#addresses.isStored(address)
   }
 
-  /** Starts the claim of one write. End the claim when the write ends. */
-  claim({ ipAddresses, serviceCidrs }: StoredAllocations, isDryRun: boolean): Claim {
+  /** Node ports of stored Services. */
+  ports(): Iterable<number> {
+    return this.#ports.stored()
+  }
+
+  /** Starts the claim of one write. `recorded` are the node ports in the record. End the claim when the write ends. */
+  claim({ ipAddresses, serviceCidrs }: StoredAllocations, recorded: ReadonlySet<number>, isDryRun: boolean): Claim {
     const { nodePorts, random } = this.#options
     return new Claim({
       ranges: [...this.ranges, ...addedRanges(serviceCidrs)],
       nodePorts,
       addresses: this.#addresses,
       ports: this.#ports,
+      recordedPorts: recorded,
       hasIpAddress: (address) => ipAddresses.objects.get(ipAddresses.resource.key('', address)) !== undefined,
       isDryRun,
       random,

@@ -10,6 +10,8 @@ export interface ClaimOptions {
   readonly nodePorts: PortRange
   readonly addresses: UsedValues<string>
   readonly ports: UsedValues<number>
+  /** Node ports that are in use by the record in the store: another server may have just taken them. */
+  readonly recordedPorts: ReadonlySet<number>
   /** True if an IPAddress exists. */
   readonly hasIpAddress: (address: string) => boolean
   readonly isDryRun: boolean
@@ -56,10 +58,10 @@ export class Claim {
 
   /** Claims this node port, or returns the reason why it cannot. */
   port(requested: number): string | undefined {
-    const { nodePorts, ports, metrics } = this.#options
+    const { nodePorts, metrics } = this.#options
     if (requested < nodePorts.first || requested > nodePorts.last)
       return `provided port is not in the valid range. The range of valid ports is ${nodePorts.text}`
-    const isUsed = ports.isUsed(requested)
+    const isUsed = this.#isPortUsed(requested)
     metrics?.port('static', !isUsed)
     if (isUsed) return 'provided port is already allocated'
     this.#claimPort(requested)
@@ -68,8 +70,8 @@ export class Claim {
 
   /** Claims any free node port; undefined if all are in use. */
   nextPort(): number | undefined {
-    const { nodePorts, ports, random, metrics } = this.#options
-    const port = findFreePort(nodePorts, (port) => ports.isUsed(port), random)
+    const { nodePorts, random, metrics } = this.#options
+    const port = findFreePort(nodePorts, (port) => this.#isPortUsed(port), random)
     metrics?.port('dynamic', port !== undefined)
     return port && this.#claimPort(port)
   }
@@ -81,6 +83,11 @@ export class Claim {
 
   #isAddressUsed(address: string): boolean {
     return this.#options.addresses.isUsed(address) || this.#options.hasIpAddress(address)
+  }
+
+  #isPortUsed(port: number): boolean {
+    const { ports, recordedPorts } = this.#options
+    return ports.isUsed(port) || recordedPorts.has(port)
   }
 
   #claimAddress(address: string): string {

@@ -1,4 +1,5 @@
 /** Services in the API server: cluster IPs, node ports, and the Service `kubernetes`. */
+import { messageOf } from '../../lib/message-of.ts'
 import type { MetricsRegistry } from '../../lib/metrics/registry.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -7,9 +8,13 @@ import { Allocations } from './allocations.ts'
 import { repairAddresses } from './ip-addresses.ts'
 import { advertiseAddress } from './own-service/advertise-address.ts'
 import { ensureKubernetesService } from './own-service/kubernetes-service.ts'
+import { PortRecord } from './port-record/port-record.ts'
 import { defaultServiceRange, parseAddressRanges } from './ranges/address-range.ts'
 import { parsePortRange } from './ranges/port-range.ts'
 import { serviceWrites } from './service-writes.ts'
+
+/** As upstream. */
+const repairIntervalMs = 3 * 60_000
 
 /** The default of kube-apiserver. */
 export const defaultNodePortRange = '30000-32767'
@@ -41,9 +46,10 @@ export interface Listening {
 export interface ServiceAllocation {
   /**
    * Call this when the server listens: ensures the Service `kubernetes`, creates missing IPAddresses and removes
-   * leftover ones.
+   * leftover ones. From then on, the record of node ports is repaired every three minutes.
    */
   begin(listening: Listening): Promise<void>
+  stop(): void
 }
 
 /** Installs the allocation for writes of Services. Throws an Error for an invalid range. */
@@ -57,6 +63,7 @@ export function serviceAllocation({
   log,
 }: ServiceAllocationOptions): ServiceAllocation {
   const ranges = parseAddressRanges(clusterIpRange)
+  const nodePorts = parsePortRange(nodePortRange)
   const resource = find('v1/services')
   const services = registry.cacher(resource)
   const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
@@ -66,11 +73,13 @@ export function serviceAllocation({
     ipAddresses,
     serviceCidrs,
     ranges,
-    nodePorts: parsePortRange(nodePortRange),
+    nodePorts,
     random,
     metrics,
   })
-  resource.writeHook = serviceWrites(allocations)
+  const record = new PortRecord({ store: registry.store, range: nodePorts, stored: () => allocations.ports() })
+  resource.writeHook = serviceWrites(allocations, record)
+  let repairs: NodeJS.Timeout | undefined
   return {
     async begin({ bindAddress, advertiseAddress: given, withoutEndpoints, port, context }) {
       const address = withoutEndpoints ? undefined : (given ?? advertiseAddress(bindAddress, ranges[0]!.family))
@@ -82,11 +91,19 @@ export function serviceAllocation({
       }
       try {
         await repairAddresses(allocations, registry.store)
+        await record.repair()
         await ensureKubernetesService({ ...resources, ranges, address, port, context })
       } catch (error) {
         // The server works even if the first address of the range is in use by another Service.
-        log(`the Service default/kubernetes is not as it should be: ${error instanceof Error ? error.message : error}`)
+        log(`the Service default/kubernetes is not as it should be: ${messageOf(error)}`)
       }
+      repairs = setInterval(() => {
+        allocations
+          .ready()
+          .then(() => record.repair())
+          .catch((error) => log(`cannot repair the record of node ports, which is retried: ${messageOf(error)}`))
+      }, repairIntervalMs).unref()
     },
+    stop: () => clearInterval(repairs),
   }
 }

@@ -1,21 +1,38 @@
 /**
- * The hook for writes of Services: allocates before validation, and adds IPAddresses to the transaction.
+ * The hook for writes of Services: allocates before validation, and adds IPAddresses and the record of node ports to
+ * the transaction.
  */
 import type { Service } from '../../api/core/service/index.ts'
 import { keepAllocated } from '../../api/core/service/prepare.ts'
 import type { WriteHook } from '../registry/write/write-hook.ts'
 import { allocate } from './allocate.ts'
-import type { Allocations } from './allocations.ts'
+import { type Allocations, portsOf } from './allocations.ts'
 import { withAddresses } from './ip-addresses.ts'
+import type { PortChange, PortRecord } from './port-record/port-record.ts'
 
-export function serviceWrites(allocations: Allocations): WriteHook {
+const noPorts: ReadonlySet<number> = new Set()
+
+const mayNeedPorts = ({ spec }: Service): boolean => spec?.type === 'NodePort' || spec?.type === 'LoadBalancer'
+
+/** The ports that a Service takes and frees when it changes from `old` to `service`; either may be absent. */
+function portChange(service: Service | undefined, old: Service | undefined): PortChange {
+  const current = service ? portsOf(service) : []
+  const previous = old ? portsOf(old) : []
+  return {
+    taken: current.filter((port) => !previous.includes(port)),
+    freed: previous.filter((port) => !current.includes(port)),
+  }
+}
+
+export function serviceWrites(allocations: Allocations, record: PortRecord): WriteHook {
   const families = allocations.ranges.map(({ family }) => family)
   return {
     async begin(object, old, dryRun) {
-      const stored = await allocations.ready()
       const service = object as Service
       const before = old as Service | undefined
-      const claim = allocations.claim(stored, dryRun)
+      const recorded = mayNeedPorts(service) ? await record.ports() : noPorts
+      const stored = await allocations.ready()
+      const claim = allocations.claim(stored, recorded, dryRun)
       try {
         keepAllocated(service, before)
         allocate(service, before?.spec ?? (before && {}), claim, families)
@@ -25,9 +42,15 @@ export function serviceWrites(allocations: Allocations): WriteHook {
       }
       return () => claim.end()
     },
-    async alongside(key, object) {
+    async commit(key, object, own) {
       const { services, ipAddresses } = await allocations.ready()
-      return withAddresses(ipAddresses, object as Service | undefined, services.objects.get(key)?.parse<Service>())
+      const service = object as Service | undefined
+      const before = services.objects.get(key)?.parse<Service>()
+      const { conditions, operations } = withAddresses(ipAddresses, service, before)
+      return record.commit(
+        { conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] },
+        portChange(service, before),
+      )
     },
   }
 }

@@ -179,13 +179,7 @@ export class Commits {
     object: KubeObject | undefined,
     own: Transaction,
   ): Promise<CommitResult> {
-    if (!writeHook) return this.#registry.store.commit(own)
-    return writeHook.alongside(key, object).then(({ conditions, operations }) =>
-      this.#registry.store.commit({
-        conditions: [...own.conditions, ...conditions],
-        operations: [...own.operations, ...operations],
-      }),
-    )
+    return writeHook ? writeHook.commit(key, object, own) : this.#registry.store.commit(own)
   }
 }
 

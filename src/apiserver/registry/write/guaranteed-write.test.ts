@@ -200,16 +200,18 @@ test('mutating and validating admission see every attempt, with the newer object
 })
 
 test('a write refused by conditions on other objects is retried, then ends with ServerTimeout', async (t) => {
-  const { create, label, resource, context } = writer(t)
+  const store = memoryStore()
+  const { create, label, resource, context } = writer(t, { store })
   await create()
   let refusals = 2
   let asked = 0
   // Another key, which must not be there.
   resource.writeHook = {
     begin: async () => () => {},
-    alongside: async () => {
+    commit: (_key, _object, { conditions, operations }) => {
       asked++
-      return { conditions: [{ key: '/registry/other', revision: refusals-- > 0 ? 99 : 0 }], operations: [] }
+      const other = { key: '/registry/other', revision: refusals-- > 0 ? 99 : 0 }
+      return store.commit({ conditions: [...conditions, other], operations })
     },
   }
   await label('late')

@@ -1,6 +1,6 @@
 /** Extra work around the writes of a kind beyond preparation and validation, such as the cluster IPs of Services. */
 import type { KubeObject } from '../../../machinery/object.ts'
-import type { Transaction } from '../../../storage/store.ts'
+import type { CommitResult, Transaction } from '../../../storage/store.ts'
 
 export interface WriteHook {
   /**
@@ -9,6 +9,9 @@ export interface WriteHook {
    * when the write has ended.
    */
   begin(object: KubeObject, old: KubeObject | undefined, dryRun: boolean): Promise<() => void>
-  /** Operations that are committed together with the object, or with its removal (undefined). */
-  alongside(key: string, object: KubeObject | undefined): Promise<Transaction>
+  /**
+   * Commits the transaction that writes the object, or removes it (undefined), together with other operations. The
+   * first entries of a failed result are those of the conditions of `own`.
+   */
+  commit(key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult>
 }
