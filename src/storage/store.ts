@@ -119,6 +119,8 @@ export interface PortionSize {
  * nothing.
  */
 export interface Store {
+  /** True if other processes may write to it. */
+  readonly isShared: boolean
   /**
    * Returns the revision of the newest committed transaction; 1 for an empty store. Covers every transaction that was
    * committed before the call, by this process or another (a linearizable read). Visible to reads immediately, and to
@@ -214,6 +216,14 @@ export class StoreFailedError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'StoreFailedError'
+  }
+}
+
+/** The answer to a transaction was lost: it may have been written or not, and may still be. */
+export class CommitUnknownError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(`${message}: the change may have been written, read it before another try`, options)
+    this.name = 'CommitUnknownError'
   }
 }
 

@@ -36,6 +36,10 @@ export class TransformedStore implements Store {
     this.#transformerOf = transformerOf
   }
 
+  get isShared(): boolean {
+    return this.#inner.isShared
+  }
+
   get compactedRevision(): number {
     return this.#inner.compactedRevision
   }

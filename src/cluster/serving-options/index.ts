@@ -13,6 +13,7 @@ import { authorizationErrors, authorizationOptions } from './access/authorizatio
 import { admissionErrors, admissionOptions } from './admission/admission.ts'
 import { auditErrors, auditOptions } from './audit.ts'
 import { encryptionOptions } from './encryption.ts'
+import { etcdErrors } from './etcd.ts'
 import type { FlagContext } from './flag-context.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { kubeletOptions } from './kubelets.ts'
@@ -20,6 +21,7 @@ import { servingErrors, servingProcess } from './listener/serving.ts'
 import { transportErrors, transportOptions } from './listener/transport.ts'
 import { storageFormatErrors, storageMediaType } from './storage-format.ts'
 
+export { etcdOptions } from './etcd.ts'
 export { type FlagContext as FlagPlace, pathOf } from './flag-context.ts'
 
 /** The issuer of tokens is completed with defaults later. */
@@ -67,6 +69,7 @@ export function servingOptions(context: FlagContext): ServingOptions {
 export function checkServingFlags(flags: FlagValues): void {
   const errors = [
     ...servingErrors(flags),
+    ...etcdErrors(flags),
     ...transportErrors(flags),
     ...authenticationErrors(flags),
     ...authorizationErrors(flags),

@@ -73,6 +73,7 @@ export class LogStore implements Store, History, CommitListener {
   #compaction: Promise<void> = Promise.resolve()
   #compactionsWaiting = 0
   #closing: Promise<void> | undefined
+  readonly isShared = false
   revision: number
   compactedRevision: number
   historyBytes = 0

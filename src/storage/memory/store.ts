@@ -38,6 +38,7 @@ export class MemoryStore implements Store, History {
   #publishing = false
   #compaction = Promise.resolve()
   #closed = false
+  readonly isShared = false
   readonly problem = undefined
   revision = 1
   compactedRevision = 0

@@ -108,6 +108,7 @@ export const concurrency: Behaviours = {
   'closing ends all calls in progress, and none hangs': async (store) => {
     await fill(store)
     const live = follow(store, everything, await store.currentRevision())
+    await put(store, key(0), 'live')
     const late = follow(store, everything, 1)
     const reading = (async () => {
       for await (const { through } of changesAfter(store, everything, 1, { events: 1, bytes: 1 }))

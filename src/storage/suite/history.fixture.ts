@@ -86,8 +86,8 @@ export const history: Behaviours = {
     await assert.rejects(store.changes(everything, 7), FutureRevisionError)
   },
 
-  'a watch catches up over 200,000 changes in whole transactions without blocking others': async (store) => {
-    const [transactions, each] = [100, 2_000]
+  'a watch catches up over a long history in whole transactions without blocking others': async (store, opened) => {
+    const [transactions, each] = [opened.longHistory ?? 100, 2_000]
     await manyChanges(store, transactions, each)
     let seen = 0
     let turns = 0
@@ -149,6 +149,11 @@ export const history: Behaviours = {
 
   'historyBytes counts replaced and deleted values, not new ones': async (store) => {
     const before = store.historyBytes
+    // Other processes add to the history of such a store, so that its size is unknown.
+    if (store.isShared) {
+      assert.equal(before, 0)
+      return
+    }
     await put(store, '/a', 'x'.repeat(5_000))
     assert.equal(store.historyBytes, before)
     await put(store, '/a', 'x'.repeat(100))

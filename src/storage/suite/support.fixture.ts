@@ -8,6 +8,8 @@ export interface OpenedStore {
   reopen?(): Promise<Store>
   /** Makes the store's disk reject writes until the returned function is called; absent for drivers without a disk. */
   refuseWrites?(): () => void
+  /** Transactions of 2,000 changes in the test of a long history. Default: 100. */
+  readonly longHistory?: number
   cleanup(): Promise<void>
 }
 

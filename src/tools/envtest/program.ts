@@ -1,5 +1,6 @@
 /** The two programs that test suites start, each in its own process or in the shared process. */
 import { apiServerFlags, type FlagValues, idleFlagLines } from '../../apiserver/serving-flags/index.ts'
+import type { FlagPlace } from '../../cluster/serving-options/index.ts'
 import { findStore } from './etcd/find-store.ts'
 import { etcdFlags } from './etcd/flags.ts'
 import { serveHealth } from './etcd/health-server.ts'
@@ -54,7 +55,7 @@ export async function runApiServer(
   { cwd, log, stores }: ProgramContext,
 ): Promise<Running> {
   for (const line of idleFlagLines(flags)) log(line)
-  const opened = await storeBehind(servers, stores)
+  const opened = await storeBehind(servers, { flags, cwd, log }, stores)
   try {
     const { startStandaloneApiServer: startLoneServer } = await import('../../cluster/standalone-api-server/index.ts')
     const server = await startLoneServer({ flags, cwd, store: opened.store, log })
@@ -72,7 +73,11 @@ export async function runApiServer(
 }
 
 /** Opens the store; one of an etcd in this process is shared, and closed by that etcd. */
-async function storeBehind(servers: readonly string[], stores: StoreTable | undefined): Promise<OpenStore> {
+async function storeBehind(
+  servers: readonly string[],
+  context: FlagPlace,
+  stores: StoreTable | undefined,
+): Promise<OpenStore> {
   const shared = (): OpenStore | undefined => {
     const store = servers.map((url) => stores?.find(url)).find((found) => found !== undefined)
     return store && { store, close: async () => {} }
@@ -81,7 +86,16 @@ async function storeBehind(servers: readonly string[], stores: StoreTable | unde
   if (known) return known
   // Both programs may have been started at the same time.
   const location = await findStore(servers)
-  return shared() ?? openStore(location)
+  return shared() ?? (location ? openStore(location) : openEtcd(servers, context))
+}
+
+async function openEtcd(servers: readonly string[], context: FlagPlace): Promise<OpenStore> {
+  const [{ openEtcdStore }, { etcdOptions }] = await Promise.all([
+    import('../../storage/etcd/index.ts'),
+    import('../../cluster/serving-options/index.ts'),
+  ])
+  const store = await openEtcdStore(etcdOptions(context, servers))
+  return { store, close: () => store.close() }
 }
 
 /** The default address of etcd; kube-apiserver has no default. */

@@ -3,7 +3,7 @@
  */
 import type { Log } from '../../../lib/log/log.ts'
 import { internal, StatusError } from '../../../machinery/status-error.ts'
-import { RequestTooLargeError, StoreFailedError } from '../../../storage/store.ts'
+import { CommitUnknownError, RequestTooLargeError, StoreFailedError } from '../../../storage/store.ts'
 import type { StoreHealth } from '../../health/store-health.ts'
 import { text } from '../../http/exchange.ts'
 import { errorResponse } from '../../negotiation/error-response.ts'
@@ -13,8 +13,8 @@ import type { Filter } from '../filter.ts'
 export function expectedError(error: unknown, store: StoreHealth): StatusError | undefined {
   if (error instanceof StatusError) return error
   if (error instanceof StoreFailedError) return store.refusal(error)
-  // As upstream passes on etcd's error: 500 without a reason.
-  if (error instanceof RequestTooLargeError) return internal(error.message)
+  // As upstream passes on etcd's errors: 500 without a reason.
+  if (error instanceof RequestTooLargeError || error instanceof CommitUnknownError) return internal(error.message)
   return undefined
 }
 

@@ -1,11 +1,11 @@
 /**
  * Finds the store for `--etcd-servers`: requests the health of its URLs; the `etcd` launcher of Typernetes responds
- * with the path of its data.
+ * with the path of its data, and another etcd without it.
  */
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { locationHeaders } from './health-server.ts'
 import type { StoreLocation } from './open-store.ts'
 
@@ -13,46 +13,35 @@ const timeoutMs = 10_000
 const intervalMs = 20
 
 /**
- * Tries the URLs until one responds. Rejects with an ExplainedError if none does, or if the response is not from the
- * launcher of Typernetes.
+ * Tries the URLs until one responds. Undefined if that is another etcd, or if none responds. Rejects with an
+ * ExplainedError for text that is no URL.
  */
-export async function findStore(urls: readonly string[]): Promise<StoreLocation> {
-  const wrong = urls.find((url) => !/^https?:\/\//.test(url) || !URL.canParse(url))
+export async function findStore(urls: readonly string[]): Promise<StoreLocation | undefined> {
+  const wrong = urls.find((url) => !/^(https?|unixs?):\/\//.test(url) || !URL.canParse(url))
   if (wrong !== undefined)
     throw new ExplainedError(`--etcd-servers ${wrong} is not a URL: use one such as http://127.0.0.1:2379`)
+  // The launcher does not speak TLS.
+  if (urls.some((url) => !url.startsWith('http:'))) return undefined
   const deadline = performance.now() + timeoutMs
   for (;;) {
-    let failure: unknown
     for (const url of urls) {
-      if (url.startsWith('https:')) throw foreignServer(url)
       try {
         return await requestLocation(url)
-      } catch (error) {
-        if (error instanceof ExplainedError) throw error
-        failure = error
+      } catch {
+        // It may be starting.
       }
     }
-    if (performance.now() > deadline) {
-      throw new ExplainedError(`--etcd-servers ${urls.join(',')}: no response: ${reasonOf(failure)}`, {
-        cause: failure,
-      })
-    }
+    if (performance.now() > deadline) return undefined
     await delay(intervalMs)
   }
 }
 
-async function requestLocation(url: string): Promise<StoreLocation> {
+async function requestLocation(url: string): Promise<StoreLocation | undefined> {
   const request = get(new URL('/health', url), { agent: false, timeout: 1000 })
   request.on('timeout', () => request.destroy(new Error('no response within one second')))
   const [{ headers }] = (await once(request, 'response')) as [IncomingMessage]
   request.destroy()
   const dataDir = headers[locationHeaders.dataDir]
-  if (typeof dataDir !== 'string') throw foreignServer(url)
+  if (typeof dataDir !== 'string') return undefined
   return { dataDir: decodeURIComponent(dataDir), unsafeNoFsync: headers[locationHeaders.unsafeNoFsync] === 'true' }
 }
-
-const foreignServer = (url: string): ExplainedError =>
-  new ExplainedError(
-    `--etcd-servers ${url} is not the etcd of Typernetes, and this server has its own store: start the etcd that ` +
-      '`t8s envtest-assets` writes, or use --data-dir instead',
-  )

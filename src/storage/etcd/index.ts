@@ -1,0 +1,42 @@
+/** The store in etcd. */
+import { type Store, StoreOpenError } from '../store.ts'
+import { Channel } from './client/channel.ts'
+import { type EtcdTls, endpointOf } from './client/endpoint.ts'
+import { Health } from './health.ts'
+import { EtcdStore } from './store.ts'
+
+export type { EtcdTls } from './client/endpoint.ts'
+
+export interface EtcdOptions {
+  /** URLs of the members, the preferred one first: `https://10.0.0.1:2379`. */
+  readonly servers: readonly string[]
+  readonly tls?: EtcdTls
+  /** Interval in ms at which the size of the database is read; 0 for never. Default: 30,000. */
+  readonly pollMs?: number
+  /** Maximum time in s for which keys that expire share a lease. Default: 60. */
+  readonly leaseReuseSeconds?: number
+  /** Time in ms to find a server that can be used. Default: 20,000. */
+  readonly timeoutMs?: number
+}
+
+const defaultPollMs = 30_000
+const defaultLeaseReuseSeconds = 60
+const defaultTimeoutMs = 20_000
+
+/** Opens the store. Rejects with StoreOpenError, whose message has the remedy, if no server can be used. */
+export async function openEtcdStore(options: EtcdOptions): Promise<Store> {
+  const { servers, tls, pollMs = defaultPollMs, timeoutMs = defaultTimeoutMs } = options
+  const { leaseReuseSeconds = defaultLeaseReuseSeconds } = options
+  const channel = new Channel({ endpoints: servers.map((url) => endpointOf(url, tls)), random: Math.random })
+  try {
+    await channel.connection(timeoutMs)
+    const store = new EtcdStore({ channel, health: new Health(channel, pollMs), leaseReuseSeconds })
+    await store.open()
+    return store
+  } catch (error) {
+    channel.close()
+    throw new StoreOpenError(`cannot use the store: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
+  }
+}
