@@ -21,7 +21,8 @@ interface Running {
   readonly informer: Informer<AdminPolicyObject>
 }
 
-/** Until rights are checked again. */
+/** Until rights are checked again: those of a new cluster may be granted later than this starts. */
+const firstMs = [0, 500, 1000] as const
 const deniedMs = 60_000
 
 export class AdminPolicyWatches {
@@ -61,23 +62,28 @@ export class AdminPolicyWatches {
   }
 
   async #watchDefinitions(): Promise<void> {
-    if (!(await this.#mayRead())) {
-      this.#log(
-        'policies of administrators (AdminNetworkPolicy, ClusterNetworkPolicy) are not read: the user may not list ' +
-          'and watch their customresourcedefinitions; NetworkPolicies are in effect',
-      )
-      this.#ended.push(this.#waitForRights())
-    } else this.#startDefinitions()
+    for (const waitMs of firstMs) {
+      await this.#wait(waitMs)
+      if (!(await this.#mayRead())) continue
+      this.#startDefinitions()
+      return
+    }
+    this.#log(
+      'policies of administrators (AdminNetworkPolicy, ClusterNetworkPolicy) are not read: the user may not list ' +
+        'and watch their customresourcedefinitions; NetworkPolicies are in effect',
+    )
+    this.#ended.push(this.#waitForRights())
   }
 
   async #waitForRights(): Promise<void> {
     const { signal } = this.#stopping
-    while (!signal.aborted) {
-      await delay(deniedMs, undefined, { signal, ref: false }).catch(() => {})
-      if (signal.aborted || !(await this.#mayRead())) continue
-      this.#startDefinitions()
-      return
-    }
+    do await this.#wait(deniedMs)
+    while (!signal.aborted && !(await this.#mayRead()))
+    if (!signal.aborted) this.#startDefinitions()
+  }
+
+  #wait(ms: number): Promise<void> {
+    return delay(ms, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => {})
   }
 
   /** False only if the server denies it. */

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { policyRights, policyUser } from '../../../src/cluster/policy/cluster-policy.ts'
 import { systemCalls } from '../../../src/lib/linux/system-calls.ts'
 import { PodNetwork } from '../../../src/network/cni/pod-network.ts'
 import { addressRange } from '../../../src/network/ipam/address-range.ts'
@@ -87,8 +88,22 @@ export class PolicyLab {
 
   static async start(options: LabOptions = {}): Promise<PolicyLab> {
     const lab = new PolicyLab(await testCluster({ after }, { controllers: apiControllers }), options)
+    await lab.#grantRights()
     lab.#agent?.start()
     return lab
+  }
+
+  /** The agent is no administrator: its user has the rights that it has on a real node. */
+  async #grantRights(): Promise<void> {
+    const { call } = this.cluster
+    const group = 'rbac.authorization.k8s.io'
+    const metadata = { name: policyUser }
+    await call('POST', `/apis/${group}/v1/clusterroles`, { metadata, rules: policyRights.rules })
+    await call('POST', `/apis/${group}/v1/clusterrolebindings`, {
+      metadata,
+      subjects: [{ kind: 'User', apiGroup: group, name: policyUser }],
+      roleRef: { kind: 'ClusterRole', apiGroup: group, name: policyUser },
+    })
   }
 
   /** Ends the agent, and starts another one after `meanwhile`. */
@@ -179,7 +194,7 @@ export class PolicyLab {
     const table =
       this.#backend ?? ((family) => new PolicyTable(new TableSocket(systemCalls(), family, 't8s_policy_lab'), family))
     return new PolicyAgent({
-      server: { ...client, url },
+      server: { ...client, url, impersonate: { userName: policyUser } },
       node,
       tables: { 4: table(4), 6: table(6) },
       ownPods: [],

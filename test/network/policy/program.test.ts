@@ -1,5 +1,7 @@
 /** The program `t8s network-policy`, for pods whose addresses it learns from their status. Needs root. */
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { inNamespaces } from '../../kubelet/support/in-namespaces.ts'
 import { prepareNodeNamespaces } from '../../support/node-namespaces.ts'
@@ -21,6 +23,27 @@ async function page(url: string): Promise<string> {
 function startPolicies(t: TestContext, { cluster }: PolicyLab, ...flags: readonly string[]): Promise<StartedProgram> {
   const args = ['network-policy', '--kubeconfig', cluster.kubeconfigFile, '--hostname-override', 'here', ...flags]
   return startProgram(t, args, 'are in effect for the pods of the node here')
+}
+
+/** Writes a kubeconfig of a user who reads what NetworkPolicies need only. Returns its path. */
+async function limitedKubeconfig({ cluster, folder }: PolicyLab): Promise<string> {
+  const group = 'rbac.authorization.k8s.io'
+  const metadata = { name: 'limited' }
+  const verbs = ['list', 'watch']
+  const rules = [
+    { apiGroups: [''], resources: ['pods', 'namespaces'], verbs },
+    { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs },
+  ]
+  await cluster.call('POST', `/apis/${group}/v1/clusterroles`, { metadata, rules })
+  await cluster.call('POST', `/apis/${group}/v1/clusterrolebindings`, {
+    metadata,
+    subjects: [{ kind: 'User', apiGroup: group, name: 'limited' }],
+    roleRef: { kind: 'ClusterRole', apiGroup: group, name: 'limited' },
+  })
+  const file = join(folder, 'limited')
+  const text = readFileSync(cluster.kubeconfigFile, 'utf8')
+  writeFileSync(file, text.replace(/^( *)(client-certificate-data:)/m, '$1as: limited\n$1$2'), { mode: 0o600 })
+  return file
 }
 
 await inNamespaces(import.meta.filename, async () => {
@@ -56,6 +79,16 @@ await inNamespaces(import.meta.filename, async () => {
     assert.equal(code, 0, stderr)
     assert.equal(policyRules(), '')
     assert.equal(await isCut(), false)
+  })
+
+  test('t8s network-policy works without rights for policies of administrators', async (t) => {
+    const kubeconfig = await limitedKubeconfig(lab)
+    const args = ['network-policy', '--kubeconfig', kubeconfig, '--hostname-override', 'here']
+    const program = await startProgram(t, args, 'are in effect for the pods of the node here')
+    assert.match(program.output(), /AdminNetworkPolicy, ClusterNetworkPolicy\) are not read: the user may not list/)
+    assert.equal(await lab.reachesBy('x/b', 'x/a', traffic), false)
+    await program.stop()
+    assert.equal(t8s(['network-policy', '--cleanup']).code, 0)
   })
 
   test('t8s network-policy names faults of its flags', () => {
