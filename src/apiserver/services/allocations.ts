@@ -86,12 +86,26 @@ export class Allocations {
   }
 
   /** Resolves when the caches are synced. */
-  async ready(): Promise<StoredAllocations> {
+  ready(): Promise<StoredAllocations> {
+    return this.#read((cacher) => cacher.ready())
+  }
+
+  /** Resolves when the caches show this revision. Rejects with 504 after three seconds. */
+  since(revision: number): Promise<StoredAllocations> {
+    return this.#read((cacher) => cacher.waitFor(revision))
+  }
+
+  /** Resolves when the caches show all writes before the call, also those of other servers. */
+  newest(): Promise<StoredAllocations> {
+    return this.#read((cacher) => cacher.consistent())
+  }
+
+  async #read(view: (cacher: Cacher) => CacheView | Promise<CacheView>): Promise<StoredAllocations> {
     const { services: ofServices, ipAddresses: ofAddresses, serviceCidrs: ofRanges } = this.#options
     const [services, ipAddresses, serviceCidrs] = await Promise.all([
-      ofServices.ready(),
-      ofAddresses.ready(),
-      ofRanges.ready(),
+      view(ofServices),
+      view(ofAddresses),
+      view(ofRanges),
     ])
     if (this.#subscribedView !== services) this.#subscribe(services)
     return { services, ipAddresses, serviceCidrs }

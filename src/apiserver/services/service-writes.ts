@@ -43,7 +43,8 @@ export function serviceWrites(allocations: Allocations, record: PortRecord): Wri
       return () => claim.end()
     },
     async commit(key, object, own) {
-      const { services, ipAddresses } = await allocations.ready()
+      // Another server may have written the object that this write replaces.
+      const { services, ipAddresses } = await allocations.since(own.conditions[0]?.revision ?? 0)
       const service = object as Service | undefined
       const before = services.objects.get(key)?.parse<Service>()
       const { conditions, operations } = withAddresses(ipAddresses, service, before)
@@ -51,6 +52,9 @@ export function serviceWrites(allocations: Allocations, record: PortRecord): Wri
         { conditions: [...own.conditions, ...conditions], operations: [...own.operations, ...operations] },
         portChange(service, before),
       )
+    },
+    async refused() {
+      await allocations.newest()
     },
   }
 }

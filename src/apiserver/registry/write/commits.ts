@@ -8,6 +8,7 @@ import type { ObjectConversion } from '../conversion/object-conversion.ts'
 import type { Registry } from '../registry.ts'
 import type { ServedResource } from '../served-resource.ts'
 import { encode, StoredObject, spliceRevision, summarize, summaryWith } from '../stored-object.ts'
+import type { WriteHook } from './write-hook.ts'
 
 /**
  * The reason why nothing was committed: the key has `changed` since it was read, or it has not, and another condition
@@ -179,8 +180,20 @@ export class Commits {
     object: KubeObject | undefined,
     own: Transaction,
   ): Promise<CommitResult> {
-    return writeHook ? writeHook.commit(key, object, own) : this.#registry.store.commit(own)
+    return writeHook ? commitWithHook(writeHook, key, object, own) : this.#registry.store.commit(own)
   }
+}
+
+async function commitWithHook(
+  writeHook: WriteHook,
+  key: string,
+  object: KubeObject | undefined,
+  own: Transaction,
+): Promise<CommitResult> {
+  const result = await writeHook.commit(key, object, own)
+  if (!result.committed && lost(result.current[0], own.conditions[0]!.revision) === 'refused')
+    await writeHook.refused?.()
+  return result
 }
 
 /** True if the store holds a resource's objects as it shows them, and nothing else is written along with them. */

@@ -12,6 +12,8 @@ const suffixLength = 5
 /** The maximum length of a generated name with its suffix: that of a DNS label. */
 const maxGeneratedLength = 63
 const generateAttempts = 8
+/** How often a write hook may choose again, after another server was faster. */
+const hookAttempts = 8
 
 export function generateName(prefix: string): string {
   let suffix = ''
@@ -46,11 +48,18 @@ export async function createIfAbsent(
   await resource.writeGuard?.(context, object, undefined)
   const isVersioned = namesNumber(object.metadata.resourceVersion)
   setServerFields(context, object)
-  const end = await resource.writeHook?.begin(object, undefined, options.dryRun)
-  try {
-    return await commitNew(context, object, isVersioned)
-  } finally {
-    end?.()
+  const { writeHook } = resource
+  if (!writeHook) return commitNew(context, object, isVersioned)
+  const pristine = structuredClone(object)
+  for (let attempt = 1; ; attempt++) {
+    const tried = attempt === 1 ? object : structuredClone(pristine)
+    const end = await writeHook.begin(tried, undefined, options.dryRun)
+    try {
+      const created = await commitNew(context, tried, isVersioned)
+      if (created !== 'refused' || attempt === hookAttempts) return created
+    } finally {
+      end()
+    }
   }
 }
 

@@ -14,4 +14,9 @@ export interface WriteHook {
    * first entries of a failed result are those of the conditions of `own`.
    */
   commit(key: string, object: KubeObject | undefined, own: Transaction): Promise<CommitResult>
+  /**
+   * Called when a condition of `commit` failed that was not in `own`, because another server was faster. Resolves when
+   * the next attempt sees its write.
+   */
+  refused?(): Promise<void>
 }
