@@ -24,10 +24,11 @@ const commandLine = ['src/cli/t8s.ts', 'src/cli/main.ts']
 
 /** The sources that each program loads before it is ready or while it runs. */
 const programs: readonly Program[] = [
+  // It starts the thread of a real node before it loads the server.
+  { sources: ['src/cli/commands/serving/up.ts', 'src/cluster/real-node/checks/decision.ts'] },
   // Servers, however they are started: they share nearly everything.
   {
     sources: [
-      'src/cli/commands/serving/up.ts',
       'src/cluster/start-cluster.ts',
       'src/cluster/credentials/identity-files.ts',
       'src/cluster/credentials/front-proxy-files.ts',
@@ -46,11 +47,11 @@ const programs: readonly Program[] = [
   {
     sources: [
       'src/cluster/controllers/worker.ts',
-      'src/cluster/controllers/run-worker.ts',
+      'src/cluster/controllers/controllers-thread.ts',
       /^src\/controllers\/(?!.*\/why\/)/,
     ],
   },
-  { sources: ['src/cluster/scheduler/worker.ts', 'src/cluster/scheduler/run-worker.ts'] },
+  { sources: ['src/cluster/scheduler/worker.ts', 'src/cluster/scheduler/scheduler-thread.ts'] },
   { sources: ['src/cluster/simulation/worker.ts'] },
   { sources: ['src/cluster/ingress/worker.ts'] },
   {
@@ -61,8 +62,8 @@ const programs: readonly Program[] = [
       'src/cluster/real-node/thread/worker.ts',
     ],
   },
-  // The serving thread loads them, but not the kubelet.
-  { sources: ['src/cluster/real-node/checks/decision.ts', 'src/cluster/real-node/checks/requirements.ts'] },
+  // The serving thread loads it, but not the kubelet.
+  { sources: ['src/cluster/real-node/checks/requirements.ts'] },
 ]
 /** Short-lived or small programs, which should not load the servers' chunks. */
 const others: readonly Program[] = [

@@ -9,6 +9,7 @@ import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
 import type { NodeDecision } from './real-node/checks/decision.ts'
+import type { NodeRunner } from './real-node/thread/node-runner.ts'
 import { checkScheduler } from './scheduler/index.ts'
 import { serviceRangeOf } from './service-range.ts'
 
@@ -26,7 +27,10 @@ const timingVerbosity = 2
  * console.log(cluster.kubeconfigYaml)
  * await cluster.stop()
  */
-export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> => startClusterWith(options, undefined)
+
+/** The same with a thread of the real node that has started already, which is stopped with the cluster. */
+export async function startClusterWith(options: ClusterOptions, early: NodeRunner | undefined): Promise<Cluster> {
   const { log = () => {}, storage, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options
   const started: Started = (name, ms) => {
@@ -34,7 +38,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const lifetime = new Lifetime()
   try {
-    const nodeDecision = await decidedNode(options)
+    const nodeDecision = await decidedNode(options, early)
     if (nodeDecision?.type === 'real') lifetime.onEnd(() => nodeDecision.runner.stop())
     const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
     const serviceRanges = data
@@ -59,13 +63,18 @@ function wantsNodes({ nodes = 0 }: ClusterOptions): boolean {
 }
 
 /** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */
-async function decidedNode(options: ClusterOptions): Promise<NodeDecision | undefined> {
+async function decidedNode(options: ClusterOptions, early: NodeRunner | undefined): Promise<NodeDecision | undefined> {
   const { nodes, storage, controllersThread: onThread = false, log = () => {} } = options
   const real = typeof nodes === 'object' ? nodes.real : undefined
   if (!real) return undefined
   const data = storage === undefined || storage === 'memory' ? undefined : dataDirectoryPaths(storage.directory)
-  const { decideNodeType } = await import('./real-node/checks/decision.ts')
-  return decideNodeType({ options: real === true ? {} : real, folder: data?.node, onThread, log })
+  const [{ decideNodeType, earlyRunner }, { runnerOnThisThread }] = await Promise.all([
+    import('./real-node/checks/decision.ts'),
+    import('./real-node/thread/node-runner.ts'),
+  ])
+  const given = real === true ? {} : real
+  const runner = early ?? (onThread && data ? earlyRunner(given, log) : runnerOnThisThread(log))
+  return decideNodeType({ options: given, folder: data?.node, runner, log })
 }
 
 function clusterOf(parts: ClusterParts, lifetime: Lifetime): Cluster {

@@ -2,8 +2,10 @@
 import { flushCompileCache } from 'node:module'
 import { Command } from 'commander'
 import type { ClusterOptions } from '../../../cluster/cluster-options.ts'
+import { earlyRunner } from '../../../cluster/real-node/checks/decision.ts'
 import type { RealNode } from '../../../cluster/real-node/index.ts'
-import { type LogFormat, standardLog } from '../../../lib/log/log.ts'
+import type { NodeRunner } from '../../../cluster/real-node/thread/node-runner.ts'
+import { type Log, type LogFormat, standardLog } from '../../../lib/log/log.ts'
 import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
 import {
@@ -44,8 +46,35 @@ export function upCommand(): Command {
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   const real = realNode(flags, flags)
   if (await movesToNamespaces(real, flags.bindAddress)) return
-  const stopping = stopSignal()
-  const [{ startCluster }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
+  const { requested: stopping } = stopSignal()
+  const format = await givenLogFormat(components.apiServerFlags)
+  const log = format ? standardLog(format) : print
+  // Before the server is loaded, which takes the thread of this process alone.
+  const early = real && earlyRunner(real, log)
+  try {
+    await runCluster(flags, components, { real, early, stopping, format, log })
+  } finally {
+    await early?.stop()
+  }
+}
+
+interface Running {
+  readonly real: RealNode | undefined
+  /** The thread of the real node. */
+  readonly early: NodeRunner | undefined
+  /** Resolves with the name of the signal that stops it. */
+  readonly stopping: Promise<string>
+  /** Undefined for plain lines. */
+  readonly format: LogFormat | undefined
+  readonly log: Log
+}
+
+async function runCluster(
+  flags: UpFlags,
+  components: ComponentFlags,
+  { real, early, stopping, format, log }: Running,
+): Promise<void> {
+  const [{ startClusterWith }, { readIdentity }, { readFrontProxy }, { dataDirectoryPaths }, { writeAccess }] =
     await Promise.all([
       import('../../../cluster/start-cluster.ts'),
       import('../../../cluster/credentials/identity-files.ts'),
@@ -55,9 +84,8 @@ async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
     ])
   const data = dataDirectoryPaths(flags.dataDir)
   const nodes = { ...(await simulatedNodes(flags)), real }
-  const format = await givenLogFormat(components.apiServerFlags)
   const errorLog = standardLog(format)
-  const cluster = await startCluster({
+  const options: ClusterOptions = {
     ...optionsOf(flags, components),
     port: await publishedPort(flags.bindAddress, flags.securePort),
     ingress: flags.ingress && (await clusterIngress(flags)),
@@ -69,14 +97,15 @@ async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
       configurationFile: flags.schedulerConfig,
       onThread: true,
     },
-    log: format ? standardLog(format) : print,
-  })
+    log,
+  }
+  const cluster = await startClusterWith(options, early)
   try {
     await writeAccess(flags, cluster, data, print)
     surviveErrors(errorLog)
     flushCompileCache()
     void cluster.synced.then(tuneAfterStart)
-    print(`stopping after ${await stopping.requested}: active requests may finish; a second signal stops immediately`)
+    print(`stopping after ${await stopping}: active requests may finish; a second signal stops immediately`)
   } finally {
     await cluster.stop()
   }

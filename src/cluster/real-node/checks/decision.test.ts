@@ -21,10 +21,13 @@ test('other errors of the start are reasons, too', () => {
 
 test('a cluster in memory has a simulated node, or none if it insists on a real one', async () => {
   const log = (line: string) => assert.fail(line)
-  const inMemory = { folder: undefined, onThread: true, log }
+  const runner = { start: async () => {}, stop: async () => void stops++ }
+  const inMemory = { folder: undefined, runner, log }
+  let stops = 0
   assert.deepEqual(await decideNodeType({ ...inMemory, options: { fallback: 'simulated' } }), {
     type: 'simulated',
     reason: 'the cluster is in memory (set storage to { directory } for a real one)',
   })
   await assert.rejects(decideNodeType({ ...inMemory, options: {} }), /because the cluster is in memory: set storage/)
+  assert.equal(stops, 2)
 })

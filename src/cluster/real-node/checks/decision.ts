@@ -16,8 +16,8 @@ export interface DecisionOptions {
   readonly options: RealNode
   /** The folder of the node's files; undefined for a cluster in memory. */
   readonly folder: string | undefined
-  /** True if the node has a thread of its own. */
-  readonly onThread: boolean
+  /** Stopped if there is no real node. */
+  readonly runner: NodeRunner
   readonly log: (line: string) => void
 }
 
@@ -25,9 +25,7 @@ export interface DecisionOptions {
  * Decides for a cluster. Without a fallback, rejects with an ExplainedError that names what is missing on this machine,
  * and how to get it. The caller stops the runner of a real node.
  */
-export async function decideNodeType({ options, folder, onThread, log }: DecisionOptions): Promise<NodeDecision> {
-  // Its thread loads its code during the checks and the start of the cluster.
-  const runner = onThread && mayBeReal(folder) ? runnerOnOwnThread(isEmbedded(options), log) : runnerOnThisThread(log)
+export async function decideNodeType({ options, folder, runner, log }: DecisionOptions): Promise<NodeDecision> {
   try {
     const { checkRealNode } = await import('./requirements.ts')
     // Containers outlive the process, and a cluster in memory has no next start that would know them.
@@ -40,9 +38,14 @@ export async function decideNodeType({ options, folder, onThread, log }: Decisio
   }
 }
 
-/** False for the most frequent obstacles, for which no thread has to start. */
-const mayBeReal = (folder: string | undefined): boolean =>
-  folder !== undefined && process.platform === 'linux' && process.getuid?.() === 0
+/**
+ * The thread of a node that may be real. It loads its code while the machine is checked and the cluster starts. The
+ * most frequent obstacles are known before: there is no thread then.
+ */
+export const earlyRunner = (options: RealNode, log: (line: string) => void): NodeRunner =>
+  process.platform === 'linux' && process.getuid?.() === 0
+    ? runnerOnOwnThread(isEmbedded(options), log)
+    : runnerOnThisThread(log)
 
 const isEmbedded = ({ containerRuntimeEndpoint, docker }: RealNode): boolean =>
   containerRuntimeEndpoint === undefined && docker === undefined

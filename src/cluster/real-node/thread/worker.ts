@@ -28,7 +28,10 @@ async function stop(): Promise<void> {
 }
 
 // An import that fails is an error of the start.
-if ((workerData as EarlyTask).isEmbedded) import('../../../runtime/standalone-runtime.ts').catch(() => {})
+if ((workerData as EarlyTask).isEmbedded)
+  Promise.all([import('../../../runtime/standalone-runtime.ts'), import('../../policy/embedded-policy.ts')]).catch(
+    () => {},
+  )
 releaseMemoryWhenIdle()
 surviveErrors((line) => post({ unhandled: line }))
 port.on('message', (order: LateTaskCommand<RealNodeTask>) => {

@@ -1,0 +1,25 @@
+/** The thread of the scheduler. */
+import { flushCompileCache } from 'node:module'
+import type { MessagePort } from 'node:worker_threads'
+import { releaseMemoryWhenIdle } from '../../lib/process/release-memory.ts'
+import { surviveErrors } from '../../lib/process/unhandled-errors.ts'
+import type { ComponentReport, ThreadCommand } from '../threads/component-thread.ts'
+import type { SchedulerTask } from './messages.ts'
+import { startScheduler } from './start.ts'
+
+/** Runs in the calling thread until a message of `port` stops it. */
+export function runSchedulerThread(port: MessagePort, task: SchedulerTask): void {
+  const post = (report: ComponentReport): void => port.postMessage(report)
+  const running = startScheduler(task, (log) => post({ log }))
+  void running.synced.then(() => {
+    flushCompileCache()
+    post({ synced: true })
+  })
+  releaseMemoryWhenIdle()
+  surviveErrors((line) => post({ unhandled: line }))
+
+  port.on('message', (order: ThreadCommand) => {
+    if ('ping' in order) post({ alive: true })
+    else void running.stop().then(() => port.close())
+  })
+}
