@@ -1,6 +1,6 @@
 /**
- * The protobuf field numbers of kinds, from the messages of Kubernetes 1.28, the struct tags of 1.33, and later
- * releases as far as known. The source is `protobuf-numbers.json`; see `machinery/protobuf/`.
+ * The protobuf field numbers of kinds, from the messages of Kubernetes 1.28 to 1.36. The source is
+ * `protobuf-numbers.json`; see `machinery/protobuf/`.
  */
 import { readFileSync } from 'node:fs'
 import { own } from '../../lib/own.ts'

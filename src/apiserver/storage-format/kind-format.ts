@@ -90,7 +90,9 @@ export class KindFormat {
   #fromProtobuf(stored: Buffer): ReadValue {
     const { apiVersion, kind, raw } = openEnvelope(stored)
     const version = this.#versionOf(apiVersion, kind)
-    const object = messages.decode(version.resource.type, raw)
+    const { type } = version.resource
+    if (!messages.isKnown(type)) throw new DecodeError(`the protobuf form of ${type.definition} is unknown`)
+    const object = messages.decode(type, raw)
     const value = this.#current(version, object)
     const isWanted =
       this.#mediaType === 'application/vnd.kubernetes.protobuf' && apiVersion === this.#storage.groupVersion
