@@ -291,7 +291,7 @@ test('launchers of another version fail with a remedy', async (t) => {
   )
 })
 
-test('the etcd launcher only serves /health, and a real etcd is rejected', async (t) => {
+test('the etcd launcher only serves /health, and a server that is no etcd is rejected', async (t) => {
   const binaries = assets(t)
   const { etcdUrl } = await startControlPlane(t, binaries)
   const health = await fetch(`${etcdUrl}/health`)
@@ -305,7 +305,7 @@ test('the etcd launcher only serves /health, and a real etcd is rejected', async
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   const rejected = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, '--cert-dir=/nowhere'])
   assert.deepEqual(await rejected.exited, { code: 1, signal: null })
-  assert.ok(rejected.output().includes(`--etcd-servers ${url} is not the etcd of Typernetes`), rejected.output())
+  assert.ok(rejected.output().includes(`etcd at ${url} does not speak gRPC`), rejected.output())
 })
 
 test('both programs can start concurrently', async (t) => {

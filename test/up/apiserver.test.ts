@@ -187,8 +187,8 @@ test('invalid flags are errors of one sentence', () => {
   )
   assert.match(refused(), /^Error: cannot store data in \/dev\/null\/none: /)
   assert.match(
-    refused('--etcd-servers=https://127.0.0.1:2379'),
-    /^Error: --etcd-servers https:\/\/127\.0\.0\.1:2379 is not the etcd of Typernetes/,
+    refused('--etcd-servers=ftp://127.0.0.1:2379'),
+    /^Error: --etcd-servers ftp:\/\/127\.0\.0\.1:2379 is not a URL/,
   )
 })
 

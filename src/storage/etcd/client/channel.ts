@@ -11,7 +11,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { Maintenance, type StatusResponse } from '#protobuf/etcd-rpc_pb.js'
-import { connectProblem, memberProblem } from './connect-problem.ts'
+import { type ConnectProblem, connectProblem, memberProblem, statusProblem } from './connect-problem.ts'
 import { Connection } from './connection.ts'
 import type { Endpoint } from './endpoint.ts'
 import { EtcdError, isTemporary } from './etcd-error.ts'
@@ -114,7 +114,7 @@ export class Channel {
   async #connect(): Promise<Connection> {
     const { endpoints } = this.#options
     for (let round = 0; ; round++) {
-      const problems: string[] = []
+      const problems: ConnectProblem[] = []
       for (const _ of endpoints) {
         if (this.#isClosed) throw new EtcdError('Canceled', 'the store is closed', { mayHaveRun: false })
         const found = await this.#try(endpoints[this.#next % endpoints.length]!)
@@ -122,24 +122,32 @@ export class Channel {
         problems.push(found)
         this.#next++
       }
-      this.problem = [...new Set(problems)].join('; ')
+      this.problem = [...new Set(problems.map(({ sentence }) => sentence))].join('; ')
+      // Wrong flags and files are reported at the start. Later, other servers may have been replaced.
+      if (this.#clusterId === undefined && problems.every(({ isLasting }) => isLasting)) throw this.#unreachable()
       await this.#pause(Math.min(maxBackOffMs, firstBackOffMs * 2 ** round))
     }
   }
 
-  /** Connects to an endpoint. Returns a sentence if that fails. */
-  async #try(endpoint: Endpoint): Promise<Connection | string> {
+  /** Connects to an endpoint. */
+  async #try(endpoint: Endpoint): Promise<Connection | ConnectProblem> {
     const connection = new Connection(endpoint, connectMs)
     try {
       await connection.opened
     } catch (error) {
       return connectProblem(endpoint.url, error)
     }
-    const status = await statusOf(connection)
-    const problem = typeof status === 'string' ? status : memberProblem(endpoint.url, status, this.#clusterId)
-    if (problem !== undefined || typeof status === 'string' || this.#isClosed) {
+    let status: StatusResponse
+    try {
+      status = await statusOf(connection)
+    } catch (error) {
       connection.destroy()
-      return problem ?? 'the store is closed'
+      return statusProblem(endpoint.url, error, connection.isHttp2)
+    }
+    const problem = memberProblem(endpoint.url, status, this.#clusterId)
+    if (problem || this.#isClosed) {
+      connection.destroy()
+      return problem ?? { sentence: 'the store is closed', isLasting: false }
     }
     this.#clusterId = status.header?.clusterId
     this.status = status
@@ -168,14 +176,10 @@ export class Channel {
   }
 }
 
-async function statusOf(connection: Connection): Promise<StatusResponse | string> {
+async function statusOf(connection: Connection): Promise<StatusResponse> {
   const { status } = Maintenance.method
-  try {
-    const request = toBinary(status.input, create(status.input))
-    return fromBinary(status.output, await connection.unary(pathOf(status), request, connectMs))
-  } catch (error) {
-    return error instanceof EtcdError ? error.message : String(error)
-  }
+  const request = toBinary(status.input, create(status.input))
+  return fromBinary(status.output, await connection.unary(pathOf(status), request, connectMs))
 }
 
 const pathOf = ({ name, parent }: { readonly name: string; readonly parent: { readonly typeName: string } }): string =>

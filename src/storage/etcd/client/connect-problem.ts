@@ -2,6 +2,7 @@
 
 import type { StatusResponse } from '#protobuf/etcd-rpc_pb.js'
 import { errorCode } from '../../../lib/explained-error.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 
 const untrusted =
   'has a certificate that the CA does not vouch for: give the CA of its server certificate with --etcd-cafile'
@@ -25,30 +26,57 @@ const explanations: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has a host name that cannot be resolved: correct --etcd-servers, or the name service',
 }
 
+/** These may end without a change of flags or files. */
+const passingCodes: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND']
+
+export interface ConnectProblem {
+  /** With a remedy. */
+  readonly sentence: string
+  /** False if it may end by itself. */
+  readonly isLasting: boolean
+}
+
+const lasting = (sentence: string): ConnectProblem => ({ sentence, isLasting: true })
+const passing = (sentence: string): ConnectProblem => ({ sentence, isLasting: false })
+
 /** A refused client certificate arrives as an alert. */
 const certificateAlert = /alert (bad certificate|unknown ca|certificate (required|unknown|expired))/i
 
-/** Returns the sentence for a connection that failed. */
-export function connectProblem(url: string, error: unknown): string {
-  const explanation = explanations[errorCode(error) ?? '']
-  if (explanation) return `etcd at ${url} ${explanation}`
-  const message = error instanceof Error ? error.message : String(error)
+/** Returns the problem of a connection that failed. */
+export function connectProblem(url: string, error: unknown): ConnectProblem {
+  const code = errorCode(error) ?? ''
+  const explanation = explanations[code]
+  if (explanation) return { sentence: `etcd at ${url} ${explanation}`, isLasting: !passingCodes.includes(code) }
+  const message = messageOf(error)
   if (certificateAlert.test(message))
-    return `etcd at ${url} rejects the client certificate: give one that it trusts with --etcd-certfile, --etcd-keyfile`
-  return `etcd at ${url} is not reachable: ${message}`
+    return lasting(
+      `etcd at ${url} rejects the client certificate: give one that it trusts with --etcd-certfile, --etcd-keyfile`,
+    )
+  return passing(`etcd at ${url} is not reachable: ${message}`)
 }
 
 const oldestMinor = 4
 
-/** Returns the sentence for a member that answers and still cannot serve; undefined if it can. */
-export function memberProblem(url: string, status: StatusResponse, clusterId: bigint | undefined): string | undefined {
+/** Returns the problem of a server that accepts connections and does not return its status. */
+export const statusProblem = (url: string, error: unknown, isHttp2: boolean): ConnectProblem =>
+  isHttp2
+    ? passing(`etcd at ${url} does not return its status: ${messageOf(error)}`)
+    : lasting(`etcd at ${url} does not speak gRPC: name a server of etcd, and its scheme, in --etcd-servers`)
+
+/** Returns the problem of a member that answers and still cannot serve; undefined if it can. */
+export function memberProblem(
+  url: string,
+  status: StatusResponse,
+  clusterId: bigint | undefined,
+): ConnectProblem | undefined {
   const [major = 0, minor = 0] = status.version.split('.').map(Number)
   if (major < 3 || (major === 3 && minor < oldestMinor))
-    return `etcd at ${url} is version ${status.version}: upgrade it to 3.4 or a later version`
+    return lasting(`etcd at ${url} is version ${status.version}: upgrade it to 3.4 or a later version`)
   if (clusterId !== undefined && status.header && status.header.clusterId !== clusterId)
-    return `etcd at ${url} belongs to another cluster than the other servers: correct --etcd-servers`
+    return lasting(`etcd at ${url} belongs to another cluster than the other servers: correct --etcd-servers`)
   if (status.isLearner)
-    return `etcd at ${url} is a learner, which serves no requests: promote it with \`etcdctl member promote\``
-  if (status.leader === 0n) return `etcd at ${url} has no leader: start a majority of the members of its cluster`
+    return passing(`etcd at ${url} is a learner, which serves no requests: promote it with \`etcdctl member promote\``)
+  if (status.leader === 0n)
+    return passing(`etcd at ${url} has no leader: start a majority of the members of its cluster`)
   return undefined
 }

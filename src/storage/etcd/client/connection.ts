@@ -66,6 +66,8 @@ export class Connection {
   #lastPing = 0
   #isPingPending = false
   #cause: Error | undefined
+  /** True once the endpoint has sent something in HTTP/2. */
+  isHttp2 = false
   /** Resolves once connected, rejects with the cause if that fails. */
   readonly opened: Promise<void>
 
@@ -85,6 +87,9 @@ export class Connection {
         this.#session.setLocalWindowSize(sessionWindow)
         this.#lastHeard = performance.now()
         resolve()
+      })
+      .on('remoteSettings', () => {
+        this.isHttp2 = true
       })
       .on('error', (error: Error) => {
         this.#cause ??= error
