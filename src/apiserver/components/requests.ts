@@ -100,6 +100,7 @@ export const endpoints = component({
   gives: ['endpoints'],
   start({ options, registry, find, apis, aggregator, documents, storeHealth, authentication, ...parts }) {
     const { admission, authorizer, places, waitGroup, resourceMetrics, metrics } = parts
+    const definitions = find('apiextensions.k8s.io/v1/customresourcedefinitions')
     const services = {
       registry,
       admission,
@@ -120,6 +121,7 @@ export const endpoints = component({
     const local = director({
       services,
       apis,
+      catchUp: registry.store.isShared ? () => registry.cacher(definitions).consistent() : undefined,
       requestedDeprecated: (request) => deprecated.requested(request),
       other: documents,
     })

@@ -13,13 +13,18 @@ import { collectionEndpoints, itemEndpoints, subresourceEndpoint, virtualEndpoin
 export interface DirectorOptions {
   readonly services: Services
   readonly apis: ServedApis
+  /**
+   * Resolves when `apis` has all resources that were served before the call: another server of the store may serve one
+   * already. Undefined if no other server writes to the store.
+   */
+  readonly catchUp: (() => Promise<unknown>) | undefined
   /** Called with each request for a deprecated API. */
   readonly requestedDeprecated: (request: Request) => void
   /** Answers paths that are no resources; undefined if there is no handler. */
   readonly other: (request: Request) => ReturnType<Handler> | undefined
 }
 
-export function director({ services, apis, requestedDeprecated, other }: DirectorOptions): Handler {
+export function director({ services, apis, catchUp, requestedDeprecated, other }: DirectorOptions): Handler {
   const direct: Handler = (request) => {
     const { info } = request
     if (!info.isResourceRequest) {
@@ -29,11 +34,22 @@ export function director({ services, apis, requestedDeprecated, other }: Directo
       return pageNotFound()
     }
     const resource = apis.find(info.group, info.version, info.resource)
-    if (!resource) {
-      // In a group of Kubernetes' own it is a missing resource; elsewhere a missing page.
-      if (apis.isBuiltIn(info.group)) throw resourceNotFound()
-      return pageNotFound()
-    }
+    if (resource) return serve(request, resource)
+    if (catchUp)
+      return catchUp().then(() => {
+        const added = apis.find(info.group, info.version, info.resource)
+        return added ? serve(request, added) : missing(request)
+      })
+    return missing(request)
+  }
+
+  /** In a group of Kubernetes' own it is a missing resource; elsewhere a missing page. */
+  const missing: Handler = (request) => {
+    if (apis.isBuiltIn(request.info.group)) throw resourceNotFound()
+    return pageNotFound()
+  }
+
+  function serve(request: Request, resource: ServedResource): ReturnType<Handler> {
     const { deprecationWarning } = resource.definition
     if (deprecationWarning) {
       requestedDeprecated(request)

@@ -111,7 +111,7 @@ async function objectOf<T extends Model<object>>(
   namespace: string,
   name: string,
 ): Promise<T> {
-  const object = await registry.get(resource, resource.key(namespace, name))
+  const object = await registry.lookUp(resource, resource.key(namespace, name))
   if (!object) throw notFound(resource.groupResource, name)
   return object.parse<T>()
 }
@@ -126,7 +126,7 @@ async function namedPort(places: Places, namespace: string, name: string, number
 /** True if a pod of the namespace has the address: endpoints may contain any address, others are not connected to. */
 async function isPod({ registry, pods }: Places, namespace: string, { ip, target }: EndpointAddress): Promise<boolean> {
   if (target?.namespace !== namespace || !target.name) return false
-  const pod = (await registry.get(pods, pods.key(namespace, target.name)))?.parse<Model<V1Pod>>()
+  const pod = (await registry.lookUp(pods, pods.key(namespace, target.name)))?.parse<Model<V1Pod>>()
   return pod?.status?.podIPs?.some((one) => one.ip === ip) ?? pod?.status?.podIP === ip
 }
 

@@ -2,6 +2,7 @@
 
 import { defaultFeatures, type FeatureGates } from '../../api/features/feature-gates.ts'
 import type { ResourceDefinition } from '../../api/resource.ts'
+import { after } from '../../lib/flow/after.ts'
 import type { Store } from '../../storage/store.ts'
 import { CachedResources } from './cache/cached-resources.ts'
 import { type Cacher, RetiredError } from './cache/cacher.ts'
@@ -109,6 +110,14 @@ export class Registry {
     const entry = await this.store.get(key)
     this.cacher(resource).counts.observeStoreRequest('get', started)
     return entry && this.view(resource).shown(readStored(resource.storage, key, entry.value, entry.revision))
+  }
+
+  /**
+   * The object in memory, or that of the store if memory does not have it: another server may have just created it. For
+   * reads that may be a little behind.
+   */
+  lookUp(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
+    return after(this.get(resource, key), (found) => found ?? this.newest(resource, key))
   }
 
   stop(): void {

@@ -1,5 +1,4 @@
 /** Looks up a namespace in memory first, then in the store. */
-import { after } from '../../../lib/flow/after.ts'
 import type { Registry } from '../../registry/registry.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { StoredObject } from '../../registry/stored-object.ts'
@@ -13,6 +12,5 @@ export function findNamespace(
   namespaces: ServedResource,
   name: string,
 ): StoredObject | undefined | Promise<StoredObject | undefined> {
-  const key = namespaces.key('', name)
-  return after(registry.get(namespaces, key), (found) => found ?? registry.newest(namespaces, key))
+  return registry.lookUp(namespaces, namespaces.key('', name))
 }

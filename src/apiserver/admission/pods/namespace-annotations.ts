@@ -34,7 +34,7 @@ export function namespaceAnnotations(
     // A namespace created just now may not have been observed yet.
     of: (namespace) =>
       informer.get('', namespace) ??
-      after(registry.get(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),
+      after(registry.lookUp(namespaces, namespaces.key('', namespace)), (found) => (found ? read(found) : {})),
     start: () => informer.start(),
     stop: () => informer.stop(),
   }

@@ -45,7 +45,7 @@ export function runtimeClass({ registry, find, log }: PluginSources): AdmissionP
     const known = informer.get('', name)
     if (known) return known
     // A class created just now may not have been observed yet.
-    return after(registry.get(classes, classes.key('', name)), (found) => {
+    return after(registry.lookUp(classes, classes.key('', name)), (found) => {
       if (!found) throw forbiddenWrite(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
       return found.parse<RuntimeClass>()
     })

@@ -44,7 +44,7 @@ async function findParams(
   if (params.namespaced && within === '')
     throw new Error('cannot use namespaced paramRef in policy binding that matches cluster-scoped resources')
   if (name) {
-    const object = await registry.get(params, params.key(within, name))
+    const object = await registry.lookUp(params, params.key(within, name))
     return object ? [parsedOnce(object)] : []
   }
   const { matches } = labelSelectorOf(selector)

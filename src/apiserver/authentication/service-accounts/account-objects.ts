@@ -15,7 +15,7 @@ export interface BoundObject {
 
 export type BoundKind = 'serviceaccounts' | 'secrets' | 'pods' | 'nodes'
 
-/** Looks up an object. Returns a promise only while the objects of its kind are loading. */
+/** Looks up an object. Returns a promise only for one that is not in memory. */
 export type Lookup = (
   kind: BoundKind,
   namespace: string,
@@ -39,7 +39,7 @@ export function lookupIn(registry: Registry, find: (key: string) => ServedResour
   }
   return (kind, namespace, name) => {
     const resource = resources[kind]
-    return after(registry.get(resource, resource.key(namespace, name)), factsOf)
+    return after(registry.lookUp(resource, resource.key(namespace, name)), factsOf)
   }
 }
 

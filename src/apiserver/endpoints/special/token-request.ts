@@ -88,7 +88,7 @@ async function read<T extends KubeObject>(
   resource: ServedResource,
   name: string,
 ): Promise<T> {
-  const object = await services.registry.get(
+  const object = await services.registry.lookUp(
     resource,
     resource.key(resource.namespaced ? request.info.namespace : '', name),
   )
@@ -147,7 +147,7 @@ async function boundObjects(
   const pod = referenceTo(metadata)
   if (!spec.nodeName) return { pod }
   // A node that does not exist is identified by its name alone.
-  const node = await services.registry.get(nodes, nodes.key('', spec.nodeName))
+  const node = await services.registry.lookUp(nodes, nodes.key('', spec.nodeName))
   return { pod, node: node ? referenceTo(node.parse().metadata) : { name: spec.nodeName, uid: '' } }
 }
 

@@ -27,7 +27,7 @@ export async function findService(
   { registry, services }: ServiceSources,
   { namespace, name }: ServiceReference,
 ): Promise<Service | undefined> {
-  return (await registry.get(services, services.key(namespace, name)))?.parse<Service>()
+  return (await registry.lookUp(services, services.key(namespace, name)))?.parse<Service>()
 }
 
 /** Throws a StatusError if there is no address. */

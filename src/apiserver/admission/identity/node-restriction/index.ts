@@ -41,7 +41,7 @@ export function nodeRestriction({ registry, find, authorizer }: PluginSources): 
     namespace: string,
     name: string,
   ): Promise<T | undefined> {
-    return (await registry.get(resource, resource.key(namespace, name)))?.parse<T>()
+    return (await registry.lookUp(resource, resource.key(namespace, name)))?.parse<T>()
   }
   async function read<T extends KubeObject>(resource: ServedResource, namespace: string, name: string): Promise<T> {
     const found = await findObject<T>(resource, namespace, name)

@@ -45,7 +45,7 @@ export class NamespacePolicies {
     return (
       this.#informer.get('', namespace) ??
       after(
-        this.#sources.registry.get(this.#namespaces, this.#namespaces.key('', namespace)),
+        this.#sources.registry.lookUp(this.#namespaces, this.#namespaces.key('', namespace)),
         (found) => found && this.#read(found.summary.labels),
       )
     )

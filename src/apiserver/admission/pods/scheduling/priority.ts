@@ -68,7 +68,7 @@ export function priority({ registry, find, log }: PluginSources): AdmissionPlugi
     const known = informer.get('', name)
     if (known) return known
     return after(
-      registry.get(classes, classes.key('', name)),
+      registry.lookUp(classes, classes.key('', name)),
       (found) => found && priorityOf(found.parse<PriorityClass>()),
     )
   }

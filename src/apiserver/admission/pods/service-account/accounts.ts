@@ -56,7 +56,7 @@ export class Accounts {
   async #find(namespace: string, name: string): Promise<Account | undefined> {
     const { registry, find } = this.#sources
     const accounts = find('v1/serviceaccounts')
-    const found = await registry.get(accounts, accounts.key(namespace, name))
+    const found = await registry.lookUp(accounts, accounts.key(namespace, name))
     if (found) return accountOf(found.parse<Model<V1ServiceAccount>>())
     if (name !== defaultAccount) return undefined
     return this.#informer.get(namespace, name) ?? this.#waitForDefaultAccount(namespace)
