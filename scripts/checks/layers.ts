@@ -44,6 +44,7 @@ export const apiserverFolders = [
   // Features that the handlers below do not depend on.
   'crd',
   'services',
+  'identity',
   'profiling',
   'discovery',
   'openapi',

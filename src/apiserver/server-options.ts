@@ -17,6 +17,7 @@ import type { LocalComponents } from './health/components.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
 import type { KubeletOptions } from './proxy/streaming/index.ts'
+import type { ReconcilerType } from './services/own-service/endpoint-reconciler.ts'
 import type { StorageMediaType } from './storage-format/index.ts'
 
 export interface ApiServerOptions extends AuthenticationOptions {
@@ -45,8 +46,10 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly serviceNodePortRange?: string
   /** The address by which pods reach this server (`--advertise-address`). Default: an address of the machine. */
   readonly advertiseAddress?: string
-  /** True if this server adds no endpoints to the Service `kubernetes` (`--endpoint-reconciler-type=none`). */
-  readonly withoutEndpoints?: boolean
+  /** The endpoints of the Service `kubernetes` (`--endpoint-reconciler-type`). Default: `lease`. */
+  readonly endpointReconciler?: ReconcilerType
+  /** The number of servers for the reconciler `master-count` (`--apiserver-count`). Default: 1. */
+  readonly serverCount?: number
   /** Serves `/debug/pprof/`. Default: true. */
   readonly profiling?: boolean
   /** The host, and the port if it differs, in URLs of this server that it returns. */

@@ -6,6 +6,7 @@ import { boot } from './boot.ts'
 import type { ServerParts } from './component.ts'
 import { eventExpiry } from './event-expiry.ts'
 import { firstObjects } from './first-objects.ts'
+import { identity } from './identity.ts'
 import { listener, ownService, serviceAddresses, warmth } from './listening.ts'
 import { auditLog, metrics } from './observability.ts'
 import { chain, documents, endpoints } from './requests.ts'
@@ -30,5 +31,6 @@ export const serverComponents: readonly Component<ServerParts>[] = [
   chain,
   listener,
   ownService,
+  identity,
   warmth,
 ]

@@ -16,11 +16,9 @@ export const serviceAddresses = component({
   name: 'service addresses',
   needs: ['options', 'registry', 'find', 'metrics', 'log'],
   gives: ['allocation'],
-  start({ options, registry, find, metrics, log }, lifetime) {
+  start({ options, registry, find, metrics, log }) {
     const { serviceClusterIpRange: clusterIpRange, serviceNodePortRange: nodePortRange } = options
-    const allocation = serviceAllocation({ registry, find, clusterIpRange, nodePortRange, metrics, log })
-    lifetime.onEnd(() => allocation.stop())
-    return { allocation }
+    return { allocation: serviceAllocation({ registry, find, clusterIpRange, nodePortRange, metrics, log }) }
   },
 })
 
@@ -51,10 +49,11 @@ export const ownService = component({
   name: 'service kubernetes',
   needs: ['options', 'allocation', 'listener', 'writer', 'boot'],
   gives: [],
-  async start({ options, allocation, listener, writer, boot }) {
-    const { bindAddress, advertiseAddress, withoutEndpoints } = options
+  async start({ options, allocation, listener, writer, boot }, lifetime) {
+    const { bindAddress, advertiseAddress, endpointReconciler: reconciler, serverCount } = options
     const port = listener.port || httpsPort
-    const listening = { bindAddress, advertiseAddress, withoutEndpoints, port, context: writer }
+    const listening = { bindAddress, advertiseAddress, reconciler, serverCount, port, context: writer }
+    lifetime.onEnd(() => allocation.end())
     await boot.during('services', allocation.begin(listening))
     return {}
   },

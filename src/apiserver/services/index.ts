@@ -7,7 +7,17 @@ import type { Writer } from '../registry/write/write-context.ts'
 import { Allocations } from './allocations.ts'
 import { repairAddresses } from './ip-addresses.ts'
 import { advertiseAddress } from './own-service/advertise-address.ts'
-import { ensureKubernetesService } from './own-service/kubernetes-service.ts'
+import {
+  EndpointReconciler,
+  type EndpointReconcilerOptions,
+  type ReconcilerType,
+} from './own-service/endpoint-reconciler.ts'
+import {
+  endpointAddresses,
+  ensureEndpoints,
+  ensureKubernetesService,
+  type KubernetesService,
+} from './own-service/kubernetes-service.ts'
 import { PortRecord } from './port-record/port-record.ts'
 import { defaultServiceRange, parseAddressRanges } from './ranges/address-range.ts'
 import { parsePortRange } from './ranges/port-range.ts'
@@ -37,8 +47,10 @@ export interface Listening {
   readonly bindAddress: string
   /** `--advertise-address`, if it is given. */
   readonly advertiseAddress?: string
-  /** True if this server does not write the endpoints. */
-  readonly withoutEndpoints?: boolean
+  /** The addresses that are endpoints. Default: `lease`. */
+  readonly reconciler?: ReconcilerType
+  /** How many servers the cluster has, for the reconciler `master-count`. Default: 1. */
+  readonly serverCount?: number
   readonly port: number
   readonly context: Writer
 }
@@ -49,7 +61,8 @@ export interface ServiceAllocation {
    * leftover ones. From then on, the record of node ports is repaired every three minutes.
    */
   begin(listening: Listening): Promise<void>
-  stop(): void
+  /** Call this before the server ends: its address leaves the endpoints if other servers share the store. */
+  end(): Promise<void>
 }
 
 /** Installs the allocation for writes of Services. Throws an Error for an invalid range. */
@@ -65,13 +78,10 @@ export function serviceAllocation({
   const ranges = parseAddressRanges(clusterIpRange)
   const nodePorts = parsePortRange(nodePortRange)
   const resource = find('v1/services')
-  const services = registry.cacher(resource)
-  const ipAddresses = registry.cacher(find('networking.k8s.io/v1/ipaddresses'))
-  const serviceCidrs = registry.cacher(find('networking.k8s.io/v1/servicecidrs'))
   const allocations = new Allocations({
-    services,
-    ipAddresses,
-    serviceCidrs,
+    services: registry.cacher(resource),
+    ipAddresses: registry.cacher(find('networking.k8s.io/v1/ipaddresses')),
+    serviceCidrs: registry.cacher(find('networking.k8s.io/v1/servicecidrs')),
     ranges,
     nodePorts,
     random,
@@ -80,30 +90,56 @@ export function serviceAllocation({
   const record = new PortRecord({ store: registry.store, range: nodePorts, stored: () => allocations.ports() })
   resource.writeHook = serviceWrites(allocations, record)
   let repairs: NodeJS.Timeout | undefined
+  let reconciler: EndpointReconciler | undefined
   return {
-    async begin({ bindAddress, advertiseAddress: given, withoutEndpoints, port, context }) {
-      const address = withoutEndpoints ? undefined : (given ?? advertiseAddress(bindAddress, ranges[0]!.family))
-      const resources = {
+    async begin({ bindAddress, advertiseAddress: given, reconciler: type = 'lease', serverCount, port, context }) {
+      const kubernetes = {
         services: resource,
         endpoints: find('v1/endpoints'),
         endpointSlices: find('discovery.k8s.io/v1/endpointslices'),
         serviceCidrs: find('networking.k8s.io/v1/servicecidrs'),
+        ranges,
+        port,
+        context,
       }
+      const address = given ?? advertiseAddress(bindAddress, ranges[0]!.family)
+      if (address && type !== 'none')
+        reconciler = reconcilerOf(kubernetes, { type, count: serverCount ?? 1, address, log })
       try {
         await repairAddresses(allocations, registry.store)
         await record.repair()
-        await ensureKubernetesService({ ...resources, ranges, address, port, context })
+        await ensureKubernetesService(kubernetes)
       } catch (error) {
         // The server works even if the first address of the range is in use by another Service.
         log(`the Service default/kubernetes is not as it should be: ${messageOf(error)}`)
       }
-      repairs = setInterval(() => {
-        allocations
-          .ready()
-          .then(() => record.repair())
-          .catch((error) => log(`cannot repair the record of node ports, which is retried: ${messageOf(error)}`))
-      }, repairIntervalMs).unref()
+      repairs = repairOften(allocations, record, log)
+      await reconciler?.begin()
     },
-    stop: () => clearInterval(repairs),
+    async end() {
+      clearInterval(repairs)
+      await reconciler?.end()
+    },
   }
 }
+
+/** Repairs the record of node ports until the timer is cleared. */
+const repairOften = (allocations: Allocations, record: PortRecord, log: (line: string) => void): NodeJS.Timeout =>
+  setInterval(() => {
+    allocations
+      .ready()
+      .then(() => record.repair())
+      .catch((error) => log(`cannot repair the record of node ports, which is retried: ${messageOf(error)}`))
+  }, repairIntervalMs).unref()
+
+/** The writer of the endpoints of the Service `kubernetes`. */
+const reconcilerOf = (
+  kubernetes: KubernetesService,
+  options: Pick<EndpointReconcilerOptions, 'type' | 'count' | 'address' | 'log'>,
+): EndpointReconciler =>
+  new EndpointReconciler({
+    ...options,
+    store: kubernetes.context.registry.store,
+    current: () => endpointAddresses(kubernetes),
+    write: (addresses) => ensureEndpoints(kubernetes, addresses),
+  })

@@ -17,7 +17,7 @@ import { etcdErrors } from './etcd.ts'
 import type { FlagContext } from './flag-context.ts'
 import { flowControlErrors, flowControlOptions } from './flow-control.ts'
 import { kubeletOptions } from './kubelets.ts'
-import { servingErrors, servingProcess } from './listener/serving.ts'
+import { endpointOptions, servingErrors, servingProcess } from './listener/serving.ts'
 import { transportErrors, transportOptions } from './listener/transport.ts'
 import { storageFormatErrors, storageMediaType } from './storage-format.ts'
 
@@ -59,7 +59,7 @@ export function servingOptions(context: FlagContext): ServingOptions {
     ...(requestTimeoutMs !== undefined && { requestTimeoutMs }),
     ...(advertiseAddress && { advertiseAddress }),
     ...(externalHostname && { externalHostname }),
-    withoutEndpoints: flags.text('endpoint-reconciler-type') === 'none',
+    ...endpointOptions(flags),
     ...(flags.bool('profiling') === false && { profiling: false }),
     ...(serviceNodePortRange && { serviceNodePortRange }),
   }

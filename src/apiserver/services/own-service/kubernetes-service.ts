@@ -18,8 +18,6 @@ export interface KubernetesService {
   readonly endpointSlices: ServedResource
   readonly serviceCidrs: ServedResource
   readonly ranges: readonly AddressRange[]
-  /** The advertised address; without it, the Service has no endpoints. */
-  readonly address: string | undefined
   readonly port: number
   readonly context: Writer
 }
@@ -27,30 +25,40 @@ export interface KubernetesService {
 const name = 'kubernetes'
 const namespace = 'default'
 
-/** Creates missing objects and corrects changed ones. Rejects with the StatusError of a failed write. */
+/**
+ * Creates the Service and the ServiceCIDR, or corrects them. Rejects with the StatusError of a failed write, as all
+ * functions here do.
+ */
 export async function ensureKubernetesService(given: KubernetesService): Promise<void> {
-  const { services, endpoints, endpointSlices, serviceCidrs, ranges, address, port } = given
+  await Promise.all([ensureService(given, given.services), ensureServiceCidr(given, given.serviceCidrs)])
+}
+
+/** The addresses of its endpoints. */
+export async function endpointAddresses({ endpoints, context }: KubernetesService): Promise<string[]> {
+  const live = (await context.registry.newest(endpoints, endpoints.key(namespace, name)))?.parse<Unstructured>()
+  const [subset] = (live?.subsets ?? []) as readonly { readonly addresses?: readonly { readonly ip: string }[] }[]
+  return (subset?.addresses ?? []).map(({ ip }) => ip)
+}
+
+/** Creates its endpoints, or gives them other addresses. */
+export async function ensureEndpoints(given: KubernetesService, addresses: readonly string[]): Promise<void> {
+  const { endpoints, endpointSlices, ranges, port } = given
+  const ports = [{ name: 'https', port, protocol: 'TCP' }]
   await Promise.all([
-    ensureService(given, services),
-    ensureServiceCidr(given, serviceCidrs),
-    ...(address
-      ? [
-          ensure(given, endpoints, namespace, {
-            kind: 'Endpoints',
-            apiVersion: 'v1',
-            metadata: { name, namespace, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-            subsets: [{ addresses: [{ ip: address }], ports: [{ name: 'https', port, protocol: 'TCP' }] }],
-          }),
-          ensure(given, endpointSlices, namespace, {
-            kind: 'EndpointSlice',
-            apiVersion: 'discovery.k8s.io/v1',
-            metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
-            addressType: ranges[0]!.family,
-            endpoints: [{ addresses: [address], conditions: { ready: true } }],
-            ports: [{ name: 'https', port, protocol: 'TCP' }],
-          }),
-        ]
-      : []),
+    ensure(given, endpoints, namespace, {
+      kind: 'Endpoints',
+      apiVersion: 'v1',
+      metadata: { name, namespace, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
+      subsets: addresses.length > 0 ? [{ addresses: addresses.map((ip) => ({ ip })), ports }] : [],
+    }),
+    ensure(given, endpointSlices, namespace, {
+      kind: 'EndpointSlice',
+      apiVersion: 'discovery.k8s.io/v1',
+      metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
+      addressType: ranges[0]!.family,
+      endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+      ports,
+    }),
   ])
 }
 

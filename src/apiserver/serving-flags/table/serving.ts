@@ -175,7 +175,6 @@ export const egress: FlagSet = {
   flags: [idle(noEgress, 'egress-selector-config-file', 'string', 'the file about proxies for outgoing connections')],
 }
 
-const onePlane = 'one server of a cluster tells its own address'
 const noPeer = 'servers of a cluster do not pass requests to each other'
 const endpointsAlways =
   'aggregated servers are reached by the addresses of their pods, and their redirects are passed on'
@@ -191,7 +190,7 @@ export const misc: FlagSet = {
       'true',
     ),
     works('allow-privileged', 'bool', 'take pods with privileged containers'),
-    idle(onePlane, 'apiserver-count', 'int', 'how many servers the cluster has', '1'),
+    works('apiserver-count', 'int', 'how many servers the cluster has, for the reconciler master-count', '1'),
     idle(
       'no leases are coordinated',
       'coordinated-leadership-lease-duration',
@@ -223,7 +222,8 @@ export const misc: FlagSet = {
     works(
       'endpoint-reconciler-type',
       'string',
-      'who sees to the endpoints of the Service kubernetes: lease or master-count (this server), none',
+      'whose addresses are the endpoints of the Service kubernetes: those of living servers (lease), of at most ' +
+        '--apiserver-count servers (master-count), or none',
       'lease',
     ),
     works(

@@ -1,5 +1,6 @@
 /** The flags of the server itself: addresses, ports, timeouts. */
 import type { ApiServerOptions } from '../../../apiserver/server.ts'
+import type { ReconcilerType } from '../../../apiserver/services/own-service/endpoint-reconciler.ts'
 import type { FlagValues } from '../../../apiserver/serving-flags/index.ts'
 import { parseCidr } from '../../../lib/cidr.ts'
 import { linearRegexp } from '../../../lib/linear-regexp/index.ts'
@@ -23,6 +24,7 @@ export function servingErrors(flags: FlagValues): string[] {
     ...ranges.flatMap(smallRangeErrors),
     ...(ranges.length > 2 ? ['--service-cluster-ip-range must not contain more than two entries'] : []),
     ...reconcilerErrors(flags.text('endpoint-reconciler-type') ?? ''),
+    ...countErrors(flags.int('apiserver-count') ?? 1),
     ...goawayErrors(flags.float('goaway-chance') ?? 0),
     ...negativeErrors(flags),
     ...(flags.list('strict-transport-security-directives') ?? []).flatMap(directiveErrors),
@@ -43,12 +45,17 @@ function smallRangeErrors(range: string, at: number): string[] {
   ]
 }
 
-const reconcilers = ['', 'lease', 'master-count', 'none']
+const reconcilers: readonly ReconcilerType[] = ['lease', 'master-count', 'none']
+
+const isReconciler = (type: string): type is ReconcilerType => (reconcilers as readonly string[]).includes(type)
 
 const reconcilerErrors = (type: string): string[] =>
-  reconcilers.includes(type)
+  type === '' || isReconciler(type)
     ? []
     : [`Reconciler not implemented: ${type}: --endpoint-reconciler-type is one of lease, master-count, none`]
+
+const countErrors = (count: number): string[] =>
+  count > 0 ? [] : [`--apiserver-count should be a positive number, but value '${count}' provided`]
 
 const goawayErrors = (chance: number): string[] =>
   chance < 0 || chance > 0.02 ? ['--goaway-chance can not be less than 0 or greater than 0.02'] : []
@@ -127,5 +134,15 @@ export function servingProcess({
     minRequestTimeoutSeconds: flags.int('min-request-timeout'),
     shutdownDelayMs: flags.durationMs('shutdown-delay-duration'),
     watchTerminationGraceMs: flags.durationMs('shutdown-watch-termination-grace-period'),
+  }
+}
+
+/** Options of the endpoints of the Service `kubernetes`. */
+export function endpointOptions(flags: FlagValues): Pick<ApiServerOptions, 'endpointReconciler' | 'serverCount'> {
+  const type = flags.text('endpoint-reconciler-type') ?? ''
+  const serverCount = flags.int('apiserver-count')
+  return {
+    ...(isReconciler(type) && { endpointReconciler: type }),
+    ...(serverCount !== undefined && { serverCount }),
   }
 }

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { memoryStore } from '../../../storage/memory/index.ts'
+import type { Store } from '../../../storage/store.ts'
+import { EndpointReconciler, type EndpointReconcilerOptions, withOwn } from './endpoint-reconciler.ts'
+
+/** A store in memory as if other processes used it, too. */
+const sharedStore = (): Store => Object.defineProperty(memoryStore(), 'isShared', { value: true })
+
+/** Servers that write the same endpoints. */
+function servers(type: EndpointReconcilerOptions['type'], count = 1) {
+  const store = sharedStore()
+  let endpoints: readonly string[] = []
+  return {
+    store,
+    endpoints: () => endpoints,
+    at: (address: string) =>
+      new EndpointReconciler({
+        store,
+        type,
+        count,
+        address,
+        current: async () => endpoints,
+        write: async (addresses) => {
+          endpoints = addresses
+        },
+        log: (line) => assert.fail(line),
+      }),
+  }
+}
+
+for (const type of ['lease', 'master-count'] as const)
+  test(`${type}: each server adds itself, and leaves when it ends`, async () => {
+    const cluster = servers(type, 2)
+    const [one, two] = [cluster.at('192.0.2.2'), cluster.at('192.0.2.1')]
+    await one.begin()
+    assert.deepEqual(cluster.endpoints(), ['192.0.2.2'])
+    await two.begin()
+    assert.deepEqual(cluster.endpoints(), ['192.0.2.1', '192.0.2.2'])
+    await one.end()
+    assert.deepEqual(cluster.endpoints(), ['192.0.2.1'])
+    await two.end()
+    assert.deepEqual(cluster.endpoints(), [])
+    await cluster.store.close()
+  })
+
+test('a server that was killed is forgotten when its key expires', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout', 'Date'] })
+  const cluster = servers('lease')
+  const killed = cluster.at('192.0.2.1')
+  await killed.begin()
+  const living = cluster.at('192.0.2.2')
+  await living.begin()
+  assert.deepEqual(cluster.endpoints(), ['192.0.2.1', '192.0.2.2'])
+  // What a killed server leaves is its key.
+  await cluster.store.commit({
+    conditions: [],
+    operations: [{ key: '/registry/masterleases/192.0.2.1', delete: true }],
+  })
+  t.mock.timers.tick(10_000)
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  assert.ok(cluster.endpoints().includes('192.0.2.2'))
+  await Promise.all([killed.end(), living.end()])
+  await cluster.store.close()
+})
+
+test('with too many servers, those that follow the own address are left out', () => {
+  assert.deepEqual(withOwn(['a', 'b', 'd'], 'c', 4), ['a', 'b', 'c', 'd'])
+  assert.deepEqual(withOwn(['a', 'b', 'd'], 'c', 3), ['a', 'b', 'c'])
+  assert.deepEqual(withOwn(['a', 'b'], 'c', 2), ['b', 'c'])
+  assert.deepEqual(withOwn(['a', 'b'], 'c', 1), ['c'])
+})
