@@ -10,10 +10,12 @@ export const get: Endpoint = ({ services: { registry }, request, resource }) => 
   const representation = representationFor(request, resource, 'object')
   const { namespace, name } = request.info
   const version = request.query.get('resourceVersion')
-  const fresh = version ? registry.cacher(resource).waitFor(parseResourceVersion(version)) : undefined
-  const found = after<unknown, StoredObject | undefined>(fresh, () =>
-    registry.get(resource, resource.key(namespace, name)),
-  )
+  const key = resource.key(namespace, name)
+  const found = version
+    ? after<unknown, StoredObject | undefined>(registry.cacher(resource).waitFor(parseResourceVersion(version)), () =>
+        registry.get(resource, key),
+      )
+    : registry.current(resource, key)
   return after(found, (object) => {
     if (!object) throw notFound(resource.groupResource, name)
     return objectResponse(representation, object)

@@ -65,7 +65,8 @@ class IdentityLeases {
       const lease = this.#lease()
       const live = await writer.registry.newest(leases, leases.key(namespace, this.#name))
       if (!live) await createObject(place, lease)
-      else await updateObject(place, { startsFromLive: true, change: (object) => ({ object: renewed(object!, lease) }) })
+      else
+        await updateObject(place, { startsFromLive: true, change: (object) => ({ object: renewed(object!, lease) }) })
     })
   }
 

@@ -22,5 +22,8 @@ export function serverId(hostname: string): string {
 /** RFC 4648 without padding, in lower case. */
 function base32(bytes: Buffer): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
-  return bits.match(/.{1,5}/g)!.map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
+  return bits
+    .match(/.{1,5}/g)!
+    .map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)])
+    .join('')
 }

@@ -5,7 +5,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { after } from '../../lib/flow/after.ts'
 import type { Store } from '../../storage/store.ts'
 import { CachedResources } from './cache/cached-resources.ts'
-import { type Cacher, RetiredError } from './cache/cacher.ts'
+import { type Cacher, RetiredError, StaleCacheError } from './cache/cacher.ts'
 import { Snapshots } from './cache/history/snapshots.ts'
 import type { WatchHub } from './cache/watch/watch-hub.ts'
 import { readStored } from './conversion/read-stored.ts'
@@ -102,6 +102,23 @@ export class Registry {
       )
     const object = cache.objects.get(key)
     return object && this.view(resource).shown(object)
+  }
+
+  /**
+   * The object after all writes that were acknowledged before the call, those of other servers of the store included.
+   * Their writes reach this server's cache a little later; it shows its own writes at once.
+   */
+  current(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
+    if (!this.store.isShared) return this.get(resource, key)
+    return this.cacher(resource)
+      .consistent()
+      .then(
+        () => this.get(resource, key),
+        (error) => {
+          if (error instanceof StaleCacheError) return this.newest(resource, key)
+          throw error
+        },
+      )
   }
 
   /** The object as the store has it, for a caller that has learnt that the one in memory is outdated. */

@@ -25,6 +25,20 @@ export class RetiredError extends StatusError {
   }
 }
 
+/** The cache does not show a revision in time. */
+export class StaleCacheError extends StatusError {
+  /** The revision that was waited for. */
+  readonly wanted: number
+
+  constructor(wanted: number, current: number) {
+    super(504, 'Timeout', `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    })
+    this.wanted = wanted
+  }
+}
+
 /** Time in ms that a read waits for a revision that is not in memory yet. */
 const freshnessTimeoutMs = 3000
 /** Time in ms between two checks of the watches of a retired resource. */
@@ -89,7 +103,7 @@ export class Cacher {
     return this.#source.store.currentRevision().then((revision) => this.waitFor(revision))
   }
 
-  /** The view once it has at least `revision`, mostly immediately. Throws 504 after three seconds. */
+  /** The view once it has at least `revision`, mostly immediately. Throws StaleCacheError after three seconds. */
   waitFor(revision: number): CacheView | Promise<CacheView> {
     const { live } = this
     return live && revision <= live.revision ? live : this.#wait(revision)
@@ -105,7 +119,7 @@ export class Cacher {
         this.counts.waits.observe((performance.now() - started) / 1000)
         return view
       }
-      if (performance.now() >= deadline) throw tooLarge(revision, view.revision)
+      if (performance.now() >= deadline) throw new StaleCacheError(revision, view.revision)
       await poll.pause()
     }
   }
@@ -140,9 +154,3 @@ export class Cacher {
     watched?.end(new RetiredError())
   }
 }
-
-const tooLarge = (revision: number, current: number): StatusError =>
-  new StatusError(504, 'Timeout', `Timeout: Too large resource version: ${revision}, current: ${current}`, {
-    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-    retryAfterSeconds: 1,
-  })

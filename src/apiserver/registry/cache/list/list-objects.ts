@@ -8,6 +8,7 @@ import type { Registry } from '../../registry.ts'
 import type { ServedResource } from '../../served-resource.ts'
 import type { StoredObject } from '../../stored-object.ts'
 import type { CacheView } from '../cache-view.ts'
+import { StaleCacheError } from '../cacher.ts'
 import type { View } from '../object-change.ts'
 import type { ListMeta } from '../representation.ts'
 import { type Selection, selection } from '../selection.ts'
@@ -49,14 +50,29 @@ export function listObjects(
 function listFirst(query: Query, { resourceVersion, match, limit }: ListOptions): ObjectList | Promise<ObjectList> {
   const requested = parseListVersion(resourceVersion)
   const cacher = query.registry.cacher(query.resource)
-  const view = resourceVersion === '' ? cacher.consistent() : cacher.waitFor(requested)
-  return after<CacheView, ObjectList>(view, (cache) => {
+  if (resourceVersion === '') return newestList(query)
+  return after<CacheView, ObjectList>(cacher.waitFor(requested), (cache) => {
     if (requested !== 0 && (match === 'Exact' || (match === '' && limit > 0)))
       return fromHistory(query, cache, requested, query.range.start)
-    if (resourceVersion === '') cacher.counts.consistentReads++
     const unlimited = resourceVersion === '0' && limit > 0 ? { ...query, limit: 0 } : query
     return fromArray(unlimited, cache.objects.slice(query.range), cache.revision, query.range.start)
   })
+}
+
+/**
+ * A list that shows all writes before the request. If the cache does not show them in time, since it is behind another
+ * server's writes, they are read from the store.
+ */
+async function newestList(query: Query): Promise<ObjectList> {
+  const cacher = query.registry.cacher(query.resource)
+  try {
+    const cache = await cacher.consistent()
+    cacher.counts.consistentReads++
+    return await fromArray(query, cache.objects.slice(query.range), cache.revision, query.range.start)
+  } catch (error) {
+    if (!(error instanceof StaleCacheError)) throw error
+    return fromHistory(query, await cacher.ready(), error.wanted, query.range.start)
+  }
 }
 
 /** A later page: at the first page's revision, or at the newest if the token says so. */
