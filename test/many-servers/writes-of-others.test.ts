@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { storeLike } from '../../src/storage/suite/store-like.fixture.ts'
 import { define, gadgetOf, gadgetsPath } from '../crd/definitions.ts'
 import { type Client, clientOf, json } from '../support/api-client.ts'
 import { serve, type TestServer } from '../support/api-server.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { laggingStore } from './lagging-store.ts'
 
 /** Changes of the other server arrive only after a second. */
@@ -74,4 +76,38 @@ describe('what one server has acknowledged, the other one knows', () => {
     assert.equal((await one.request('DELETE', `${path}/c`)).status, 404)
     assert.equal(await create(one, path, named('ConfigMap', 'c')), 201)
   })
+})
+
+test('a recount of one server retains the charge of another one that has not stored the object yet', async (t) => {
+  const store = memoryStore()
+  t.after(() => store.close())
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+  t.after(() => open())
+  const held = storeLike(store, {
+    async commit(transaction) {
+      if (transaction.operations[0]?.key.endsWith('/held')) await opened
+      return store.commit(transaction)
+    },
+  })
+  const servers = await Promise.all([serve(t, laggingStore(store, 10)), serve(t, laggingStore(held, 10))])
+  const [one, two] = servers.map((server) => clientOf(t, 'HTTP/2', server)) as [Client, Client]
+  const base = '/api/v1/namespaces/default'
+  await create(one, `${base}/resourcequotas`, named('ResourceQuota', 'q', { spec: { hard: { configmaps: '2' } } }))
+  const used: string[] = []
+  one.lines(`${base}/resourcequotas?watch=1`, (line) => {
+    const { object } = JSON.parse(line) as { object: { status: { used?: { configmaps: string } } } }
+    if (object.status.used) used.push(object.status.used.configmaps)
+  })
+  await waitFor('the quota to be counted', () => used.at(-1) === '0')
+  used.length = 0
+  const holding = create(two, `${base}/configmaps`, named('ConfigMap', 'held'))
+  await waitFor('the charge', () => used.at(-1) === '1')
+  assert.equal(await create(one, `${base}/configmaps`, named('ConfigMap', 'a')), 201)
+  await one.request('DELETE', `${base}/configmaps/a`)
+  await waitFor('the recount', () => used.at(-1) === '1' && used.length >= 3)
+  open()
+  assert.equal(await holding, 201)
+  assert.equal(await create(one, `${base}/configmaps`, named('ConfigMap', 'b')), 201)
+  assert.equal(await create(two, `${base}/configmaps`, named('ConfigMap', 'c')), 403)
+  assert.ok(!used.includes('0'), used.join())
 })

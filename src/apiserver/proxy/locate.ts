@@ -111,7 +111,7 @@ async function objectOf<T extends Model<object>>(
   namespace: string,
   name: string,
 ): Promise<T> {
-  const object = await registry.lookUp(resource, resource.key(namespace, name))
+  const object = await registry.current(resource, resource.key(namespace, name))
   if (!object) throw notFound(resource.groupResource, name)
   return object.parse<T>()
 }

@@ -25,6 +25,14 @@ export function positiveDifference(a: ResourceList, b: ResourceList): ResourceLi
   return more
 }
 
+/** Returns the smaller amount of each resource that is in both lists. */
+export function smaller(a: ResourceList, b: ResourceList): ResourceList {
+  const some: ResourceList = {}
+  for (const name in a)
+    if (Object.hasOwn(b, name)) some[name] = compareQuantities(a[name]!, b[name]!) < 0 ? a[name]! : b[name]!
+  return some
+}
+
 /** Returns only the named resources of a list. */
 export function onlyNamed(list: ResourceList, names: readonly string[]): ResourceList {
   const some: ResourceList = {}

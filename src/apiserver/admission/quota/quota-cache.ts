@@ -10,7 +10,11 @@ import { updateObject } from '../../registry/write/update-object.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
 import { AdmissionChain } from '../admission-chain.ts'
 import type { PluginSources } from '../plugin.ts'
+import { ChargesOfOthers } from './charges-of-others.ts'
 import { type Quota, quotaOf } from './quota.ts'
+
+/** A charged write that is not stored after this time, in ms, is considered failed. */
+export const reservationMs = 5_000
 
 export class QuotaCache {
   readonly #quotas: Informer<Quota>
@@ -20,10 +24,13 @@ export class QuotaCache {
   readonly #count = new Map<string, number>()
   /** By uid: quotas as this server wrote them, until the watch delivers them. */
   readonly #written = new Map<string, Quota>()
+  /** Undefined if no other server writes to the store. */
+  readonly #others: ChargesOfOthers | undefined
 
   /** `recount` is called with the namespace of a quota that is new or has changed limits. */
   constructor({ registry, find, log }: PluginSources, recount: (namespace: string) => void) {
     this.#resource = find('v1/resourcequotas')
+    this.#others = registry.store.isShared ? new ChargesOfOthers(reservationMs) : undefined
     // Status updates of quotas do not pass admission plug-ins.
     this.#writer = ownWriter(registry, new AdmissionChain([]))
     this.#quotas = new Informer({
@@ -37,6 +44,7 @@ export class QuotaCache {
         if (count > 0) this.#count.set(namespace, count)
         else this.#count.delete(namespace)
         const written = old && this.#written.get(old.uid)
+        this.#others?.changed(quota, old, Date.now())
         if (written && (!quota || quota.uid !== written.uid || quota.revision >= written.revision))
           this.#written.delete(written.uid)
         // The first event after a start may concern a quota whose usage is out of date.
@@ -64,6 +72,11 @@ export class QuotaCache {
       return written && written.revision > quota.revision ? written : quota
     })
     return quotas.sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Returns the usage to write for a counted one: charges of other servers remain until their objects are stored. */
+  retained(quota: Quota, counted: ResourceList): ResourceList {
+    return this.#others?.retained(quota, counted, Date.now()) ?? counted
   }
 
   /** Returns the quotas as stored, without deleted ones. */
@@ -94,6 +107,7 @@ export class QuotaCache {
         },
       )
       const written = quotaOf(object)
+      this.#others?.isOwn(written)
       if (
         [...this.#quotas.in(namespace)].some(({ uid, revision }) => uid === written.uid && revision < written.revision)
       )

@@ -10,7 +10,7 @@ import type { AdmissionAttributes } from '../../registry/write/admission.ts'
 import { type Charges, checkRequest } from './check-request.ts'
 import type { LimitedResource } from './configuration.ts'
 import type { Quota } from './quota.ts'
-import { isCounted, type QuotaCache } from './quota-cache.ts'
+import { isCounted, type QuotaCache, reservationMs } from './quota-cache.ts'
 import type { Evaluator } from './usage/evaluators.ts'
 import type { UsageCounter } from './usage/usage-counter.ts'
 
@@ -37,8 +37,6 @@ interface Reservation {
 const maxWaitMs = 10_000
 /** The number of attempts when other servers update the quotas at the same time. */
 const maxAttempts = 10
-/** A charged write that is not stored after this time, in ms, is considered failed. */
-const reservationMs = 5_000
 
 export interface QuotaQueueOptions {
   readonly namespace: string
@@ -222,9 +220,10 @@ export class QuotaQueue {
         (total, { charges }) => sum(total, onlyNamed(charges.get(quota.uid) ?? {}, Object.keys(counted))),
         counted,
       )
-      return { quota, used }
+      const retained = quotaCache.retained(quota, used)
+      return { quota, used: retained, isFinal: reserved.length === 0 && sameAmounts(used, retained) }
     })
-    if (reserved.length > 0) this.#options.countLater()
+    if (counts.some(({ isFinal }) => !isFinal)) this.#options.countLater()
     for (const { quota, used } of counts) {
       if (isCounted(quota) && sameAmounts(used, quota.used)) continue
       if (!(await quotaCache.write(quota, { hard: quota.specHard, used })))

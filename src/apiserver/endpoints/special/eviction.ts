@@ -41,7 +41,7 @@ export const evictPod: Endpoint = async (target) => {
   await admit(requested, 'CREATE', eviction, evictions)
   const context = { ...requested, subresource: '' }
   for (let attempt = 1; ; attempt++) {
-    const live = await services.registry.lookUp(pods, pods.key(namespace, name))
+    const live = await services.registry.current(pods, pods.key(namespace, name))
     if (!live) throw notFound(pods.groupResource, name)
     if (await evict(target, context, live.parse<Pod>(), deletion, attempt === attempts))
       return statusResponse(request, created(), 201)

@@ -72,7 +72,7 @@ function onNode(pod: Pod): Pod {
 
 async function podOf({ services: { registry }, request, resource }: Target): Promise<Pod> {
   const { namespace, name } = request.info
-  const pod = await registry.lookUp(resource, resource.key(namespace, name))
+  const pod = await registry.current(resource, resource.key(namespace, name))
   if (!pod) throw notFound(resource.groupResource, name)
   return pod.parse<Pod>()
 }

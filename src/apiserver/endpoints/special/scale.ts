@@ -76,7 +76,7 @@ function scaleOf(resource: ServedResource, object: KubeObject): Scale {
 export const getScale: Endpoint = async ({ services: { registry }, request, resource }) => {
   const representation = representationFor(request, scaleResource, 'object')
   const { namespace, name } = request.info
-  const object = await registry.get(resource, resource.key(namespace, name))
+  const object = await registry.current(resource, resource.key(namespace, name))
   if (!object) throw notFound(resource.groupResource, name)
   checkReplicas(resource, object.parse())
   return objectResponse(representation, unstored(scaleResource, scaleOf(resource, object.parse())))

@@ -88,7 +88,7 @@ async function read<T extends KubeObject>(
   resource: ServedResource,
   name: string,
 ): Promise<T> {
-  const object = await services.registry.lookUp(
+  const object = await services.registry.current(
     resource,
     resource.key(resource.namespaced ? request.info.namespace : '', name),
   )
