@@ -26,16 +26,20 @@ const quickElections = ['--heartbeat-interval=50', '--election-timeout=500']
 export class EtcdMember {
   readonly url: string
   readonly #folder: string
+  readonly #sockets: readonly string[]
   readonly #args: readonly string[]
   #child: ChildProcess | undefined
 
   constructor(folder: string, index: number, args: readonly string[]) {
     this.#folder = folder
+    this.#sockets = [clientAddress(index), peerAddress(index)].map((name) => join(folder, name))
     this.#args = args
     this.url = `unix://${join(folder, clientAddress(index))}`
   }
 
   start(): void {
+    // A killed member leaves them.
+    for (const socket of this.#sockets) rmSync(socket, { force: true })
     const log = openSync(join(this.#folder, 'log'), 'a')
     this.#child = spawn('etcd', this.#args, { cwd: this.#folder, stdio: ['ignore', log, log] })
     closeSync(log)
@@ -57,7 +61,8 @@ export class EtcdMember {
 }
 
 const clientAddress = (index: number): string => `localhost:${index}1`
-const peerUrl = (index: number): string => `unix://localhost:${index}2`
+const peerAddress = (index: number): string => `localhost:${index}2`
+const peerUrl = (index: number): string => `unix://${peerAddress(index)}`
 
 /** Starts a cluster. Its members end with the test at the latest. */
 export function startEtcd(t: Lifetime, { members = 1, flags = [] }: EtcdOptions = {}): readonly EtcdMember[] {

@@ -20,11 +20,13 @@ export function etcdOptions(context: FlagContext, servers: readonly string[]): E
   const cert = contentOf(context, 'etcd-certfile')
   const key = contentOf(context, 'etcd-keyfile')
   const pollMs = flags.durationMs('etcd-db-metric-poll-interval')
+  const compactionMs = flags.durationMs('etcd-compaction-interval')
   const leaseReuseSeconds = flags.int('lease-reuse-duration-seconds')
   return {
     servers,
     tls: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) },
     ...(pollMs !== undefined && { pollMs }),
+    ...(compactionMs !== undefined && { compactionMs }),
     ...(leaseReuseSeconds !== undefined && { leaseReuseSeconds }),
   }
 }

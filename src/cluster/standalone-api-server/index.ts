@@ -11,7 +11,7 @@ import { readIdentity } from '../credentials/identity-files.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { serviceAccountKey } from '../pki/pki.ts'
 import { certDirPair } from '../pki/self-signed.ts'
-import { serveStore } from '../serve-store.ts'
+import { type ServeOptions, serveStore } from '../serve-store.ts'
 import { checkServingFlags, type FlagPlace, pathOf, servingOptions } from '../serving-options/index.ts'
 import { defaultPort } from '../serving-options/listener/serving.ts'
 
@@ -48,7 +48,6 @@ export async function startStandaloneApiServer(options: StandaloneApiServerOptio
   const hosts = [
     ...new Set([...(advertiseAddress ? [advertiseAddress] : []), ...serverHosts(bindAddress, serviceClusterIpRange)]),
   ]
-  const interval = flags.durationMs('etcd-compaction-interval')
   const flagged = servingOptions(options)
   const chosen = flags.list('controllers') ?? []
   // Loaded only if needed.
@@ -71,7 +70,7 @@ export async function startStandaloneApiServer(options: StandaloneApiServerOptio
     tls: pair,
     serviceClusterIpRange,
     serviceAccount,
-    compaction: interval === 0 ? 'off' : { intervalMs: interval, retainMs: interval },
+    compaction: compactionOf(options),
     warmUp,
     verbosity: flags.int('v'),
     log,
@@ -92,4 +91,10 @@ export async function startStandaloneApiServer(options: StandaloneApiServerOptio
       await server.stop({ graceMs })
     },
   }
+}
+
+/** The driver of a shared store agrees on compactions with the other servers. */
+function compactionOf({ flags, store }: StandaloneApiServerOptions): ServeOptions['compaction'] {
+  const interval = flags.durationMs('etcd-compaction-interval')
+  return interval === 0 || store.isShared ? 'off' : { intervalMs: interval, retainMs: interval }
 }

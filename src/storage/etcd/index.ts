@@ -15,22 +15,25 @@ export interface EtcdOptions {
   readonly pollMs?: number
   /** Maximum time in s for which keys that expire share a lease. Default: 60. */
   readonly leaseReuseSeconds?: number
+  /** Interval in ms of compactions, which servers of one etcd share; 0 for none. Default: 300,000. */
+  readonly compactionMs?: number
   /** Time in ms to find a server that can be used. Default: 20,000. */
   readonly timeoutMs?: number
 }
 
 const defaultPollMs = 30_000
 const defaultLeaseReuseSeconds = 60
+const defaultCompactionMs = 300_000
 const defaultTimeoutMs = 20_000
 
 /** Opens the store. Rejects with StoreOpenError, whose message has the remedy, if no server can be used. */
 export async function openEtcdStore(options: EtcdOptions): Promise<Store> {
   const { servers, tls, pollMs = defaultPollMs, timeoutMs = defaultTimeoutMs } = options
-  const { leaseReuseSeconds = defaultLeaseReuseSeconds } = options
+  const { leaseReuseSeconds = defaultLeaseReuseSeconds, compactionMs = defaultCompactionMs } = options
   const channel = new Channel({ endpoints: servers.map((url) => endpointOf(url, tls)), random: Math.random })
   try {
     await channel.connection(timeoutMs)
-    const store = new EtcdStore({ channel, health: new Health(channel, pollMs), leaseReuseSeconds })
+    const store = new EtcdStore({ channel, health: new Health(channel, pollMs), leaseReuseSeconds, compactionMs })
     await store.open()
     return store
   } catch (error) {

@@ -1,5 +1,6 @@
 /** The driver for etcd: a cluster of servers that other API servers may share. */
 import { KV, Lease } from '#protobuf/etcd-rpc_pb.js'
+import { messageOf } from '../../lib/message-of.ts'
 import { withinRange } from '../key-order.ts'
 import {
   type ChangeEvent,
@@ -22,6 +23,8 @@ import {
 import { checkTransaction } from '../transaction-check.ts'
 import type { Channel } from './client/channel.ts'
 import { Commits } from './commits.ts'
+import { Compaction } from './compaction/compaction.ts'
+import { exchangeCompaction } from './compaction/compaction-key.ts'
 import { failure, isCompacted, isFuture, noSpaceProblem, type Revisions } from './errors.ts'
 import type { Health } from './health.ts'
 import { Leases } from './leases.ts'
@@ -33,6 +36,8 @@ export interface EtcdStoreOptions {
   readonly channel: Channel
   readonly health: Health
   readonly leaseReuseSeconds: number
+  /** Interval of compactions in ms; 0 for none. */
+  readonly compactionMs: number
 }
 
 export class EtcdStore implements Store, Revisions {
@@ -41,17 +46,19 @@ export class EtcdStore implements Store, Revisions {
   readonly #reads: Reads
   readonly #commits: Commits
   readonly #history: History
+  readonly #compaction: Compaction | undefined
   #feeds: Feeds | undefined
   #closing: Promise<void> | undefined
   readonly isShared = true
   readonly historyBytes = 0
   compactedRevision = 0
 
-  constructor({ channel, health, leaseReuseSeconds }: EtcdStoreOptions) {
+  constructor({ channel, health, leaseReuseSeconds, compactionMs }: EtcdStoreOptions) {
     this.#channel = channel
     this.#health = health
     this.#reads = new Reads(channel, this)
     this.#history = new History(channel)
+    if (compactionMs > 0) this.#compaction = this.#startCompaction(compactionMs)
     const leases = new Leases({
       grant: (seconds) => this.#grant(seconds),
       now: () => performance.now(),
@@ -67,7 +74,7 @@ export class EtcdStore implements Store, Revisions {
       channel: this.#channel,
       after: revision,
       ownBuffer: (key, value) => this.#commits.ownBuffer(key, value),
-      compacted: (error) => this.#learn(error),
+      compacted: ({ compactedRevision }) => this.#learn(compactedRevision),
     })
     if (revision > 1) await this.#reads.count({ start: '', end: '\0' }, 1).catch(() => undefined)
   }
@@ -134,12 +141,13 @@ export class EtcdStore implements Store, Revisions {
         if (isFuture(error)) throw new FutureRevisionError(revision, await this.current())
         if (!isCompacted(error)) throw failure(error)
       }
-      this.compactedRevision = Math.max(this.compactedRevision, revision)
+      this.#learn(revision)
     })
   }
 
   close(): Promise<void> {
     this.#closing ??= (async () => {
+      void this.#compaction?.stop()
       await this.#commits.settled()
       const error = new StoreClosedError()
       this.#feeds?.end(error)
@@ -155,8 +163,12 @@ export class EtcdStore implements Store, Revisions {
   }
 
   async compactedAfter(revision: number): Promise<number> {
-    if (revision >= this.compactedRevision)
-      await this.#history.compactionAfter(revision).catch((error: unknown) => this.#learn(error))
+    if (revision < this.compactedRevision) return this.compactedRevision
+    try {
+      await this.#history.compactionAfter(revision)
+    } catch (error) {
+      if (error instanceof CompactedError) this.#learn(error.compactedRevision)
+    }
     return this.compactedRevision
   }
 
@@ -168,14 +180,29 @@ export class EtcdStore implements Store, Revisions {
     } catch (error) {
       if (this.#closing && error instanceof StoreFailedError) throw new StoreClosedError()
       if (error instanceof StoreFailedError && error.message === noSpaceProblem) this.#health.reportNoSpace()
-      this.#learn(error)
+      if (error instanceof CompactedError) this.#learn(error.compactedRevision)
       throw error
     }
   }
 
-  #learn(error: unknown): void {
-    if (error instanceof CompactedError)
-      this.compactedRevision = Math.max(this.compactedRevision, error.compactedRevision)
+  #learn(compacted: number): void {
+    this.compactedRevision = Math.max(this.compactedRevision, compacted)
+  }
+
+  #startCompaction(intervalMs: number): Compaction {
+    return new Compaction({
+      intervalMs,
+      exchange: (version, revision) => exchangeCompaction(this.#channel, version, revision),
+      compact: (revision) => this.compact(revision),
+      learn: (compacted) => this.#learn(compacted),
+      failed: (error) => {
+        if (!this.#closing) process.emitWarning(`compaction failed: ${messageOf(error)}`, 'CompactorWarning')
+      },
+      every: (ms, run) => {
+        const timer = setInterval(run, ms).unref()
+        return () => clearInterval(timer)
+      },
+    })
   }
 
   async #grant(seconds: number): Promise<bigint> {

@@ -3,6 +3,7 @@
 import type { StatusResponse } from '#protobuf/etcd-rpc_pb.js'
 import { errorCode } from '../../../lib/explained-error.ts'
 import { messageOf } from '../../../lib/message-of.ts'
+import { EtcdError } from './etcd-error.ts'
 
 const untrusted =
   'has a certificate that the CA does not vouch for: give the CA of its server certificate with --etcd-cafile'
@@ -58,10 +59,16 @@ export function connectProblem(url: string, error: unknown): ConnectProblem {
 const oldestMinor = 4
 
 /** Returns the problem of a server that accepts connections and does not return its status. */
-export const statusProblem = (url: string, error: unknown, isHttp2: boolean): ConnectProblem =>
-  isHttp2
-    ? passing(`etcd at ${url} does not return its status: ${messageOf(error)}`)
-    : lasting(`etcd at ${url} does not speak gRPC: name a server of etcd, and its scheme, in --etcd-servers`)
+export function statusProblem(url: string, error: unknown, isHttp2: boolean): ConnectProblem {
+  const message = messageOf(error)
+  if (message === 'etcdserver: no leader') return withoutLeader(url)
+  if (isHttp2) return passing(`etcd at ${url} does not return its status: ${message}`)
+  if (error instanceof EtcdError && error.code === 'DeadlineExceeded') return passing(message)
+  return lasting(`etcd at ${url} does not speak gRPC: name a server of etcd, and its scheme, in --etcd-servers`)
+}
+
+const withoutLeader = (url: string): ConnectProblem =>
+  passing(`etcd at ${url} has no leader: start a majority of the members of its cluster`)
 
 /** Returns the problem of a member that answers and still cannot serve; undefined if it can. */
 export function memberProblem(
@@ -76,7 +83,6 @@ export function memberProblem(
     return lasting(`etcd at ${url} belongs to another cluster than the other servers: correct --etcd-servers`)
   if (status.isLearner)
     return passing(`etcd at ${url} is a learner, which serves no requests: promote it with \`etcdctl member promote\``)
-  if (status.leader === 0n)
-    return passing(`etcd at ${url} has no leader: start a majority of the members of its cluster`)
+  if (status.leader === 0n) return withoutLeader(url)
   return undefined
 }
