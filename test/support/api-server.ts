@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type ApiServer, startApiServer } from '../../src/apiserver/server.ts'
+import { type ApiServer, type ApiServerOptions, startApiServer } from '../../src/apiserver/server.ts'
 import type { KeyPair } from '../../src/cluster/pki/key-pair.ts'
 import { issueCertificate, makeAuthority } from '../../src/lib/x509/certificates.ts'
 import { openLogStore } from '../../src/storage/log/index.ts'
@@ -48,7 +48,11 @@ export async function startTestServer(t: TestContext, storage: 'memory' | 'log' 
 }
 
 /** Starts a server with a store that the caller closes. */
-export async function serve(t: TestContext, store: Store): Promise<TestServer> {
+export async function serve(
+  t: TestContext,
+  store: Store,
+  options: Partial<ApiServerOptions> = {},
+): Promise<TestServer> {
   const logLines: string[] = []
   const server: ApiServer = await startApiServer({
     store,
@@ -60,6 +64,7 @@ export async function serve(t: TestContext, store: Store): Promise<TestServer> {
     // No controllers are running, so namespaces have no default ServiceAccount for pods.
     admission: { disabled: ['ServiceAccount'] },
     log: (line) => logLines.push(line),
+    ...options,
   })
   let stopped: Promise<void> | undefined
   const stop = (graceMs = 10_000): Promise<void> => (stopped ??= server.stop({ graceMs }))

@@ -59,14 +59,15 @@ async function ensure({ configMaps, context, ...given }: AuthenticationConfigMap
   const place = { ...context, resource: configMaps, namespace, name, subresource: '' }
   const live = (await registry.newest(configMaps, configMaps.key(namespace, name)))?.parse<Unstructured>()
   const wanted = required(given, (live?.data ?? {}) as Data)
-  if (live && isDeepStrictEqual(live.data, wanted)) return
+  if (live && isDeepStrictEqual(live.data ?? {}, wanted)) return
   try {
     if (!live)
       await createObject(place, {
         kind: 'ConfigMap',
         apiVersion: 'v1',
         metadata: { name, namespace },
-        data: wanted,
+        // An empty map is absent, as after decoding a request.
+        ...(Object.keys(wanted).length > 0 && { data: wanted }),
       } as KubeObject)
     else {
       const change = (object: KubeObject | undefined) => ({

@@ -37,7 +37,7 @@ function ipAddress(name: string, { metadata }: Service): KubeObject {
       creationTimestamp: timestamp(),
       labels: { 'ipaddress.kubernetes.io/ip-family': family, [managedBy]: manager },
     },
-    spec: { parentRef: { group: '', resource: 'services', namespace: metadata.namespace, name: metadata.name } },
+    spec: { parentRef: { resource: 'services', namespace: metadata.namespace, name: metadata.name } },
   } as Unstructured
 }
 
