@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describe } from './api/run.ts'
-import { ApiTorture, type RoundReport } from './api/torture.ts'
+import { describe, type RoundReport } from './api/report.ts'
+import { ApiTorture } from './api/torture.ts'
 
 const objects = 20_000
 

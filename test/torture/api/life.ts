@@ -1,14 +1,14 @@
 /** One life of the server: a cold start with many requests, then less load, and often a kill. */
 import { runLister } from './clients/listers.ts'
-import type { Target } from './clients/target.ts'
 import { Informer } from './clients/watchers.ts'
 import { type Pool, pick, runWriter, type WriterOptions } from './clients/writers.ts'
 import { kinds, namespaces } from './objects.ts'
+import type { OneServer } from './one-server.ts'
 import type { Scope } from './scope.ts'
 
 /** The common state of the lives of a round. */
 export interface Round {
-  readonly target: Target
+  readonly target: OneServer
   readonly flags: readonly string[]
   readonly pool: Pool
   readonly writers: number

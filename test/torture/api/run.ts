@@ -1,7 +1,6 @@
 /** Runs rounds of the API torture and prints a line for each, until a promise is broken or the time is over. */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { ApiTorture, type RoundReport } from './torture.ts'
+import { describe, showFaults } from './report.ts'
+import { ApiTorture } from './torture.ts'
 
 export interface RunOptions {
   readonly rounds: number
@@ -11,9 +10,6 @@ export interface RunOptions {
   readonly kills: number
   readonly seconds: number
 }
-
-const shownFaults = 10
-const evidenceLength = 600
 
 /** Resolves to true if a promise was broken. */
 export async function tortureApi({ rounds, minutes, objects, writers, kills, seconds }: RunOptions): Promise<boolean> {
@@ -38,34 +34,4 @@ export async function tortureApi({ rounds, minutes, objects, writers, kills, sec
       'with them: no promise was broken',
   )
   return false
-}
-
-export const describe = ({
-  acknowledged,
-  writes,
-  lists,
-  reads,
-  watches,
-  events,
-  faults,
-  slowestFirstListMs,
-}: RoundReport): string =>
-  `first lists within ${(slowestFirstListMs / 1000).toFixed(1)} s; ${acknowledged} of ${writes} writes ` +
-  `acknowledged; seen ${lists} lists, ${reads} reads, ${watches} watches with ${events} events; ${faults.length} ` +
-  'faults'
-
-/** Prints one example of each promise first. */
-function showFaults({ faults }: RoundReport, directory: string): void {
-  const byPromise = Map.groupBy(faults, ({ promise }) => promise)
-  const chosen = [...byPromise.values()]
-    .flatMap(([first, ...others]) => [first!, ...others.slice(0, 2)])
-    .slice(0, shownFaults)
-  for (const { promise, evidence } of chosen)
-    console.log(`  broken: ${promise}\n    ${evidence.slice(0, evidenceLength)}`)
-  writeFileSync(
-    join(directory, 'faults.txt'),
-    faults.map(({ promise, evidence }) => `${promise}\n    ${evidence}\n`).join(''),
-  )
-  if (faults.length > chosen.length) console.log(`  and ${faults.length - chosen.length} more`)
-  console.log(`  data, server.log and faults.txt are in ${directory}`)
 }

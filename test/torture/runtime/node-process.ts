@@ -9,9 +9,9 @@ import { RestClient } from '../../../src/client/rest/rest-client.ts'
 import { findCgroups } from '../../../src/node/cgroups/tree/find-cgroups.ts'
 import { writeTestImages } from '../../kubelet/support/runtimes/test-images.ts'
 import { waitFor } from '../../support/wait-for.ts'
+import { ProgramProcess } from '../program-process.ts'
 import { torturePodOfNode } from './node-pod.ts'
 import { type PodPlan, patiently } from './pod-plan.ts'
-import { ProgramProcess } from './program-process.ts'
 import type { Tortured } from './tortured.ts'
 
 /** Folders of the machine that get empty ones of the namespaces in their place. */

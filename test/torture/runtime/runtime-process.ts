@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { CriRuntime } from '../../../src/kubelet/cri/runtime.ts'
 import { ImageStore, importArchive } from '../../../src/runtime/images/index.ts'
 import { writeTestImages } from '../../kubelet/support/runtimes/test-images.ts'
+import { ProgramProcess } from '../program-process.ts'
 import { tortureCriPod } from './cri-pod.ts'
 import type { PodPlan } from './pod-plan.ts'
-import { ProgramProcess } from './program-process.ts'
 import type { Tortured } from './tortured.ts'
 
 /** `folder` gets all its files. */

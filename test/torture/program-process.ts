@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { waitFor } from '../../support/wait-for.ts'
+import { waitFor } from '../support/wait-for.ts'
 
-const launcher = join(import.meta.dirname, '../../../t8s')
+const launcher = join(import.meta.dirname, '../../t8s')
 
 export interface ProgramOptions {
   /** The words after `t8s`. */
@@ -13,12 +13,15 @@ export interface ProgramOptions {
   readonly ready: string
   /** A file that gets all output. */
   readonly log: string
+  /** Called if it ends by itself after it has served, with its exit code or signal. */
+  readonly onSurprise?: (how: string) => void
 }
 
 export class ProgramProcess {
   readonly #options: ProgramOptions
   #child: ChildProcess | undefined
   #exited: Promise<void> = Promise.resolve()
+  #isEnding = false
 
   constructor(options: ProgramOptions) {
     this.#options = options
@@ -30,7 +33,8 @@ export class ProgramProcess {
 
   /** Resolves when it serves. */
   async start(): Promise<void> {
-    const { words, ready, log } = this.#options
+    const { words, ready, log, onSurprise } = this.#options
+    this.#isEnding = false
     const child = spawn(launcher, words, { stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
     let output = ''
@@ -44,6 +48,9 @@ export class ProgramProcess {
       if (child.exitCode !== null) throw new Error(`t8s ${words[0]} has ended: ${output}`)
       return output.includes(ready)
     })
+    child.once('exit', (code, signal) => {
+      if (!this.#isEnding) onSurprise?.(`${signal ?? code}`)
+    })
   }
 
   /** Ends it by a signal, and starts it again. */
@@ -53,6 +60,7 @@ export class ProgramProcess {
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {
+    this.#isEnding = true
     this.#child?.kill(signal)
     await this.#exited
   }
