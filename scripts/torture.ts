@@ -2,10 +2,12 @@
 import { parseArgs } from 'node:util'
 import { tortureApi } from '../test/torture/api/run.ts'
 import { tortureCancel } from '../test/torture/cancel/run.ts'
+import { faultNames, isFaultName } from '../test/torture/etcd/faults.ts'
+import { tortureEtcd } from '../test/torture/etcd/run.ts'
 import { endTorture, snapshotRound, startTorture, tortureRound } from '../test/torture/round.ts'
 import { tortureRuntime } from '../test/torture/runtime/run.ts'
 
-const help = `npm run torture -- [store|api|runtime|node|--cancel] [flags]
+const help = `npm run torture -- [store|api|runtime|node|--cancel|--etcd] [flags]
 
 store   kills a process that writes to a store, and checks that no acknowledged write is lost (default)
         --hours N       duration (default: 1)
@@ -27,6 +29,12 @@ node    the same with t8s up and its real node, with pods of the API; its flags 
 --cancel sends requests of every kind to a server whose webhooks, authorizers, aggregated APIs and kubelets are slow,
         hang, reset or respond incorrectly, with clients that cancel at random; then checks for traces in the server
         --minutes N     duration (default: 10)
+        --seed N        the random choices of an earlier run
+--etcd  lets members of an etcd cluster of three, and two API servers on it, be killed, cut off and stopped under
+        clients that write, list and watch; then compares all observations with all writes. Needs root and etcd
+        --kills N       number of faults (default: 100)
+        --faults NAMES  what happens, of leader, server, cut and slow, comma-separated (default: all)
+        --writers N     concurrent writers (default: 16)
         --seed N        the random choices of an earlier run
 
 If a promise is broken, the data are kept and the exit code is 1.`
@@ -55,7 +63,9 @@ const options = {
   seconds: flag,
   seed: flag,
   pods: flag,
+  faults: flag,
   cancel: { type: 'boolean' },
+  etcd: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const
 
@@ -72,13 +82,26 @@ function parsed() {
 
 const { values, positionals } = parsed()
 const [part = 'store', ...rest] = positionals
-const given = (name: Exclude<keyof typeof options, 'help' | 'cancel'>): number | undefined => number(name, values[name])
+const given = (name: Exclude<keyof typeof options, 'help' | 'cancel' | 'etcd' | 'faults'>): number | undefined =>
+  number(name, values[name])
 if (values.help) console.log(help)
 else if (rest.length > 0 || !isPart(part)) fail(`unknown target ${positionals.join(' ')}`)
 else if (values.cancel) {
   if (positionals.length > 0) fail(`--cancel cannot be combined with ${part}`)
   const hasFault = await tortureCancel({
     minutes: given('minutes') ?? 10,
+    seed: given('seed') ?? Date.now() % 1_000_000,
+  })
+  process.exitCode = hasFault ? 1 : 0
+} else if (values.etcd) {
+  if (positionals.length > 0) fail(`--etcd cannot be combined with ${part}`)
+  const named = values.faults?.split(',') ?? faultNames
+  const kinds = named.map((name) => (isFaultName(name) ? name : fail(`--faults ${name}: ${faultNames.join(' or ')}`)))
+  const hasFault = await tortureEtcd({
+    faults: given('kills') ?? 100,
+    kinds,
+    writers: given('writers') ?? 16,
+    recoveryMs: 5000,
     seed: given('seed') ?? Date.now() % 1_000_000,
   })
   process.exitCode = hasFault ? 1 : 0

@@ -11,7 +11,7 @@ test('--help lists targets and flags', () => {
   const { status, stdout, stderr } = torture('--help')
   assert.equal(stderr, '')
   assert.equal(status, 0)
-  for (const word of ['store', 'api', '--cancel', '--seed', '--hours', '--minutes', '--rounds'])
+  for (const word of ['store', 'api', '--cancel', '--etcd', '--faults', '--seed', '--hours', '--minutes', '--rounds'])
     assert.ok(stdout.includes(word), word)
 })
 
