@@ -16,6 +16,7 @@ import { allLines, benchControllers } from './controllers/index.ts'
 import { benchCustom } from './custom-resources/custom-resources.ts'
 import { benchRules } from './custom-resources/validation-rules.ts'
 import { benchDns } from './dns/index.ts'
+import { benchEtcd } from './etcd/index.ts'
 import { benchApply } from './in-process/apply.ts'
 import { benchAuthorization } from './in-process/authorization.ts'
 import { benchIngress } from './in-process/ingress.ts'
@@ -67,6 +68,8 @@ const help = `npm run bench -- [flags]
 --policies               only: network policies of 1,000 pods (needs root)
 --userspace              only: the forwarder of the proxy mode userspace, beside a proxy of Node's net
 --dns                    only: names of 1,000 Services, asked by UDP
+--etcd                   only: an API server on etcd (needs etcd), and two of them that read
+--reference FILE         with --etcd, compare with this kube-apiserver
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
 --rules                  only: validation rules of custom resources
 --custom                 only: custom resources compared with ConfigMaps, and hundreds of definitions
@@ -103,6 +106,8 @@ const { values: flags } = parseArgs({
     policies: { type: 'boolean', default: false },
     userspace: { type: 'boolean', default: false },
     dns: { type: 'boolean', default: false },
+    etcd: { type: 'boolean', default: false },
+    reference: { type: 'string' },
     pods: { type: 'string', default: '0' },
     rules: { type: 'boolean', default: false },
     custom: { type: 'boolean', default: false },
@@ -153,7 +158,9 @@ async function bench(): Promise<void> {
         phases,
         generator,
       })
-    } else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
+    } else if (flags.etcd)
+      await benchEtcd({ directory, tokenFile, kinds, phases, generator, reference: flags.reference })
+    else if (flags.overload) await overload(directory, tokenFile, Number(flags.seconds))
     else if (flags.starts) {
       benchStarts(directory, Number(flags.loads))
       await benchClusterStarts(directory, Number(flags.loads))

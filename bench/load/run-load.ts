@@ -57,7 +57,7 @@ export async function measure(
 }
 
 /** Counts requests as the reference does: an update is a GET and a PUT, a watch all events of a create. */
-function requestsOf(phase: string, n: number): number {
+export function requestsOf(phase: string, n: number): number {
   if (phase === 'get') return n * 4
   if (phase === 'watch') return watched
   return phase === 'list' || phase === 'list0' || phase === 'table' ? lists : n

@@ -18,11 +18,19 @@ export const auditPolicy = JSON.stringify({
   rules: [{ level: 'Metadata' }],
 })
 
-/**
- * Grants the user its rights and creates its namespace, if they are missing. Waits for the service account of the
- * namespace, which pods need.
- */
+/** As `grantRights`. Waits for the service account of the namespace, which pods need. */
 export async function prepare(url: string): Promise<void> {
+  await grantRights(url)
+  const deadline = performance.now() + waitMs
+  while ((await send(url, 'GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`)) !== 200) {
+    if (performance.now() > deadline)
+      throw new Error(`namespace ${namespace} has no account default after ${waitMs} ms`)
+    await delay(20)
+  }
+}
+
+/** Grants the user its rights and creates its namespace, if they are missing. */
+export async function grantRights(url: string): Promise<void> {
   const rbac = 'rbac.authorization.k8s.io'
   await send(url, 'POST', `/apis/${rbac}/v1/clusterrolebindings`, {
     metadata: { name: 'bench' },
@@ -30,12 +38,6 @@ export async function prepare(url: string): Promise<void> {
     subjects: [{ apiGroup: rbac, kind: 'User', name: 'bench' }],
   })
   await send(url, 'POST', '/api/v1/namespaces', { metadata: { name: namespace } })
-  const deadline = performance.now() + waitMs
-  while ((await send(url, 'GET', `/api/v1/namespaces/${namespace}/serviceaccounts/default`)) !== 200) {
-    if (performance.now() > deadline)
-      throw new Error(`namespace ${namespace} has no account default after ${waitMs} ms`)
-    await delay(20)
-  }
 }
 
 /** Returns the status of the response. Throws unless it is a success, 404 or 409. */

@@ -128,7 +128,8 @@ function statOf(pid: number): [number, { parent: number; ticks: number }][] {
   }
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of loopback that is free at present. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
@@ -136,7 +137,8 @@ async function freePort(): Promise<number> {
   return port
 }
 
-function isReady(port: number): Promise<boolean> {
+/** Returns true if the server on this port of loopback answers /readyz with 200. */
+export function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const sent = request(
       { host: '127.0.0.1', port, path: '/readyz', rejectUnauthorized: false, agent: false },
