@@ -26,6 +26,8 @@ export interface FleetOptions {
 
 const firstPort = 6443
 const waitMs = 20
+/** Servers and etcd give up after this time, in ms. */
+const longestRequestMs = 15_000
 
 export class Fleet extends Target {
   readonly servers: readonly Server[]
@@ -33,7 +35,8 @@ export class Fleet extends Target {
   excused = 0
   readonly #token: string
   readonly #connections = new Map<string, Connection>()
-  #isDisturbed = false
+  /** Until then, requests may fail: those that began during the disturbance end later. */
+  #excusedUntil = 0
 
   constructor({ history, count, words, token, log }: FleetOptions) {
     super(history)
@@ -75,13 +78,13 @@ export class Fleet extends Target {
     }
   }
 
-  /** Lets requests fail while `work` runs. */
+  /** Lets requests fail that are made while `work` runs. */
   async disturbed(work: () => Promise<void>): Promise<void> {
-    this.#isDisturbed = true
+    this.#excusedUntil = Number.POSITIVE_INFINITY
     try {
       await work()
     } finally {
-      this.#isDisturbed = false
+      this.#excusedUntil = performance.now() + longestRequestMs
     }
   }
 
@@ -105,7 +108,7 @@ export class Fleet extends Target {
   }
 
   override unexpected(what: string, status: number, text: string): void {
-    if (this.#isDisturbed) this.excused++
+    if (performance.now() < this.#excusedUntil) this.excused++
     else super.unexpected(what, status, text)
   }
 

@@ -82,7 +82,7 @@ export class EtcdTorture {
     let slowestRecoveryMs = 0
     try {
       await Promise.all(fleet.servers.map((server) => fleet.start(server)))
-      if (this.#round === 1) await prepare(fleet)
+      if (this.#round === 1) this.#start = await prepare(fleet)
       tasks.push(...informers.map((informer, i) => informer.run(ending.signal, i % 5 === 4)))
       const readers = [...startReaders(fleet, revision, writing.signal), ...this.#startWriters(fleet, writing.signal)]
       for (const name of faults) slowestRecoveryMs = Math.max(slowestRecoveryMs, await this.#disturb(fleet, name))
@@ -158,11 +158,15 @@ export class EtcdTorture {
   }
 }
 
-/** Creates the namespaces of the objects. */
-async function prepare(fleet: Fleet): Promise<void> {
+/** Creates the namespaces of the objects. Returns the revision of the last one. */
+async function prepare(fleet: Fleet): Promise<number> {
   const connection = (await fleet.connection('preparation'))!
+  let revision = 0
   for (const name of namespaces) {
     const { status, text } = await connection.request('POST', '/api/v1/namespaces', { metadata: { name } })
     if (status !== 201) throw new Error(`namespace ${name}: ${status} ${text}`)
+    const { metadata } = JSON.parse(text) as { readonly metadata: { readonly resourceVersion: string } }
+    revision = Number(metadata.resourceVersion)
   }
+  return revision
 }

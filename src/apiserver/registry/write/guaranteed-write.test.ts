@@ -8,7 +8,7 @@ import { resourceKey } from '../../../api/resource.ts'
 import type { Unstructured } from '../../../machinery/object.ts'
 import { requestTimeout, StatusError } from '../../../machinery/status-error.ts'
 import { memoryStore } from '../../../storage/memory/index.ts'
-import type { CommitResult, Store, Transaction } from '../../../storage/store.ts'
+import { type CommitResult, CommitUnknownError, type Store, type Transaction } from '../../../storage/store.ts'
 import { AdmissionChain } from '../../admission/admission-chain.ts'
 import type { AdmissionPlugin } from '../../admission/plugin.ts'
 import type { ObjectChange } from '../cache/object-change.ts'
@@ -329,3 +329,16 @@ test(
     await assert.rejects(early.label('gone'), (error) => error instanceof StatusError && error.code === 404)
   },
 )
+
+test('a write whose outcome is unknown is not tried again: it may have been written', async (t) => {
+  const inner = memoryStore()
+  const store = counting(inner, async (transaction, count) => {
+    if (count !== 2) return undefined
+    await inner.commit(transaction)
+    throw new CommitUnknownError('no answer')
+  })
+  const { create, label, live } = writer(t, { store: store.store })
+  await create()
+  await assert.rejects(label('a'), CommitUnknownError)
+  assert.deepEqual((await live())?.metadata.labels, { a: 'yes' })
+})

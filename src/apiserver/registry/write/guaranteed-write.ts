@@ -3,7 +3,7 @@
  * object whenever another writer was faster. No write is lost, and the loop does not give up before the request has
  * ended.
  */
-import { serverTimeout } from '../../../machinery/status-error.ts'
+import { StatusError, serverTimeout } from '../../../machinery/status-error.ts'
 import { RetiredError } from '../cache/cacher.ts'
 import type { StoredObject } from '../stored-object.ts'
 import type { Lost } from './commits.ts'
@@ -64,7 +64,9 @@ async function attemptOnCached<Result extends object>(
   try {
     outcome = await attempt(cached)
   } catch (error) {
-    if (await isNewest()) throw error
+    // The store's errors say nothing about the object. After one of them it may have been written: another attempt
+    // would compare it with itself.
+    if (!(error instanceof StatusError) || (await isNewest())) throw error
     return 'changed'
   }
   return cached && Object.is(outcome, cached) && !(await isNewest()) ? 'changed' : outcome
