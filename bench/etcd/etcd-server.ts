@@ -41,7 +41,7 @@ const isHealthy = (url: string): Promise<boolean> =>
 /** A command and its first words. */
 export type Program = readonly [string, ...string[]]
 
-/** Starts an API server on etcd, with these flags of kube-apiserver, and waits until it is ready and its user has rights. */
+/** Starts an API server on etcd, with these flags, and waits until it is ready and its user has rights. */
 export async function startOn(
   etcd: Etcd,
   program: Program,

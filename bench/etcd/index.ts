@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- --etcd`: an API server on an etcd, its CPU time per request and that of etcd. With `--reference`, a
- * kube-apiserver on another etcd of the machine does each phase, too. Then two servers on one etcd read. Asserts nothing.
+ * kube-apiserver on another etcd of the machine does each phase, too. Then two servers on one etcd read. Asserts
+ * nothing.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What clients may continue with: existing objects and revisions, as far as the history knows them. */
+/** Objects and revisions that exist as far as the history knows: clients continue with them. */
 import type { History, Write } from './checker/history.ts'
 import { chance } from './clients/writers.ts'
 

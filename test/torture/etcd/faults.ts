@@ -1,4 +1,4 @@
-/** What happens to the cluster under torture. Each fault lasts for a time, and then everything is there again. */
+/** Faults of the cluster under torture. Each lasts for a time, and then everything is there again. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { waitFor } from '../../support/wait-for.ts'
 import type { Fleet } from './fleet.ts'

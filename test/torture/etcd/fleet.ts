@@ -1,4 +1,4 @@
-/** Several API servers on one etcd, as seen by clients: each client has a server, and another one while that is down. */
+/** Several API servers on one etcd, as clients see them: each has a server, and another one while that is down. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { History } from '../api/checker/history.ts'
 import { Connection } from '../api/clients/connection.ts'

@@ -10,7 +10,7 @@ import type { FaultName } from './faults.ts'
 export interface EtcdTortureRun {
   /** The number of faults. */
   readonly faults: number
-  /** What may happen. */
+  /** Those that may happen. */
   readonly kinds: readonly FaultName[]
   readonly writers: number
   /** The longest time until servers are well again that is no fault, in ms. Default: any. */

@@ -1,4 +1,4 @@
-/** What clients of a torture need: connections to a server that may be down at times, and a place for observations. */
+/** The base of what clients of a torture need: connections to a server that may be down, and observations. */
 import type { Fault, History } from '../checker/history.ts'
 import type { Observation } from '../observation.ts'
 import type { Connection } from './connection.ts'
