@@ -23,10 +23,12 @@ import { DnsWarnings } from './host/dns-warnings.ts'
 import { PodFolders } from './host/pod-folders.ts'
 import type { ImageService } from './images/image-service.ts'
 import type { LogLinks } from './logs/log-links.ts'
+import { restartCountByLogs } from './logs/restart-count.ts'
 import { TerminationMessages } from './logs/termination/termination-messages.ts'
 import type { KubeletMetrics } from './metrics/kubelet-metrics.ts'
 import { ReferencedObjects } from './objects/referenced-objects.ts'
 import { type Container, isTerminal, type Pod, specOf } from './pod-types.ts'
+import { isRestartingAll } from './pods/plan/restart-of-all.ts'
 import { PodSync, type Waiting } from './pods/pod-sync.ts'
 import { ipsOf, type RuntimePod, readRuntimePod } from './pods/runtime-pod.ts'
 import { httpHookSender } from './probes/http-hook.ts'
@@ -145,6 +147,8 @@ export class PodRuntime {
       networkProblem: options.networkProblem,
       probes,
       report: (pod, ...facts) => this.#report(pod, ...facts),
+      isRestartingAll: ({ metadata: { uid = '' } }) => isRestartingAll(options.status.statusOf(uid) ?? {}),
+      firstRestartCount: restartCountByLogs,
       reportReleased: (pod) => options.status.release(pod),
       resizes: options.resizes,
     })

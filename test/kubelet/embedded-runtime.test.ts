@@ -9,7 +9,7 @@ import { runtimeVariable, usesEmbeddedRuntime } from './support/runtimes/node-ru
 
 const skip = skipWithoutRoot || (usesEmbeddedRuntime() && 'all tests run on the embedded runtime')
 
-for (const name of ['conformance/node-lifecycle', 'restarts'])
+for (const name of ['conformance/node-lifecycle', 'restarts', 'restart-of-all'])
   test(`tests of ${name} on the embedded runtime`, { skip }, () =>
     runInNamespaces(join(import.meta.dirname, `${name}.test.ts`), { [runtimeVariable]: 'embedded' }),
   )

@@ -13,6 +13,7 @@ import type { PodResizes } from '../resize/pod-resizes.ts'
 import { type PodSteps, type SyncResult, type Termination, TransientError } from '../workers/pod-worker.ts'
 import { activeMsLeft, deadlineExceeded } from './active-deadline.ts'
 import { isEmptyPlan, type PodPlan, type ProbeResults, planPod, type Stop } from './plan/plan.ts'
+import type { Removal } from './plan/restart-of-all.ts'
 import {
   hasExited,
   isRunning,
@@ -62,6 +63,10 @@ export interface PodParts {
   readonly resizes: Pick<PodResizes, 'actual' | 'carryOut'>
   /** Reports the status; `isFinal` once no container will start again. Returns true if all containers have ended. */
   report(pod: Pod, runtimePod: RuntimePod, waiting: Waiting, termination?: Termination): boolean
+  /** Returns true if the last report says that all containers of the pod restart. */
+  isRestartingAll(pod: Pod): boolean
+  /** The number of the first start of a container that the runtime does not know, by the logs in a pod's folder. */
+  firstRestartCount(logFolder: string, name: string): Promise<number>
   /** Reports that nothing of the pod is left, so that its object may be removed. */
   reportReleased(pod: Pod): void
 }
@@ -104,7 +109,8 @@ export class PodSync implements PodSteps {
 
   #plan(pod: Pod, runtimePod: RuntimePod): PodPlan {
     const { probes, resizes } = this.#parts
-    return planPod(pod, runtimePod, probes, resizes.actual(pod))
+    const isRestartingAll = this.#parts.isRestartingAll(pod)
+    return planPod(pod, runtimePod, { probes, actual: resizes.actual(pod), isRestartingAll })
   }
 
   #exceedDeadline(pod: Pod): SyncResult {
@@ -162,6 +168,7 @@ export class PodSync implements PodSteps {
       await this.#killPod(pod, runtimePod, specOf(pod).terminationGracePeriodSeconds ?? 30)
       if (!plan.createSandbox) return undefined
     } else for (const stop of plan.stop) await this.#stop(pod, runtimePod, stop)
+    if (plan.remove.length > 0) return this.#remove(pod, plan.remove)
     const sandbox = await this.#sandbox(pod, runtimePod, plan)
     const waits: number[] = []
     const start = async (containers: readonly Container[]): Promise<void> => {
@@ -182,6 +189,19 @@ export class PodSync implements PodSteps {
     if (!runtimePod.containers.some((one) => one.id === id)) return
     const graceSeconds = stopGraceSeconds(pod, stop)
     await stopContainer(this.#parts.stopper, { pod, id, name: container.name, graceSeconds, message })
+  }
+
+  /** Removes all containers, which have no time to end. Returns 0: their start is the next step. */
+  async #remove(pod: Pod, removals: readonly Removal[]): Promise<number> {
+    const { stopper, runtime } = this.#parts
+    for (const { id, container, isKilled } of removals) {
+      if (this.#interrupted.has(pod.metadata.uid ?? '')) break
+      const { name } = container
+      if (isKilled) await stopContainer(stopper, { pod, id, name, graceSeconds: 0, message: 'killing' })
+      await runtime.removeContainer(id)
+      this.#waitingOf(pod).delete(name)
+    }
+    return 0
   }
 
   async #sandbox(pod: Pod, runtimePod: RuntimePod, plan: PodPlan): Promise<Sandbox> {
@@ -225,7 +245,7 @@ export class PodSync implements PodSteps {
         sandboxId: sandbox.id,
         sandbox: sandbox.config,
         podIps: sandbox.ips,
-        restartCount: nextRestartCount(runtimePod, container.name),
+        restartCount: await this.#restartCount(container, runtimePod, sandbox),
         namespaces: targetedNamespaces(sandbox.namespaces, target),
       })
       waiting.delete(container.name)
@@ -235,6 +255,11 @@ export class PodSync implements PodSteps {
       waiting.set(container.name, { reason: error.reason, message: error.message })
       return failedStartMs
     }
+  }
+
+  #restartCount({ name }: Container, runtimePod: RuntimePod, { config }: Sandbox): Promise<number> | number {
+    const next = nextRestartCount(runtimePod, name)
+    return next ?? this.#parts.firstRestartCount(config.logDirectory ?? '', name)
   }
 
   /**

@@ -66,8 +66,8 @@ export const runningContainers = ({ containers }: RuntimePod): readonly Containe
 export const readySandbox = ({ sandboxes: [newest] }: RuntimePod): PodSandboxStatus | undefined =>
   newest?.state === PodSandboxState.SANDBOX_READY ? newest : undefined
 
-/** The number of the next container of a name: one more than that of the newest. */
-export function nextRestartCount(pod: RuntimePod, name: string): number {
+/** The number of the next container of a name: one more than that of the newest; undefined if there is none. */
+export function nextRestartCount(pod: RuntimePod, name: string): number | undefined {
   const newest = newestContainer(pod, name)
-  return newest ? restartCountOf(newest.annotations) + 1 : 0
+  return newest && restartCountOf(newest.annotations) + 1
 }

@@ -36,7 +36,11 @@ export interface RuntimeFacts {
 }
 
 /** Features of this kubelet that pods may need, in the order of their names (KEP-5328). */
-const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers']
+const declaredFeatures = [
+  'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
+  'RestartAllContainersOnContainerExits',
+]
 
 export function newNode(machine: Machine, settings: NodeSettings, status: NodeStatus): Node {
   const { name, labels, taints, podCidrs = [], providerId } = settings

@@ -21,6 +21,8 @@ export interface ContainerFacts {
   readonly initialReason: string
   /** True if it will start again when it has ended. */
   readonly restarts: boolean
+  /** True if it was removed for a restart of all containers of the pod. */
+  readonly isRemoved: boolean
   /** The resources that its cgroup has been given. */
   readonly actual: Requirements | undefined
   /** True for an init container that is no sidecar: it is ready when it has succeeded. */
@@ -45,7 +47,7 @@ export function containerStatus(facts: ContainerFacts): ContainerStatus {
     state,
     lastState,
     ready: isReady(state, facts),
-    restartCount: newest ? restartCountOf(newest.annotations) : (before?.restartCount ?? 0),
+    restartCount: restartCount(facts),
     image: newest?.image?.userSpecifiedImage || newest?.image?.image || before?.image || container.image || '',
     imageID: newest?.imageRef ?? before?.imageID ?? '',
     ...(newest ? { containerID: idOf(newest, facts) } : before?.containerID && { containerID: before.containerID }),
@@ -54,6 +56,23 @@ export function containerStatus(facts: ContainerFacts): ContainerStatus {
     ...mountsOf(container),
     ...userOf(newest),
   }
+}
+
+/** It never decreases: the runtime may have forgotten earlier instances. */
+function restartCount({ instances: [newest], before, isRemoved }: ContainerFacts): number {
+  const known = before?.restartCount ?? 0
+  if (!newest) return isRemoved && hasRun(before) ? known + 1 : known
+  const count = restartCountOf(newest.annotations)
+  const isNext = newest.state === ContainerState.CONTAINER_RUNNING && before?.state?.terminated !== undefined
+  return isNext && known >= count ? known + 1 : Math.max(count, known)
+}
+
+const hasRun = (before: ContainerStatus | undefined): boolean =>
+  before?.state?.running !== undefined || before?.state?.terminated !== undefined
+
+const removed = {
+  reason: 'RestartingAllContainers',
+  message: 'The container is removed because RestartAllContainers in place',
 }
 
 function isReady({ running, terminated }: State, { isInit, isEphemeral, isReady }: ContainerFacts): boolean {
@@ -67,10 +86,12 @@ function statesOf(facts: ContainerFacts): { readonly state: State; readonly last
   const { instances, before, waiting, restarts } = facts
   const [newest, previous] = instances
   if (!newest) {
+    if (facts.isRemoved && hasRun(before))
+      return { state: { waiting: removed }, lastState: { terminated: { ...removed, exitCode: 137 } } }
     if (before?.state?.terminated && !restarts) return { state: before.state, lastState: before.lastState ?? {} }
     return { state: { waiting: waiting ?? { reason: facts.initialReason } }, lastState: lostState(facts) }
   }
-  const earlier = previous ? { terminated: terminatedOf(previous, facts) } : (before?.lastState ?? {})
+  const earlier = previous ? { terminated: terminatedOf(previous, facts) } : earlierState(newest, facts)
   switch (newest.state) {
     case ContainerState.CONTAINER_RUNNING:
       return { state: { running: { startedAt: timeOf(newest.startedAt) } }, lastState: earlier }
@@ -84,6 +105,13 @@ function statesOf(facts: ContainerFacts): { readonly state: State; readonly last
     default:
       return { state: { waiting: waiting ?? { reason: facts.initialReason } }, lastState: earlier }
   }
+}
+
+/** The last state of a container whose earlier instances were removed. */
+function earlierState(newest: RuntimeStatus, facts: ContainerFacts): State {
+  const { before } = facts
+  const ended = before?.containerID === idOf(newest, facts) ? undefined : before?.state?.terminated
+  return ended ? { terminated: ended } : (before?.lastState ?? {})
 }
 
 /** The last state of a container that ran before and that the runtime no longer knows. */

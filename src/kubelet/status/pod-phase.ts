@@ -1,7 +1,7 @@
 /** The phase of a pod, from its containers' statuses. */
 
 import { type ContainerStatus, isSidecar, type Pod, specOf } from '../pod-types.ts'
-import { restartPolicyOf, shouldRestart } from '../pods/plan/restart-policy.ts'
+import { initRestartPolicyOf, restartPolicyOf, shouldRestart } from '../pods/plan/restart-policy.ts'
 
 /** `init` and `main` are the statuses of init containers (sidecars too) and of main containers. */
 export function podPhase(
@@ -25,7 +25,7 @@ export function podPhase(
     const ended = status?.state?.terminated
     if (!ended) pendingInit = true
     else if (ended.exitCode !== 0) {
-      if (restartPolicyOf(pod, container) === 'Never') return 'Failed'
+      if (!shouldRestart(container, initRestartPolicyOf(pod, container), ended)) return 'Failed'
       pendingInit = true
     }
   }

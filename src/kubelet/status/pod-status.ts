@@ -18,6 +18,7 @@ import {
   statusOf,
 } from '../pod-types.ts'
 import type { ProbeResults } from '../pods/plan/plan.ts'
+import { restartingCondition, shouldRestartAll } from '../pods/plan/restart-of-all.ts'
 import { initRestartPolicyOf, restartPolicyOf, shouldRestart } from '../pods/plan/restart-policy.ts'
 import { type RuntimePod, readySandbox, runningContainers } from '../pods/runtime-pod.ts'
 import type { Termination, TerminationStatus } from '../workers/pod-worker.ts'
@@ -26,6 +27,7 @@ import { withDisruption } from './disruption.ts'
 import { withShortMessages } from './message-limit.ts'
 import { podLevelResources } from './pod-level-resources.ts'
 import { podPhase } from './pod-phase.ts'
+import { restartingConditions } from './restarting-condition.ts'
 
 export interface StatusFacts {
   readonly runtimePod: RuntimePod
@@ -52,8 +54,9 @@ export function podStatus(pod: Pod, facts: StatusFacts): PodStatus {
   const { runtimePod, termination, hostIps, now } = facts
   const debugging = ephemeralContainers as readonly Container[]
   const count = initContainers.length + containers.length + debugging.length
+  const isRestartingAll = termination === undefined && shouldRestartAll(pod, runtimePod)
   const statuses = (all: readonly Container[], known: readonly ContainerStatus[] | undefined): ContainerStatus[] =>
-    withShortMessages(statusesOf(pod, all, known, facts), count)
+    withShortMessages(statusesOf(pod, all, known, { ...facts, isRestartingAll }), count)
   const init = statuses(initContainers, before.initContainerStatuses)
   const main = byName(statuses(containers, before.containerStatuses))
   const ephemeral = byName(statuses(debugging, before.ephemeralContainerStatuses))
@@ -83,7 +86,10 @@ export function podStatus(pod: Pod, facts: StatusFacts): PodStatus {
   const seenPhase = isUnstarted ? podPhase(pod, init, main) : phase
   const hasSandbox = readySandbox(runtimePod) !== undefined && podIps.length > 0
   const conditions = [
-    ...podConditions(pod, { ...status, phase: seenPhase }, hasSandbox, now).filter((one) => !isResizeCondition(one)),
+    ...podConditions(pod, { ...status, phase: seenPhase }, hasSandbox, now).filter(
+      (one) => !isResizeCondition(one) && one.type !== restartingCondition,
+    ),
+    ...restartingConditions(pod, runtimePod, phase, now),
     ...(isTerminal(phase) ? [] : facts.resizeConditions),
   ]
   return { ...status, conditions: end?.isDisruption ? withDisruption(conditions, pod, end.message, now) : conditions }
@@ -114,11 +120,16 @@ function phaseOf(
   return main.every(({ state }) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed'
 }
 
+interface SharedFacts extends StatusFacts {
+  /** True if all containers of the pod restart in place. */
+  readonly isRestartingAll: boolean
+}
+
 function statusesOf(
   pod: Pod,
   containers: readonly Container[],
   before: readonly ContainerStatus[] | undefined,
-  facts: StatusFacts,
+  facts: SharedFacts,
 ): ContainerStatus[] {
   return containers.map((container) =>
     containerStatus(
@@ -136,7 +147,7 @@ function factsOf(
   pod: Pod,
   container: Container,
   before: ContainerStatus | undefined,
-  { runtimePod, waiting, probes, runtimeName, messageOf, termination, actual }: StatusFacts,
+  { runtimePod, waiting, probes, runtimeName, messageOf, termination, actual, isRestartingAll }: SharedFacts,
 ): ContainerFacts {
   const { initContainers = [], containers } = specOf(pod)
   const isInit = initContainers.includes(container)
@@ -155,7 +166,8 @@ function factsOf(
       !termination &&
       !isEphemeral &&
       !isTerminal(statusOf(pod).phase) &&
-      (newest ? shouldRestart(container, policy, newest) : true),
+      (newest && !isRestartingAll ? shouldRestart(container, policy, newest) : true),
+    isRemoved: isRestartingAll && !isEphemeral && newest === undefined,
     isInit: isInit && !isSidecar(container),
     isEphemeral,
     isReady: newest !== undefined && probes.isStarted(newest.id) && probes.isReady(newest.id),

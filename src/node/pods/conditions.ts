@@ -16,6 +16,7 @@ const kubeletConditions: ReadonlySet<string> = new Set([
   'Ready',
   'ContainersReady',
   'PodScheduled',
+  'AllContainersRestarting',
   'PodResizePending',
   'PodResizeInProgress',
 ])

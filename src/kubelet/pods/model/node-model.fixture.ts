@@ -5,6 +5,7 @@ import { isTerminal } from '../../pod-types.ts'
 import { podStatus } from '../../status/pod-status.ts'
 import type { PodSteps } from '../../workers/pod-worker.ts'
 import { PodWorkers } from '../../workers/pod-workers.ts'
+import { isRestartingAll } from '../plan/restart-of-all.ts'
 import { type PodParts, PodSync } from '../pod-sync.ts'
 import type { RuntimePod } from '../runtime-pod.ts'
 import { FakeRuntime, type Faults } from './fake-runtime.fixture.ts'
@@ -50,6 +51,8 @@ export class NodeModel {
   /** A pod that is not deleted may lose its containers too, as when its sandbox is lost: within its own time. */
   #mayKill(uid: string, id: string): boolean {
     const now = this.time.now()
+    // They have no time to end.
+    if (isRestartingAll(this.pods.get(uid)?.status ?? {})) return true
     if (now >= (this.#killableAt.get(uid) ?? Number.POSITIVE_INFINITY)) return true
     const stopping = this.#stoppingSince.get(id)
     const ownMs = (this.#graceSeconds.get(uid) ?? 0) * 1000
@@ -194,6 +197,7 @@ export class NodeModel {
       runtimeHandler: async () => '',
       networkProblem: () => undefined,
       probes: { ...probes, add() {}, observe() {}, remove() {}, stopLiveness() {} },
+      firstRestartCount: async () => 0,
       resizes: { actual: () => undefined, carryOut: async () => true },
       ...this.#reports(kubelet),
     }
@@ -204,7 +208,7 @@ export class NodeModel {
   }
 
   /** How a kubelet reports statuses to the API. */
-  #reports(kubelet: number): Pick<PodParts, 'report' | 'reportReleased'> {
+  #reports(kubelet: number): Pick<PodParts, 'report' | 'reportReleased' | 'isRestartingAll'> {
     const { time } = this
     return {
       report: (pod, runtimePod, waiting, termination) => {
@@ -220,6 +224,7 @@ export class NodeModel {
         if (known && kubelet === this.#kubelet) this.#report(known, status)
         return isTerminal(status.phase)
       },
+      isRestartingAll: (pod) => isRestartingAll(this.pods.get(uidOf(pod))?.status ?? {}),
       reportReleased: (pod) => {
         if (kubelet !== this.#kubelet) return
         this.#released.add(uidOf(pod))

@@ -20,16 +20,22 @@ function randomOf(seed: number): () => number {
 
 const container = (name: string, more: Partial<Container> = {}): Container => ({ name, image: 'image', ...more })
 
+/** Its failure restarts all containers of its pod. */
+const gang: Partial<Container> = {
+  restartPolicy: 'Never',
+  restartPolicyRules: [{ action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [1] } }],
+}
+
 function randomSpec(next: () => number): PodSpec {
   const policies = ['Always', 'OnFailure', 'Never']
   const preStop = next() < 0.5 ? { lifecycle: { preStop: { sleep: { seconds: 1 } } } } : {}
   return {
     restartPolicy: policies[Math.floor(next() * policies.length)]!,
     terminationGracePeriodSeconds: Math.floor(next() * 30),
-    containers: [container('a', preStop), ...(next() < 0.5 ? [container('b')] : [])],
+    containers: [container('a', preStop), ...(next() < 0.5 ? [container('b', next() < 0.5 ? gang : {})] : [])],
     initContainers: [
       ...(next() < 0.3 ? [container('sidecar', { restartPolicy: 'Always' })] : []),
-      ...(next() < 0.3 ? [container('init')] : []),
+      ...(next() < 0.3 ? [container('init', next() < 0.3 ? gang : {})] : []),
     ],
   }
 }

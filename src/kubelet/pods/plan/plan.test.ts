@@ -26,7 +26,7 @@ function planOf(
     isAlive: (id: string) => id !== dead && id !== unstarted,
     isStarted: (id: string) => id !== unstarted,
   }
-  const plan = planPod(pod, { identity, sandboxes, containers, ips: ['10.0.0.1'] }, probes)
+  const plan = planPod(pod, { identity, sandboxes, containers, ips: ['10.0.0.1'] }, { probes })
   return { ...plan, messages: plan.stop.map(({ message }) => message), starts: plan.startMain.map(({ name }) => name) }
 }
 

@@ -8,6 +8,7 @@ import { containerHash, hashOf } from '../../cri/labels.ts'
 import { type Container, isSidecar, type Pod, specOf } from '../../pod-types.ts'
 import { type PodResize, ResizePlan } from '../../resize/plan-resize.ts'
 import { hasExited, isRunning, newestContainer, type RuntimePod } from '../runtime-pod.ts'
+import { isReset, planRemovals, type Removal } from './restart-of-all.ts'
 import { initRestartPolicyOf, restartPolicyOf, shouldRestart, shouldStart } from './restart-policy.ts'
 
 /** Results of probes, by container ID; undefined as long as a probe has none. */
@@ -33,6 +34,8 @@ export interface PodPlan {
   readonly createSandbox: boolean
   readonly attempt: number
   readonly stop: readonly Stop[]
+  /** Containers that are removed, in order, before all containers start again. */
+  readonly remove: readonly Removal[]
   /** Init containers and sidecars to start now, in order. */
   readonly startInit: readonly Container[]
   readonly startMain: readonly Container[]
@@ -46,23 +49,39 @@ export const isEmptyPlan = (plan: PodPlan): boolean =>
   !plan.killPod &&
   !plan.createSandbox &&
   !plan.resize &&
-  [plan.stop, plan.startInit, plan.startMain, plan.startEphemeral].every((list) => list.length === 0)
+  [plan.stop, plan.remove, plan.startInit, plan.startMain, plan.startEphemeral].every((list) => list.length === 0)
 
 const nothing: PodPlan = {
   killPod: false,
   createSandbox: false,
   attempt: 0,
   stop: [],
+  remove: [],
   startInit: [],
   startMain: [],
   startEphemeral: [],
 }
 
-/** `actual` are the resources that the pod's cgroups have; undefined if they are not known. */
-export function planPod(pod: Pod, runtimePod: RuntimePod, probes: ProbeResults, actual?: PodResources): PodPlan {
+export interface PlanFacts {
+  readonly probes: ProbeResults
+  /** The resources that the pod's cgroups have; undefined if they are not known. */
+  readonly actual?: PodResources | undefined
+  /** True if all containers restart in place. */
+  readonly isRestartingAll?: boolean
+}
+
+export function planPod(pod: Pod, runtimePod: RuntimePod, { probes, actual, isRestartingAll }: PlanFacts): PodPlan {
+  if (isRestartingAll && !isReset(pod, runtimePod)) return planRestartOfAll(pod, runtimePod)
   const resizes = new ResizePlan(pod, actual)
   const plan = planContainers(pod, runtimePod, probes, resizes)
   return plan.killPod ? plan : { ...plan, resize: resizes.resize }
+}
+
+/** A sandbox that has ended comes first. */
+function planRestartOfAll(pod: Pod, runtimePod: RuntimePod): PodPlan {
+  const change = sandboxChange(pod, runtimePod)
+  if (change) return { ...nothing, killPod: true, createSandbox: true, attempt: change.attempt }
+  return { ...nothing, remove: planRemovals(pod, runtimePod) }
 }
 
 function planContainers(pod: Pod, runtimePod: RuntimePod, probes: ProbeResults, resizes: ResizePlan): PodPlan {

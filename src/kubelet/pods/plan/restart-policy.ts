@@ -16,12 +16,19 @@ export function initRestartPolicyOf(pod: Pod, container: Container): string {
 
 type Rule = NonNullable<Container['restartPolicyRules']>[number]
 
-/** Returns true if an exit code makes a rule restart the container whatever the policy is. */
-function matchesRule({ action, exitCodes }: Rule, exitCode: number): boolean {
-  if (action !== 'Restart' || !exitCodes) return false
+function matchesRule({ exitCodes }: Rule, exitCode: number): boolean {
+  if (!exitCodes) return false
   const isListed = (exitCodes.values ?? []).includes(exitCode)
   return exitCodes.operator === 'In' ? isListed : exitCodes.operator === 'NotIn' && !isListed
 }
+
+/** The action of the first rule that an exit code matches, whatever the policy is; undefined if none does. */
+const actionOf = ({ restartPolicyRules = [] }: Container, exitCode: number): string | undefined =>
+  restartPolicyRules.find((rule) => matchesRule(rule, exitCode))?.action
+
+/** Returns true if a container that ended like this restarts all containers of its pod (KEP-5532). */
+export const startsRestartOfAll = (container: Container, { exitCode }: Pick<ContainerStatus, 'exitCode'>): boolean =>
+  actionOf(container, exitCode) === 'RestartAllContainers'
 
 /** Returns true if a main container without a running instance has to start. */
 export function shouldStart(pod: Pod, container: Container, runtimePod: RuntimePod): boolean {
@@ -33,10 +40,10 @@ export function shouldStart(pod: Pod, container: Container, runtimePod: RuntimeP
 
 /** Returns true if a container that ended like this starts again. */
 export function shouldRestart(
-  { restartPolicyRules = [] }: Container,
+  container: Container,
   policy: string,
   { exitCode }: Pick<ContainerStatus, 'exitCode'>,
 ): boolean {
-  if (restartPolicyRules.some((rule) => matchesRule(rule, exitCode))) return true
+  if (actionOf(container, exitCode) !== undefined) return true
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0)
 }
