@@ -8,6 +8,7 @@ import type { ResourceDefinition } from '../../api/resource.ts'
 import { protobufNumbers } from '../../api/schema/protobuf.ts'
 import { parseJson } from '../../lib/exact-json.ts'
 import { DecodeError, decode } from '../../machinery/decode/index.ts'
+import { parseObject } from '../../machinery/managed-fields/fields-cache.ts'
 import type { KubeObject } from '../../machinery/object.ts'
 import { isProtobuf, MessageDecoder, MessageEncoder, openEnvelope } from '../../machinery/protobuf/index.ts'
 import { StatusError } from '../../machinery/status-error.ts'
@@ -60,7 +61,7 @@ export class KindFormat {
   /** Changes the JSON of an object to the form in which it is stored. */
   write(value: Buffer): Buffer {
     if (this.#mediaType === 'application/json') return value
-    const object = parseJson(value.toString()) as KubeObject
+    const object = parseObject(value.toString())
     if (this.#mediaType === 'application/yaml') return Buffer.from(toYaml(object))
     return encoder.encode(this.#storage.type, { ...object })
   }

@@ -38,8 +38,18 @@ function cachedFields(text: string): FieldsV1 | undefined {
   return fields
 }
 
+/** Returns the set of a JSON text, shared with all objects that have it. Throws like JSON.parse. */
+export function fieldsOf(text: string): FieldsV1 {
+  const known = cachedFields(text)
+  if (known) return known
+  const fields = parseJson(text) as FieldsV1
+  // Its own text is cached, which is nearly always the same.
+  textOf(fields)
+  return fields
+}
+
 /** Returns the JSON of a set. Sets are immutable, so that it can be cached. */
-function textOf(fields: FieldsV1): string {
+export function textOf(fields: FieldsV1): string {
   const known = texts.get(fields)
   if (known !== undefined) return known
   const text = writeJson(fields)

@@ -1,5 +1,7 @@
 /** The field numbers of messages, as `api/schema/protobuf-numbers.json` has them. */
 
+import type { StructType } from '../schema.ts'
+
 /**
  * Returns the field numbers of a definition's message: `NAME:NUMBER`, separated by spaces. `+TYPE:NUMBER` is a message
  * whose fields are inlined in JSON (`+VolumeSource:2`; with its package if that differs). `NAME/FORM:NUMBER` names a
@@ -7,6 +9,10 @@
  * protobuf form is unknown.
  */
 export type FieldNumbers = (definition: string) => string | undefined
+
+/** True for the set of fields in an entry of managedFields: sets are shared. */
+export const isFieldSet = ({ definition }: StructType, name: string): boolean =>
+  name === 'fieldsV1' && definition === 'io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry'
 
 /** One field of a message. */
 export interface NumberedField {

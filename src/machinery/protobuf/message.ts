@@ -4,10 +4,11 @@
  */
 import { DecodeError } from '../decode/decode-error.ts'
 import type { FieldType, StructType } from '../schema.ts'
-import { type FieldNumbers, numberedFieldsOf } from './field-numbers.ts'
+import { type FieldNumbers, isFieldSet, numberedFieldsOf } from './field-numbers.ts'
 import {
   emptyObjects,
   emptyOf,
+  fieldSets,
   type JsonObject,
   listOf,
   mapOf,
@@ -37,8 +38,9 @@ const wrongWireType = (wireType: number, name: string): DecodeError =>
 
 function readFields(reader: WireReader, { goName, fields }: Message, into: JsonObject): JsonObject {
   while (!reader.done) {
-    const { number, wireType } = reader.tag(goName)
-    const field = fields[number]
+    const tag = reader.tagValue(goName)
+    const wireType = tag % 8
+    const field = fields[Math.floor(tag / 8)]
     if (!field) {
       reader.skip(wireType)
       continue
@@ -101,8 +103,8 @@ export class MessageDecoder {
   /** A field that the schema no longer has is skipped like an unknown one. */
   #namedField(name: string, form: string | undefined, owner: StructType): MessageField | undefined {
     const type = owner.fields.get(name)?.type
-    const value = type && this.#valueReader(type, form, owner)
-    return value && { name, value, packed: type.kind === 'array' && value.wireType !== wireTypes.bytes }
+    const value = isFieldSet(owner, name) ? fieldSets : type && this.#valueReader(type, form, owner)
+    return value && { name, value, packed: type?.kind === 'array' && value.wireType !== wireTypes.bytes }
   }
 
   /** Returns undefined if the protobuf form is unknown. */

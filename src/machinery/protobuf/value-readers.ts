@@ -1,7 +1,7 @@
 /** Reads the values of fields that are not messages of the schema: scalars, lists, maps. */
 import { setOwn } from '../../lib/own.ts'
 import type { FieldType, StructType } from '../schema.ts'
-import { readIntOrString, readQuantity, readRawJson, readTime } from './well-known.ts'
+import { readFieldSet, readIntOrString, readQuantity, readRawJson, readTime } from './well-known.ts'
 import { type WireReader, wireTypes } from './wire.ts'
 
 export type JsonObject = Record<string, unknown>
@@ -29,6 +29,7 @@ const doubles = scalar(fixed64, (reader) => reader.double())
 const quantities = scalar(bytes, readQuantity)
 const intOrStrings = scalar(bytes, readIntOrString)
 export const rawJson = scalar(bytes, readRawJson)
+export const fieldSets = scalar(bytes, readFieldSet)
 export const emptyObjects = scalar(bytes, (reader) => {
   reader.slice()
   return {}

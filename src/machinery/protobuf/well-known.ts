@@ -4,6 +4,7 @@
  */
 import { parseJson } from '../../lib/exact-json.ts'
 import { DecodeError } from '../decode/decode-error.ts'
+import { fieldsOf } from '../managed-fields/fields-cache.ts'
 import { type WireReader, wireTypes } from './wire.ts'
 
 /** Reads the scalar fields of a small message into `fields[number]`. Skips fields that are not in `wire`. */
@@ -61,6 +62,17 @@ export function readRawJson(reader: WireReader): unknown {
   if (!raw?.length) return undefined
   try {
     return parseJson(raw.toString())
+  } catch (error) {
+    throw new DecodeError(`raw JSON in the message: ${(error as Error).message}`)
+  }
+}
+
+/** Reads the set of fields of an entry of managedFields, which is shared and must not be changed. */
+export function readFieldSet(reader: WireReader): unknown {
+  const raw = scalars(reader, 'FieldsV1', { 1: 'slice' })[1] as Buffer | undefined
+  if (!raw?.length) return undefined
+  try {
+    return fieldsOf(raw.toString())
   } catch (error) {
     throw new DecodeError(`raw JSON in the message: ${(error as Error).message}`)
   }

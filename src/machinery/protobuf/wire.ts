@@ -42,18 +42,26 @@ export class WireReader {
    * types, and 413 if there are too many fields.
    */
   tag(message: string): Tag {
+    const value = this.tagValue(message)
+    return { number: Math.floor(value / 8), wireType: value % 8 }
+  }
+
+  /** The same as one number: the number of the field times 8, and the wire type. Costs no allocation. */
+  tagValue(message: string): number {
     if (++this.#tags > maxTags) throw tooManyValues()
     const value = this.unsigned()
     const wireType = value % 8
     const number = Math.floor(value / 8) | 0
     if (wireType === wireTypes.groupEnd) throw new DecodeError(`proto: ${message}: wiretype end group for non-group`)
     if (number <= 0) throw new DecodeError(`proto: ${message}: illegal tag ${number} (wire type ${wireType})`)
-    return { number, wireType }
+    return number * 8 + wireType
   }
 
   /** Reads a varint as a number ≥ 0, exact up to 2⁵³. */
   unsigned(): number {
     const { bytes } = this
+    // Nearly all tags and lengths have one byte.
+    if (this.#position < this.#end && bytes[this.#position]! < 0x80) return bytes[this.#position++]!
     let low = 0
     let high = 0
     for (let shift = 0; ; shift += 7) {

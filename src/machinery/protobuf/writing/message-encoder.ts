@@ -5,11 +5,12 @@
  */
 import type { Field, FieldType, StructType } from '../../schema.ts'
 import { magic } from '../envelope.ts'
-import { type FieldNumbers, numberedFieldsOf } from '../field-numbers.ts'
+import { type FieldNumbers, isFieldSet, numberedFieldsOf } from '../field-numbers.ts'
 import { wireTypes } from '../wire.ts'
 import {
   emptyObjects,
   type FieldWriter,
+  fieldSets,
   listOf,
   mapOf,
   rawJson,
@@ -82,8 +83,10 @@ export class MessageEncoder {
       .flatMap(({ number, name, form, inlined }): MessageField[] => {
         if (inlined !== undefined) return [this.#inlinedField(number, inlined, owner)]
         const field = owner.fields.get(name)
-        const write = field && this.#fieldWriter(number, field.type, form)
-        return write ? [{ name, write, zero: zeroOf(name, field) }] : []
+        const write = isFieldSet(owner, name)
+          ? single(number, fieldSets)
+          : field && this.#fieldWriter(number, field.type, form)
+        return field && write ? [{ name, write, zero: zeroOf(name, field) }] : []
       })
   }
 

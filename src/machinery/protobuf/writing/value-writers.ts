@@ -1,6 +1,8 @@
 /** Writes the values of fields that are not messages of the schema: scalars, lists, maps, messages of fixed form. */
 import { writeJson } from '../../../lib/exact-json.ts'
 import { sortKeys } from '../../../storage/key-order.ts'
+import { textOf } from '../../managed-fields/fields-cache.ts'
+import type { FieldsV1 } from '../../object.ts'
 import type { ScalarType } from '../value-readers.ts'
 import { wireTypes } from '../wire.ts'
 import type { WireWriter } from './wire-writer.ts'
@@ -86,6 +88,17 @@ export const rawJson: ValueWriter = {
       writer.slice(Buffer.from(writeJson(value)))
       writer.tag(1, bytes)
     }
+    writer.endMessage(end)
+  },
+}
+
+/** The JSON of a set of fields, which is cached. */
+export const fieldSets: ValueWriter = {
+  wireType: bytes,
+  write(writer, value) {
+    const end = writer.mark()
+    writer.text(textOf(value as FieldsV1))
+    writer.tag(1, bytes)
     writer.endMessage(end)
   },
 }
