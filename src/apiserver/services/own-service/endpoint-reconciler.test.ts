@@ -67,3 +67,24 @@ test('with too many servers, those that follow the own address are left out', ()
   assert.deepEqual(withOwn(['a', 'b'], 'c', 2), ['b', 'c'])
   assert.deepEqual(withOwn(['a', 'b'], 'c', 1), ['c'])
 })
+
+test('a server that joins while another one writes stays in the endpoints', async () => {
+  const store = sharedStore()
+  const written: (readonly string[])[] = []
+  const reconciler = new EndpointReconciler({
+    store,
+    type: 'lease',
+    count: 1,
+    address: '192.0.2.1',
+    current: async () => written.at(-1) ?? [],
+    async write(addresses) {
+      await new LivingServers(store).renew('192.0.2.2')
+      written.push(addresses)
+    },
+    log: (line) => assert.fail(line),
+  })
+  await reconciler.begin()
+  assert.deepEqual(written, [['192.0.2.1'], ['192.0.2.1', '192.0.2.2']])
+  await reconciler.end()
+  await store.close()
+})

@@ -2,6 +2,7 @@
  * Keeps the endpoints of the Service `kubernetes` equal to the addresses of the living servers, while this one serves
  * (`--endpoint-reconciler-type`).
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Store } from '../../../storage/store.ts'
 import { LivingServers } from './living-servers.ts'
 
@@ -69,14 +70,26 @@ export class EndpointReconciler {
     if (this.#isEnding) return
     if (type === 'master-count') return write(withOwn(await current(), address, count))
     await this.#living.renew(address)
-    await write(await this.#living.addresses())
+    await this.#writeLiving()
   }
 
   async #leave(): Promise<void> {
     const { type, address, current, write } = this.#options
     if (type === 'master-count') return write((await current()).filter((other) => other !== address))
     await this.#living.leave(address)
-    await write(await this.#living.addresses())
+    await this.#writeLiving()
+  }
+
+  /** Another server may come or go, and write the endpoints, at the same moment: the last one to write looks again. */
+  async #writeLiving(): Promise<void> {
+    const { write } = this.#options
+    let addresses = await this.#living.addresses()
+    for (let isCurrent = false; !isCurrent; ) {
+      await write(addresses)
+      const now = await this.#living.addresses()
+      isCurrent = isDeepStrictEqual(now, addresses)
+      addresses = now
+    }
   }
 }
 

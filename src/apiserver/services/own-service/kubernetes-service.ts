@@ -5,6 +5,7 @@
 import type { Service } from '../../../api/core/service/index.ts'
 import { semanticallyEqual } from '../../../machinery/equality.ts'
 import type { KubeObject, Unstructured } from '../../../machinery/object.ts'
+import { StatusError } from '../../../machinery/status-error.ts'
 import type { ServedResource } from '../../registry/served-resource.ts'
 import { createObject } from '../../registry/write/create-object.ts'
 import { deleteObject } from '../../registry/write/delete-object.ts'
@@ -23,6 +24,8 @@ export interface KubernetesService {
 }
 
 const name = 'kubernetes'
+/** How often a write is tried that another server outruns. */
+const maxAttempts = 3
 const namespace = 'default'
 
 /**
@@ -65,7 +68,7 @@ export async function ensureEndpoints(given: KubernetesService, addresses: reado
 async function ensureService(given: KubernetesService, services: ServedResource): Promise<void> {
   const { registry } = given.context
   const range = given.ranges[0]!
-  const live = (await registry.get(services, services.key(namespace, name)))?.parse<Service>()
+  const live = (await registry.newest(services, services.key(namespace, name)))?.parse<Service>()
   // The cluster IP is immutable: a cluster with another range needs a new Service.
   if (live && live.spec?.clusterIP !== range.firstAddress) {
     await deleteObject({ ...given.context, resource: services, namespace, name, subresource: '' }, { dryRun: false })
@@ -91,7 +94,7 @@ async function ensureService(given: KubernetesService, services: ServedResource)
 async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedResource): Promise<void> {
   const { registry } = given.context
   const cidrs = given.ranges.map(({ text }) => text)
-  const live = (await registry.get(serviceCidrs, serviceCidrs.key('', name)))?.parse<Unstructured>()
+  const live = (await registry.newest(serviceCidrs, serviceCidrs.key('', name)))?.parse<Unstructured>()
   const place = { ...given.context, resource: serviceCidrs, namespace: '', name }
   if (live) {
     if (semanticallyEqual((live.spec as { cidrs?: unknown } | undefined)?.cidrs, cidrs)) return
@@ -127,8 +130,23 @@ async function ensureServiceCidr(given: KubernetesService, serviceCidrs: ServedR
   )
 }
 
-/** Creates the object, or sets its fields and labels. */
+/** Creates the object, or sets its fields and labels, also if another server does the same at this moment. */
 async function ensure(
+  given: KubernetesService,
+  resource: ServedResource,
+  namespace: string,
+  wanted: Unstructured,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ensureOnce(given, resource, namespace, wanted)
+    } catch (error) {
+      if (!(error instanceof StatusError) || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+async function ensureOnce(
   { context }: KubernetesService,
   resource: ServedResource,
   namespace: string,
@@ -136,7 +154,7 @@ async function ensure(
 ): Promise<void> {
   const { metadata, kind: _kind, apiVersion: _apiVersion, ...fields } = wanted
   const place = { ...context, resource, namespace, name, subresource: '' }
-  const live = (await context.registry.get(resource, resource.key(namespace, name)))?.parse<Unstructured>()
+  const live = (await context.registry.newest(resource, resource.key(namespace, name)))?.parse<Unstructured>()
   if (!live) {
     const object = structuredClone(wanted)
     resource.applyDefaults(object)
