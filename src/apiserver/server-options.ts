@@ -14,6 +14,7 @@ import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
 import type { FlowControlOptions } from './flow-control/index.ts'
 import type { LocalComponents } from './health/components.ts'
+import type { StoreHealthOptions } from './health/store-health.ts'
 import type { ListenerLimits } from './http/bounds/limits.ts'
 import type { ServingPair, TransportOptions } from './http/secure/transport.ts'
 import type { KubeletOptions } from './proxy/streaming/index.ts'
@@ -23,6 +24,7 @@ import type { StorageMediaType } from './storage-format/index.ts'
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
   readonly store: Store
+  readonly storeHealth?: StoreHealthOptions
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number

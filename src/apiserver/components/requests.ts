@@ -59,6 +59,7 @@ export const documents = component({
     })
     const checks = healthChecks({
       store: storeHealth.check,
+      storeReadiness: storeHealth.readiness,
       boot,
       isShuttingDown: () => state.isStopping || waitGroup.stopping,
       otherChecks: encryptionChecks,

@@ -52,7 +52,7 @@ export const resources = component({
       apis,
       builtInGroups: enabled.groups,
       encryptionChecks: encryption?.healthChecks ?? [],
-      storeHealth: storeHealth(registry.store, log),
+      storeHealth: storeHealth(registry.store, log, options.storeHealth),
       places: placesIn(registry, find, options.kubelets),
     }
   },

@@ -4,6 +4,7 @@ import { type HealthCheck, type HealthPath, log, ping } from './health.ts'
 
 export interface HealthSources {
   readonly store: HealthCheck
+  readonly storeReadiness: HealthCheck
   readonly boot: BootSequence
   /** A server that shuts down is alive, but not ready. */
   readonly isShuttingDown: () => boolean
@@ -13,13 +14,13 @@ export interface HealthSources {
 
 export function healthChecks({
   store,
+  storeReadiness,
   boot,
   isShuttingDown,
   otherChecks,
 }: HealthSources): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
   const alive = [ping, log, store]
   const first = [...alive, ...otherChecks]
-  const readiness: HealthCheck = { name: 'etcd-readiness', check: store.check }
   // The server listens only after they have synced.
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
   const shutdown: HealthCheck = {
@@ -29,6 +30,6 @@ export function healthChecks({
   return {
     healthz: [...first, ...boot.checks],
     livez: [...alive, ...boot.liveChecks],
-    readyz: [...first, readiness, informers, ...boot.checks, shutdown],
+    readyz: [...first, storeReadiness, informers, ...boot.checks, shutdown],
   }
 }

@@ -1,19 +1,34 @@
 /**
  * The store's health: a failed write is 503 with the cause, is logged once, and fails the check `etcd` while it lasts.
  */
+import { timerMs } from '../../lib/flow/timer-ms.ts'
 import { StatusError } from '../../machinery/status-error.ts'
 import type { Store, StoreFailedError } from '../../storage/store.ts'
 import type { HealthCheck } from './health.ts'
 
 export interface StoreHealth {
   readonly check: HealthCheck
+  readonly readiness: HealthCheck
   /** The response to a request whose write has failed. */
   refusal(error: StoreFailedError): StatusError
 }
 
-const pollMs = 500
+/** Times in ms for the answer of a store to its checks (`--etcd-healthcheck-timeout`, `--etcd-readycheck-timeout`). */
+export interface StoreHealthOptions {
+  /** Default: 2,000. */
+  readonly healthMs?: number | undefined
+  /** Default: 2,000. */
+  readonly readyMs?: number | undefined
+}
 
-export function storeHealth(store: Store, log: (line: string) => void): StoreHealth {
+const pollMs = 500
+const defaultTimeoutMs = 2_000
+
+export function storeHealth(
+  store: Store,
+  log: (line: string) => void,
+  { healthMs = defaultTimeoutMs, readyMs = defaultTimeoutMs }: StoreHealthOptions = {},
+): StoreHealth {
   let logged: string | undefined
   /** Logs a problem once, and once that it has ended. */
   const follow = (): void => {
@@ -26,20 +41,35 @@ export function storeHealth(store: Store, log: (line: string) => void): StoreHea
     follow()
     if (logged !== undefined) setTimeout(poll, pollMs).unref()
   }
+  const check = (timeoutMs: number): ReturnType<HealthCheck['check']> => {
+    if (store.problem === undefined) return answer(store, timeoutMs)
+    if (logged === undefined) poll()
+    return store.problem
+  }
   return {
-    check: {
-      name: 'etcd',
-      check: () =>
-        store.problem ??
-        store.list({ start: '/registry/health', end: '/registry/health0', limit: 1 }).then(
-          () => undefined,
-          (error: Error) => error.message,
-        ),
-    },
+    check: { name: 'etcd', check: () => check(healthMs) },
+    readiness: { name: 'etcd-readiness', check: () => check(readyMs) },
     refusal(error) {
       if (logged === undefined) poll()
       // No Retry-After: kubectl would retry for a minute before it shows the cause.
       return new StatusError(503, 'ServiceUnavailable', error.message)
     },
+  }
+}
+
+/** Reads a key, as upstream; resolves with a message if that fails or takes longer than `timeoutMs`. */
+async function answer(store: Store, timeoutMs: number): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('error getting data from etcd: context deadline exceeded'), timerMs(timeoutMs))
+  })
+  const read = store.list({ start: '/registry/health', end: '/registry/health0', limit: 1 }).then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+  try {
+    return await Promise.race([read, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -95,7 +95,7 @@ export const etcd: FlagSet = {
       "how often the size of etcd's database is read; 0 for never",
       '30s',
     ),
-    idle(oneStore, 'etcd-healthcheck-timeout', 'duration', "how long etcd's health may take to tell", '2s'),
+    works('etcd-healthcheck-timeout', 'duration', 'how long the store may take to answer the check etcd', '2s'),
     works('etcd-keyfile', 'string', 'the file with the key of the client certificate for etcd'),
     idle(
       'each store belongs to one cluster, whose keys start with /registry',
@@ -104,7 +104,12 @@ export const etcd: FlagSet = {
       'what all keys start with',
       '/registry',
     ),
-    idle(oneStore, 'etcd-readycheck-timeout', 'duration', "how long etcd's readiness may take to tell", '2s'),
+    works(
+      'etcd-readycheck-timeout',
+      'duration',
+      'how long the store may take to answer the check etcd-readiness',
+      '2s',
+    ),
     works(
       'etcd-servers',
       'strings',

@@ -118,6 +118,7 @@ export function servingProcess({
   | 'livezGraceMs'
   | 'minRequestTimeoutSeconds'
   | 'shutdownDelayMs'
+  | 'storeHealth'
   | 'watchTerminationGraceMs'
 > {
   const streams = flags.int('http2-max-streams-per-connection')
@@ -132,6 +133,10 @@ export function servingProcess({
     eventTtlMs: flags.durationMs('event-ttl'),
     livezGraceMs: flags.durationMs('livez-grace-period'),
     minRequestTimeoutSeconds: flags.int('min-request-timeout'),
+    storeHealth: {
+      healthMs: flags.durationMs('etcd-healthcheck-timeout'),
+      readyMs: flags.durationMs('etcd-readycheck-timeout'),
+    },
     shutdownDelayMs: flags.durationMs('shutdown-delay-duration'),
     watchTerminationGraceMs: flags.durationMs('shutdown-watch-termination-grace-period'),
   }
