@@ -305,7 +305,7 @@ test('the etcd launcher only serves /health, and a server that is no etcd is rej
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   const rejected = run(t, binaries, 'kube-apiserver', [`--etcd-servers=${url}`, '--cert-dir=/nowhere'])
   assert.deepEqual(await rejected.exited, { code: 1, signal: null })
-  assert.ok(rejected.output().includes(`etcd at ${url} does not speak gRPC`), rejected.output())
+  assert.ok(rejected.output().includes(`etcd at ${url} ended the connection`), rejected.output())
 })
 
 test('both programs can start concurrently', async (t) => {

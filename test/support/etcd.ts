@@ -14,6 +14,8 @@ export const withoutEtcd: string | false =
 export interface EtcdOptions {
   /** Default: 1. */
   readonly members?: number
+  /** The scheme of the clients' socket. Default: unix. */
+  readonly scheme?: 'unix' | 'unixs'
   /** More flags of each member. */
   readonly flags?: readonly string[]
 }
@@ -30,11 +32,11 @@ export class EtcdMember {
   readonly #args: readonly string[]
   #child: ChildProcess | undefined
 
-  constructor(folder: string, index: number, args: readonly string[]) {
+  constructor(folder: string, index: number, scheme: string, args: readonly string[]) {
     this.#folder = folder
     this.#sockets = [clientAddress(index), peerAddress(index)].map((name) => join(folder, name))
     this.#args = args
-    this.url = `unix://${join(folder, clientAddress(index))}`
+    this.url = `${scheme}://${join(folder, clientAddress(index))}`
   }
 
   start(): void {
@@ -65,12 +67,15 @@ const peerAddress = (index: number): string => `localhost:${index}2`
 const peerUrl = (index: number): string => `unix://${peerAddress(index)}`
 
 /** Starts a cluster. Its members end with the test at the latest. */
-export function startEtcd(t: Lifetime, { members = 1, flags = [] }: EtcdOptions = {}): readonly EtcdMember[] {
+export function startEtcd(
+  t: Lifetime,
+  { members = 1, scheme = 'unix', flags = [] }: EtcdOptions = {},
+): readonly EtcdMember[] {
   const folder = mkdtempSync(join(tmpdir(), 't8s-etcd-'))
   const cluster = Array.from({ length: members }, (_, i) => `m${i}=${peerUrl(i)}`).join(',')
   const all = Array.from({ length: members }, (_, i) => {
-    const client = `unix://${clientAddress(i)}`
-    return new EtcdMember(folder, i, [
+    const client = `${scheme}://${clientAddress(i)}`
+    return new EtcdMember(folder, i, scheme, [
       `--name=m${i}`,
       `--data-dir=data${i}`,
       `--listen-client-urls=${client}`,

@@ -64,7 +64,10 @@ export function statusProblem(url: string, error: unknown, isHttp2: boolean): Co
   if (message === 'etcdserver: no leader') return withoutLeader(url)
   if (isHttp2) return passing(`etcd at ${url} does not return its status: ${message}`)
   if (error instanceof EtcdError && error.code === 'DeadlineExceeded') return passing(message)
-  return lasting(`etcd at ${url} does not speak gRPC: name a server of etcd, and its scheme, in --etcd-servers`)
+  return lasting(
+    `etcd at ${url} ended the connection: name a server of etcd and its scheme in --etcd-servers, and give a client ` +
+      'certificate with --etcd-certfile and --etcd-keyfile if it requires one',
+  )
 }
 
 const withoutLeader = (url: string): ConnectProblem =>

@@ -2,6 +2,7 @@
 
 import type { SecureClientSessionOptions } from 'node:http2'
 import { createConnection } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
 import { ExplainedError } from '../../../lib/explained-error.ts'
 
 /** PEM files of TLS. Without a CA, the authorities of the system are trusted. */
@@ -21,16 +22,15 @@ export interface Endpoint {
 
 const socketSchemes: readonly string[] = ['unix:', 'unixs:']
 
-/** Parses `https://HOST:PORT`, `http://HOST:PORT` or `unix:///PATH`. Throws ExplainedError for others. */
+/** Parses `https://HOST:PORT`, `http://…`, `unix:///PATH` or `unixs:///PATH`. Throws ExplainedError for others. */
 export function endpointOf(url: string, tls: EtcdTls = {}): Endpoint {
   const parsed = URL.parse(url.includes('://') ? url : `http://${url}`)
   if (parsed && socketSchemes.includes(parsed.protocol)) {
     const path = url.slice(url.indexOf('://') + 3)
-    return {
-      url,
-      authority: parsed.protocol === 'unixs:' ? 'https://localhost' : 'http://localhost',
-      session: { ...tls, createConnection: () => createConnection(path) },
-    }
+    if (parsed.protocol === 'unix:')
+      return { url, authority: 'http://localhost', session: { createConnection: () => createConnection(path) } }
+    const secured = { ...tls, path, servername: 'localhost', ALPNProtocols: ['h2'] }
+    return { url, authority: 'https://localhost', session: { createConnection: () => tlsConnect(secured) } }
   }
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol) || !parsed.hostname)
     throw new ExplainedError(`${url} is not a URL of etcd: write it as https://HOST:2379`)
