@@ -44,11 +44,18 @@ const mapOf = (name: string): ConfigMap => ({ apiVersion: 'v1', kind: 'ConfigMap
 test('a rolling restart loses no request, no event and no read of one’s own writes', {
   skip: withoutEtcd,
 }, async (t) => {
-  const [member] = startEtcd(t)
+  let endEtcd: () => unknown = () => {}
+  const [member] = startEtcd({ after: (ended) => (endEtcd = ended) })
+  const stops: (() => Promise<void>)[] = []
+  // Servers stop before the store that they leave.
+  t.after(async () => {
+    await Promise.all(stops.map((stop) => stop()))
+    await endEtcd()
+  })
   const start = async (): Promise<TestServer> => {
     const store = await openEtcdStore({ servers: [member!.url] })
     const server = await serve(t, store)
-    t.after(async () => {
+    stops.push(async () => {
       await server.stop(0)
       await store.close()
     })
