@@ -147,4 +147,24 @@ test('a server takes over the etcd of a kube-apiserver, and gives it back', { sk
     watch.cancel()
     await watch.ended.catch(() => {})
   })
+
+  await t.test("a value that cannot be read is an error with upstream's message; others can be read", async () => {
+    const maps = '/api/v1/namespaces/shop/configmaps'
+    const key = '/registry/configmaps/shop/bad'
+    const put = { key, value: Buffer.from('{"kind":"ConfigMap","apiVersion":"v9","metadata":{"name":"bad"}}') }
+    await etcd.commit({ conditions: [], operations: [put] })
+    const message = 'no kind "ConfigMap" is registered for version "v9" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 }
+    await waitFor('the error', async () => (await first.request('GET', maps)).status === 500)
+    for (const [method, path] of [
+      ['GET', maps],
+      ['GET', `${maps}/bad`],
+      ['DELETE', `${maps}/bad`],
+      ['DELETE', `${maps}/bad?ignoreStoreReadErrorWithClusterBreakingPotential=true`],
+    ] as const)
+      assert.deepEqual(json(await first.request(method, path)), status, `${method} ${path}`)
+    assert.equal((await annotate(first, `${maps}/settings`, 'third')).metadata.annotations?.by, 'third')
+    await etcd.commit({ conditions: [], operations: [{ key, delete: true }] })
+    assert.equal((await first.request('GET', maps)).status, 200)
+  })
 })
