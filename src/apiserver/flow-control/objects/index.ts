@@ -28,6 +28,8 @@ export class FlowObjects {
   readonly #schemaResource: ServedResource
   readonly #levelResource: ServedResource
   readonly #writing = new Set<string>()
+  /** True if all objects have been read, and the server's own exist: before, levels may seem to be missing. */
+  #isComplete = false
   #scheduled = false
   #stopped = false
   #timer: NodeJS.Timeout | undefined
@@ -51,6 +53,7 @@ export class FlowObjects {
   async start(): Promise<void> {
     await Promise.all([this.#schemas.start(), this.#levels.start()])
     await this.#maintain()
+    this.#isComplete = true
     this.#configure()
     this.#timer = setInterval(() => {
       this.#maintain().catch((error) =>
@@ -87,7 +90,7 @@ export class FlowObjects {
   #configure(): void {
     const { levels } = this.#options
     levels.configure(this.#schemas.all(), this.#levels.all())
-    for (const schema of this.#schemas.all()) this.#updateStatus(schema)
+    if (this.#isComplete) for (const schema of this.#schemas.all()) this.#updateStatus(schema)
   }
 
   /** One write per schema at a time: the resulting change triggers the next. */
