@@ -25,6 +25,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['explain-panic', async () => (await import('./explain-panic.ts')).explainPanicCommand()],
   ['image', async () => (await import('./image/index.ts')).imageCommand()],
   ['snapshot', async () => (await import('./snapshot.ts')).snapshotCommand()],
+  ['migrate', async () => (await import('./migrate.ts')).migrateCommand()],
   ['envtest-assets', async () => (await import('./envtest-assets.ts')).envtestAssetsCommand()],
   ['completion', async () => (await import('./completion.ts')).completionCommand()],
   ['version', async () => (await import('./version.ts')).versionCommand()],

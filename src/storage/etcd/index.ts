@@ -2,7 +2,9 @@
 import { type Store, StoreOpenError } from '../store.ts'
 import { Channel } from './client/channel.ts'
 import { type EtcdTls, endpointOf } from './client/endpoint.ts'
+import { EtcdError } from './client/etcd-error.ts'
 import { Health } from './health.ts'
+import { writeSnapshot } from './snapshots/write-snapshot.ts'
 import { EtcdStore } from './store.ts'
 
 export type { EtcdTls } from './client/endpoint.ts'
@@ -28,9 +30,9 @@ const defaultTimeoutMs = 20_000
 
 /** Opens the store. Rejects with StoreOpenError, whose message has the remedy, if no server can be used. */
 export async function openEtcdStore(options: EtcdOptions): Promise<Store> {
-  const { servers, tls, pollMs = defaultPollMs, timeoutMs = defaultTimeoutMs } = options
+  const { pollMs = defaultPollMs, timeoutMs = defaultTimeoutMs } = options
   const { leaseReuseSeconds = defaultLeaseReuseSeconds, compactionMs = defaultCompactionMs } = options
-  const channel = new Channel({ endpoints: servers.map((url) => endpointOf(url, tls)), random: Math.random })
+  const channel = channelTo(options)
   try {
     await channel.connection(timeoutMs)
     const store = new EtcdStore({ channel, health: new Health(channel, pollMs), leaseReuseSeconds, compactionMs })
@@ -43,3 +45,27 @@ export async function openEtcdStore(options: EtcdOptions): Promise<Store> {
     })
   }
 }
+
+/**
+ * Saves the database of etcd, as `etcdctl snapshot save` does, to a new file with mode 0600. `progress` gets the bytes
+ * that are written and those of all. Rejects with StoreOpenError if no server can be used, and with the errors of
+ * files.
+ */
+export async function saveEtcdSnapshot(
+  options: EtcdOptions,
+  file: string,
+  progress?: (written: number, all: number) => void,
+): Promise<void> {
+  const channel = channelTo(options)
+  try {
+    await writeSnapshot(await channel.connection(options.timeoutMs ?? defaultTimeoutMs), file, progress)
+  } catch (error) {
+    if (!(error instanceof EtcdError)) throw error
+    throw new StoreOpenError(`cannot read etcd: ${error.message}`, { cause: error })
+  } finally {
+    channel.close()
+  }
+}
+
+const channelTo = ({ servers, tls }: EtcdOptions): Channel =>
+  new Channel({ endpoints: servers.map((url) => endpointOf(url, tls)), random: Math.random })

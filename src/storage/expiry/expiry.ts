@@ -3,7 +3,7 @@
  * written in the same transaction, so deadlines survive restarts and are part of snapshots.
  */
 import { timerMs } from '../../lib/flow/timer-ms.ts'
-import { type Operation, prefixRange, type Store, StoreClosedError, StoreFailedError } from '../store.ts'
+import { type Entry, type Operation, prefixRange, type Store, StoreClosedError, StoreFailedError } from '../store.ts'
 import { Deadlines } from './deadlines.ts'
 
 const prefix = 'deadline:/'
@@ -11,6 +11,17 @@ const prefix = 'deadline:/'
 export const deadlineRange = prefixRange(prefix)
 
 const deadlineKey = (key: string): string => prefix.slice(0, -1) + key
+
+/** The entry that gives a key a deadline, in seconds since 1970, in a store that is made from entries. */
+export const deadlineEntry = (key: string, revision: number, deadline: number): Entry => ({
+  key: deadlineKey(key),
+  revision,
+  value: Buffer.from(String(Math.ceil(deadline))),
+})
+
+/** The key whose deadline an entry is, and the deadline in seconds since 1970; undefined for other entries. */
+export const deadlineIn = ({ key, value }: Entry): { readonly key: string; readonly deadline: number } | undefined =>
+  key.startsWith(prefix) ? { key: key.slice(prefix.length - 1), deadline: Number(value.toString()) } : undefined
 
 /** Keys that are read or deleted at the same time. */
 const atOnce = 100

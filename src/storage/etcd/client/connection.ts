@@ -12,10 +12,14 @@ export interface StreamObserver {
   message(bytes: Buffer): void
   /** The stream has ended. No further calls follow. */
   end(error: EtcdError): void
+  /** Called in place of `end` if etcd has sent everything, for streams that are not endless. */
+  done?(): void
 }
 
 export interface RpcStream {
   send(message: Uint8Array): void
+  /** Says that no more messages will be sent. */
+  finish(): void
   /** Stops reading until `resume`, so that etcd stops sending. */
   pause(): void
   resume(): void
@@ -127,7 +131,10 @@ export class Connection {
       path,
       Infinity,
       (error) => observer.end(error),
-      () => observer.end(new EtcdError('Unavailable', 'the stream was ended by etcd', { mayHaveRun: true })),
+      () => {
+        if (observer.done) observer.done()
+        else observer.end(new EtcdError('Unavailable', 'the stream was ended by etcd', { mayHaveRun: true }))
+      },
     )
     call?.stream.on('data', (chunk: Buffer) => {
       this.#lastHeard = performance.now()
@@ -135,6 +142,7 @@ export class Connection {
     })
     return {
       send: (message) => call?.stream.write(framed(message)),
+      finish: () => call?.stream.end(),
       pause: () => call?.stream.pause(),
       resume: () => call?.stream.resume(),
       close: () => {

@@ -17,7 +17,7 @@ import { type TestContext, test } from 'node:test'
 import { CompactedError, type Store, StoreOpenError } from '../../store.ts'
 import { openLogStore } from '../index.ts'
 import { revisionBump } from '../log.ts'
-import { saveSnapshot } from '../snapshots/snapshot.ts'
+import { saveSnapshot } from '../snapshots/save.ts'
 
 const file = '000000000001.log'
 const range = { start: '/', end: '0' }

@@ -5,6 +5,7 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { ExplainedError, errorCode, reasonOf } from '../../../lib/explained-error.ts'
+import type { StoreState } from '../../state.ts'
 import { type Entry, StoreOpenError } from '../../store.ts'
 import {
   decodeFileHeader,
@@ -14,6 +15,7 @@ import {
   fileMagic,
   formatVersion,
   kinds,
+  valueIn,
 } from '../layout.ts'
 import { recordsIn, scanBatches } from '../segments/scan.ts'
 import { Window } from '../segments/window.ts'
@@ -22,12 +24,8 @@ import { Batch } from '../writing/batch.ts'
 /** Size of a batch. */
 const batchBytes = 256 * 1024
 
-/** Writes a snapshot at `revision` to an empty file and makes it durable. */
-export async function writeSnapshot(
-  file: FileHandle,
-  revision: number,
-  portions: AsyncIterable<readonly Entry[]>,
-): Promise<void> {
+/** Writes a snapshot to an empty file and makes it durable. */
+export async function writeSnapshot(file: FileHandle, { revision, portions }: StoreState): Promise<void> {
   const batch = new Batch()
   let position = 0
   const write = async (bytes: Buffer) => {
@@ -50,7 +48,7 @@ export async function writeSnapshot(
     }),
   )
   let count = 0
-  for await (const entries of portions) {
+  for await (const entries of portions()) {
     for (const { key, revision, value } of entries) {
       batch.add(kinds.put, key, revision, value)
       count++
@@ -63,10 +61,8 @@ export async function writeSnapshot(
 }
 
 export interface SnapshotFile {
-  /** Revision of the store at the time of the snapshot. */
-  readonly revision: number
-  /** Yields the batches of records. Each batch is valid until the next one is read. */
-  batches(): Iterable<Buffer>
+  /** The state of the store at the time of the snapshot. Each portion is valid until the next one is read. */
+  readonly state: StoreState
   close(): void
 }
 
@@ -84,7 +80,7 @@ export function openSnapshot(file: string): SnapshotFile {
   try {
     const { revision } = readHeader(fd, file)
     check(fd, file)
-    return { revision, batches: () => batchesIn(fd), close: () => closeSync(fd) }
+    return { state: { revision, portions: () => portionsIn(fd) }, close: () => closeSync(fd) }
   } catch (error) {
     closeSync(fd)
     throw errorCode(error) === undefined ? error : unreadable(file, error)
@@ -98,6 +94,20 @@ function unreadable(file: string, error: unknown): ExplainedError {
 
 function* batchesIn(fd: number): Generator<Buffer> {
   for (const { bytes } of scanBatches(fd, fileHeaderBytes, fstatSync(fd).size, 0)) yield bytes
+}
+
+async function* portionsIn(fd: number): AsyncGenerator<readonly Entry[]> {
+  for (const bytes of batchesIn(fd)) {
+    const entries: Entry[] = []
+    for (const { at, record } of recordsIn(bytes))
+      if (record.kind === kinds.put)
+        entries.push({
+          key: record.key,
+          revision: record.revision,
+          value: valueIn(bytes.subarray(at, at + record.length)),
+        })
+    yield entries
+  }
 }
 
 function readHeader(fd: number, file: string): FileHeader {

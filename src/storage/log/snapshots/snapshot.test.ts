@@ -9,7 +9,8 @@ import { type TestContext, test } from 'node:test'
 import { CompactedError, type Store } from '../../store.ts'
 import { openLogStore } from '../index.ts'
 import { revisionBump } from '../log.ts'
-import { restoreSnapshot, saveSnapshot } from './snapshot.ts'
+import { restoreSnapshot } from './restore-snapshot.fixture.ts'
+import { saveSnapshot } from './save.ts'
 
 const range = { start: '/', end: '0' }
 const put = (store: Store, key: string, value: string) =>
