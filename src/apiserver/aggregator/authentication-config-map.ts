@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import type { Store } from '../../storage/store.ts'
 import type { RequestHeaderOptions } from '../authentication/request-header.ts'
 import { type Bundle, bundleText, certificatesOf } from '../certificates/signed-by.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -14,6 +15,8 @@ import type { Writer } from '../registry/write/write-context.ts'
 
 const namespace = 'kube-system'
 const name = 'extension-apiserver-authentication'
+/** Time before a watch that has ended is replaced, in ms. */
+const retryMs = 1000
 
 type Data = Readonly<Record<string, string>>
 
@@ -41,17 +44,25 @@ export async function publishAuthentication(
       .then(() => ensure(options))
       .catch((error) => log(`the ConfigMap ${namespace}/${name} is not as it should be: ${error}`))
   }
-  const { store } = context.registry
-  const watch = store.watch({ start: key, end: `${key}\0` }, await store.currentRevision(), {
-    wantsPrevious: false,
-    events: sync,
-    end: () => {},
-  })
-  if (signal.aborted) watch.stop()
-  signal.addEventListener('abort', () => watch.stop(), { once: true })
+  await followKey(context.registry.store, key, sync, signal)
   sync()
   await running
   return sync
+}
+
+/** Calls back after each change of a key. A watch that has ended, since etcd lost its history, is replaced. */
+async function followKey(store: Store, key: string, changed: () => void, signal: AbortSignal): Promise<void> {
+  const restart = (): void => {
+    if (signal.aborted) return
+    followKey(store, key, changed, signal).then(changed, () => setTimeout(restart, retryMs).unref())
+  }
+  const watch = store.watch({ start: key, end: `${key}\0` }, await store.currentRevision(), {
+    wantsPrevious: false,
+    events: changed,
+    end: () => setTimeout(restart, retryMs).unref(),
+  })
+  if (signal.aborted) watch.stop()
+  signal.addEventListener('abort', () => watch.stop(), { once: true })
 }
 
 async function ensure({ configMaps, context, ...given }: AuthenticationConfigMapOptions): Promise<void> {
