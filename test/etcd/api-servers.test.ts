@@ -80,3 +80,18 @@ test('a server is unready while etcd hangs or has ended, and recovers by itself'
   assert.match(server.output(), /is not reachable|did not answer|refuses connections/)
   await waitFor('the end of the problem in the log', () => server.output().includes('the store can write again'))
 })
+
+test('--etcd-prefix is the prefix of all keys', { skip }, async (t) => {
+  const [member] = startEtcd(t)
+  const server = await apiServer(t, [member!.url], ['--etcd-prefix=/kubernetes.io'])
+  await server.kubectl('create', 'configmap', 'one')
+  const { stdout } = await run('etcdctl', [`--endpoints=${member!.url}`, 'get', '', '--from-key', '--keys-only'], {
+    env: { ...process.env, ETCDCTL_API: '3' },
+  })
+  const keys = stdout.split('\n').filter((key) => key !== '')
+  assert.ok(keys.includes('/kubernetes.io/configmaps/default/one'), stdout)
+  assert.deepEqual(
+    keys.filter((key) => !key.startsWith('/kubernetes.io/')),
+    [],
+  )
+})

@@ -20,12 +20,14 @@ export function etcdOptions(context: FlagContext, servers: readonly string[]): E
   const cert = contentOf(context, 'etcd-certfile')
   const key = contentOf(context, 'etcd-keyfile')
   const pollMs = flags.durationMs('etcd-db-metric-poll-interval')
+  const prefix = flags.text('etcd-prefix')
   const compactionMs = flags.durationMs('etcd-compaction-interval')
   const leaseReuseSeconds = flags.int('lease-reuse-duration-seconds')
   return {
     servers,
     tls: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) },
     ...(pollMs !== undefined && { pollMs }),
+    ...(prefix !== undefined && { prefix }),
     ...(compactionMs !== undefined && { compactionMs }),
     ...(leaseReuseSeconds !== undefined && { leaseReuseSeconds }),
   }

@@ -1,4 +1,6 @@
 /** The store in etcd. */
+import { posix } from 'node:path'
+import { PrefixedStore } from '../prefixed-store.ts'
 import { type Store, StoreOpenError } from '../store.ts'
 import { Channel } from './client/channel.ts'
 import { type EtcdTls, endpointOf } from './client/endpoint.ts'
@@ -19,10 +21,13 @@ export interface EtcdOptions {
   readonly leaseReuseSeconds?: number
   /** Interval in ms of compactions, which servers of one etcd share; 0 for none. Default: 300,000. */
   readonly compactionMs?: number
+  /** The prefix of keys in etcd, in place of `/registry`. Default: `/registry`. */
+  readonly prefix?: string
   /** Time in ms to find a server that can be used. Default: 20,000. */
   readonly timeoutMs?: number
 }
 
+const seen = '/registry'
 const defaultPollMs = 30_000
 const defaultLeaseReuseSeconds = 60
 const defaultCompactionMs = 300_000
@@ -32,12 +37,13 @@ const defaultTimeoutMs = 20_000
 export async function openEtcdStore(options: EtcdOptions): Promise<Store> {
   const { pollMs = defaultPollMs, timeoutMs = defaultTimeoutMs } = options
   const { leaseReuseSeconds = defaultLeaseReuseSeconds, compactionMs = defaultCompactionMs } = options
+  const stored = posix.join('/', options.prefix ?? seen).replace(/\/$/, '')
   const channel = channelTo(options)
   try {
     await channel.connection(timeoutMs)
     const store = new EtcdStore({ channel, health: new Health(channel, pollMs), leaseReuseSeconds, compactionMs })
     await store.open()
-    return store
+    return stored === seen ? store : new PrefixedStore(store, { seen, stored })
   } catch (error) {
     channel.close()
     throw new StoreOpenError(`cannot use the store: ${error instanceof Error ? error.message : String(error)}`, {

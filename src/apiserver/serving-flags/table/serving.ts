@@ -97,13 +97,7 @@ export const etcd: FlagSet = {
     ),
     works('etcd-healthcheck-timeout', 'duration', 'how long the store may take to answer the check etcd', '2s'),
     works('etcd-keyfile', 'string', 'the file with the key of the client certificate for etcd'),
-    idle(
-      'each store belongs to one cluster, whose keys start with /registry',
-      'etcd-prefix',
-      'string',
-      'what all keys start with',
-      '/registry',
-    ),
+    works('etcd-prefix', 'string', 'the prefix of all keys in --etcd-servers', '/registry'),
     works(
       'etcd-readycheck-timeout',
       'duration',
