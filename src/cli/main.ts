@@ -28,6 +28,7 @@ Examples:
 
   t8s snapshot save backup.t8s           copy the data of a cluster, running or not
   t8s snapshot restore backup.t8s --data-dir restored
+  t8s migrate --from .t8s --to etcd://127.0.0.1:2379
 
   t8s config list                        your contexts, and when their credentials expire
   t8s config import dev --from=ssh://root@10.0.0.7:/etc/kubernetes/admin.conf

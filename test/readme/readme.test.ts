@@ -3,8 +3,7 @@
  * real node pulls its image from a mirror of Docker Hub on this machine. Needs root.
  */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,49 +13,13 @@ import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { busyboxLayer, layerOf, writeImage } from '../kubelet/support/oci-image.ts'
 import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
 import { repository, t8s, temporaryFolder } from '../up/t8s-process.ts'
-import { consoleCommands, matches } from './console-blocks.ts'
+import { consoleCommands } from './console-blocks.ts'
+import { Shell } from './shell.ts'
+import { faultsOf } from './walk.ts'
 
 const cloned = ['t8s', 'package.json', 'package-lock.json', 'tsconfig.json', 'scripts', 'src', 'examples']
 /** The folder of pages of nginx. */
 const pages = '/usr/share/nginx/html'
-/** A build on a busy machine takes a minute. */
-const limitMs = 240_000
-
-/** A bash that runs commands in sequence. Background processes are its children, and end with it. */
-class Shell {
-  readonly #bash: ChildProcess
-  #output = ''
-
-  constructor(t: TestContext, cwd: string) {
-    const env = { ...process.env, HOME: cwd, KUBECONFIG: '' }
-    this.#bash = spawn('bash', ['--norc', '--noprofile'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
-    for (const stream of [this.#bash.stdout!, this.#bash.stderr!])
-      stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
-    t.after(async () => {
-      if (this.#bash.exitCode !== null) return
-      const exited = once(this.#bash, 'exit')
-      // Each job is a process group of its own.
-      this.#bash.stdin!.end('kill -KILL $(jobs -p) 2>/dev/null; wait; exit\n')
-      await exited
-    })
-    // Jobs: kill %1.
-    this.#bash.stdin!.write('set -m\n')
-  }
-
-  /** Returns the lines of a command's output; for a background command, those up to `last`. */
-  async run(command: string, last?: string): Promise<string[]> {
-    this.#output = ''
-    const mark = `done-${Math.random()}`
-    this.#bash.stdin!.write(`${command}\n${last ? '' : `echo ${mark}\n`}`)
-    const until = performance.now() + limitMs
-    while (!this.#output.includes(last ?? mark)) {
-      if (performance.now() > until) throw new Error(`not ended within ${limitMs} ms: ${command}\n${this.#output}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-    return this.#output.split('\n').filter((line) => line !== mark && !/^\[\d+\]/.test(line))
-  }
-}
-
 function writePage(root: string, page: string): void {
   mkdirSync(join(root, pages), { recursive: true })
   writeFileSync(join(root, pages, 'index.html'), page)
@@ -97,18 +60,9 @@ await inNamespaces(import.meta.filename, () => {
     symlinkSync(join(repository, 'node_modules'), join(clone, 'node_modules'))
     const commands = consoleCommands(readFileSync(join(repository, 'README.md'), 'utf8'))
     assert.ok(commands.length >= 20, `${commands.length} commands`)
-    const faults: string[] = []
-    for (const { command, output, line } of commands) {
-      const run = command === './t8s up &' ? `./t8s up --hostname-override=laptop ${mirror} &` : command
-      // Nothing is printed by the operator at its start.
-      const last = output.map((one) => one.split('…')[0]!.trim()).findLast((one) => one !== '')
-      const printed = await shell.run(run, command.endsWith(' &') ? last : undefined)
-      const shown = printed.filter((one) => !one.startsWith('t8s: '))
-      if (!matches(output, shown))
-        faults.push(
-          `README.md:${line}: $ ${command}\ndocumented:\n${output.join('\n')}\nprinted:\n${printed.join('\n')}`,
-        )
-    }
+    const replaced = (command: string): string =>
+      command === './t8s up &' ? `./t8s up --hostname-override=laptop ${mirror} &` : command
+    const faults = await faultsOf(shell, 'README.md', commands, replaced)
     if (faults.length > 0) assert.fail(faults.join('\n\n'))
   })
 })
