@@ -21,9 +21,18 @@ import type { KubeletOptions } from './proxy/streaming/index.ts'
 import type { ReconcilerType } from './services/own-service/endpoint-reconciler.ts'
 import type { StorageMediaType } from './storage-format/index.ts'
 
+/** The store of some resources. */
+export interface OtherStore {
+  readonly store: Store
+  /** Empty for the core group. */
+  readonly resources: readonly { readonly group: string; readonly plural: string }[]
+}
+
 export interface ApiServerOptions extends AuthenticationOptions {
   /** Closed by the caller, after `stop()`. */
   readonly store: Store
+  /** Other stores of some resources (`--etcd-servers-overrides`). The caller closes them, too. */
+  readonly otherStores?: readonly OtherStore[]
   readonly storeHealth?: StoreHealthOptions
   readonly bindAddress: string
   /** 0 takes any free port. */

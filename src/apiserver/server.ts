@@ -8,7 +8,7 @@ import { WaitGroup } from './http/wait-group.ts'
 import type { ApiServer, ApiServerOptions, StopOptions } from './server-options.ts'
 
 export type { TokenUser } from './authentication/tokens/static-tokens.ts'
-export type { ApiServer, ApiServerOptions } from './server-options.ts'
+export type { ApiServer, ApiServerOptions, OtherStore } from './server-options.ts'
 
 const defaultGraceMs = 10_000
 

@@ -6,6 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { openEtcdStore } from '../../src/storage/etcd/index.ts'
+import { prefixRange } from '../../src/storage/store.ts'
 import { startEtcd, withoutEtcd } from '../support/etcd.ts'
 import { installedKubectls } from '../support/kubectl.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -94,4 +96,33 @@ test('--etcd-prefix is the prefix of all keys', { skip }, async (t) => {
     keys.filter((key) => !key.startsWith('/kubernetes.io/')),
     [],
   )
+})
+
+test('resources of --etcd-servers-overrides are in an etcd of their own', { skip }, async (t) => {
+  const [common, other] = [startEtcd(t)[0]!.url, startEtcd(t)[0]!.url]
+  const overrides = `--etcd-servers-overrides=/events#${other},coordination.k8s.io/leases#${other}`
+  const server = await apiServer(t, [common], [overrides])
+  await server.kubectl('create', 'configmap', 'here', '--from-literal=x=1')
+  const event = '{"metadata":{"name":"there"},"involvedObject":{"namespace":"default","name":"x","kind":"Pod"}}'
+  const path = '/api/v1/namespaces/default/events'
+  const file = join(temporaryFolder(t), 'event.json')
+  writeFileSync(file, event)
+  await server.kubectl('create', '--raw', path, '-f', file)
+  const waiting = server.kubectl('wait', 'event/there', '--for=delete', '--timeout=30s')
+  const keysOf = async (url: string): Promise<string[]> => {
+    const store = await openEtcdStore({ servers: [url], compactionMs: 0 })
+    const { entries } = await store.list(prefixRange('/registry/'))
+    await store.close()
+    return entries.map(({ key }) => key)
+  }
+  assert.ok((await keysOf(other)).includes('/registry/events/default/there'))
+  assert.ok((await keysOf(other)).some((key) => key.startsWith('/registry/leases/kube-system/apiserver-')))
+  const others = ['/registry/events/', '/registry/leases/']
+  const commonKeys = await keysOf(common)
+  assert.ok(commonKeys.includes('/registry/configmaps/default/here'))
+  assert.ok(!commonKeys.some((key) => others.some((prefix) => key.startsWith(prefix))))
+  assert.match(await server.kubectl('get', '--raw', '/readyz?verbose'), /etcd-override-0 ok.*override-readiness-0 ok/s)
+  assert.match(await server.kubectl('get', 'events', '--output=name'), /event\/there/)
+  await server.kubectl('delete', 'event', 'there')
+  assert.match(await waiting, /condition met/)
 })

@@ -44,7 +44,7 @@ export async function publishAuthentication(
       .then(() => ensure(options))
       .catch((error) => log(`the ConfigMap ${namespace}/${name} is not as it should be: ${error}`))
   }
-  await followKey(context.registry.store, key, sync, signal)
+  await followKey(context.registry.storeOf(configMaps), key, sync, signal)
   sync()
   await running
   return sync

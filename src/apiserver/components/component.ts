@@ -54,6 +54,8 @@ export interface ServerParts {
   /** Checks of the KMS plugins. */
   readonly encryptionChecks: readonly HealthCheck[]
   readonly storeHealth: StoreHealth
+  /** Of stores that only some resources are in. */
+  readonly otherStoreHealth: readonly StoreHealth[]
   readonly places: Places
   readonly allocation: ServiceAllocation
   readonly boot: BootSequence

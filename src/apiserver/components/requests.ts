@@ -35,6 +35,7 @@ export const documents = component({
     'aggregator',
     'storeHealth',
     'encryptionChecks',
+    'otherStoreHealth',
     'boot',
     'state',
     'waitGroup',
@@ -43,7 +44,20 @@ export const documents = component({
     'log',
   ],
   gives: ['documents'],
-  start({ options, apis, aggregator, storeHealth, encryptionChecks, boot, state, waitGroup, flow, metrics, log }) {
+  start({
+    options,
+    apis,
+    aggregator,
+    storeHealth,
+    encryptionChecks,
+    otherStoreHealth,
+    boot,
+    state,
+    waitGroup,
+    flow,
+    metrics,
+    log,
+  }) {
     const version = versionInfo(options.release ?? '0.0.0')
     const aggregations = metrics.counter(
       'aggregator_discovery_aggregation_count_total',
@@ -60,6 +74,7 @@ export const documents = component({
     const checks = healthChecks({
       store: storeHealth.check,
       storeReadiness: storeHealth.readiness,
+      otherStores: otherStoreHealth,
       boot,
       isShuttingDown: () => state.isStopping || waitGroup.stopping,
       otherChecks: encryptionChecks,

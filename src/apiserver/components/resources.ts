@@ -1,14 +1,16 @@
 /** The store, encrypted if the options say so, the registry on it, and the resources that are served. */
 import { allResources, type ResourceRegistry, resourceRegistry } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
+import type { Store } from '../../storage/store.ts'
 import { EncryptionAtRest, encryptionMetrics, TransformedStore } from '../encryption/index.ts'
-import { storeHealth } from '../health/store-health.ts'
+import { otherNames, storeHealth } from '../health/store-health.ts'
 import { placesIn } from '../proxy/index.ts'
 import { cacheMetrics } from '../registry/cache-metrics.ts'
-import { Registry } from '../registry/registry.ts'
+import { type OtherStores, Registry } from '../registry/registry.ts'
 import { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { watchMetrics } from '../registry/watch-metrics.ts'
+import type { OtherStore } from '../server-options.ts'
 import { storageFormats } from '../storage-format/index.ts'
 import { component } from './component.ts'
 
@@ -19,7 +21,7 @@ const skippedVerbosity = 1
 export const resources = component({
   name: 'resources',
   needs: ['options', 'metrics', 'log'],
-  gives: ['registry', 'find', 'apis', 'builtInGroups', 'encryptionChecks', 'storeHealth', 'places'],
+  gives: ['registry', 'find', 'apis', 'builtInGroups', 'encryptionChecks', 'storeHealth', 'otherStoreHealth', 'places'],
   async start({ options, metrics, log }, lifetime) {
     const encryption = options.encryption && new EncryptionAtRest(options.encryption, allResources, metrics, log)
     if (!encryption) encryptionMetrics(metrics)
@@ -36,7 +38,9 @@ export const resources = component({
     for (const warning of enabled.warnings) log(warning, 'warning')
     if ((options.verbosity ?? 0) >= skippedVerbosity)
       for (const version of versionsOff(enabled)) log(`Skipping API ${version} because it has no resources.`, 'warning')
-    const registry: Registry = new Registry(store, allResources, log, options.features)
+    const others = (options.otherStores ?? []).map((other) => new TransformedStore(other.store, transformerOf))
+    const otherStores = choiceOf(options.otherStores ?? [], others)
+    const registry: Registry = new Registry(store, allResources, log, options.features, otherStores)
     lifetime.onEnd(() => registry.stop())
     const apis = new ServedApis(
       enabled,
@@ -53,10 +57,19 @@ export const resources = component({
       builtInGroups: enabled.groups,
       encryptionChecks: encryption?.healthChecks ?? [],
       storeHealth: storeHealth(registry.store, log, options.storeHealth),
+      otherStoreHealth: others.map((other, i) => storeHealth(other, log, options.storeHealth, otherNames(i))),
       places: placesIn(registry, find, options.kubelets),
     }
   },
 })
+
+/** Chooses the store of a resource by its group and name. */
+function choiceOf(named: readonly OtherStore[], stores: readonly Store[]): OtherStores {
+  const byName = new Map(
+    named.flatMap(({ resources }, i) => resources.map(({ group, plural }) => [`${group}/${plural}`, stores[i]!])),
+  )
+  return ({ definition: { group, plural } }) => byName.get(`${group}/${plural}`)
+}
 
 /** Group versions that are known and not served. */
 function versionsOff({ all, resources }: ResourceRegistry): Iterable<string> {

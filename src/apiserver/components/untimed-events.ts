@@ -33,7 +33,7 @@ export function endUntimedEvents({ registry, events, ttlMs, log }: EventExpiryOp
     const { end } = events.range('')
     let { start } = events.range('')
     for (let more = true; more && !signal.aborted; ) {
-      const page = await registry.store.list({ start, end, limit: pageSize })
+      const page = await registry.storeOf(events).list({ start, end, limit: pageSize })
       const last = page.entries.at(-1)
       more = page.more && last !== undefined
       if (last) start = `${last.key}\0`

@@ -5,6 +5,8 @@ import { type HealthCheck, type HealthPath, log, ping } from './health.ts'
 export interface HealthSources {
   readonly store: HealthCheck
   readonly storeReadiness: HealthCheck
+  /** Of other stores. */
+  readonly otherStores: readonly { readonly check: HealthCheck; readonly readiness: HealthCheck }[]
   readonly boot: BootSequence
   /** A server that shuts down is alive, but not ready. */
   readonly isShuttingDown: () => boolean
@@ -15,11 +17,12 @@ export interface HealthSources {
 export function healthChecks({
   store,
   storeReadiness,
+  otherStores,
   boot,
   isShuttingDown,
   otherChecks,
 }: HealthSources): Readonly<Record<HealthPath, readonly HealthCheck[]>> {
-  const alive = [ping, log, store]
+  const alive = [ping, log, store, ...otherStores.map(({ check }) => check)]
   const first = [...alive, ...otherChecks]
   // The server listens only after they have synced.
   const informers: HealthCheck = { name: 'informer-sync', check: () => undefined }
@@ -30,6 +33,13 @@ export function healthChecks({
   return {
     healthz: [...first, ...boot.checks],
     livez: [...alive, ...boot.liveChecks],
-    readyz: [...first, storeReadiness, informers, ...boot.checks, shutdown],
+    readyz: [
+      ...first,
+      storeReadiness,
+      ...otherStores.map(({ readiness }) => readiness),
+      informers,
+      ...boot.checks,
+      shutdown,
+    ],
   }
 }

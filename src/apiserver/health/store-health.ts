@@ -21,6 +21,15 @@ export interface StoreHealthOptions {
   readonly readyMs?: number | undefined
 }
 
+/** The names of the checks of the common store. */
+const commonNames = { check: 'etcd', readiness: 'etcd-readiness' }
+
+/** The names of the checks of another store, as upstream numbers them. */
+export const otherNames = (index: number): typeof commonNames => ({
+  check: `etcd-override-${index}`,
+  readiness: `etcd-override-readiness-${index}`,
+})
+
 const pollMs = 500
 const defaultTimeoutMs = 2_000
 
@@ -28,6 +37,7 @@ export function storeHealth(
   store: Store,
   log: (line: string) => void,
   { healthMs = defaultTimeoutMs, readyMs = defaultTimeoutMs }: StoreHealthOptions = {},
+  names = commonNames,
 ): StoreHealth {
   let logged: string | undefined
   /** Logs a problem once, and once that it has ended. */
@@ -47,8 +57,8 @@ export function storeHealth(
     return store.problem
   }
   return {
-    check: { name: 'etcd', check: () => check(healthMs) },
-    readiness: { name: 'etcd-readiness', check: () => check(readyMs) },
+    check: { name: names.check, check: () => check(healthMs) },
+    readiness: { name: names.readiness, check: () => check(readyMs) },
     refusal(error) {
       if (logged === undefined) poll()
       // No Retry-After: kubectl would retry for a minute before it shows the cause.

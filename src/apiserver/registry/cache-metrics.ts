@@ -180,6 +180,18 @@ function storeMetrics(metrics: MetricsRegistry, registry: Registry): void {
     requestLabels,
     () => requests().map(([labels, { count }]) => [labels, count] as const),
   )
+  metrics.externalCounter(
+    'etcd_request_errors_total',
+    'Requests to the store that failed, by operation and resource.',
+    requestLabels,
+    () =>
+      [...registry.cachers()].flatMap((cacher) =>
+        Array.from(
+          cacher.counts.storeFailures,
+          ([operation, count]) => [[operation, ...labelsOf(cacher)], count] as const,
+        ),
+      ),
+  )
   metrics.externalHistogram(
     'etcd_request_duration_seconds',
     'Time of requests to the store, by operation and resource.',

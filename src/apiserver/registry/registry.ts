@@ -18,12 +18,17 @@ import { Turns } from './write/turns.ts'
 
 type Log = (line: string) => void
 
+/** Returns the store of a resource that is not in the common one. */
+export type OtherStores = (storage: ServedResource) => Store | undefined
+
 export class Registry {
+  /** The store of all resources but those that have another one. */
   readonly store: Store
   readonly features: FeatureGates
   readonly snapshots = new Snapshots()
   readonly turns = new Turns()
   readonly commits = new Commits(this)
+  readonly #otherStores: OtherStores
   readonly #log: Log
   readonly #catalog: ResourceCatalog
   readonly #cached: CachedResources
@@ -35,17 +40,24 @@ export class Registry {
     definitions: readonly ResourceDefinition[],
     log: Log = () => {},
     features: FeatureGates = defaultFeatures,
+    otherStores: OtherStores = () => undefined,
   ) {
     this.store = store
+    this.#otherStores = otherStores
     this.features = features
     this.#log = log
     this.#catalog = new ResourceCatalog(definitions, features)
-    this.#cached = new CachedResources(store, log)
+    this.#cached = new CachedResources((storage) => this.storeOf(storage), log)
   }
 
   /** The resource of a definition, created on the first call. */
   served(definition: ResourceDefinition): ServedResource {
     return this.#catalog.served(definition)
+  }
+
+  /** The store that has the objects of a resource. */
+  storeOf({ storage }: ServedResource): Store {
+    return this.#otherStores(storage) ?? this.store
   }
 
   /** All versions of a resource by their names, if their fields differ: the same field may have another path then. */
@@ -109,7 +121,7 @@ export class Registry {
    * Their writes reach this server's cache a little later; it shows its own writes at once.
    */
   current(resource: ServedResource, key: string): StoredObject | undefined | Promise<StoredObject | undefined> {
-    if (!this.store.isShared) return this.get(resource, key)
+    if (!this.storeOf(resource).isShared) return this.get(resource, key)
     return this.cacher(resource)
       .consistent()
       .then(
@@ -123,9 +135,7 @@ export class Registry {
 
   /** The object as the store has it, for a caller that has learnt that the one in memory is outdated. */
   async newest(resource: ServedResource, key: string): Promise<StoredObject | undefined> {
-    const started = performance.now()
-    const entry = await this.store.get(key)
-    this.cacher(resource).counts.observeStoreRequest('get', started)
+    const entry = await this.cacher(resource).counts.measured('get', this.storeOf(resource).get(key))
     return entry && this.view(resource).shown(readStored(resource.storage, key, entry.value, entry.revision))
   }
 

@@ -21,7 +21,7 @@ import { endpointOptions, servingErrors, servingProcess } from './listener/servi
 import { transportErrors, transportOptions } from './listener/transport.ts'
 import { storageFormatErrors, storageMediaType } from './storage-format.ts'
 
-export { etcdOptions } from './etcd.ts'
+export { etcdOptions, otherEtcds } from './etcd.ts'
 export { type FlagContext as FlagPlace, pathOf } from './flag-context.ts'
 
 /** The issuer of tokens is completed with defaults later. */

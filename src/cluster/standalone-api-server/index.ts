@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { signedToken } from '../../apiserver/authentication/service-accounts/signing-keys.ts'
+import type { OtherStore } from '../../apiserver/server.ts'
 import { defaultServiceRange } from '../../apiserver/services/ranges/address-range.ts'
 import type { Store } from '../../storage/store.ts'
 import { localUrl, serverHosts } from '../addresses.ts'
@@ -18,6 +19,8 @@ import { defaultPort } from '../serving-options/listener/serving.ts'
 export interface StandaloneApiServerOptions extends FlagPlace {
   /** The caller closes it after the server has stopped. */
   readonly store: Store
+  /** Stores of some resources. The caller closes them, too. */
+  readonly otherStores?: readonly OtherStore[]
   readonly warmUp?: boolean
 }
 
@@ -34,7 +37,7 @@ const defaultGraceMs = 10_000
 
 /** Starts the server. Rejects with an ExplainedError for conflicting flags, unreadable files and a port in use. */
 export async function startStandaloneApiServer(options: StandaloneApiServerOptions): Promise<StandaloneApiServer> {
-  const { flags, directory, store, warmUp, log } = options
+  const { flags, directory, store, otherStores, warmUp, log } = options
   const started = performance.now()
   checkServingFlags(flags)
   const bindAddress = flags.text('bind-address') || '0.0.0.0'
@@ -65,6 +68,7 @@ export async function startStandaloneApiServer(options: StandaloneApiServerOptio
     // Upstream's default. A complete cluster sets true, as kubeadm does.
     admission: { ...flagged.admission, allowPrivileged: flags.bool('allow-privileged') ?? false },
     store,
+    ...(otherStores && { otherStores }),
     bindAddress,
     port: flags.int('secure-port') ?? defaultPort,
     tls: pair,

@@ -1,4 +1,5 @@
 /** The two programs that test suites start, each in its own process or in the shared process. */
+import type { OtherStore } from '../../apiserver/server.ts'
 import { apiServerFlags, type FlagValues, idleFlagLines } from '../../apiserver/serving-flags/index.ts'
 import type { FlagPlace } from '../../cluster/serving-options/index.ts'
 import { findStore } from './etcd/find-store.ts'
@@ -56,18 +57,24 @@ export async function runApiServer(
 ): Promise<Running> {
   for (const line of idleFlagLines(flags)) log(line)
   const opened = await storeBehind(servers, { flags, cwd, log }, stores)
+  const otherStores: OtherStore[] = []
+  const close = async (): Promise<void> => {
+    await opened.close()
+    await Promise.all(otherStores.map(({ store }) => store.close()))
+  }
   try {
+    for await (const other of openOthers({ flags, cwd, log })) otherStores.push(other)
     const { startStandaloneApiServer: startLoneServer } = await import('../../cluster/standalone-api-server/index.ts')
-    const server = await startLoneServer({ flags, cwd, store: opened.store, log })
+    const server = await startLoneServer({ flags, cwd, store: opened.store, otherStores, log })
     log(`serving on ${server.url}`)
     return {
       async stop(graceMs) {
         await server.stop({ graceMs })
-        await opened.close()
+        await close()
       },
     }
   } catch (error) {
-    await opened.close()
+    await close()
     throw error
   }
 }
@@ -96,6 +103,16 @@ async function openEtcd(servers: readonly string[], context: FlagPlace): Promise
   ])
   const store = await openEtcdStore(etcdOptions(context, servers))
   return { store, close: () => store.close() }
+}
+
+/** Opens the stores of `--etcd-servers-overrides`, one after the other. */
+async function* openOthers(context: FlagPlace): AsyncGenerator<OtherStore> {
+  if (!context.flags.list('etcd-servers-overrides')?.length) return
+  const [{ openEtcdStore }, { otherEtcds }] = await Promise.all([
+    import('../../storage/etcd/index.ts'),
+    import('../../cluster/serving-options/index.ts'),
+  ])
+  for (const { options, resources } of otherEtcds(context)) yield { store: await openEtcdStore(options), resources }
 }
 
 /** The default address of etcd; kube-apiserver has no default. */

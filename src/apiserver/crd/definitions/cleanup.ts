@@ -19,7 +19,7 @@ export async function deleteInstances(
 ): Promise<void> {
   while (!signal.aborted) {
     await deleteRemaining(registry, storage, writer, signal)
-    if ((await registry.store.count(storage.range(''))) === 0) return
+    if ((await registry.storeOf(storage).count(storage.range(''))) === 0) return
     await new Promise((resolve) => setTimeout(resolve, pollMs).unref())
   }
 }

@@ -260,7 +260,7 @@ export class DefinitionController {
         message: 'removed all instances',
       })
       // Creations in progress when creating was forbidden have been stored before the condition was.
-      if ((await registry.store.count(storage.range(''))) > 0) return this.#deleteAll(name, signal)
+      if ((await registry.storeOf(storage).count(storage.range(''))) > 0) return this.#deleteAll(name, signal)
     }
     await updateObject(
       { ...writer, resource: definitions, namespace: '', name, subresource: '' },

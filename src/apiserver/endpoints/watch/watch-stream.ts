@@ -148,7 +148,7 @@ export class WatchStream implements Watcher {
         else this.#cleanUp.push(() => membership.leave())
         return
       }
-      const { changes, through } = await changesAfter(view, registry.store, this.#range, this.#version)
+      const { changes, through } = await changesAfter(view, registry.storeOf(resource), this.#range, this.#version)
       if (resource.conversion) await converted.prepare(() => objectsOf(changes))
       this.#version = through
       const batch = encodeChanges(changes, this.#form)

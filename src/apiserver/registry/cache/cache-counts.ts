@@ -26,11 +26,20 @@ export class CacheCounts {
   consistentReads = 0
   readonly waits = new Distribution(waitSeconds)
   readonly store = new Map<StoreOperation, Distribution>()
+  readonly storeFailures = new Map<StoreOperation, number>()
 
-  /** Counts a request to the store that began at `started`, in ms of performance.now(). */
-  observeStoreRequest(operation: StoreOperation, started: number): void {
-    let times = this.store.get(operation)
-    if (!times) this.store.set(operation, (times = new Distribution(storeSeconds)))
-    times.observe((performance.now() - started) / 1000)
+  /** The result of a request to the store, which is counted and measured. */
+  async measured<Result>(operation: StoreOperation, request: Promise<Result>): Promise<Result> {
+    const started = performance.now()
+    try {
+      return await request
+    } catch (error) {
+      this.storeFailures.set(operation, (this.storeFailures.get(operation) ?? 0) + 1)
+      throw error
+    } finally {
+      let times = this.store.get(operation)
+      if (!times) this.store.set(operation, (times = new Distribution(storeSeconds)))
+      times.observe((performance.now() - started) / 1000)
+    }
   }
 }

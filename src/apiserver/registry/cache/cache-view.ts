@@ -76,9 +76,8 @@ export class CacheView implements ChangeFeed {
     let sliceStart = performance.now()
     let sliceMs = minSliceMs
     for (let from = start; ; ) {
-      const started = performance.now()
-      const { entries, more, revision } = await store.list({ start: from, end, limit: pageSize })
-      counts.observeStoreRequest('list', started)
+      const page = store.list({ start: from, end, limit: pageSize })
+      const { entries, more, revision } = await counts.measured('list', page)
       for (const { key, value, revision } of entries) {
         const newest = this.objects.get(key)?.revision ?? this.#deleted.get(key) ?? 0
         if (revision <= newest) continue
@@ -157,9 +156,7 @@ export class CacheView implements ChangeFeed {
     limit = 0,
   ): Promise<{ readonly objects: StoredObject[]; readonly more: boolean }> {
     const { store, counts } = this.#source
-    const started = performance.now()
-    const { entries, more } = await store.list({ ...range, revision, limit })
-    counts.observeStoreRequest('list', started)
+    const { entries, more } = await counts.measured('list', store.list({ ...range, revision, limit }))
     return { objects: entries.map(({ key, value, revision }) => this.objectOf(key, value, revision)), more }
   }
 

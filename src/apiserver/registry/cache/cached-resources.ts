@@ -15,14 +15,14 @@ interface CachedResource {
 }
 
 export class CachedResources {
-  readonly #store: Store
+  readonly #storeOf: (storage: ServedResource) => Store
   readonly #log: Log
   readonly #served = new Map<ServedResource, CachedResource>()
   /** Those that are no longer served: requests in progress may still need them. */
   readonly #retired = new WeakMap<ServedResource, CachedResource>()
 
-  constructor(store: Store, log: Log) {
-    this.#store = store
+  constructor(storeOf: (storage: ServedResource) => Store, log: Log) {
+    this.#storeOf = storeOf
     this.#log = log
   }
 
@@ -65,7 +65,7 @@ export class CachedResources {
   #newCacher(resource: ServedResource): Cacher {
     return new Cacher({
       resource,
-      store: this.#store,
+      store: this.#storeOf(resource),
       hints: new WeakMap(),
       counts: new CacheCounts(),
       log: this.#log,

@@ -27,9 +27,9 @@ export interface KnownFacts {
 const nothingKnown: KnownFacts = { onlyMetadataChanged: false, validSpec: false }
 
 export class Commits {
-  readonly #registry: Pick<Registry, 'store' | 'cacher' | 'view' | 'newest'>
+  readonly #registry: Pick<Registry, 'storeOf' | 'cacher' | 'view' | 'newest'>
 
-  constructor(registry: Pick<Registry, 'store' | 'cacher' | 'view' | 'newest'>) {
+  constructor(registry: Pick<Registry, 'storeOf' | 'cacher' | 'view' | 'newest'>) {
     this.#registry = registry
   }
 
@@ -69,7 +69,7 @@ export class Commits {
       key,
       value,
       revision,
-      this.#registry.store.commit({
+      this.#registry.storeOf(resource).commit({
         conditions: [{ key, revision }],
         operations: [{ key, value, ttlSeconds: resource.ttlSeconds }],
       }),
@@ -148,9 +148,7 @@ export class Commits {
   ): Promise<StoredObject | Lost> {
     const { storage } = resource
     const cacher = this.#registry.cacher(resource)
-    const started = performance.now()
-    const result = await commit
-    cacher.counts.observeStoreRequest(expected === 0 ? 'create' : 'update', started)
+    const result = await cacher.counts.measured(expected === 0 ? 'create' : 'update', commit)
     if (!result.committed) return lost(result.current[0], expected)
     const current = cacher.live?.objects.get(key)
     return this.#registry
@@ -165,22 +163,22 @@ export class Commits {
   /** Removes an object if the key is at `revision`. Returns the revision of the removal. */
   async remove(resource: ServedResource, key: string, revision: number): Promise<number | Lost> {
     const { storage } = resource
-    const started = performance.now()
-    const result = await this.#commit(storage, key, undefined, {
+    const commit = this.#commit(storage, key, undefined, {
       conditions: [{ key, revision }],
       operations: [{ key, delete: true }],
     })
-    this.#registry.cacher(resource).counts.observeStoreRequest('delete', started)
+    const result = await this.#registry.cacher(resource).counts.measured('delete', commit)
     return result.committed ? result.revision : lost(result.current[0], revision)
   }
 
   #commit(
-    { writeHook }: ServedResource,
+    storage: ServedResource,
     key: string,
     object: KubeObject | undefined,
     own: Transaction,
   ): Promise<CommitResult> {
-    return writeHook ? commitWithHook(writeHook, key, object, own) : this.#registry.store.commit(own)
+    const { writeHook } = storage
+    return writeHook ? commitWithHook(writeHook, key, object, own) : this.#registry.storeOf(storage).commit(own)
   }
 }
 

@@ -59,7 +59,8 @@ async function attemptOnCached<Result extends object>(
     found instanceof Promise
       ? await found.catch((error) => orNewest(error, () => registry.newest(resource, key)))
       : found
-  const isNewest = async (): Promise<boolean> => (await registry.store.get(key))?.revision === cached?.revision
+  const isNewest = async (): Promise<boolean> =>
+    (await registry.storeOf(resource).get(key))?.revision === cached?.revision
   let outcome: Result | Lost
   try {
     outcome = await attempt(cached)

@@ -154,7 +154,7 @@ async function commitChange(
       !(
         live.outdated ||
         resource.conversion ||
-        (await registry.store.isStale?.(resource.key(object.metadata.namespace ?? '', context.name)))
+        (await registry.storeOf(resource).isStale?.(resource.key(object.metadata.namespace ?? '', context.name)))
       )
     )
       return live

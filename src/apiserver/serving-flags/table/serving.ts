@@ -109,7 +109,11 @@ export const etcd: FlagSet = {
       'strings',
       'the URLs of etcd, the nearest member first; several servers may share it; unless said, data are in --data-dir',
     ),
-    idle(oneStore, 'etcd-servers-overrides', 'strings', 'other servers for some resources'),
+    works(
+      'etcd-servers-overrides',
+      'strings',
+      'other servers for some resources: group/resource#URL;URL, with an empty group for core resources',
+    ),
     works('event-ttl', 'duration', 'how long events are kept after they were written last; 0 for ever', '1h0m0s'),
     works('lease-reuse-duration-seconds', 'int', 'how long keys that expire share a lease of etcd, in seconds', '60'),
     idle(watchesMemory, 'default-watch-cache-size', 'int', 'changes of a resource that are kept', '100'),

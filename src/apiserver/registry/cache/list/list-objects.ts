@@ -90,7 +90,7 @@ async function listNext(query: Query, options: ListOptions): Promise<ObjectList>
   const cache = await cacher.ready()
   // No snapshot is used once the store has compacted its revision: a client that requests one page again and again must
   // get 410 at some time.
-  const isCompacted = token.revision < registry.store.compactedRevision
+  const isCompacted = token.revision < registry.storeOf(resource).compactedRevision
   const snapshot = isCompacted ? undefined : registry.snapshots.find(range.start, token.revision)
   if (snapshot) return fromArray(query, snapshot, token.revision, from)
   try {
@@ -218,7 +218,9 @@ async function fromHistory(query: Query, cache: CacheView, revision: number, fro
       const last = objects[index - 1]!.key
       start = `${last}\0`
       if (limit === 0 || page.length < limit) continue
-      const remaining = chosen.selectsAll ? await registry.store.count({ start, end: range.end, revision }) : 0
+      const remaining = chosen.selectsAll
+        ? await registry.storeOf(query.resource).count({ start, end: range.end, revision })
+        : 0
       return { objects: page, meta: metaOf(query, revision, last, remaining) }
     }
   } catch (error) {
