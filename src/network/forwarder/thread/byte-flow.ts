@@ -27,6 +27,7 @@ export class ByteFlow {
   #waiting = 0
   #isAtEnd = false
   #hasEnded = false
+  #isOtherEnded = false
 
   constructor(calls: SocketCalls, pipes: Pipes, from: StreamSocket, to: StreamSocket) {
     this.#calls = calls
@@ -45,6 +46,14 @@ export class ByteFlow {
       if (this.#waiting > 0 && !this.#to.isWritable) return 'waiting'
     }
     return 'more'
+  }
+
+  /** Says the receiver that no more bytes follow, if that is so. Closing both sockets says it, too. */
+  endOther(): void {
+    if (!this.#hasEnded || this.#isOtherEnded) return
+    this.#isOtherEnded = true
+    // The other side may have closed already.
+    this.#calls.shutdown(this.#to.fd, noMoreBytes)
   }
 
   /** Releases the pipe. */
@@ -88,8 +97,6 @@ export class ByteFlow {
 
   #end(): FlowState {
     this.#hasEnded = true
-    // The other side may have closed already.
-    this.#calls.shutdown(this.#to.fd, noMoreBytes)
     return 'ended'
   }
 }

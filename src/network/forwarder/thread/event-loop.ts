@@ -28,6 +28,8 @@ export class EventLoop {
   readonly #handlers = new Map<number, EventHandler>()
   readonly #deferred: EventHandler[] = []
   readonly #tickers = new Set<(now: number) => void>()
+  /** The argument of epoll_ctl, which the kernel copies. */
+  readonly #event = Buffer.alloc(eventSize)
   #token = 0
   #isStopped = false
 
@@ -40,10 +42,9 @@ export class EventLoop {
   add(fd: number, events: number, handler: EventHandler): number {
     do this.#token = (this.#token + 1) >>> 0
     while (this.#handlers.has(this.#token))
-    const event = Buffer.alloc(eventSize)
-    event.writeUInt32LE(events >>> 0, 0)
-    event.writeUInt32LE(this.#token, dataAt)
-    this.#calls.check('epoll_ctl', this.#calls.epollControl(this.#epoll, operations.add, fd, event))
+    this.#event.writeUInt32LE(events >>> 0, 0)
+    this.#event.writeUInt32LE(this.#token, dataAt)
+    this.#calls.check('epoll_ctl', this.#calls.epollControl(this.#epoll, operations.add, fd, this.#event))
     this.#handlers.set(this.#token, handler)
     return this.#token
   }
@@ -56,7 +57,7 @@ export class EventLoop {
   /** Ends the events of a socket that remains open, and forgets its handler. */
   pause(fd: number, token: number): void {
     this.#handlers.delete(token)
-    this.#calls.epollControl(this.#epoll, operations.remove, fd, Buffer.alloc(eventSize))
+    this.#calls.epollControl(this.#epoll, operations.remove, fd, this.#event)
   }
 
   /** Calls `handler.resume` after the handlers of all events that wait. */

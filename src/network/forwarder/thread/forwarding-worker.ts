@@ -21,7 +21,7 @@ import { UdpListener } from './udp-listener.ts'
 const { wake } = workerData as ForwarderStart
 const calls = socketCalls()
 const loop = new EventLoop(calls)
-const room: ConnectionRoom = { calls, loop, pipes: new Pipes(calls), connections: new Set() }
+const room: ConnectionRoom = { calls, loop, pipes: new Pipes(calls), connections: new Set(), fresh: [] }
 const listeners = new Map<string, { readonly group: string; readonly socket: TcpListener | UdpListener }>()
 const choices = new Map<string, TargetChoice>()
 
@@ -78,6 +78,9 @@ function readCommands(): void {
 
 loop.add(wake, ready.in, { onEvents: readCommands })
 loop.eachSecond((now) => {
+  const { fresh } = room
+  room.fresh = []
+  for (const connection of fresh) connection.keepAlive()
   for (const choice of choices.values()) choice.expire(now)
 })
 try {

@@ -62,6 +62,10 @@ function load() {
     accept: declare<[fd: number, address: Uint8Array, length: Int32Array, flags: number]>(
       'int accept4(int fd, _Out_ uint8_t *address, _Inout_ int32_t *length, int flags)',
     ),
+    /** Without the address of the client. */
+    acceptAny: declare<[fd: number, address: null, length: null, flags: number]>(
+      'int accept4(int fd, void *address, void *length, int flags)',
+    ),
     shutdown: declare<[fd: number, how: number]>('int shutdown(int fd, int how)'),
     close: declare<[fd: number]>('int close(int fd)'),
     getOption: declare<[number, number, number, Int32Array, Int32Array]>(

@@ -1,6 +1,6 @@
 /** A TCP connection of a client, and the one to its target. */
 import type { Target } from '../listener.ts'
-import { ByteFlow, type FlowState, type StreamSocket } from './byte-flow.ts'
+import { ByteFlow, type StreamSocket } from './byte-flow.ts'
 import { type EventHandler, type EventLoop, ready } from './event-loop.ts'
 import type { Pipes } from './pipes.ts'
 import { encodeAddress } from './socket-address.ts'
@@ -12,6 +12,8 @@ export interface ConnectionRoom {
   readonly pipes: Pipes
   /** Those that are open. */
   readonly connections: Set<TcpConnection>
+  /** Those of the last second. */
+  fresh: TcpConnection[]
 }
 
 /** Without an answer to the first packet and one more, after 3 s, the next target is tried. */
@@ -21,6 +23,15 @@ export const keepIdle = Buffer.from([60, 0, 0, 0])
 /** SO_LINGER with a time of 0: closing resets the connection. */
 const reset = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0])
 const events = ready.in | ready.out | ready.peerClosed | ready.edge
+
+/** Encoded addresses of targets, which many connections share. */
+const addresses = new WeakMap<Target, Buffer>()
+
+function addressOf(target: Target): Buffer {
+  let address = addresses.get(target)
+  if (!address) addresses.set(target, (address = encodeAddress(target)))
+  return address
+}
 
 export class TcpConnection implements EventHandler {
   readonly #room: ConnectionRoom
@@ -39,6 +50,15 @@ export class TcpConnection implements EventHandler {
     this.#client = { fd: client, isReadable: true, isWritable: true }
     this.#nextTarget = nextTarget
     room.connections.add(this)
+    room.fresh.push(this)
+  }
+
+  /** Lets the kernel ask whether the target is alive. Most connections end earlier, so it is not done at the start. */
+  keepAlive(): void {
+    const { calls } = this.#room
+    if (this.#isClosed || !this.#server) return
+    calls.setOption(this.#server.fd, linux.socketLevel, linux.keepAlive)
+    calls.setOption(this.#server.fd, linux.tcpLevel, linux.keepIdle, keepIdle)
   }
 
   /** Connects to the first target, or closes the connection. */
@@ -73,14 +93,12 @@ export class TcpConnection implements EventHandler {
       const target = this.#nextTarget(this.#tried)
       if (!target) break
       this.#tried.push(target)
-      const address = encodeAddress(target)
+      const address = addressOf(target)
       const type = linux.stream | linux.nonBlocking | linux.closeOnExec
       const fd = calls.socket(address.readUInt16LE(0), type, 0)
       if (fd < 0) break
       calls.setOption(fd, linux.tcpLevel, linux.noDelay)
       calls.setOption(fd, linux.tcpLevel, linux.synCount, synCount)
-      calls.setOption(fd, linux.socketLevel, linux.keepAlive)
-      calls.setOption(fd, linux.tcpLevel, linux.keepIdle, keepIdle)
       const isConnected = calls.connect(fd, address, address.length) === 0
       if (!isConnected && calls.errno() !== EINPROGRESS) {
         calls.close(fd)
@@ -128,18 +146,12 @@ export class TcpConnection implements EventHandler {
   }
 
   #advance(): void {
-    let ended = 0
-    let hasMore = false
-    let hasFailed = false
-    for (const flow of this.#flows) {
-      const state: FlowState = flow.advance()
-      if (state === 'failed') hasFailed = true
-      else if (state === 'ended') ended++
-      else if (state === 'more') hasMore = true
-    }
-    if (hasFailed) this.abort()
-    else if (ended === this.#flows.length) this.#close()
-    else if (hasMore && !this.#isDeferred) {
+    const states = this.#flows.map((flow) => flow.advance())
+    if (states.includes('failed')) this.abort()
+    else if (states.every((state) => state === 'ended')) this.#close()
+    else {
+      for (const flow of this.#flows) flow.endOther()
+      if (!states.includes('more') || this.#isDeferred) return
       this.#isDeferred = true
       this.#room.loop.defer(this)
     }

@@ -51,15 +51,18 @@ export class TcpListener implements EventHandler {
 
   #accept(): boolean {
     const { calls } = this.#room
+    const listener = this.#listener
+    const { inside, affinityMs } = listener
+    const needsClient = inside !== undefined || affinityMs !== undefined
     this.#length[0] = longestAddress
-    const fd = calls.accept(this.#fd, this.#address, this.#length, acceptFlags)
+    const fd = needsClient
+      ? calls.accept(this.#fd, this.#address, this.#length, acceptFlags)
+      : calls.acceptAny(this.#fd, null, null, acceptFlags)
     if (fd < 0) {
       if (exhausted.has(calls.errno())) this.#pause()
       return false
     }
-    const listener = this.#listener
-    const { inside, affinityMs } = listener
-    const client = inside || affinityMs !== undefined ? decodeAddress(this.#address) : ''
+    const client = needsClient ? decodeAddress(this.#address) : ''
     const targets = targetsOf(listener, client)
     const next = (tried: readonly Target[]): Target | undefined =>
       this.#choice.choose(targets, client, affinityMs, performance.now(), tried)
