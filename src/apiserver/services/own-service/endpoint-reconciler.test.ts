@@ -61,6 +61,18 @@ test('a server that was killed is forgotten when its key expires', async (t) => 
   await cluster.store.close()
 })
 
+test('a server that ends does not wait for a store that does not answer', async (t) => {
+  const cluster = servers('lease')
+  const server = cluster.at('192.0.2.1')
+  await server.begin()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(cluster.store, 'commit', () => new Promise(() => {}))
+  const ended = server.end()
+  await new Promise(setImmediate)
+  t.mock.timers.tick(2_000)
+  await ended
+})
+
 test('with too many servers, those that follow the own address are left out', () => {
   assert.deepEqual(withOwn(['a', 'b', 'd'], 'c', 4), ['a', 'b', 'c', 'd'])
   assert.deepEqual(withOwn(['a', 'b', 'd'], 'c', 3), ['a', 'b', 'c'])

@@ -2,6 +2,8 @@
  * Keeps the endpoints of the Service `kubernetes` equal to the addresses of the living servers, while this one serves
  * (`--endpoint-reconciler-type`).
  */
+
+import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Store } from '../../../storage/store.ts'
 import { LivingServers } from './living-servers.ts'
@@ -27,12 +29,15 @@ export interface EndpointReconcilerOptions {
 
 /** Upstream's DefaultEndpointReconcilerInterval. */
 const intervalMs = 10_000
+/** A server that ends does not wait longer than this for the store: its key expires by itself. */
+const leaveMs = 2_000
 
 export class EndpointReconciler {
   readonly #options: EndpointReconcilerOptions
   readonly #living: LivingServers
   #timer: NodeJS.Timeout | undefined
   #isEnding = false
+  #hasLeft = false
   /** The last task; they do not overlap. */
   #task: Promise<void> = Promise.resolve()
 
@@ -53,15 +58,15 @@ export class EndpointReconciler {
     if (!this.#timer) return
     clearInterval(this.#timer)
     this.#isEnding = true
-    await this.#run(() => this.#leave())
+    await Promise.race([this.#run(() => this.#leave()), delay(leaveMs, undefined, { ref: false })])
+    this.#hasLeft = true
   }
 
   #run(work: () => Promise<void>): Promise<void> {
-    this.#task = this.#task
-      .then(work)
-      .catch((error: Error) =>
-        this.#options.log(`the endpoints of the Service default/kubernetes cannot be written: ${error.message}`),
-      )
+    this.#task = this.#task.then(work).catch((error: Error) => {
+      if (!this.#hasLeft)
+        this.#options.log(`the endpoints of the Service default/kubernetes cannot be written: ${error.message}`)
+    })
     return this.#task
   }
 
