@@ -59,6 +59,9 @@ export const compaction: Behaviours = {
 
   'compaction runs in parallel with writers, readers and watchers': async (store) => {
     const watched = follow(store, everything, 1)
+    // A compaction may overtake a watch that a distant store has not begun yet.
+    await put(store, '/k/first', '0')
+    await watched.count(1)
     let left = 1_200
     const writer = async (id: number) => {
       while (left-- > 0)
