@@ -48,7 +48,9 @@ export class EndpointReconciler {
 
   /** Writes the endpoints, and again every ten seconds if other servers share the store. */
   async begin(): Promise<void> {
-    if (!this.#options.store.isShared) return this.#options.write([this.#options.address])
+    const { store, address, write } = this.#options
+    // A webhook may reject the write: the server starts without it.
+    if (!store.isShared) return this.#run(() => write([address]))
     this.#timer = setInterval(() => void this.#run(() => this.#reconcile()), intervalMs).unref()
     await this.#run(() => this.#reconcile())
   }
