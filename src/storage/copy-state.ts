@@ -43,7 +43,9 @@ export async function copyState(state: StoreState, store: Store, options: CopyOp
   const { prefix, progress = () => {}, now = () => Date.now() / 1000 } = options
   const range = prefixRange(prefix)
   if ((await store.count(range)) > 0)
-    throw new CopyError(`it has keys below ${prefix}: it was left as it is; give an empty one, or delete them`)
+    throw new CopyError(
+      `it has keys below ${prefix.replace(/\/$/, '')}: it was left as it is; give an empty one, or delete them`,
+    )
   await raise(store, state.revision, progress)
   const { count, deadlines } = await survey(state)
   let done = 0

@@ -10,6 +10,7 @@ import { openEtcdStore } from '../../src/storage/etcd/index.ts'
 import { openLogStore } from '../../src/storage/log/index.ts'
 import type { Entry, Store } from '../../src/storage/store.ts'
 import { prefixRange } from '../../src/storage/store.ts'
+import { migrate, type Place, placeOf } from '../../src/tools/migrate/index.ts'
 import { clientOf, json } from '../support/api-client.ts'
 import { serve } from '../support/api-server.ts'
 import { startEtcd, withoutEtcd } from '../support/etcd.ts'
@@ -125,6 +126,19 @@ test('a snapshot of etcd is restored to a data directory and to an etcd', { skip
   assert.equal((await t8s('snapshot', 'save', own, '--data-dir', data)).code, 0)
   assert.equal((await t8s('snapshot', 'restore', own, '--etcd-servers', other!.url)).code, 0)
   assert.deepEqual(await values(target), await inDirectory(data, values))
+})
+
+test('a cluster moves below another prefix of etcd and back', { skip: withoutEtcd }, async (t) => {
+  const { folder, data, url, etcd } = await start(t)
+  const before = await inDirectory(data, values)
+  const prefix = '/clusters/one'
+  const place: Place = { kind: 'etcd', options: { servers: [url], prefix, compactionMs: 0 }, prefix }
+  await migrate(placeOf(data), place)
+  assert.equal(await etcd.count(registry), 0)
+  assert.equal(await etcd.count(prefixRange(`${prefix}/`)), before.size)
+  const back = join(folder, 'back')
+  await migrate(place, placeOf(back))
+  assert.deepEqual(await inDirectory(back, values), before)
 })
 
 test('places and files that cannot be used are errors of one sentence', { skip: withoutEtcd }, async (t) => {

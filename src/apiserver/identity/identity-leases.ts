@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { KubeObject, Unstructured } from '../../machinery/object.ts'
 import { StatusError } from '../../machinery/status-error.ts'
+import { microTimestamp } from '../../machinery/values/timestamp.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
 import { createObject } from '../registry/write/create-object.ts'
 import { deleteObject } from '../registry/write/delete-object.ts'
@@ -106,7 +107,7 @@ class IdentityLeases {
       spec: {
         holderIdentity: this.#holder,
         leaseDurationSeconds: durationSeconds,
-        renewTime: microTime(),
+        renewTime: microTimestamp(Date.now()),
       },
     }
   }
@@ -116,9 +117,6 @@ function renewed(live: KubeObject, { metadata, spec }: Unstructured): KubeObject
   const labels = { ...live.metadata.labels, ...metadata.labels }
   return { ...live, metadata: { ...live.metadata, labels }, spec } as KubeObject
 }
-
-/** Now, with microseconds, as Leases have it. */
-const microTime = (): string => new Date().toISOString().replace('Z', '000Z')
 
 /** True if a lease is incomplete, or was not renewed in time. `now` in ms since 1970. */
 export function isExpired(spec: LeaseSpec | undefined, now: number): boolean {

@@ -8,6 +8,9 @@ import { type Copied, CopyError, type CopyOptions, copyState } from '../../stora
 import type { StoreState } from '../../storage/state.ts'
 import { hasStore, type Place, showPlace } from './place.ts'
 
+/** The start of all keys of a store, whatever the prefix in etcd is. */
+const registry = '/registry/'
+
 export type { Place } from './place.ts'
 export { placeOf, showPlace } from './place.ts'
 
@@ -48,7 +51,7 @@ export async function writeState(state: StoreState, to: Place, revision: number,
   const { openEtcdStore } = await import('../../storage/etcd/index.ts')
   const store = await openEtcdStore(to.options)
   try {
-    return await copyState(state, store, { prefix: to.prefix, ...(progress && { progress }) })
+    return await copyState(state, store, { prefix: registry, ...(progress && { progress }) })
   } catch (error) {
     if (error instanceof CopyError)
       throw new ExplainedError(`nothing can be copied to ${showPlace(to)}: ${error.message}`, { cause: error })

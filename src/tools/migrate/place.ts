@@ -35,8 +35,7 @@ const quiet = { compactionMs: 0 }
 export function placeOf(text: string, files: EtcdFiles = {}): Place {
   const tls = { ...read(files.cafile, 'ca'), ...read(files.certfile, 'cert'), ...read(files.keyfile, 'key') }
   const isSecure = Object.keys(tls).length > 0
-  if (urls.test(text))
-    return { kind: 'etcd', options: { servers: text.split(','), tls, ...quiet }, prefix: defaultPrefix }
+  if (urls.test(text)) return etcdAt({ servers: text.split(','), tls }, defaultPrefix)
   if (!text.startsWith(etcdScheme)) {
     if (text.includes('://')) throw new ExplainedError(`${text}: write a directory, or etcd://HOST:2379`)
     if (isSecure) throw new ExplainedError(`${text} is a directory: files of certificates are for etcd`)
@@ -47,8 +46,14 @@ export function placeOf(text: string, files: EtcdFiles = {}): Place {
   if (names.length === 0) throw new ExplainedError(`${text} names no server: write etcd://HOST:2379`)
   const prefix = path.join('/').replace(/\/+$/, '')
   const servers = names.map((host) => `${isSecure ? 'https' : 'http'}://${host}`)
-  return { kind: 'etcd', options: { servers, tls, ...quiet }, prefix: prefix === '' ? defaultPrefix : `/${prefix}` }
+  return etcdAt({ servers, tls }, prefix === '' ? defaultPrefix : `/${prefix}`)
 }
+
+const etcdAt = (options: EtcdOptions, prefix: string): Place => ({
+  kind: 'etcd',
+  options: { ...options, prefix, ...quiet },
+  prefix,
+})
 
 function read<Name extends string>(path: string | undefined, name: Name): { readonly [key in Name]?: Buffer } {
   if (path === undefined) return {}
