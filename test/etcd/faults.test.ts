@@ -6,6 +6,7 @@ import { openEtcdStore } from '../../src/storage/etcd/index.ts'
 import {
   type ChangeEvent,
   CommitUnknownError,
+  CompactedError,
   prefixRange,
   type Store,
   StoreFailedError,
@@ -153,4 +154,30 @@ test('servers of one etcd agree on compactions', { skip }, async (t) => {
     return Number(entry?.value) > 0 ? { revision: Number(entry!.value) } : undefined
   })
   await waitFor('that both know it', () => stores.every((store) => store.compactedRevision >= revision))
+})
+
+test('a reader of history notices that a compaction took previous values', { skip }, async (t) => {
+  const members = startEtcd(t)
+  const [store, other] = await Promise.all([open(t, members), open(t, members)])
+  const range = prefixRange('/n/')
+  const operations = Array.from({ length: 6 }, (_, i) => ({ key: `/n/${i}`, value: Buffer.alloc(512, 'x') }))
+  // etcd sends 1000 revisions at a time. The first fill the reader, the next the buffers of its connection.
+  await Promise.all(Array.from({ length: 2_100 }, () => store.commit({ conditions: [], operations })))
+  const revision = await store.currentRevision()
+  let { events, through } = await store.changes(range, 1, { events: 1, bytes: 1 })
+  await other.compact(revision)
+  let isCompacted = false
+  for (const seen = new Set<string>(); through < revision && !isCompacted; ) {
+    for (const { key, previous } of events) {
+      assert.equal(previous !== undefined, seen.has(key), `the previous value of ${key} at ${through}`)
+      seen.add(key)
+    }
+    try {
+      ;({ events, through } = await store.changes(range, through, { events: 1, bytes: 1 }))
+    } catch (error) {
+      assert.ok(error instanceof CompactedError, String(error))
+      isCompacted = true
+    }
+  }
+  assert.ok(isCompacted, 'etcd sent all previous values before the compaction')
 })

@@ -15,3 +15,10 @@ export function changeOf({ type, kv, prevKv }: Event): ChangeEvent {
     ? { type: 'delete', key, revision, previous }
     : { type: 'put', key, value, revision, previous }
 }
+
+/**
+ * True if an event must have a previous value and does not: etcd reads them when it sends an event, and sends none once
+ * the revision before has been compacted.
+ */
+export const lacksPrevious = ({ type, kv, prevKv }: Event): boolean =>
+  prevKv === undefined && (type === Event_EventType.DELETE || kv!.version !== 1n)

@@ -7,7 +7,7 @@ import { Watch, type WatchResponse } from '#protobuf/etcd-rpc_pb.js'
 import { type ChangeEvent, CompactedError } from '../../store.ts'
 import type { Channel } from '../client/channel.ts'
 import type { Connection, RpcStream } from '../client/connection.ts'
-import { changeOf } from '../entries.ts'
+import { changeOf, lacksPrevious } from '../entries.ts'
 
 export interface ResumingWatchOptions {
   readonly channel: Channel
@@ -109,14 +109,16 @@ export class ResumingWatch {
     }
     if (response.canceled) {
       if (response.watchId !== this.#watchId && !response.created) return
-      if (response.compactRevision > 0n) {
-        this.#isStopped = true
-        this.#options.compacted(new CompactedError(this.position, Number(response.compactRevision)))
-      }
+      if (response.compactRevision > 0n) this.#endCompacted(Number(response.compactRevision))
       end()
       return
     }
     if (response.watchId === this.#watchId && response.events.length > 0) this.#deliver(response)
+  }
+
+  #endCompacted(revision: number): void {
+    this.stop()
+    this.#options.compacted(new CompactedError(this.position, revision))
   }
 
   /**
@@ -137,13 +139,22 @@ export class ResumingWatch {
   /** etcd sends all events of a revision in one response. */
   #deliver({ events }: WatchResponse): void {
     this.#failures = 0
-    const changes: ChangeEvent[] = []
+    let changes: ChangeEvent[] = []
+    let compacted: number | undefined
     for (const event of events) {
       const change = changeOf(event)
-      if (change.revision > this.position) changes.push(change)
+      if (change.revision <= this.position) continue
+      if (this.#options.wantsPrevious && lacksPrevious(event)) {
+        compacted = change.revision
+        changes = changes.filter(({ revision }) => revision < change.revision)
+        break
+      }
+      changes.push(change)
     }
-    if (changes.length === 0) return
-    this.position = changes.at(-1)!.revision
-    this.#options.events(changes)
+    if (changes.length > 0) {
+      this.position = changes.at(-1)!.revision
+      this.#options.events(changes)
+    }
+    if (compacted !== undefined && !this.#isStopped) this.#endCompacted(compacted)
   }
 }
