@@ -10,6 +10,12 @@ test('words of comments and titles are checked, code and strings are not', () =>
   assert.match(wordFaults('a.md', 'Whoever asks\n')[0] ?? '', /"Whoever"/)
 })
 
+test('the output of programs in pages keeps its words', () => {
+  const page = '```console\n$ tcpdump\nwho-has x tell y\n```\n'
+  assert.deepEqual(wordFaults('a.md', page), [])
+  assert.match(wordFaults('a.md', `${page}It tells.\n`)[0] ?? '', /^5: "tells"/)
+})
+
 test('a comment does not begin with a clause in place of a noun', () => {
   assert.match(wordFaults('a.ts', '/** Whether it runs. */\n')[0] ?? '', /begin with a noun or a verb/)
 

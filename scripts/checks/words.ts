@@ -25,11 +25,17 @@ const opening: Rule = {
   advice: 'begin with a noun or a verb: "The …", "Returns …", "True if …"',
 }
 
-/** Returns the faults of a file as `line: advice`. Checks comments and test titles in code, and all lines elsewhere. */
+/**
+ * Returns the faults of a file as `line: advice`. Checks comments and test titles in code, and all lines elsewhere but
+ * the output of programs.
+ */
 export function wordFaults(path: string, text: string): string[] {
   const isCode = path.endsWith('.ts')
+  let block = ''
   return text.split('\n').flatMap((line, index) => {
-    const words = isCode ? proseOf(line) : line
+    if (line.startsWith('```')) block = block === '' ? line : ''
+    const isOutput = block === '```console' && !line.startsWith('$ ')
+    const words = isCode ? proseOf(line) : isOutput ? undefined : line
     const found = words === undefined ? [] : rules.filter(({ pattern }) => pattern.test(words))
     const faults = found.map(({ pattern, advice }) => `"${pattern.exec(words!)?.[0]}": ${advice}`)
     if (isCode && opening.pattern.test(line.trim()) && !isContinued(text, index)) faults.push(opening.advice)

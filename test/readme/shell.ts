@@ -1,24 +1,36 @@
 /** A shell for the commands of documents. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import type { TestContext } from 'node:test'
 
 /** A build on a busy machine takes a minute. */
 const limitMs = 240_000
 /** Lines of the shell about background processes. */
 const aboutJobs = /^\[\d+\]|^bash: line \d+: +\d+ Killed /
 
+/** Ends the shell after its last command: a test, or a program. */
+export interface ShellOwner {
+  after(end: () => unknown): void
+}
+
+export interface ShellOptions {
+  /** The command that enters namespaces, such as `unshare -n`. Default: none. */
+  readonly enter?: readonly string[]
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
 /** A bash that runs commands in sequence. Background processes are its children, and end with it. */
 export class Shell {
   readonly #bash: ChildProcess
   #output = ''
 
-  constructor(t: TestContext, cwd: string) {
-    const env = { ...process.env, HOME: cwd, KUBECONFIG: '' }
-    this.#bash = spawn('bash', ['--norc', '--noprofile'], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  constructor(owner: ShellOwner, cwd: string, { enter = [], environment = {} }: ShellOptions = {}) {
+    const env = { ...process.env, HOME: cwd, KUBECONFIG: '', ...environment }
+    const [program = 'bash', ...args] = [...enter, 'bash', '--norc', '--noprofile']
+    this.#bash = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] })
     for (const stream of [this.#bash.stdout!, this.#bash.stderr!])
       stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text))
-    t.after(async () => {
+    owner.after(async () => {
       if (this.#bash.exitCode !== null) return
       const exited = once(this.#bash, 'exit')
       // Each job is a process group of its own.
