@@ -30,6 +30,9 @@ interface Plan {
   readonly tests: readonly Step[]
 }
 
+/** Compiled modules. Without them, half of the time of a file of tests goes into compiling TypeScript again. */
+const compileCache = join(root, 'node_modules/.cache/compiled')
+
 const args = process.argv.slice(2)
 if (args.includes('--help')) console.log(help)
 else await main(args)
@@ -126,7 +129,8 @@ function build(): void {
 function run([command = '', ...commandArgs]: readonly string[]): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   // A test runner inside another one changes its output.
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
+  const env = { NODE_COMPILE_CACHE: compileCache, ...inherited }
   const child = spawn(command, commandArgs, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
