@@ -9,6 +9,7 @@ import type { ProxyClient } from './aggregator/index.ts'
 import type { AuditOptions } from './audit/index.ts'
 import type { AuthenticationOptions } from './authentication/index.ts'
 import type { AuthorizationOptions } from './authorization/index.ts'
+import type { PolicyRule } from './authorization/rbac/index.ts'
 import type { ComponentRights } from './bootstrap/roles/component-rights.ts'
 import type { HttpOptions } from './chain/index.ts'
 import type { EncryptionOptions } from './encryption/index.ts'
@@ -100,6 +101,11 @@ export interface ApiServerOptions extends AuthenticationOptions {
   readonly warmUp?: boolean | { readonly after: Promise<void> } | undefined
   /** Rights of components of the same program, which the server ensures as its bootstrap roles. Default: none. */
   readonly componentRights?: readonly ComponentRights[] | undefined
+  /**
+   * The rights of services of machines that become nodes by bootstrap tokens. The roles for that exist then, as
+   * kubeadm's. Default: machines cannot join.
+   */
+  readonly joinedNodes?: readonly PolicyRule[] | undefined
   /** Limits of the listener that differ from the defaults. */
   readonly limits?: Partial<ListenerLimits>
   /** The timeout of requests other than watches and streams, in ms. Default: 60,000. */

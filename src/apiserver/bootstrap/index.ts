@@ -3,7 +3,7 @@ import type { ServedResource } from '../registry/served-resource.ts'
 import type { Writer } from '../registry/write/write-context.ts'
 import { ensureObjects } from './ensure-objects.ts'
 import { legacyTokenTracking, reconciledTracking } from './legacy-token-tracking.ts'
-import type { ComponentRights } from './roles/component-rights.ts'
+import type { AddedRoles } from './roles/bootstrap-roles.ts'
 import { ensureRoles } from './roles/index.ts'
 import { systemNamespaces } from './system-namespaces.ts'
 import { systemPriorityClassObjects } from './system-priority-classes.ts'
@@ -15,8 +15,7 @@ export interface Bootstrap {
   /** True if some version of the kind is served. */
   readonly isServed: (group: string, plural: string) => boolean
   readonly context: Writer
-  /** Rights of components of the same program. */
-  readonly componentRights: readonly ComponentRights[]
+  readonly addedRoles: AddedRoles
   readonly log: (line: string) => void
 }
 
@@ -28,7 +27,7 @@ export async function ensureBootstrapObjects({
   find,
   isServed,
   context: writer,
-  componentRights,
+  addedRoles,
   log,
 }: Bootstrap): Promise<void> {
   await Promise.all([
@@ -43,7 +42,7 @@ export async function ensureBootstrapObjects({
   // These are in the namespaces.
   const tracking = [legacyTokenTracking(Date.now())]
   await Promise.all([
-    ensureRoles(find, isServed, writer, componentRights, log),
+    ensureRoles(find, isServed, writer, addedRoles, log),
     ensureObjects({ writer, resource: find('v1/configmaps'), objects: tracking, reconcile: reconciledTracking, log }),
   ])
 }

@@ -16,9 +16,9 @@ export const firstObjects = component({
     const sources = { registry, find, served, writer, metrics, requestTimeoutMs, log }
     const flow = priorityAndFairnessOf(options.flowControl ?? {}, sources)
     lifetime.onEnd(() => flow?.stop())
-    const { componentRights = [] } = options
+    const addedRoles = { components: options.componentRights, joinedNodes: options.joinedNodes }
     await Promise.all([
-      boot.during('objects', ensureBootstrapObjects({ find, isServed, context: writer, componentRights, log })),
+      boot.during('objects', ensureBootstrapObjects({ find, isServed, context: writer, addedRoles, log })),
       flow && boot.during('flowControl', flow.start()),
     ])
     return { flow }

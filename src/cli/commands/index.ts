@@ -16,6 +16,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['runtime', async () => (await import('./serving/runtime.ts')).runtimeCommand()],
   ['simulated-nodes', async () => (await import('./serving/simulated-nodes.ts')).simulatedNodesCommand()],
   ['ingress', async () => (await import('./serving/ingress.ts')).ingressCommand()],
+  ['token', async () => (await import('./token/index.ts')).tokenCommand()],
   ['port', async () => (await import('./port.ts')).portCommand()],
   ['scale', async () => (await import('./scale.ts')).scaleCommand()],
   ['node', async () => (await import('./node.ts')).nodeCommand()],

@@ -7,6 +7,7 @@ import { localUrl } from '../addresses.ts'
 import { controllerTokens } from '../controllers/index.ts'
 import { defaultIssuer } from '../credentials/service-account-keys.ts'
 import { kubeletAddressTypes } from '../kubelet-addresses.ts'
+import { policyRights } from '../policy/cluster-policy.ts'
 import { type ClusterParts, component, type RunningClients } from './component.ts'
 
 /** Enabled in clusters besides the plugins of a separate API server, as kubeadm does. */
@@ -16,6 +17,7 @@ const notStarted = 'not started yet'
 type Needs =
   | 'options'
   | 'addresses'
+  | 'data'
   | 'flagged'
   | 'store'
   | 'pki'
@@ -32,6 +34,7 @@ export const apiServer = component({
   needs: [
     'options',
     'addresses',
+    'data',
     'flagged',
     'store',
     'pki',
@@ -84,7 +87,7 @@ function keysUrl(serviceRanges: string): string {
 function servingOptions(
   parts: Pick<ClusterParts, Needs>,
 ): Omit<ApiServerOptions, 'release' | 'bindAddress' | 'serviceAccount'> {
-  const { options, addresses, store, pki, plan, schedulerPlan, simulation, ingress, realNode, synced, log } = parts
+  const { options, addresses, data, store, pki, plan, schedulerPlan, simulation, ingress, realNode, synced } = parts
   const { serviceAccount: _, ...flagged } = parts.flagged
   const authorities = [pki.authority.cert, options.clientCA ?? '', flagged.clientCA ?? '']
   const frontProxy = {
@@ -120,6 +123,8 @@ function servingOptions(
     // Its requests would delay the start of the nodes.
     warmUp: options.warmUp && { after: synced },
     componentRights: realNode?.rights,
-    log,
+    // Those in memory end before a machine has joined.
+    joinedNodes: data && policyRights.rules,
+    log: parts.log,
   }
 }

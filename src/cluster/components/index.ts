@@ -3,6 +3,7 @@ import type { Component } from '../../lib/lifetime/components.ts'
 import { apiServer } from './api-server.ts'
 import { administrator, controllers, hostPathClass, ingress, realNode, scheduler, simulatedNodes } from './clients.ts'
 import type { ClusterParts } from './component.ts'
+import { joining } from './joining.ts'
 import { plan } from './plan.ts'
 import { certificates, store } from './storage.ts'
 
@@ -19,4 +20,5 @@ export const clusterComponents: readonly Component<ClusterParts>[] = [
   simulatedNodes,
   ingress,
   hostPathClass,
+  joining,
 ]

@@ -27,11 +27,11 @@ async function openStore(data: DataDirectory | undefined, options?: StorageDirec
 /** Starts after the store, so that a second process on the same directory fails before it creates certificates. */
 export const certificates = component({
   name: 'certificates',
-  needs: ['addresses', 'data', 'store', 'log'],
+  needs: ['addresses', 'flagged', 'data', 'store', 'log'],
   gives: ['pki'],
-  async start({ addresses: { bindAddress, serviceRanges }, data, log }) {
+  async start({ addresses: { bindAddress, serviceRanges }, flagged: { advertiseAddress = [] }, data, log }) {
     if (data) recordServiceRange(data, serviceRanges)
-    const hosts = serverHosts(bindAddress, serviceRanges)
+    const hosts = [...new Set([...serverHosts(bindAddress, serviceRanges)].concat(advertiseAddress))]
     const pki = await (data ? filePki(data.pki, hosts) : memoryPki(hosts))
     for (const warning of pki.warnings) log(warning)
     if (pki.created.length > 0) log(`certificates created in ${data?.pki}: ${[...pki.created].sort().join(', ')}`)

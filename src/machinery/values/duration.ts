@@ -29,3 +29,15 @@ export function humanDuration(ms: number): string {
   const years = Math.floor(days / 365)
   return years < 8 ? parts(years, 'y', days % 365, 'd') : `${years}y`
 }
+
+/** Formats `ms` with one unit, as client-go's `ShortHumanDuration`: `59s`, `3m`, `23h`, `5d`, `2y`. */
+export function shortHumanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000)
+  if (seconds < -1) return '<invalid>'
+  if (seconds < 0) return '0s'
+  if (seconds < minute) return `${seconds}s`
+  if (seconds < hour) return `${Math.floor(seconds / minute)}m`
+  if (seconds < day) return `${Math.floor(seconds / hour)}h`
+  const days = Math.floor(seconds / day)
+  return days < 365 ? `${days}d` : `${Math.floor(days / 365)}y`
+}

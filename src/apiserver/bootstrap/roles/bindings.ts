@@ -4,7 +4,8 @@ import type { Subject } from '../../authorization/rbac/rule.ts'
 const apiGroup = 'rbac.authorization.k8s.io'
 /** The user of a system component. */
 export const systemUser = (name: string): Subject => ({ kind: 'User', apiGroup, name })
-const group = (name: string): Subject => ({ kind: 'Group', apiGroup, name })
+/** A group of users. */
+export const systemGroup = (name: string): Subject => ({ kind: 'Group', apiGroup, name })
 /** A service account in kube-system. */
 export const systemAccount = (name: string): Subject => ({ kind: 'ServiceAccount', namespace: 'kube-system', name })
 
@@ -13,18 +14,18 @@ export const systemAccount = (name: string): Subject => ({ kind: 'ServiceAccount
  * controllers are added elsewhere.
  */
 export const clusterRoleSubjects: Readonly<Record<string, readonly Subject[]>> = {
-  'cluster-admin': [group('system:masters')],
-  'system:basic-user': [group('system:authenticated')],
-  'system:discovery': [group('system:authenticated')],
+  'cluster-admin': [systemGroup('system:masters')],
+  'system:basic-user': [systemGroup('system:authenticated')],
+  'system:discovery': [systemGroup('system:authenticated')],
   'system:kube-controller-manager': [systemUser('system:kube-controller-manager')],
   'system:kube-dns': [systemAccount('kube-dns')],
   'system:kube-scheduler': [systemUser('system:kube-scheduler')],
-  'system:monitoring': [group('system:monitoring')],
+  'system:monitoring': [systemGroup('system:monitoring')],
   // The Node authorizer authorizes nodes: this binding exists for administrators who add subjects.
   'system:node': [],
   'system:node-proxier': [systemUser('system:kube-proxy')],
-  'system:public-info-viewer': [group('system:authenticated'), group('system:unauthenticated')],
-  'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
+  'system:public-info-viewer': [systemGroup('system:authenticated'), systemGroup('system:unauthenticated')],
+  'system:service-account-issuer-discovery': [systemGroup('system:serviceaccounts')],
   'system:volume-scheduler': [systemUser('system:kube-scheduler')],
 }
 

@@ -7,7 +7,9 @@ const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: '
 
 test('rights of a component are a ClusterRole and its binding to the user', () => {
   const rules = [{ apiGroups: [''], resources: ['pods'], verbs }]
-  const { clusterRoles, clusterRoleBindings, roles } = bootstrapRoles(() => true, [{ user: 'example', rules }])
+  const { clusterRoles, clusterRoleBindings, roles } = bootstrapRoles(() => true, {
+    components: [{ user: 'example', rules }],
+  })
   assert.deepEqual(clusterRoles.find(({ metadata }) => metadata.name === 'example')?.rules, rules)
   const binding = clusterRoleBindings.find(({ metadata }) => metadata.name === 'example')
   assert.deepEqual(binding?.subjects, subjects)
@@ -22,7 +24,9 @@ test('rights of a component are a ClusterRole and its binding to the user', () =
 test('rights in one namespace are a Role and its binding there', () => {
   const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'], verbs }]
   const own = { namespace: 'kube-system', rules }
-  const { roles, roleBindings } = bootstrapRoles(() => true, [{ user: 'example', rules: [], own }])
+  const { roles, roleBindings } = bootstrapRoles(() => true, {
+    components: [{ user: 'example', rules: [], own }],
+  })
   const role = roles.find(({ metadata }) => metadata.name === 'example')
   assert.equal(role?.metadata.namespace, 'kube-system')
   assert.deepEqual(role?.rules, rules)

@@ -12,6 +12,7 @@ import type { ComponentRights } from './component-rights.ts'
 import { componentRoles } from './component-roles.ts'
 import { controllerRoles } from './controller-roles.ts'
 import { gatedControllerRoles } from './gated-controller-roles.ts'
+import { joiningRoles } from './joining-roles.ts'
 import { namespacedRoles } from './namespaced-roles.ts'
 import { userFacingRoles } from './user-facing-roles.ts'
 
@@ -88,12 +89,12 @@ const view = aggregatedRules('view')
 const edit = [...aggregatedRules('edit'), ...view]
 const admin = [...edit, ...aggregatedRules('admin')]
 
-const clusterRoleBinding = (name: string, subjects: readonly Subject[]): BindingObject => ({
+const clusterRoleBinding = (name: string, subjects: readonly Subject[], role = name): BindingObject => ({
   ...{
     kind: 'ClusterRoleBinding',
     apiVersion,
     metadata: metadata(name),
-    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    roleRef: { apiGroup, kind: 'ClusterRole', name: role },
   },
   ...(subjects.length > 0 && { subjects }),
 })
@@ -116,8 +117,17 @@ const roleBinding = ({ namespace, name, role = name, subjects }: NamespacedBindi
 /** True if some version of the kind is served. */
 export type IsServed = (group: string, plural: string) => boolean
 
-/** Returns new objects on each call; they share only rules and subjects. `components` are added to upstream's roles. */
-export function bootstrapRoles(isServed: IsServed, components: readonly ComponentRights[] = []): BootstrapRoles {
+/** The objects that a cluster has beside upstream's bootstrap roles. */
+export interface AddedRoles {
+  /** Rights of components of the same program. */
+  readonly components?: readonly ComponentRights[] | undefined
+  /** The rights of services of joined nodes. Default: machines cannot join with bootstrap tokens. */
+  readonly joinedNodes?: readonly PolicyRule[] | undefined
+}
+
+/** Returns new objects on each call; they share only rules and subjects. */
+export function bootstrapRoles(isServed: IsServed, { components = [], joinedNodes }: AddedRoles = {}): BootstrapRoles {
+  const joining = joinedNodes && joiningRoles(joinedNodes)
   const local = components.flatMap(({ user, own }) => (own ? [{ user, ...own }] : []))
   const gated = Object.entries(gatedControllerRoles).filter(([, { group, plural }]) => isServed(group, plural))
   const controllers = [...Object.entries(controllerRoles), ...gated.map(([name, { rules }]) => [name, rules] as const)]
@@ -127,14 +137,16 @@ export function bootstrapRoles(isServed: IsServed, components: readonly Componen
       ...controllers.map(([name, rules]) => clusterRole(`system:controller:${name}`, rules)),
       ...[aggregated('admin', admin), aggregated('edit', edit), aggregated('view', view)],
       ...components.map(({ user, rules }) => clusterRole(user, rules)),
+      ...Object.entries(joining?.clusterRoles ?? {}).map(([name, rules]) => clusterRole(name, rules)),
     ],
     clusterRoleBindings: [
       ...Object.entries(clusterRoleSubjects).map(([name, subjects]) => clusterRoleBinding(name, subjects)),
       ...controllers.map(([name]) => clusterRoleBinding(`system:controller:${name}`, [systemAccount(name)])),
       ...components.map(({ user }) => clusterRoleBinding(user, [systemUser(user)])),
+      ...(joining?.clusterBindings ?? []).map(({ name, role, subjects }) => clusterRoleBinding(name, subjects, role)),
     ],
     roles: [
-      ...Object.entries(namespacedRoles).map(([path, rules]) => {
+      ...Object.entries({ ...namespacedRoles, ...joining?.roles }).map(([path, rules]) => {
         const [namespace, name] = path.split('/') as [string, string]
         return role(namespace, name, rules)
       }),
@@ -142,6 +154,7 @@ export function bootstrapRoles(isServed: IsServed, components: readonly Componen
     ],
     roleBindings: [
       ...namespacedBindings,
+      ...(joining?.bindings ?? []),
       ...local.map(({ namespace, user }) => ({ namespace, name: user, subjects: [systemUser(user)] })),
     ].map(roleBinding),
   }

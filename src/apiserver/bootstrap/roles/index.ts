@@ -2,8 +2,7 @@
 import type { ServedResource } from '../../registry/served-resource.ts'
 import type { Writer } from '../../registry/write/write-context.ts'
 import { ensureObjects, type Reconcile } from '../ensure-objects.ts'
-import { bootstrapRoles, type IsServed, type RoleObject } from './bootstrap-roles.ts'
-import type { ComponentRights } from './component-rights.ts'
+import { type AddedRoles, bootstrapRoles, type IsServed, type RoleObject } from './bootstrap-roles.ts'
 import { reconciledBinding, reconciledRole } from './reconcile.ts'
 
 /** Writes that admission rejects are logged. */
@@ -11,10 +10,10 @@ export async function ensureRoles(
   find: (key: string) => ServedResource,
   isServed: IsServed,
   writer: Writer,
-  components: readonly ComponentRights[],
+  added: AddedRoles,
   log: (line: string) => void,
 ): Promise<void> {
-  const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapRoles(isServed, components)
+  const { clusterRoles, clusterRoleBindings, roles, roleBindings } = bootstrapRoles(isServed, added)
   const resource = (plural: string) => find(`rbac.authorization.k8s.io/v1/${plural}`)
   const role: Reconcile<RoleObject> = (existing, expected) => {
     const object = reconciledRole(existing, expected)

@@ -1,0 +1,66 @@
+/** The objects by which other machines join the cluster. Nothing of them is loaded for clusters in memory. */
+import { advertiseAddress } from '../../apiserver/services/own-service/advertise-address.ts'
+import { parseCidr } from '../../lib/cidr.ts'
+import { localUrl } from '../addresses.ts'
+import { type ClusterParts, component } from './component.ts'
+
+export const joining = component({
+  name: 'joining',
+  needs: [
+    'data',
+    'addresses',
+    'flagged',
+    'plan',
+    'pki',
+    'endpoint',
+    'server',
+    'administrator',
+    'clients',
+    'synced',
+    'log',
+  ],
+  gives: [],
+  start(parts) {
+    const { data, clients, synced, log } = parts
+    if (!data) return {}
+    let isStopped = false
+    clients.onEnd(() => {
+      isStopped = true
+    })
+    // Nodes, controllers and scheduler start first.
+    void synced.then(async () => {
+      if (isStopped) return
+      const { writeJoiningObjects } = await import('../joining/joining-objects.ts')
+      await writeJoiningObjects(parts.administrator.client, await objectsOf(parts), log)
+    })
+    return {}
+  },
+})
+
+async function objectsOf({
+  addresses: { bindAddress, serviceRanges },
+  flagged,
+  plan,
+  pki,
+  endpoint,
+  server,
+}: Pick<ClusterParts, 'addresses' | 'flagged' | 'plan' | 'pki' | 'endpoint' | 'server'>) {
+  const { dnsAddress } = await import('../dns/cluster-dns.ts')
+  return {
+    url: localUrl(publicAddress(bindAddress, flagged.advertiseAddress), server.port),
+    // The authority of the server's clients is another one if users have brought its certificate.
+    ca: [...new Set([endpoint.ca, pki.authority.cert])].join('\n'),
+    podRanges: plan.flags['cluster-cidr'] ?? '',
+    serviceRanges,
+    dns: serviceRanges.split(',').flatMap((range) => dnsAddress(range.trim()) ?? [])[0],
+    domain: 'cluster.local',
+  }
+}
+
+/** The address for other machines; that of loopback if the server listens there alone. */
+function publicAddress(bindAddress: string, advertised: string | undefined): string {
+  const isEverywhere = bindAddress === '0.0.0.0' || bindAddress === '::'
+  if (!isEverywhere) return bindAddress
+  const family = parseCidr(`${bindAddress}/0`)?.family === 6 ? 'IPv6' : 'IPv4'
+  return advertised ?? advertiseAddress(bindAddress, family) ?? bindAddress
+}
