@@ -5,7 +5,7 @@ import { type Client, http1Client, http2Client, type Json, json } from '../suppo
 import { serve, startTestServer } from '../support/api-server.ts'
 import { createAll, each, nameOf, podOf, podsPath } from '../support/objects.ts'
 
-const count = 10_000
+const count = 4_000
 const pageSize = 500
 
 interface Pages {
@@ -121,7 +121,7 @@ const versions = (objects: ReadonlyMap<string, Json>): ReadonlyMap<string, strin
   new Map([...objects].map(([name, { metadata }]) => [name, metadata.resourceVersion]))
 
 for (const storage of ['memory', 'log'] as const) {
-  test(`pages of 10,000 pods are from one revision while eight clients write (${storage})`, async (t) => {
+  test(`pages of 4,000 pods are from one revision while eight clients write (${storage})`, async (t) => {
     const server = await startTestServer(t, storage)
     const client = http2Client(t, server)
     const reader = http1Client(t, server)
