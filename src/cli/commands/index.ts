@@ -10,6 +10,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['scheduler', async () => (await import('./serving/scheduler.ts')).schedulerCommand()],
   ['kubelet', async () => (await import('./serving/kubelet.ts')).kubeletCommand()],
   ['proxy', async () => (await import('./serving/proxy.ts')).proxyCommand()],
+  ['flannel', async () => (await import('./serving/flannel.ts')).flannelCommand()],
   ['network-policy', async () => (await import('./serving/network-policy.ts')).networkPolicyCommand()],
   ['dns', async () => (await import('./serving/dns.ts')).dnsCommand()],
   ['cni', async () => (await import('./cni.ts')).cniCommand()],

@@ -2,6 +2,7 @@
 import type { SystemCalls } from '../../lib/linux/system-calls.ts'
 import { Addresses } from './addresses.ts'
 import { Links } from './links.ts'
+import { Neighbors } from './neighbors.ts'
 import { NetlinkSocket } from './netlink-socket.ts'
 import { Routes } from './routes.ts'
 
@@ -9,6 +10,7 @@ export interface HostNetwork {
   readonly links: Links
   readonly addresses: Addresses
   readonly routes: Routes
+  readonly neighbors: Neighbors
 }
 
 /**
@@ -22,7 +24,12 @@ export function withHostNetwork<Result>(
 ): Result {
   const socket = NetlinkSocket.open(calls, namespace)
   try {
-    return use({ links: new Links(socket), addresses: new Addresses(socket), routes: new Routes(socket) })
+    return use({
+      links: new Links(socket),
+      addresses: new Addresses(socket),
+      routes: new Routes(socket),
+      neighbors: new Neighbors(socket),
+    })
   } finally {
     socket.close()
   }

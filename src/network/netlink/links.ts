@@ -23,6 +23,19 @@ export interface Link {
   /** `bridge`, `veth`, …; empty for devices. */
   readonly kind: string
   readonly isUp: boolean
+  /** Attributes of its kind, such as the identifier of a vxlan; `decodeAttributes` reads them. */
+  readonly data: Buffer
+}
+
+/** An interface of a kind such as `vxlan` or `ipip`. */
+export interface NewDevice {
+  readonly name: string
+  readonly kind: string
+  /** Attributes of the kind. */
+  readonly data: readonly Buffer[]
+  readonly mtu?: number | undefined
+  /** The MAC address. */
+  readonly address?: string | undefined
 }
 
 export interface LinkChange {
@@ -78,6 +91,20 @@ export class Links {
   addDummy(name: string): void {
     const kind = nested(attributes.info, text(info.kind, 'dummy'))
     this.#add(`create the interface ${name}`, [text(attributes.name, name), kind])
+  }
+
+  /**
+   * Creates an interface of any kind. It is down.
+   * @throws a `SystemCallError` with the code EEXIST if an interface has the name; EOPNOTSUPP without the kernel's
+   * module of the kind.
+   */
+  addDevice({ name, kind, data, mtu, address }: NewDevice): void {
+    this.#add(`create the interface ${name}`, [
+      text(attributes.name, name),
+      ...(mtu === undefined ? [] : [uint32(attributes.mtu, mtu)]),
+      ...(address === undefined ? [] : [attribute(attributes.address, macBytes(address))]),
+      nested(attributes.info, text(info.kind, kind), nested(info.data, ...data)),
+    ])
   }
 
   /** Creates a pair of which the peer is in another namespace. */
@@ -152,15 +179,22 @@ function fixedPart({ family = 0, index = 0, flagBits = 0, mask = 0 }: FixedPart)
 function decodeLink(body: Buffer): Link {
   const found = decodeAttributes(body, fixedSize)
   const kinds = found.get(attributes.info)
+  const described = kinds && decodeAttributes(kinds)
   return {
     index: body.readInt32LE(4),
     name: textOf(found.get(attributes.name)),
-    address: [...(found.get(attributes.address) ?? [])].map((byte) => byte.toString(16).padStart(2, '0')).join(':'),
+    address: macText(found.get(attributes.address)),
     mtu: found.get(attributes.mtu)?.readUInt32LE() ?? 0,
     master: found.get(attributes.master)?.readUInt32LE() ?? 0,
-    kind: kinds ? textOf(decodeAttributes(kinds).get(info.kind)) : '',
+    kind: textOf(described?.get(info.kind)),
     isUp: (body.readUInt32LE(8) & isUp) !== 0,
+    data: described?.get(info.data) ?? Buffer.alloc(0),
   }
 }
 
-const macBytes = (address: string): Buffer => Buffer.from(address.replaceAll(':', ''), 'hex')
+/** The bytes of `0a:58:0a:58:00:01`. */
+export const macBytes = (address: string): Buffer => Buffer.from(address.replaceAll(':', ''), 'hex')
+
+/** The text of a MAC address; empty for none. */
+export const macText = (bytes: Buffer | undefined): string =>
+  [...(bytes ?? [])].map((byte) => byte.toString(16).padStart(2, '0')).join(':')

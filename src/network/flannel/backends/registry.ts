@@ -1,0 +1,15 @@
+/** All backends by their type. Their code is loaded on use. */
+import type { Backend } from './backend.ts'
+
+const loaders: Readonly<Record<string, () => Promise<Backend>>> = {
+  alloc: async () => (await import('./alloc/alloc-backend.ts')).allocBackend,
+  'host-gw': async () => (await import('./host-gw/host-gw-backend.ts')).hostGwBackend,
+  vxlan: async () => (await import('./vxlan/vxlan-backend.ts')).vxlanBackend,
+}
+
+/** Rejects with the types that exist for an unknown one. */
+export async function backendOf(type: string): Promise<Backend> {
+  const load = Object.hasOwn(loaders, type) ? loaders[type] : undefined
+  if (load) return load()
+  throw new Error(`unknown backend type: ${type}. Use one of ${Object.keys(loaders).join(', ')} as Backend.Type`)
+}
