@@ -4,6 +4,7 @@ import type { TokenUser } from '../apiserver/authentication/tokens/static-tokens
 import type { Access, Kubeconfig } from '../kubeconfig/kubeconfig.ts'
 import type { Log } from '../lib/log/log.ts'
 import type { PluginFactory } from '../scheduler/index.ts'
+import type { EtcdOptions } from '../storage/etcd/index.ts'
 import type { OpenOptions } from '../storage/log/index.ts'
 import type { ClusterUser, UserIdentity } from './credentials/cluster-users.ts'
 import type { ClusterIngress } from './ingress/index.ts'
@@ -14,9 +15,22 @@ import type { SimulatedNodes } from './simulation/index.ts'
 /** A store on the disk. */
 export type StorageDirectory = Omit<OpenOptions, 'tuning'>
 
+/** A store in etcd, which clusters of other processes and API servers may share (docs/etcd.md). */
+export interface StorageEtcd {
+  readonly etcd: EtcdOptions
+  /**
+   * The directory for the certificates, which processes that share the etcd must have a copy of. Default: certificates
+   * in memory, for an etcd that no other process uses.
+   */
+  readonly directory?: string
+}
+
 export interface ClusterOptions {
-  /** `memory`, or the directory for the data and the certificates, which is created if missing. Default: `memory`. */
-  readonly storage?: 'memory' | StorageDirectory
+  /**
+   * `memory`, or the directory for the data and the certificates, which is created if missing, or an etcd. Default:
+   * `memory`.
+   */
+  readonly storage?: 'memory' | StorageDirectory | StorageEtcd
   /** Default: 127.0.0.1. */
   readonly bindAddress?: string
   /** Default: any free port. */

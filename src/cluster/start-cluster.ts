@@ -8,6 +8,7 @@ import type { ClusterParts } from './components/component.ts'
 import { clusterComponents } from './components/index.ts'
 import { clusterUser } from './credentials/cluster-users.ts'
 import { dataDirectory, dataDirectoryPaths } from './data-directory.ts'
+import { etcdPlan } from './etcd/etcd-plan.ts'
 import type { NodeDecision } from './real-node/checks/decision.ts'
 import type { NodeRunner } from './real-node/thread/node-runner.ts'
 import { checkScheduler } from './scheduler/index.ts'
@@ -31,7 +32,7 @@ export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> => 
 
 /** The same with a thread of the real node that has started already, which is stopped with the cluster. */
 export async function startClusterWith(options: ClusterOptions, early: NodeRunner | undefined): Promise<Cluster> {
-  const { log = () => {}, storage, verbosity = 0 } = options
+  const { log = () => {}, verbosity = 0 } = options
   const { bindAddress = '127.0.0.1', serviceClusterIpRange } = options
   const started: Started = (name, ms) => {
     if (verbosity >= timingVerbosity) log(`${name} started in ${Math.round(ms)} ms`)
@@ -40,14 +41,17 @@ export async function startClusterWith(options: ClusterOptions, early: NodeRunne
   try {
     const nodeDecision = await decidedNode(options, early)
     if (nodeDecision?.type === 'real') lifetime.onEnd(() => nodeDecision.runner.stop())
-    const data = storage === undefined || storage === 'memory' ? undefined : dataDirectory(storage.directory)
+    const directory = directoryOf(options)
+    const data = directory === undefined ? undefined : dataDirectory(directory)
     const serviceRanges = data
       ? serviceRangeOf(data, serviceClusterIpRange, wantsNodes(options))
       : (serviceClusterIpRange ?? defaultServiceRange)
-    const flagged = await optionsFromFlags(options, data?.path)
+    const { serving: flagged, etcd: flaggedEtcd } = await optionsFromFlags(options, data?.path)
+    const etcd = etcdPlan(options, flaggedEtcd)
     if (typeof options.scheduler === 'object') await checkScheduler(options.scheduler)
     const { promise: synced, resolve } = Promise.withResolvers<void>()
-    const given = { options, addresses: { bindAddress, serviceRanges }, log, data, flagged, nodeDecision, synced }
+    const addresses = { bindAddress, serviceRanges }
+    const given = { options, addresses, log, data, etcd, flagged, nodeDecision, synced }
     const parts = await startComponents<ClusterParts>(clusterComponents, given, lifetime, started)
     const cluster = clusterOf(parts, lifetime)
     void cluster.synced.then(resolve)
@@ -58,16 +62,21 @@ export async function startClusterWith(options: ClusterOptions, early: NodeRunne
   }
 }
 
+/** Undefined for a cluster without files. */
+const directoryOf = ({ storage }: ClusterOptions): string | undefined =>
+  typeof storage === 'object' ? storage.directory : undefined
+
 function wantsNodes({ nodes = 0 }: ClusterOptions): boolean {
   return typeof nodes === 'object' ? nodes.real !== undefined || nodes.count !== 0 : nodes !== 0
 }
 
 /** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */
 async function decidedNode(options: ClusterOptions, early: NodeRunner | undefined): Promise<NodeDecision | undefined> {
-  const { nodes, storage, controllersThread: onThread = false, log = () => {} } = options
+  const { nodes, controllersThread: onThread = false, log = () => {} } = options
   const real = typeof nodes === 'object' ? nodes.real : undefined
   if (!real) return undefined
-  const data = storage === undefined || storage === 'memory' ? undefined : dataDirectoryPaths(storage.directory)
+  const directory = directoryOf(options)
+  const data = directory === undefined ? undefined : dataDirectoryPaths(directory)
   const [{ decideNodeType, earlyRunner }, { runnerOnThisThread }] = await Promise.all([
     import('./real-node/checks/decision.ts'),
     import('./real-node/thread/node-runner.ts'),

@@ -11,6 +11,7 @@ export interface UpFlags extends FrontProxyFiles, NodeFlags, RealNodeFlags, Ingr
   readonly ingress?: boolean
   readonly dataDir: string
   readonly acceptDataLoss?: boolean
+  readonly etcdServers?: string
   readonly kubeconfig?: string
   readonly mergeKubeconfig?: boolean
   readonly bindAddress: string
@@ -56,6 +57,11 @@ export const upFlags = (): readonly Option[] => [
 const fileFlags = (): readonly Option[] => [
   new Option('--data-dir <DIR>', 'the directory for data, certificates and kubeconfig').default(
     flags.defaultDataDirectory,
+  ),
+  new Option(
+    '--etcd-servers <URLS>',
+    'keep the data in this etcd, which other processes may share, and only certificates in --data-dir ' +
+      '(docs/etcd.md); --etcd-cafile, --etcd-certfile, --etcd-keyfile and --etcd-prefix also work',
   ),
   new Option(
     '--accept-data-loss',

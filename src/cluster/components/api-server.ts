@@ -20,6 +20,7 @@ type Needs =
   | 'data'
   | 'flagged'
   | 'store'
+  | 'otherStores'
   | 'pki'
   | 'plan'
   | 'schedulerPlan'
@@ -37,6 +38,7 @@ export const apiServer = component({
     'data',
     'flagged',
     'store',
+    'otherStores',
     'pki',
     'plan',
     'schedulerPlan',
@@ -68,7 +70,7 @@ export const apiServer = component({
         }),
         ...(schedulerPlan && { scheduler: () => (running.scheduler ? running.scheduler.check?.() : notStarted) }),
       },
-      compaction: options.compaction,
+      compaction: parts.store.isShared ? 'off' : options.compaction,
     })
     lifetime.onEnd((graceMs) => server.stop({ graceMs }))
     // The user's own certificate is trusted directly, since its authority may be unknown.
@@ -100,6 +102,7 @@ function servingOptions(
     admission: { ...flagged.admission, enabled: [...clusterPlugins, ...(flagged.admission?.enabled ?? [])] },
     authorization: flagged.authorization ?? { modes: ['Node', 'RBAC'] },
     store,
+    otherStores: parts.otherStores,
     port: options.port ?? 0,
     tls: options.tls ?? pki.server,
     clientCA: joinedBundles(authorities.filter((bundle) => bundle !== '')),

@@ -9,14 +9,16 @@ const contextName = 't8s'
 
 export const controllers = component({
   name: 'controllers',
-  needs: ['options', 'addresses', 'plan', 'endpoint', 'clients', 'running', 'pki', 'serviceAccount', 'log'],
+  needs: ['options', 'addresses', 'store', 'plan', 'endpoint', 'clients', 'running', 'pki', 'serviceAccount', 'log'],
   gives: ['controllers'],
-  async start({ options, addresses: { bindAddress }, plan, endpoint, clients, running, pki, serviceAccount, log }) {
+  async start({ options, addresses, store, plan, endpoint, clients, running, pki, serviceAccount, log }) {
     const { controllerManagerPort: port, tls = pki.server } = options
+    const { bindAddress } = addresses
     const controllers = await clusterControllers({
       plan,
       server: endpoint,
       authority: pki.authority,
+      isElected: store.isShared,
       manager: port === undefined ? undefined : { bindAddress, port, tls },
       signToken: async (claims) => signedToken(await serviceAccount.signingKey(), claims),
       onThread: options.controllersThread ?? false,
@@ -30,14 +32,15 @@ export const controllers = component({
 
 export const scheduler = component({
   name: 'scheduler',
-  needs: ['schedulerPlan', 'flagged', 'endpoint', 'clients', 'running', 'log'],
+  needs: ['schedulerPlan', 'flagged', 'store', 'endpoint', 'clients', 'running', 'log'],
   gives: ['scheduler'],
-  async start({ schedulerPlan, flagged, endpoint, clients, running, log }) {
+  async start({ schedulerPlan, flagged, store, endpoint, clients, running, log }) {
     if (!schedulerPlan) return { scheduler: undefined }
     const { onThread = false, ...choice } = schedulerPlan.choice
     const { token } = schedulerPlan.user
     const features = flagged.features?.settings
-    const scheduler = await clusterScheduler({ ...choice, server: endpoint, features, onThread, token, log })
+    const task = { ...choice, server: endpoint, token, isElected: store.isShared, features }
+    const scheduler = await clusterScheduler({ ...task, onThread, log })
     clients.onEnd(() => scheduler.stop())
     running.scheduler = scheduler
     return { scheduler }

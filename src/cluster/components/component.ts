@@ -1,6 +1,6 @@
 /** The interface of the components of a cluster. */
 import type { ServiceAccountIssuer } from '../../apiserver/authentication/service-accounts/issuer.ts'
-import type { ApiServer } from '../../apiserver/server.ts'
+import type { ApiServer, OtherStore } from '../../apiserver/server.ts'
 import type { ControllerPlan } from '../../controllers/index.ts'
 import { componentsOf } from '../../lib/lifetime/components.ts'
 import type { Lifetime } from '../../lib/lifetime/lifetime.ts'
@@ -9,6 +9,7 @@ import type { ClusterOptions } from '../cluster-options.ts'
 import type { StartedControllers } from '../controllers/run-task.ts'
 import type { ClusterUser } from '../credentials/cluster-users.ts'
 import type { DataDirectory } from '../data-directory.ts'
+import type { EtcdPlan } from '../etcd/etcd-plan.ts'
 import type { HostPathStorage } from '../host-path-storage.ts'
 import type { RunningClusterIngress } from '../ingress/index.ts'
 import type { ClusterPki } from '../pki/pki.ts'
@@ -27,11 +28,15 @@ export interface ClusterParts {
   readonly synced: Promise<void>
   /** Undefined for a cluster in memory. */
   readonly data: DataDirectory | undefined
+  /** Undefined for a store of this process. */
+  readonly etcd: EtcdPlan | undefined
   /** The API server's options from flags. */
   readonly flagged: ServingOptions
   /** The settings of the real node, or why there is none; undefined for a cluster that wants none. */
   readonly nodeDecision: NodeDecision | undefined
   readonly store: Store
+  /** The stores of some resources. */
+  readonly otherStores: readonly OtherStore[]
   readonly pki: ClusterPki
   readonly plan: ControllerPlan
   readonly schedulerPlan: SchedulerPlan | undefined

@@ -40,15 +40,17 @@ const clusterChoice: readonly string[] = ['*', 'bootstrap-signer-controller', 't
 
 export const plan = component({
   name: 'plan',
-  needs: ['options', 'addresses', 'data', 'flagged', 'nodeDecision', 'log'],
+  needs: ['options', 'addresses', 'data', 'etcd', 'flagged', 'nodeDecision', 'log'],
   gives: ['plan', 'schedulerPlan', 'simulation', 'realNode', 'hostPaths', 'ingress'],
-  start({ options, addresses, data, flagged, nodeDecision, log }, lifetime) {
+  start({ options, addresses, data, etcd, flagged, nodeDecision, log }, lifetime) {
     const nodes = nodesOf(options, nodeDecision)
     const onThread = options.controllersThread ?? false
     const realNode = realNodeOf({ options, addresses, data, nodeDecision, log })
     const simulation = clusterSimulation({
       nodes,
-      mayHaveNodes: data !== undefined,
+      // Those in an etcd may be the nodes of another process.
+      mayHaveNodes: data !== undefined && etcd === undefined,
+      isElected: etcd !== undefined,
       onThread,
       log,
     })

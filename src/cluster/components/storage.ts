@@ -1,7 +1,7 @@
 /** The store and the certificates: what a cluster keeps between its runs. */
 import type { Store } from '../../storage/store.ts'
 import { serverHosts } from '../addresses.ts'
-import type { StorageDirectory } from '../cluster-options.ts'
+import type { ClusterOptions } from '../cluster-options.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { filePki, memoryPki } from '../pki/pki.ts'
 import { recordServiceRange } from '../service-range.ts'
@@ -9,30 +9,40 @@ import { component } from './component.ts'
 
 export const store = component({
   name: 'store',
-  needs: ['options', 'data'],
-  gives: ['store'],
-  async start({ options, data }, lifetime) {
-    const onDisk = options.storage === 'memory' ? undefined : options.storage
-    const store = await openStore(data, onDisk)
+  needs: ['options', 'data', 'etcd', 'log'],
+  gives: ['store', 'otherStores'],
+  async start({ options, data, etcd, log }, lifetime) {
+    if (etcd) return (await import('../etcd/open-etcd.ts')).openEtcd(etcd, data, lifetime, log)
+    const store = await openStore(data, options)
     lifetime.onEnd(() => store.close())
-    return { store }
+    return { store, otherStores: [] }
   },
 })
 
-async function openStore(data: DataDirectory | undefined, options?: StorageDirectory): Promise<Store> {
+async function openStore(data: DataDirectory | undefined, { storage }: ClusterOptions): Promise<Store> {
   if (!data) return (await import('../../storage/memory/index.ts')).memoryStore()
-  return (await import('../../storage/log/index.ts')).openLogStore({ ...options, directory: data.store })
+  const given = typeof storage === 'object' && !('etcd' in storage) ? storage : {}
+  return (await import('../../storage/log/index.ts')).openLogStore({ ...given, directory: data.store })
 }
 
 /** Starts after the store, so that a second process on the same directory fails before it creates certificates. */
 export const certificates = component({
   name: 'certificates',
-  needs: ['addresses', 'flagged', 'data', 'store', 'log'],
+  needs: ['options', 'addresses', 'flagged', 'data', 'store', 'log'],
   gives: ['pki'],
-  async start({ addresses: { bindAddress, serviceRanges }, flagged: { advertiseAddress = [] }, data, log }) {
-    if (data) recordServiceRange(data, serviceRanges)
+  async start({ options, addresses, flagged: { advertiseAddress = [] }, data, store, log }) {
+    const { bindAddress, serviceRanges } = addresses
     const hosts = [...new Set([...serverHosts(bindAddress, serviceRanges)].concat(advertiseAddress))]
+    if (store.isShared) {
+      const { checkSharedCluster } = await import('../etcd/shared-cluster.ts')
+      const authority = data ? undefined : (await memoryPki(hosts)).authority.cert
+      const chosen = options.serviceClusterIpRange === undefined ? serviceRanges : undefined
+      await checkSharedCluster({ store, data, authority, serviceRanges: chosen })
+    }
+    if (data) recordServiceRange(data, serviceRanges)
     const pki = await (data ? filePki(data.pki, hosts) : memoryPki(hosts))
+    // Created now, so that a copy for another process of the cluster is complete.
+    if (store.isShared) await pki.serviceAccountKey()
     for (const warning of pki.warnings) log(warning)
     if (pki.created.length > 0) log(`certificates created in ${data?.pki}: ${[...pki.created].sort().join(', ')}`)
     return { pki }

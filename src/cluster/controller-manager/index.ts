@@ -106,13 +106,17 @@ function leaderElector(
 ): LeaderElector | undefined {
   if (!(flags.bool('leader-elect') ?? true)) return undefined
   const lease = leaseOf(flags)
+  const identity = `${hostname()}_${randomUUID()}`
   const elector = new LeaderElector({
     ...lease,
     ...electionTimes(flags),
     client,
-    identity: `${hostname()}_${randomUUID()}`,
+    identity,
     events: new EventRecorder(client, managerAgent, log),
-    onNewLeader: (leader) => leader && log(`the controllers of this cluster are run by ${leader}`),
+    onNewLeader(leader) {
+      if (leader === identity) log('this process runs the controllers of the cluster')
+      else if (leader) log(`the controllers of this cluster are run by ${leader}`)
+    },
     log,
   })
   leaderMetrics(registry, lease.name, () => elector.isLeader)

@@ -23,6 +23,8 @@ export interface ControllerTask {
   readonly server: ServerEndpoint
   /** Signs certificates for CertificateSigningRequests. */
   readonly authority: KeyPair
+  /** True if other processes may run the controllers of the cluster: this one does while it holds the lease. */
+  readonly isElected: boolean
   /** Default: no port. */
   readonly manager?: ManagerEndpoint
 }

@@ -1,19 +1,64 @@
-/** Starts the cluster's own scheduler. It is the only one, so there is no leader election. */
+/** Starts the cluster's own scheduler, with leader election only if processes of other clusters share the store. */
 import { FeatureGates } from '../../api/features/feature-gates.ts'
-import { type PluginFactory, pluginRegistry, readConfigurationFile, runScheduler } from '../../scheduler/index.ts'
+import { Connection } from '../../client/connection/connection.ts'
+import { RestClient } from '../../client/rest/rest-client.ts'
+import { defaultConfiguration } from '../../scheduler/configuration/index.ts'
+import {
+  type PluginFactory,
+  pluginRegistry,
+  type RunningScheduler,
+  readConfigurationFile,
+  runScheduler,
+  type SchedulerConfiguration,
+} from '../../scheduler/index.ts'
 import type { RunningComponent } from '../threads/component-thread.ts'
+import { runElected } from '../threads/elected.ts'
 import type { SchedulerTask } from './messages.ts'
+
+const component = 'kube-scheduler'
 
 /** Throws an ExplainedError for an invalid configuration. */
 export function startScheduler(
-  { server, token, configurationFile, features }: SchedulerTask,
+  task: SchedulerTask,
   log: (line: string) => void,
   plugins?: readonly PluginFactory[],
 ): RunningComponent {
+  const { server, token, configurationFile, features, isElected } = task
+  const registry = pluginRegistry(plugins)
   const configuration = configurationFile
-    ? readConfigurationFile(configurationFile, pluginRegistry(plugins))
-    : undefined
-  const running = runScheduler({ server, token, configuration, plugins, features: new FeatureGates(features), log })
-  running.ended.catch((error: Error) => log(`the scheduler has ended: ${error.message}`))
-  return running
+    ? readConfigurationFile(configurationFile, registry)
+    : defaultConfiguration(registry)
+  function start(): RunningScheduler {
+    const running = runScheduler({ server, token, configuration, plugins, features: new FeatureGates(features), log })
+    running.ended.catch((error: Error) => log(`the scheduler has ended: ${error.message}`))
+    return running
+  }
+  return isElected && configuration.leaderElection.leaderElect ? elected(task, configuration, start, log) : start()
+}
+
+function elected(
+  { server, token }: SchedulerTask,
+  { leaderElection: { namespace, name, leaseMs, renewMs, retryMs } }: SchedulerConfiguration,
+  start: () => RunningScheduler,
+  log: (line: string) => void,
+): RunningComponent {
+  const connection = new Connection({ ...server, userAgent: component })
+  const running = runElected({
+    client: new RestClient(connection, token),
+    component,
+    namespace,
+    name,
+    leaseDurationMs: leaseMs,
+    renewDeadlineMs: renewMs,
+    retryPeriodMs: retryMs,
+    start,
+    log,
+  })
+  return {
+    synced: running.synced,
+    async stop() {
+      await running.stop()
+      connection.close()
+    },
+  }
 }

@@ -38,6 +38,8 @@ export interface ClusterSimulationOptions {
   readonly nodes: SimulatedNodes | undefined
   /** True if the cluster may have had nodes before. */
   readonly mayHaveNodes: boolean
+  /** True if other processes may simulate the nodes of the cluster: this one does while it holds the lease. */
+  readonly isElected: boolean
   readonly onThread: boolean
   readonly log: (line: string) => void
 }
@@ -46,6 +48,7 @@ export interface ClusterSimulationOptions {
 export function clusterSimulation({
   nodes: usual,
   mayHaveNodes: hasPast,
+  isElected,
   onThread,
   log,
 }: ClusterSimulationOptions): ClusterSimulation {
@@ -74,20 +77,18 @@ export function clusterSimulation({
     } finally {
       connection.close()
     }
-    const kubelet = {
-      address: '127.0.0.1',
-      tls: await pki.kubeletServer(),
-      clientCA: pki.authority.cert,
-    }
+    const kubelet = { address: '127.0.0.1', tls: await pki.kubeletServer(), clientCA: pki.authority.cert }
     const options = {
       owner: upOwner,
       fleet: { size: isWanted ? nodes?.count : 0, atLeast: nodes?.atLeast, groups: nodes?.groups },
       stages: nodes?.stages,
       kubelet,
     }
-    if (onThread)
-      return (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
-    return runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
+    const launch = async (): Promise<RunningSimulation> =>
+      onThread
+        ? (await import('./thread.ts')).simulationOnThread({ options, server: { ...server, token } }, log)
+        : runSimulation(options, { ...server, credentials: bearerToken(token) }, log)
+    return isElected ? (await import('./elected.ts')).electedSimulation(administrator, launch, log) : launch()
   }
 
   return {

@@ -52,7 +52,7 @@ test('controllers on a thread continue when their API server is killed and resta
   }
   const lines: string[] = []
   const controllers = await controllersOnThread(
-    { plan, server: { url: running.url, ca }, authority },
+    { plan, server: { url: running.url, ca }, authority, isElected: false },
     async () => '',
     (line) => lines.push(line),
   )

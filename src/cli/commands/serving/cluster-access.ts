@@ -10,7 +10,7 @@ import type { UpFlags } from '../../flags/up-flags.ts'
 
 /** Writes the administrator's kubeconfigs, and prints how to use the cluster. */
 export async function writeAccess(
-  flags: Pick<UpFlags, 'kubeconfig' | 'mergeKubeconfig'>,
+  flags: Pick<UpFlags, 'kubeconfig' | 'mergeKubeconfig' | 'etcdServers'>,
   cluster: Cluster,
   data: { readonly path: string; readonly kubeconfig: string },
   print: (line: string) => void,
@@ -20,7 +20,7 @@ export async function writeAccess(
   const merged = flags.mergeKubeconfig ? await merge(cluster.kubeconfig) : undefined
   // On CI, ansis uses colours without a terminal.
   const colour = new Ansis(process.stdout.isTTY ? undefined : 0)
-  print(`data in ${data.path}`)
+  print(flags.etcdServers ? `data in ${flags.etcdServers}, certificates in ${data.path}` : `data in ${data.path}`)
   print(`serving on ${cluster.url}`)
   print(`kubeconfig written to ${kubeconfig}`)
   if (merged) print(mergedLine(merged, cluster.kubeconfig))

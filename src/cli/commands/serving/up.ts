@@ -35,13 +35,19 @@ export function upCommand(): Command {
         '--help)',
     )
     .action((flags: UpFlags, command: Command) =>
-      up(flags, { apiServerFlags: givenApiServerFlags(command), controllerFlags: givenControllerFlags(command) }),
+      up(flags, { apiServerFlags: serverFlags(flags, command), controllerFlags: givenControllerFlags(command) }),
     )
   for (const flag of upFlags()) command.addOption(flag)
   addControllerOptions(command)
   addApiServerOptions(command)
   return command
 }
+
+/** Includes the flag of etcd, which this command has in its own help. */
+const serverFlags = ({ etcdServers }: UpFlags, command: Command): readonly string[] => [
+  ...(etcdServers ? [`--etcd-servers=${etcdServers}`] : []),
+  ...givenApiServerFlags(command),
+]
 
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   const real = realNode(flags, flags)
