@@ -1,5 +1,5 @@
 /** Members of etcd in a temporary folder, on sockets of their own. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,13 +27,13 @@ const quickElections = ['--heartbeat-interval=50', '--election-timeout=500']
 
 export class EtcdMember {
   readonly url: string
-  readonly #folder: string
+  readonly folder: string
   readonly #sockets: readonly string[]
   readonly #args: readonly string[]
   #child: ChildProcess | undefined
 
   constructor(folder: string, index: number, scheme: string, args: readonly string[]) {
-    this.#folder = folder
+    this.folder = folder
     this.#sockets = [clientAddress(index), peerAddress(index)].map((name) => join(folder, name))
     this.#args = args
     this.url = `${scheme}://${join(folder, clientAddress(index))}`
@@ -42,8 +42,8 @@ export class EtcdMember {
   start(): void {
     // A killed member leaves them.
     for (const socket of this.#sockets) rmSync(socket, { force: true })
-    const log = openSync(join(this.#folder, 'log'), 'a')
-    this.#child = spawn('etcd', this.#args, { cwd: this.#folder, stdio: ['ignore', log, log] })
+    const log = openSync(join(this.folder, 'log'), 'a')
+    this.#child = spawn('etcd', this.#args, { cwd: this.folder, stdio: ['ignore', log, log] })
     closeSync(log)
   }
 
@@ -72,26 +72,43 @@ export function startEtcd(
   { members = 1, scheme = 'unix', flags = [] }: EtcdOptions = {},
 ): readonly EtcdMember[] {
   const folder = mkdtempSync(join(tmpdir(), 't8s-etcd-'))
-  const cluster = Array.from({ length: members }, (_, i) => `m${i}=${peerUrl(i)}`).join(',')
-  const all = Array.from({ length: members }, (_, i) => {
-    const client = `${scheme}://${clientAddress(i)}`
-    return new EtcdMember(folder, i, scheme, [
-      `--name=m${i}`,
-      `--data-dir=data${i}`,
-      `--listen-client-urls=${client}`,
-      `--advertise-client-urls=${client}`,
-      `--listen-peer-urls=${peerUrl(i)}`,
-      `--initial-advertise-peer-urls=${peerUrl(i)}`,
-      `--initial-cluster=${cluster}`,
-      ...quickElections,
-      ...testFlags,
-      ...flags,
-    ])
-  })
+  const all = Array.from(
+    { length: members },
+    (_, i) => new EtcdMember(folder, i, scheme, [...memberFlags(i, scheme, members), ...flags]),
+  )
   t.after(async () => {
     await Promise.all(all.map((member) => member.kill()))
     rmSync(folder, { recursive: true, force: true })
   })
   for (const member of all) member.start()
   return all
+}
+
+const memberFlags = (index: number, scheme: string, members: number): string[] => [
+  `--name=m${index}`,
+  `--data-dir=data${index}`,
+  `--listen-client-urls=${scheme}://${clientAddress(index)}`,
+  `--advertise-client-urls=${scheme}://${clientAddress(index)}`,
+  `--listen-peer-urls=${peerUrl(index)}`,
+  `--initial-advertise-peer-urls=${peerUrl(index)}`,
+  `--initial-cluster=${Array.from({ length: members }, (_, i) => `m${i}=${peerUrl(i)}`).join(',')}`,
+  ...quickElections,
+  ...testFlags,
+]
+
+/** Runs etcdctl for a member; returns its output. */
+export const etcdctl = (url: string, ...args: readonly string[]): string =>
+  execFileSync('etcdctl', ['--endpoints', url, ...args], {
+    env: { ...process.env, ETCDCTL_API: '3' },
+    encoding: 'utf8',
+    stdio: 'pipe',
+  })
+
+/** Adds a learner to a cluster of one member, which serves. It ends with the test at the latest. */
+export function startLearner(t: Lifetime, { url, folder }: EtcdMember): EtcdMember {
+  etcdctl(url, 'member', 'add', 'm1', '--learner', `--peer-urls=${peerUrl(1)}`)
+  const learner = new EtcdMember(folder, 1, 'unix', [...memberFlags(1, 'unix', 2), '--initial-cluster-state=existing'])
+  t.after(() => learner.kill())
+  learner.start()
+  return learner
 }

@@ -3,6 +3,7 @@ import { CompactedError, FutureRevisionError, RequestTooLargeError, StoreFailedE
 import { EtcdError } from './client/etcd-error.ts'
 
 export const noSpaceMessage = 'etcdserver: mvcc: database space exceeded'
+const corruptMessage = 'etcdserver: corrupt cluster'
 export const leaseNotFoundMessage = 'etcdserver: requested lease not found'
 const compactedMessage = 'etcdserver: mvcc: required revision has been compacted'
 const futureMessage = 'etcdserver: mvcc: required revision is a future revision'
@@ -12,6 +13,17 @@ const tooLargeMessages = /etcdserver: request is too large|received message larg
 export const noSpaceProblem =
   'the database of etcd is full (alarm NOSPACE), so that it rejects writes: delete what is not needed, run ' +
   '`etcdctl defrag` for each member, or raise --quota-backend-bytes, then run `etcdctl alarm disarm`'
+
+/** The remedy for the alarm CORRUPT. */
+export const corruptProblem =
+  'a member of etcd has found that its data differ from the others (alarm CORRUPT): replace it, then run ' +
+  '`etcdctl alarm disarm`'
+
+/** The problem of an alarm because of which etcd has rejected a request; undefined for other errors. */
+export const alarmIn = (error: unknown): string | undefined =>
+  error instanceof StoreFailedError
+    ? [noSpaceProblem, corruptProblem].find((known) => known === error.message)
+    : undefined
 
 export interface Revisions {
   current(): Promise<number>
@@ -37,5 +49,6 @@ export function failure(error: unknown): unknown {
   if (!(error instanceof EtcdError)) return error
   if (tooLargeMessages.test(error.message)) return new RequestTooLargeError()
   if (error.message === noSpaceMessage) return new StoreFailedError(noSpaceProblem, { cause: error })
+  if (error.message === corruptMessage) return new StoreFailedError(corruptProblem, { cause: error })
   return new StoreFailedError(error.message, { cause: error })
 }

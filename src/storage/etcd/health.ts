@@ -1,15 +1,11 @@
 /** The health of etcd as this process knows it: its size, and why it does not take writes. Asks for it periodically. */
 import { Maintenance, type StatusResponse } from '#protobuf/etcd-rpc_pb.js'
 import type { Channel } from './client/channel.ts'
-import { noSpaceProblem } from './errors.ts'
+import { corruptProblem, noSpaceProblem } from './errors.ts'
 
 /** Interval while there is a problem, in ms. */
 const problemPollMs = 1_000
 const timeoutMs = 5_000
-
-const corruptProblem =
-  'a member of etcd has found that its data differ from the others (alarm CORRUPT): replace it, then run ' +
-  '`etcdctl alarm disarm`'
 
 export class Health {
   readonly #channel: Channel
@@ -33,10 +29,10 @@ export class Health {
     return this.#channel.problem ?? this.#alarm
   }
 
-  /** Records that a write was rejected because the database is full. */
-  reportNoSpace(): void {
+  /** Records that a write was rejected because of an alarm. */
+  reportAlarm(problem: string): void {
     if (this.#alarm !== undefined) return
-    this.#alarm = noSpaceProblem
+    this.#alarm = problem
     this.#schedule()
   }
 

@@ -25,7 +25,7 @@ import type { Channel } from './client/channel.ts'
 import { Commits } from './commits.ts'
 import { Compaction } from './compaction/compaction.ts'
 import { exchangeCompaction } from './compaction/compaction-key.ts'
-import { failure, isCompacted, isFuture, noSpaceProblem, type Revisions } from './errors.ts'
+import { alarmIn, failure, isCompacted, isFuture, type Revisions } from './errors.ts'
 import type { Health } from './health.ts'
 import { Leases } from './leases.ts'
 import { Reads, readTimeoutMs } from './reads.ts'
@@ -179,7 +179,8 @@ export class EtcdStore implements Store, Revisions {
       return await ask()
     } catch (error) {
       if (this.#closing && error instanceof StoreFailedError) throw new StoreClosedError()
-      if (error instanceof StoreFailedError && error.message === noSpaceProblem) this.#health.reportNoSpace()
+      const alarm = alarmIn(error)
+      if (alarm) this.#health.reportAlarm(alarm)
       if (error instanceof CompactedError) this.#learn(error.compactedRevision)
       throw error
     }

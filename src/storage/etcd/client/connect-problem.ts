@@ -28,7 +28,7 @@ const explanations: Readonly<Record<string, string>> = {
 }
 
 /** These may end without a change of flags or files. */
-const passingCodes: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND']
+const passingCodes: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'CERT_NOT_YET_VALID']
 
 export interface ConnectProblem {
   /** With a remedy. */
@@ -51,7 +51,8 @@ export function connectProblem(url: string, error: unknown): ConnectProblem {
   const message = messageOf(error)
   if (certificateAlert.test(message))
     return lasting(
-      `etcd at ${url} rejects the client certificate: give one that it trusts with --etcd-certfile, --etcd-keyfile`,
+      `etcd at ${url} rejects the client certificate: give one that it trusts and that is valid by its clock with ` +
+        '--etcd-certfile and --etcd-keyfile',
     )
   return passing(`etcd at ${url} is not reachable: ${message}`)
 }
@@ -65,8 +66,9 @@ export function statusProblem(url: string, error: unknown, isHttp2: boolean): Co
   if (isHttp2) return passing(`etcd at ${url} does not return its status: ${message}`)
   if (error instanceof EtcdError && error.code === 'DeadlineExceeded') return passing(message)
   return lasting(
-    `etcd at ${url} ended the connection: name a server of etcd and its scheme in --etcd-servers, and give a client ` +
-      'certificate with --etcd-certfile and --etcd-keyfile if it requires one',
+    `etcd at ${url} ended the connection: name a server of etcd and its scheme in --etcd-servers, and if it requires ` +
+      'a client certificate, give one that it trusts and that is valid by its clock with --etcd-certfile and ' +
+      '--etcd-keyfile',
   )
 }
 
@@ -79,7 +81,8 @@ export function memberProblem(
   status: StatusResponse,
   clusterId: bigint | undefined,
 ): ConnectProblem | undefined {
-  const [major = 0, minor = 0] = status.version.split('.').map(Number)
+  const [, major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(status.version) ?? []).map(Number)
+  if (major === 0) return lasting(`etcd at ${url} does not name its version: use etcd 3.4 or a later version`)
   if (major < 3 || (major === 3 && minor < oldestMinor))
     return lasting(`etcd at ${url} is version ${status.version}: upgrade it to 3.4 or a later version`)
   if (clusterId !== undefined && status.header && status.header.clusterId !== clusterId)
