@@ -4,7 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { systemCalls } from '../../src/lib/linux/system-calls.ts'
+import { neighbourFilter } from '../../src/network/arp/capture/packet-filter.ts'
+import { PacketSocket } from '../../src/network/arp/capture/packet-socket.ts'
+import { claimOf } from '../../src/network/arp/check/address-claim.ts'
+import { withHostNetwork } from '../../src/network/netlink/host-network.ts'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { PluginLab, type PluginResult } from './plugin-lab.ts'
 
 await inNamespaces(import.meta.filename, () => {
@@ -13,6 +19,8 @@ await inNamespaces(import.meta.filename, () => {
   test('host-local of Debian and our pool share a directory', (t) => sharedDirectory(t, lab))
   test('pods reach each other, themselves and the host, and host ports reach pods', (t) => reachability(t, lab))
   test('GC removes pods that the runtime does not know', (t) => collection(t, lab))
+  test('an address that another host on the bridge has is not given', (t) => conflicts(t, lab))
+  test('a pod announces its addresses to the bridge', (t) => announcement(t, lab))
   test('wrong calls are errors of the protocol', (t) => wrongCalls(t, lab))
 })
 
@@ -108,6 +116,44 @@ async function collection(t: TestContext, lab: PluginLab): Promise<void> {
   assert.match(lab.inside('e2', 'ip', 'link').output, /eth0/)
   assert.ok(!existsSync(join(lab.folder, 'networks/br-e/10.64.0.2')))
   assert.deepEqual(await lab.ours('STATUS', '', config), {})
+}
+
+const stranger = '12:07:6b:be:20:d2'
+
+async function conflicts(t: TestContext, lab: PluginLab): Promise<void> {
+  const config = lab.configOf('br-g', ['10.66.0.0/24', 'fd66::/64'])
+  const addressesOf = ({ ips }: PluginResult): string[] => ips.map(({ address }) => address)
+  assert.deepEqual(addressesOf(await lab.ours('ADD', lab.pod(t, 'g1'), config)), ['10.66.0.2/24', 'fd66::2/64'])
+  lab.host(t, 'g-stranger', 'br-g', stranger, ['10.66.0.3/24', 'fd66::4/64'])
+  // Each family goes on by itself, so that the pod leaves out one address of each.
+  assert.deepEqual(addressesOf(await lab.ours('ADD', lab.pod(t, 'g2'), config)), ['10.66.0.4/24', 'fd66::3/64'])
+  assert.deepEqual(addressesOf(await lab.ours('ADD', lab.pod(t, 'g3'), config)), ['10.66.0.5/24', 'fd66::5/64'])
+  assert.deepEqual(
+    readdirSync(join(lab.folder, 'networks/br-g')).filter((name) => name.startsWith('10.66.0.3')),
+    [],
+  )
+  const wanted = { ...config, runtimeConfig: { ips: ['10.66.0.3'] } }
+  const refused = await lab.ours('ADD', lab.pod(t, 'g4'), wanted)
+  assert.equal(refused.msg, `the requested address 10.66.0.3 is in use by ${stranger} on br-g`)
+  assert.doesNotMatch(lab.inside('g4', 'ip', 'link').output, /eth0/)
+}
+
+async function announcement(t: TestContext, lab: PluginLab): Promise<void> {
+  const config = lab.configOf('br-h', ['10.67.0.0/24', 'fd67::/64'])
+  await lab.ours('ADD', lab.pod(t, 'h1'), config)
+  const calls = systemCalls()
+  const bridge = withHostNetwork(calls, undefined, ({ links }) => links.find('br-h'))
+  const socket = PacketSocket.open({ calls, link: bridge!.index, filter: neighbourFilter() })
+  t.after(() => socket.close())
+  await lab.ours('ADD', lab.pod(t, 'h2'), config)
+  const announced = new Set<string>()
+  await waitFor('announcements of both addresses', () => {
+    for (let frame = socket.receive(); frame; frame = socket.receive()) {
+      const { address, hardware } = (frame.isOutgoing ? undefined : claimOf(frame.bytes)) ?? {}
+      if (hardware === '0a:58:0a:43:00:03') announced.add(`${address}`)
+    }
+    return announced.has('10.67.0.3') && announced.has('fd67::3')
+  })
 }
 
 async function wrongCalls(_: TestContext, lab: PluginLab): Promise<void> {

@@ -1,6 +1,6 @@
 /** Pods as network namespaces, connected by `t8s cni` or by Debian's plug-ins. Needs root, and `inNamespaces`. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +74,19 @@ export class PluginLab {
     createNetwork(join(this.folder, id))
     t.after(() => removeNetwork(join(this.folder, id)))
     return id
+  }
+
+  /** Creates a namespace that no plug-in knows, and connects it to a bridge. */
+  host(t: TestContext, id: string, bridge: string, hardware: string, addresses: readonly string[]): void {
+    const file = join(this.folder, this.pod(t, id))
+    const run = (...args: string[]): void => void execFileSync('ip', args)
+    run('link', 'add', id, 'type', 'veth', 'peer', 'name', `${id}1`)
+    run('link', 'set', id, 'master', bridge, 'up')
+    const inside = (...args: string[]): void => void execFileSync('nsenter', [`--net=${file}`, 'ip', ...args])
+    run('link', 'set', `${id}1`, 'netns', file)
+    inside('link', 'set', `${id}1`, 'address', hardware, 'up')
+    for (const address of addresses)
+      inside('address', 'add', address, 'dev', `${id}1`, ...(address.includes(':') ? ['nodad'] : []))
   }
 
   /** Returns the output of a command in a pod. */

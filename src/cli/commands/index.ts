@@ -13,6 +13,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['flannel', async () => (await import('./serving/flannel.ts')).flannelCommand()],
   ['network-policy', async () => (await import('./serving/network-policy.ts')).networkPolicyCommand()],
   ['dns', async () => (await import('./serving/dns.ts')).dnsCommand()],
+  ['arp', async () => (await import('./arp.ts')).arpCommand()],
   ['cni', async () => (await import('./cni.ts')).cniCommand()],
   ['runtime', async () => (await import('./serving/runtime.ts')).runtimeCommand()],
   ['simulated-nodes', async () => (await import('./serving/simulated-nodes.ts')).simulatedNodesCommand()],

@@ -61,7 +61,7 @@ function addUnlessPresent(add: () => void): void {
 export const allowLoopback = (bridge: string): void => setParameter(`ipv4/conf/${bridge}/route_localnet`)
 
 /** Sets the kernel's parameter to 1 in the network namespace of the thread. */
-function setParameter(name: string): void {
+export function setParameter(name: string): void {
   const file = `/proc/sys/net/${name}`
   if (readFileSync(file, 'utf8').trim() !== '1') writeFileSync(file, '1')
 }

@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
 import { ignoreErrors } from '../../lib/linux/c-library.ts'
+import { inNetwork } from '../../lib/linux/network-namespace.ts'
 import type { SystemCalls } from '../../lib/linux/system-calls.ts'
 import { type HostNetwork, withHostNetwork } from '../netlink/host-network.ts'
 import type { Link } from '../netlink/links.ts'
 import type { Attachment } from './attachment.ts'
-import { hardwareAddress } from './bridge.ts'
+import { hardwareAddress, setParameter } from './bridge.ts'
 
 export interface InterfaceAddressing {
   /** `10.88.0.5/16`. */
@@ -31,13 +32,11 @@ const maxName = 15
 export const hostInterfaceName = ({ id, interfaceName }: Pick<Attachment, 'id' | 'interfaceName'>): string =>
   `veth${createHash('sha256').update(`${id}/${interfaceName}`).digest('hex')}`.slice(0, maxName)
 
-/** Creates and connects the interface; returns both ends. Replaces one that an earlier attempt left. */
-export function addInterface(
-  calls: SystemCalls,
-  host: HostNetwork,
-  attachment: Attachment,
-  options: InterfaceOptions,
-): { readonly hostEnd: Link; readonly podEnd: Link } {
+/**
+ * Creates the interface without addresses, connects it to the bridge, and returns the host's end. Replaces one that an
+ * earlier attempt left.
+ */
+export function createInterface(host: HostNetwork, attachment: Attachment, options: InterfaceOptions): Link {
   const name = hostInterfaceName(attachment)
   const stale = host.links.find(name)
   if (stale) host.links.remove(stale)
@@ -52,11 +51,37 @@ export function addInterface(
   const hostEnd = host.links.find(name)!
   host.links.change(hostEnd, { isUp: true, master: options.bridge.index })
   if (options.hairpin) host.links.setHairpin(hostEnd)
-  const podEnd = withHostNetwork(calls, attachment.namespace, (pod) => configure(pod, attachment, options))
-  return { hostEnd: { ...hostEnd, isUp: true }, podEnd }
+  return { ...hostEnd, isUp: true }
 }
 
-function configure(pod: HostNetwork, { interfaceName }: Attachment, { addresses, routes }: InterfaceOptions): Link {
+/** Gives the pod's end its addresses and routes; returns it. */
+export function configureInterface(
+  calls: SystemCalls,
+  { namespace, interfaceName }: Attachment,
+  options: InterfaceOptions,
+): Link {
+  inNetwork(calls, namespace, () => letAnnounce(interfaceName, options.addresses))
+  return withHostNetwork(calls, namespace, (pod) => configure(pod, interfaceName, options))
+}
+
+/**
+ * Announces the pod's addresses to the bridge: a gratuitous ARP, and an advertisement of IPv6, so that other hosts
+ * correct what they know of a former owner. The kernel sends them when the hardware address is set, to what it is.
+ */
+export function announceInterface(calls: SystemCalls, { namespace, interfaceName }: Attachment): void {
+  withHostNetwork(calls, namespace, ({ links }) => {
+    const link = links.find(interfaceName)
+    if (link) links.change(link, { address: link.address })
+  })
+}
+
+function letAnnounce(name: string, addresses: readonly InterfaceAddressing[]): void {
+  const isFamily6 = ({ address }: InterfaceAddressing): boolean => address.includes(':')
+  if (addresses.some(isFamily6)) setParameter(`ipv6/conf/${name}/ndisc_notify`)
+  if (!addresses.every(isFamily6)) setParameter(`ipv4/conf/${name}/arp_notify`)
+}
+
+function configure(pod: HostNetwork, interfaceName: string, { addresses, routes }: InterfaceOptions): Link {
   const link = pod.links.find(interfaceName)!
   for (const name of ['lo', interfaceName]) pod.links.change(pod.links.find(name)!, { isUp: true })
   for (const { address } of addresses) pod.addresses.add(link, address)

@@ -6,16 +6,25 @@
 import { join } from 'node:path'
 import { addressAt } from '../../lib/cidr.ts'
 import type { SystemCalls } from '../../lib/linux/system-calls.ts'
+import { AddressCheck, type AddressConflict, conflictsText } from '../arp/check/address-check.ts'
 import { AddressPool, type GivenAddress } from '../ipam/address-pool.ts'
 import { type AddressRange, withPrefix } from '../ipam/address-range.ts'
 import { type HostNetwork, withHostNetwork } from '../netlink/host-network.ts'
+import type { Link } from '../netlink/links.ts'
 import type { Attachment, NetworkResult } from './attachment.ts'
 import { type AttachmentRecord, AttachmentRecords } from './attachment-records.ts'
 import { allowLoopback, ensureBridge, removeBridge } from './bridge.ts'
 import { createRules } from './host-ports/create-rules.ts'
 import { type HostPortRules, type PodRulesOptions, takenPort } from './host-ports/host-port-rules.ts'
 import { removeConnectionsTo, removeEarlierConnections } from './host-ports/stale-connections.ts'
-import { addInterface, ipOf, removeInterface } from './pod-interface.ts'
+import {
+  announceInterface,
+  configureInterface,
+  createInterface,
+  hostInterfaceName,
+  ipOf,
+  removeInterface,
+} from './pod-interface.ts'
 
 export interface PodNetworkOptions {
   readonly calls: SystemCalls
@@ -39,7 +48,17 @@ export interface PodNetworkOptions {
   readonly addressDirectory: string
   /** Directory of records of pods. */
   readonly recordDirectory: string
+  /** Gets addresses that another host on the bridge has, and those that the pod got then. */
+  readonly onConflict?: ((conflicts: readonly AddressConflict[], addresses: readonly string[]) => void) | undefined
 }
+
+interface UniqueConnection {
+  readonly result: NetworkResult
+  readonly conflicts: readonly AddressConflict[]
+}
+
+/** Addresses that are tried for a pod. */
+const maxAttempts = 8
 
 type AttachmentKey = Pick<Attachment, 'id' | 'interfaceName'>
 
@@ -49,6 +68,7 @@ export class PodNetwork {
   readonly #options: PodNetworkOptions
   readonly #pool: AddressPool
   readonly #records: AttachmentRecords
+  readonly #check: AddressCheck
   readonly #rulesOptions: PodRulesOptions
   #createdRules: HostPortRules | undefined
 
@@ -59,6 +79,7 @@ export class PodNetwork {
       directory: options.addressDirectory,
       rangeSets: options.rangeSets,
     })
+    this.#check = new AddressCheck(options.calls)
     this.#records = new AttachmentRecords(join(options.recordDirectory, options.name))
     const ranges = options.rangeSets.flat().map(({ subnet }) => `${addressAt(subnet, 0)}/${subnet.prefix}`)
     this.#rulesOptions = {
@@ -79,10 +100,13 @@ export class PodNetwork {
     await this.#checkPorts(attachment)
     const given = await this.#pool.allocate(attachment, requestedAddresses)
     try {
-      const result = withHostNetwork(this.#options.calls, undefined, (host) => this.#connect(host, attachment, given))
-      const record = { id, interfaceName, hostPorts, addresses: given.map(({ address }) => address) }
+      const { result, conflicts } = await this.#connectUnique(attachment, given)
+      const addresses = result.ips.map(({ address }) => ipOf(address))
+      const record = { id, interfaceName, hostPorts, addresses }
       await this.#records.write(record)
       await this.#openPorts(record)
+      announceInterface(this.#options.calls, attachment)
+      if (conflicts.length > 0) this.#options.onConflict?.(conflicts, addresses)
       return result
     } catch (error) {
       await this.remove(attachment)
@@ -130,13 +154,48 @@ export class PodNetwork {
     return true
   }
 
+  /** Closes what it has open; it can be used again. */
+  close(): void {
+    this.#check.close()
+  }
+
   /** They are created for the first pod that needs them. */
   get #rules(): HostPortRules {
     this.#createdRules ??= createRules(this.#rulesOptions)
     return this.#createdRules
   }
 
-  #connect(host: HostNetwork, attachment: Attachment, given: readonly GivenAddress[]): NetworkResult {
+  /**
+   * Connects a pod with addresses that no other host on the bridge has; returns those that others have.
+   * @throws if one of them was requested, or after a number of attempts.
+   */
+  async #connectUnique(attachment: Attachment, first: readonly GivenAddress[]): Promise<UniqueConnection> {
+    const conflicts: AddressConflict[] = []
+    const { calls, bridge } = this.#options
+    let given = first
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const outcome = withHostNetwork(calls, undefined, (host) => this.#connect(host, attachment, given))
+      if ('result' in outcome) return { ...outcome, conflicts }
+      conflicts.push(...outcome.conflicts)
+      const requested = outcome.conflicts.find(({ address }) => attachment.requestedAddresses?.includes(address))
+      if (requested)
+        throw new Error(`the requested address ${requested.address} is in use by ${requested.hardware} on ${bridge}`)
+      given = await this.#pool.replace(
+        attachment,
+        outcome.conflicts.map(({ address }) => address),
+      )
+    }
+    throw new Error(
+      `other hosts on ${bridge} have the addresses of the range: ${conflictsText(conflicts)}; ` +
+        'give the node a range that no other network uses, or remove those hosts from the bridge',
+    )
+  }
+
+  #connect(
+    host: HostNetwork,
+    attachment: Attachment,
+    given: readonly GivenAddress[],
+  ): { readonly result: NetworkResult } | { readonly conflicts: AddressConflict[] } {
     const { calls, bridge: name, hairpin, rangeSets } = this.#options
     const mtu = this.#options.mtu ?? defaultMtu(host)
     const gateways = rangeSets.flat().map((range) => withPrefix(range, range.gateway))
@@ -148,9 +207,17 @@ export class PodNetwork {
     const isUsed = (route: string): boolean =>
       addresses.some(({ gateway }) => gateway.includes(':') === route.includes(':'))
     const routes = (this.#options.routes ?? everything).filter(isUsed)
-    const { hostEnd, podEnd } = addInterface(calls, host, attachment, { bridge, mtu, hairpin, addresses, routes })
+    const options = { bridge, mtu, hairpin, addresses, routes }
+    const conflictsOf = this.#probe(host, bridge, attachment, given)
+    const hostEnd = createInterface(host, attachment, options)
+    const conflicts = conflictsOf()
+    if (conflicts.length > 0) {
+      host.links.remove(hostEnd)
+      return { conflicts }
+    }
+    const podEnd = configureInterface(calls, attachment, options)
     const { mtu: size } = podEnd
-    return {
+    const result = {
       interfaces: [
         { name, mac: host.links.find(name)?.address ?? bridge.address, mtu: size },
         { name: hostEnd.name, mac: hostEnd.address, mtu: size },
@@ -160,6 +227,24 @@ export class PodNetwork {
       routes: routes.map((dst) => ({ dst })),
       dns: {},
     }
+    return { result }
+  }
+
+  /** Nobody else is on a bridge without ports. */
+  #probe(
+    { links }: HostNetwork,
+    { name }: Link,
+    attachment: Attachment,
+    given: readonly GivenAddress[],
+  ): () => AddressConflict[] {
+    const present = links.list()
+    const bridge = present.find((link) => link.name === name)
+    const own = hostInterfaceName(attachment)
+    if (!bridge || !present.some((link) => link.master === bridge.index && link.name !== own)) return () => []
+    return this.#check.probe(
+      bridge,
+      given.map(({ address }) => address),
+    )
   }
 
   async #openPorts({ hostPorts, addresses }: AttachmentRecord): Promise<void> {

@@ -59,6 +59,23 @@ export class AddressPool {
     })
   }
 
+  /**
+   * Gives an owner others in place of some of its addresses; returns all that it has then. The former ones are free,
+   * and are given again after all others.
+   * @throws if a range is exhausted; then the owner has what it had.
+   */
+  async replace(owner: AddressOwner, former: readonly string[]): Promise<GivenAddress[]> {
+    return this.#locked(() => {
+      const known = this.#addressesOf(owner)
+      const retained = known.filter((address) => !former.includes(address))
+      const given = this.#options.rangeSets.map(
+        (set, index) => find(set, retained) ?? this.#reserve(index, set, owner, []),
+      )
+      for (const address of former) if (known.includes(address)) this.#forget(address)
+      return given
+    })
+  }
+
   /** Frees the addresses of an owner. */
   async release(owner: AddressOwner): Promise<void> {
     await this.#locked(() => {

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs'
 import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
+import { type AddressConflict, conflictsText } from '../../arp/check/address-check.ts'
 import type { Attachment, NetworkResult } from '../attachment.ts'
 import { PodNetwork } from '../pod-network.ts'
 import { checkLoopback, enableLoopback } from './loopback.ts'
@@ -53,9 +54,26 @@ async function runCommand(
   environment: Environment,
   config: PluginConfig,
 ): Promise<NetworkResult | undefined> {
-  const command = environment.CNI_COMMAND
   if (config.type === 'loopback') return runLoopback(calls, environment)
-  const network = new PodNetwork(networkOptions(calls, config))
+  const network = new PodNetwork({ ...networkOptions(calls, config), onConflict: logConflicts })
+  try {
+    return await runOn(network, environment, config)
+  } finally {
+    network.close()
+  }
+}
+
+/** Runtimes log what plug-ins write to standard error. */
+function logConflicts(conflicts: readonly AddressConflict[], addresses: readonly string[]): void {
+  process.stderr.write(`t8s cni: in use by other hosts: ${conflictsText(conflicts)}; given: ${addresses.join(', ')}\n`)
+}
+
+async function runOn(
+  network: PodNetwork,
+  environment: Environment,
+  config: PluginConfig,
+): Promise<NetworkResult | undefined> {
+  const command = environment.CNI_COMMAND
   switch (command) {
     case 'ADD':
       return network.add(attachmentOf(environment, config))
