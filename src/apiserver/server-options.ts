@@ -35,6 +35,8 @@ export interface ApiServerOptions extends AuthenticationOptions {
   /** Other stores of some resources (`--etcd-servers-overrides`). The caller closes them, too. */
   readonly otherStores?: readonly OtherStore[]
   readonly storeHealth?: StoreHealthOptions
+  /** Interval in ms at which the stored objects are counted for metrics; 0 for never. Default: 60,000. */
+  readonly objectCountMs?: number | undefined
   readonly bindAddress: string
   /** 0 takes any free port. */
   readonly port: number

@@ -1,4 +1,5 @@
 /** The store, encrypted if the options say so, the registry on it, and the resources that are served. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { allResources, type ResourceRegistry, resourceRegistry } from '../../api/registry.ts'
 import { type ResourceDefinition, resourceKey } from '../../api/resource.ts'
 import type { Store } from '../../storage/store.ts'
@@ -6,6 +7,7 @@ import { EncryptionAtRest, encryptionMetrics, TransformedStore } from '../encryp
 import { otherNames, storeHealth } from '../health/store-health.ts'
 import { placesIn } from '../proxy/index.ts'
 import { cacheMetrics } from '../registry/cache-metrics.ts'
+import { ObjectCounts } from '../registry/object-counts.ts'
 import { type OtherStores, Registry } from '../registry/registry.ts'
 import { ServedApis } from '../registry/served-apis.ts'
 import type { ServedResource } from '../registry/served-resource.ts'
@@ -16,6 +18,8 @@ import { component } from './component.ts'
 
 /** From this verbosity on, versions that are off are logged. */
 const skippedVerbosity = 1
+/** Interval in ms of counts of stored objects. */
+const defaultCountMs = 60_000
 
 /** Rejects with an Error for a bad `runtimeConfig`, and for an encryption that cannot work. */
 export const resources = component({
@@ -48,7 +52,15 @@ export const resources = component({
     )
     const find = (key: string): ServedResource =>
       registry.served(allResources.find((definition) => resourceKey(definition) === key)!)
-    cacheMetrics(metrics, registry)
+    const counts = new ObjectCounts({
+      registry,
+      served: () => apis.all(),
+      periodMs: options.objectCountMs ?? defaultCountMs,
+      random: Math.random,
+      delay: (ms, signal) => delay(ms, undefined, { signal, ref: false }),
+    })
+    lifetime.onEnd(() => counts.stop())
+    cacheMetrics(metrics, registry, counts)
     watchMetrics(metrics, () => apis.all())
     return {
       registry,

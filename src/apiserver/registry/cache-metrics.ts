@@ -7,6 +7,7 @@ import { type CacheCounts, storeSeconds, waitSeconds } from './cache/cache-count
 import type { CacheView } from './cache/cache-view.ts'
 import type { Cacher } from './cache/cacher.ts'
 import { historyLength } from './cache/history/change-history.ts'
+import type { ObjectCounts } from './object-counts.ts'
 import type { Registry } from './registry.ts'
 
 type Labelled<Value> = readonly [readonly string[], Value]
@@ -22,16 +23,6 @@ const shownRevisions = 1e15
 
 /** For resources whose objects are in memory: all that were requested at least once. */
 const viewGauges: readonly MetricOf<CacheView>[] = [
-  {
-    name: 'apiserver_resource_objects',
-    help: 'Number of stored objects, split by resource.',
-    read: ({ objects }) => objects.size,
-  },
-  {
-    name: 'apiserver_resource_size_estimate_bytes',
-    help: 'Bytes of the stored objects.',
-    read: ({ objects }) => objects.bytes,
-  },
   {
     name: 'apiserver_watch_cache_resource_version',
     help: 'The resource version that the cache shows.',
@@ -112,8 +103,9 @@ const labelsOf = ({ resource: { definition } }: Cacher): string[] => [definition
 /** As Go prints a resource with its group. */
 const dottedName = ([group, resource]: readonly string[]): string => (group ? `${resource}.${group}` : (resource ?? ''))
 
-export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void {
-  objectMetrics(metrics, registry)
+export function cacheMetrics(metrics: MetricsRegistry, registry: Registry, counts: ObjectCounts): void {
+  objectMetrics(metrics, counts)
+  viewMetrics(metrics, registry)
   for (const { name, help, read } of counters)
     metrics.externalCounter(name, help, resourceLabels, () =>
       [...registry.cachers()].map((cacher) => [labelsOf(cacher), read(cacher.counts)] as const),
@@ -126,7 +118,27 @@ export function cacheMetrics(metrics: MetricsRegistry, registry: Registry): void
   storeMetrics(metrics, registry)
 }
 
-function objectMetrics(metrics: MetricsRegistry, registry: Registry): void {
+/** All of them are absent without periodic counts, as upstream. */
+function objectMetrics(metrics: MetricsRegistry, counts: ObjectCounts): void {
+  const inCaseOfError = 'In case of a fetching error, the value will be -1.'
+  metrics.gauge(
+    'apiserver_resource_objects',
+    `Number of stored objects by resource. ${inCaseOfError}`,
+    resourceLabels,
+    () => counts.read().map(({ group, resource, objects }) => [[group, resource], objects] as const),
+  )
+  metrics.gauge(
+    'apiserver_resource_size_estimate_bytes',
+    `Bytes of the stored objects by resource; -1 if they are not in memory. ${inCaseOfError}`,
+    resourceLabels,
+    () => counts.read().map(({ group, resource, bytes }) => [[group, resource], bytes] as const),
+  )
+  metrics.gauge('apiserver_storage_objects', `Number of stored objects by kind. ${inCaseOfError}`, ['resource'], () =>
+    counts.read().map(({ group, resource, objects }) => [[dottedName([group, resource])], objects] as const),
+  )
+}
+
+function viewMetrics(metrics: MetricsRegistry, registry: Registry): void {
   const ofViews = (read: (cacher: Cacher, view: CacheView) => Labelled<number>) => (): Labelled<number>[] =>
     [...registry.cachers()].flatMap((cacher) => (cacher.live ? [read(cacher, cacher.live)] : []))
   for (const { name, help, read } of viewGauges)
@@ -136,12 +148,6 @@ function objectMetrics(metrics: MetricsRegistry, registry: Registry): void {
       resourceLabels,
       ofViews((cacher, view) => [labelsOf(cacher), read(view)]),
     )
-  metrics.gauge(
-    'apiserver_storage_objects',
-    'Number of stored objects, split by kind.',
-    ['resource'],
-    ofViews((cacher, { objects }) => [[dottedName(labelsOf(cacher))], objects.size]),
-  )
 }
 
 /** Reads of the newest state from memory. */

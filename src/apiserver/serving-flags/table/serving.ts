@@ -1,7 +1,6 @@
 /** Flags for the server as a whole: listeners, data storage, enabled APIs. */
 import { type FlagSet, idle, works } from '../flag.ts'
 
-const oneStore = 'the store is a part of this server, not an etcd'
 const noEmulation = 'there is one version of the API only, 1.36'
 const watchesMemory = 'reads and watches are always served from memory, whose bounds are fixed'
 
@@ -88,7 +87,12 @@ export const etcd: FlagSet = {
     works('etcd-cafile', 'string', 'the file with the authorities of certificates of etcd'),
     works('etcd-certfile', 'string', 'the file with the client certificate for etcd'),
     works('etcd-compaction-interval', 'duration', 'how often old revisions are forgotten; 0 for never', '5m0s'),
-    idle(oneStore, 'etcd-count-metric-poll-period', 'duration', 'how often objects are counted', '1m0s'),
+    works(
+      'etcd-count-metric-poll-period',
+      'duration',
+      'how often the stored objects are counted for metrics; 0 for never',
+      '1m0s',
+    ),
     works(
       'etcd-db-metric-poll-interval',
       'duration',

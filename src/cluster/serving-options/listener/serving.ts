@@ -117,6 +117,7 @@ export function servingProcess({
   | 'limits'
   | 'livezGraceMs'
   | 'minRequestTimeoutSeconds'
+  | 'objectCountMs'
   | 'shutdownDelayMs'
   | 'storeHealth'
   | 'watchTerminationGraceMs'
@@ -133,6 +134,7 @@ export function servingProcess({
     eventTtlMs: flags.durationMs('event-ttl'),
     livezGraceMs: flags.durationMs('livez-grace-period'),
     minRequestTimeoutSeconds: flags.int('min-request-timeout'),
+    objectCountMs: flags.durationMs('etcd-count-metric-poll-period'),
     storeHealth: {
       healthMs: flags.durationMs('etcd-healthcheck-timeout'),
       readyMs: flags.durationMs('etcd-readycheck-timeout'),
