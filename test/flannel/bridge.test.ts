@@ -1,8 +1,16 @@
 /** flannel on three nodes with a common link. Needs root. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { Capture, plainPacket, vxlanPacket } from './capture.ts'
 import { FlannelLab } from './flannel-lab.ts'
+import { type FlannelNode, inPod, type LabPod, pings, receivedBytes } from './flannel-node.ts'
+
+const macOf = (node: FlannelNode): string => /link\/ether (\S+)/.exec(node.run('ip', 'link', 'show', 'flannel.1'))![1]!
 
 await inNamespaces(import.meta.filename, async () => {
   const lab = await FlannelLab.start({ after })
@@ -10,10 +18,179 @@ await inNamespaces(import.meta.filename, async () => {
   const b = await lab.node('b', 102, 'bridge', ['10.244.2.0/24', 'fd10:244:0:2::/64'])
   const c = await lab.node('c', 103, 'bridge', ['10.244.3.0/24', 'fd10:244:0:3::/64'])
   const network = { Network: '10.244.0.0/16', IPv6Network: 'fd10:244::/56', EnableIPv6: true }
+  const vxlan = lab.configure('vxlan', { ...network, Backend: { Type: 'vxlan' } })
+  const hostGw = lab.configure('host-gw', { ...network, Backend: { Type: 'host-gw' } })
 
-  test('vxlan gives each node a route, an ARP entry and an FDB entry for each other node', async () => {
-    const config = lab.configure({ ...network, Backend: { Type: 'vxlan' } })
-    await Promise.all([a, b, c].map((node) => node.start(config, '--ip-masq')))
-    assert.match(a.run('ip', 'route'), /^10\.244\.2\.0\/24 via 10\.244\.2\.0 dev flannel\.1 onlink/m)
+  test('vxlan gives nodes that start at one time a route, an ARP entry and an FDB entry for each other', async () => {
+    await Promise.all([a, b, c].map((node) => node.start(vxlan, '--ip-masq')))
+    for (const [node, others] of [
+      [a, [b, c]],
+      [b, [a, c]],
+      [c, [a, b]],
+    ] as const)
+      for (const other of others) await hasEntries(node, other)
+    assert.equal(
+      a.subnetEnvironment(),
+      'FLANNEL_NETWORK=10.244.0.0/16\nFLANNEL_SUBNET=10.244.1.1/24\nFLANNEL_IPV6_NETWORK=fd10:244::/56\n' +
+        'FLANNEL_IPV6_SUBNET=fd10:244:0:1::1/64\nFLANNEL_MTU=1430\nFLANNEL_IPMASQ=true\n',
+    )
+    const device = a.run('ip', '-d', 'address', 'show', 'flannel.1')
+    assert.match(device, /mtu 1450[\s\S]*vxlan id 1 local 192\.168\.33\.101 dev eth0 .*dstport 8472 nolearning/)
+    assert.match(device, /inet 10\.244\.1\.0\/32 scope global/)
+    const prefix = 'flannel.alpha.coreos.com'
+    const annotations = await lab.annotations('a')
+    assert.equal(annotations[`${prefix}/backend-type`], 'vxlan')
+    assert.equal(annotations[`${prefix}/backend-data`], `{"VNI":1,"VtepMAC":"${macOf(a)}"}`)
+    assert.equal(annotations[`${prefix}/public-ip`], '192.168.33.101')
+    assert.equal(annotations[`${prefix}/public-ipv6`], 'fd33::101')
+    assert.equal(annotations[`${prefix}/kube-subnet-manager`], 'true')
+    const condition = await waitFor('the condition', () => lab.condition('a', 'NetworkUnavailable'))
+    assert.deepEqual(condition, ['False', 'FlannelIsUp', 'Flannel is running on this node'])
+  })
+
+  let podA!: LabPod
+  let podB!: LabPod
+  let addressB!: string
+  let addressB6!: string
+
+  test('the CNI plug-in gives pods addresses of their node and routes by its bridge', () => {
+    podA = a.pod('pod-a')
+    podB = b.pod('pod-b')
+    assert.deepEqual(podB.addresses, ['10.244.2.2', 'fd10:244:0:2::2'])
+    ;[addressB, addressB6] = podB.addresses as [string, string]
+    const routes = inPod(podA, 'ip', 'route')
+    assert.match(routes, /^default via 10\.244\.1\.1 dev eth0/m)
+    assert.match(routes, /^10\.244\.0\.0\/16 via 10\.244\.1\.1 dev eth0/m)
+    assert.match(inPod(podA, 'ip', 'link', 'show', 'eth0'), /mtu 1430/)
+    assert.match(a.run('ip', 'route'), /^10\.244\.1\.0\/24 dev cni0 proto kernel scope link src 10\.244\.1\.1/m)
+  })
+
+  test('packets between pods travel in UDP packets between nodes, and a megabyte arrives', async () => {
+    const capture = await Capture.start('switch', 'udp port 8472')
+    assert.ok(pings(podA, addressB))
+    const packets = (await capture.frames(2)).map(vxlanPacket)
+    capture.stop()
+    const [request, reply] = packets
+    assert.deepEqual(request, {
+      source: '192.168.33.101',
+      destination: '192.168.33.102',
+      port: 8472,
+      vni: 1,
+      innerSourceMac: macOf(a),
+      innerDestinationMac: macOf(b),
+      innerSource: podA.addresses[0],
+      innerDestination: addressB,
+    })
+    assert.deepEqual([reply!.innerSource, reply!.innerDestination], [addressB, podA.addresses[0]])
+    await waitFor('an answer of IPv6', () => pings(podA, addressB6))
+    // 28 bytes are headers: the largest packet passes whole, and none larger is sent.
+    assert.ok(pings(podA, addressB, '-M', 'do', '-s', '1402'))
+    assert.ok(!pings(podA, addressB, '-M', 'do', '-s', '1403'))
+    for (const address of [addressB, addressB6]) assert.equal(await receivedBytes(podB, podA, address), 1_048_576)
+    // The node itself, and the world: only packets that leave the network get the node's address.
+    a.run('ping', '-c1', '-W2', addressB)
+    assert.ok(pings(podA, '192.168.33.1'))
+  })
+
+  test('no packet is lost while flannel is killed and started again', async () => {
+    const mac = macOf(a)
+    const index = a.run('ip', '-o', 'link', 'show', 'flannel.1')
+    const ping = spawn('nsenter', [`--net=${podA.namespace}`, 'ping', '-n', '-i', '0.02', '-W', '2', addressB])
+    const output = text(ping.stdout)
+    await a.kill()
+    await a.start(vxlan, '--ip-masq')
+    ping.kill('SIGINT')
+    await once(ping, 'exit')
+    assert.match(await output, / 0% packet loss/)
+    assert.equal(macOf(a), mac)
+    assert.equal(a.run('ip', '-o', 'link', 'show', 'flannel.1'), index)
+    assert.doesNotMatch(a.output, /vxlan: |traffic rules were missing/, 'nothing is changed')
+  })
+
+  test('a node that left while flannel was down leaves nothing behind, and returns with another address and MAC', async () => {
+    const mac = macOf(c)
+    await a.kill()
+    await c.kill()
+    const node = await lab.removeNode('c')
+    await a.start(vxlan, '--ip-masq')
+    for (const entries of [
+      a.run('ip', 'route'),
+      a.run('ip', 'neigh'),
+      a.run('bridge', 'fdb'),
+      a.run('ip', '-6', 'route'),
+    ])
+      assert.doesNotMatch(entries, /10\.244\.3\.|192\.168\.33\.103|0:3::|fd33::103/)
+    assert.ok(!a.run('bridge', 'fdb').includes(mac))
+
+    c.run('ip', 'link', 'delete', 'flannel.1')
+    lab.joinBridge(c, 113)
+    await lab.addNode(node)
+    await c.start(vxlan, '--ip-masq')
+    assert.notEqual(macOf(c), mac)
+    for (const other of [a, b]) await hasEntries(other, c, 113)
+    assert.ok(!b.run('bridge', 'fdb').includes(mac), 'the former MAC address')
+  })
+
+  test('what others remove or change in the kernel is restored', async () => {
+    a.run('ip', 'route', 'delete', '10.244.2.0/24')
+    a.run('ip', 'neigh', 'replace', '10.244.2.0', 'lladdr', '02:00:00:00:00:01', 'dev', 'flannel.1')
+    await hasEntries(a, b)
+    const mac = macOf(a)
+    a.run('ip', 'link', 'delete', 'flannel.1')
+    await waitFor('a route', () => a.run('ip', 'route').includes('10.244.2.0/24 via 10.244.2.0 dev flannel.1 onlink'))
+    assert.equal(macOf(a), mac)
+    await waitFor('an answer', () => pings(podA, addressB))
+    a.run('iptables', '-t', 'nat', '-F', 'FLANNEL-POSTRTG')
+    await waitFor('rules', () => a.run('iptables-save', '-t', 'nat').includes('-A FLANNEL-POSTRTG -s 10.244.1.0/24'))
+  })
+
+  test('host-gw replaces vxlan by routes through the nodes, and packets are not encapsulated', async () => {
+    await Promise.all([a, b, c].map((node) => node.stop()))
+    await Promise.all([a, b, c].map((node) => node.start(hostGw, '--ip-masq')))
+    const routes = (): string => a.run('ip', 'route') + a.run('ip', '-6', 'route')
+    await waitFor('routes', () =>
+      [
+        '10.244.2.0/24 via 192.168.33.102 dev eth0',
+        '10.244.3.0/24 via 192.168.33.113 dev eth0',
+        'via fd33::102 dev eth0',
+      ].every((route) => routes().includes(route)),
+    )
+    assert.doesNotMatch(routes(), /onlink/)
+    assert.match(a.subnetEnvironment(), /^FLANNEL_MTU=1500$/m)
+    const capture = await Capture.start('switch', 'icmp')
+    await waitFor('an answer', () => pings(podA, addressB))
+    const frames = await capture.frames(2)
+    capture.stop()
+    assert.deepEqual(plainPacket(frames[0]!), { source: podA.addresses[0], destination: addressB })
+    assert.ok(pings(podA, addressB6))
+    assert.equal(await receivedBytes(podB, podA, addressB), 1_048_576)
+    a.run('ip', 'route', 'delete', '10.244.2.0/24')
+    await waitFor('the route', () => routes().includes('10.244.2.0/24 via 192.168.33.102 dev eth0'))
+    // A node that changes its address.
+    await b.stop()
+    b.run('ip', 'address', 'add', '192.168.33.112/24', 'dev', 'eth0')
+    await b.start(hostGw, '--iface', '192.168.33.112')
+    await waitFor('the route', () => routes().includes('10.244.2.0/24 via 192.168.33.112 dev eth0'))
+  })
+
+  test('the CNI plug-in disconnects pods', () => {
+    a.cni('DEL', podA.id)
+    assert.throws(() => inPod(podA, 'ip', 'link', 'show', 'eth0'))
+    a.cni('DEL', podA.id)
   })
 })
+
+/** Waits for the entries of another node of the backend vxlan. */
+async function hasEntries(node: FlannelNode, other: FlannelNode, number?: number): Promise<void> {
+  const pod = { a: 1, b: 2, c: 3 }[other.name]
+  const host = number ?? { a: 101, b: 102, c: 103 }[other.name]
+  const mac = macOf(other)
+  await waitFor(`entries of ${other.name} on ${node.name}`, () => {
+    const routes = node.run('ip', 'route') + node.run('ip', '-6', 'route')
+    assert.ok(routes.includes(`10.244.${pod}.0/24 via 10.244.${pod}.0 dev flannel.1 onlink`), routes)
+    assert.match(routes, new RegExp(`^fd10:244:0:${pod}::/64 via fd10:244:0:${pod}:: dev flannel-v6\\.1 .*onlink`, 'm'))
+    assert.ok(node.run('ip', 'neigh').includes(`10.244.${pod}.0 dev flannel.1 lladdr ${mac} PERMANENT`))
+    assert.ok(node.run('bridge', 'fdb').includes(`${mac} dev flannel.1 dst 192.168.33.${host} self permanent`))
+    return true
+  })
+}

@@ -15,6 +15,12 @@ import { FlannelNode } from './flannel-node.ts'
 /** `bridge`: 192.168.33.101 and so on, on one link. `router`: 192.168.101.2 and so on, each behind 192.168.101.1. */
 export type LabShape = 'bridge' | 'router'
 
+/** A Node before flannel runs there. */
+export interface LabNodeObject {
+  readonly name: string
+  readonly podCIDRs: readonly string[]
+}
+
 const switchName = 'switch'
 /** The address of the test's own process, and of the API server, for all nodes. */
 export const hostAddress = '192.168.33.1'
@@ -79,11 +85,30 @@ export class FlannelLab {
       node.run('sh', '-c', command)
     if (shape === 'bridge') this.joinBridge(node, number)
     else this.joinRouter(node, number)
-    await this.cluster.call('POST', '/api/v1/nodes', {
-      metadata: { name },
-      spec: { podCIDR: podCIDRs[0], podCIDRs },
-    })
+    await this.addNode({ name, podCIDRs })
     return node
+  }
+
+  /** Creates the object of a node. */
+  async addNode({ name, podCIDRs }: LabNodeObject): Promise<void> {
+    await this.cluster.call('POST', '/api/v1/nodes', { metadata: { name }, spec: { podCIDR: podCIDRs[0], podCIDRs } })
+  }
+
+  /** Deletes the object of a node; returns it as it was created. */
+  async removeNode(name: string): Promise<LabNodeObject> {
+    const { spec } = await this.cluster.call('GET', `/api/v1/nodes/${name}`)
+    await this.cluster.call('DELETE', `/api/v1/nodes/${name}`)
+    return { name, podCIDRs: (spec as { podCIDRs: readonly string[] }).podCIDRs }
+  }
+
+  /** The status, reason and message of a condition of a Node; undefined if it is missing. */
+  async condition(name: string, type: string): Promise<readonly string[] | undefined> {
+    const { status } = await this.cluster.call('GET', `/api/v1/nodes/${name}`)
+    const { conditions = [] } = status as {
+      conditions?: { type: string; status: string; reason: string; message: string }[]
+    }
+    const found = conditions.find((one) => one.type === type)
+    return found && [found.status, found.reason, found.message]
   }
 
   /** Connects a node to the common link: 192.168.33.NUMBER and fd33::NUMBER, as `eth0`. */
@@ -109,11 +134,18 @@ export class FlannelLab {
     node.run('ip', 'route', 'add', 'default', 'via', `192.168.${number}.1`)
   }
 
-  /** Writes the configuration of the network for all nodes. */
-  configure(config: object): string {
-    const file = join(this.folder, 'net-conf.json')
+  /** Writes a configuration of the network. Returns its path. */
+  configure(name: string, config: object): string {
+    const file = join(this.folder, `${name}.json`)
     writeFileSync(file, JSON.stringify(config))
     return file
+  }
+
+  /** The message of an event about a Node; undefined if it is missing. */
+  async event(name: string, reason: string): Promise<string | undefined> {
+    const { items } = await this.cluster.call('GET', '/api/v1/namespaces/default/events')
+    const events = items as readonly { reason: string; message: string; involvedObject: { name: string } }[]
+    return events.find((one) => one.reason === reason && one.involvedObject.name === name)?.message
   }
 
   /** The annotations of a Node. */

@@ -185,3 +185,20 @@ export function pings({ namespace }: LabPod, address: string, ...flags: readonly
   const args = [`--net=${namespace}`, ...ping, '-n', '-c1', '-W1', ...flags, address]
   return spawnSync('nsenter', args, { encoding: 'utf8' }).status === 0
 }
+
+/** Returns how many bytes a pod gets from another one through a connection of TCP. The server sends a megabyte. */
+export async function receivedBytes(server: LabPod, client: LabPod, address: string): Promise<number> {
+  const script = 'head -c 1048576 /dev/zero | busybox nc -l -p 8080'
+  const child = spawn('nsenter', [`--net=${server.namespace}`, 'sh', '-c', script], { stdio: 'ignore' })
+  try {
+    await waitFor('the server listens', () => /:8080 /.test(inPod(server, 'busybox', 'netstat', '-ltn')))
+    // Its input stays open: the server ends when a client has nothing more to say.
+    const args = [`--net=${client.namespace}`, 'busybox', 'nc', address, '8080']
+    const receiver = spawn('nsenter', args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: 20_000 })
+    let size = 0
+    for await (const piece of receiver.stdout) size += (piece as Buffer).length
+    return size
+  } finally {
+    child.kill('SIGKILL')
+  }
+}

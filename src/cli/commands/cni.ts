@@ -1,6 +1,5 @@
 /** `t8s cni`: the pod network as a CNI plug-in, for containerd, CRI-O and other runtimes. */
-import { existsSync } from 'node:fs'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Command } from 'commander'
@@ -12,7 +11,7 @@ A runtime runs this command with CNI_COMMAND and the other variables of the CNI 
 configuration on standard input. It needs root; masquerade and host ports need nft.
 
 Examples:
-  sudo t8s cni install                  installs the plug-in as /opt/cni/bin/t8s
+  sudo t8s cni install                  installs the plug-in as /opt/cni/bin/t8s, and as flannel
   sudo t8s cni install --bin-dir /usr/lib/cni
 
 A configuration for /etc/cni/net.d/10-pods.conflist:
@@ -53,8 +52,13 @@ async function run(command: Command): Promise<void> {
 async function install(directory: string): Promise<void> {
   const folder = resolve(directory)
   const program = [process.execPath, process.argv[1]!].map(shellWord).join(' ')
-  // containerd before 2.0 calls the plug-in loopback, too. One that is installed stays.
-  const files = ['t8s', ...(existsSync(join(folder, 'loopback')) ? [] : ['loopback'])].map((name) => join(folder, name))
+  // containerd before 2.0 calls the plug-in loopback, too. Programs of others that are installed stay.
+  const files = [join(folder, 't8s')]
+  for (const name of ['flannel', 'loopback']) {
+    const file = join(folder, name)
+    if (await isForeign(file)) process.stdout.write(`${file} is installed already, and stays\n`)
+    else files.push(file)
+  }
   await mkdir(folder, { recursive: true }).catch(explain(folder))
   for (const file of files) {
     const written = writeFile(file, `#!/bin/sh\nexec ${program} cni\n`).then(() => chmod(file, 0o755))
@@ -62,6 +66,13 @@ async function install(directory: string): Promise<void> {
     process.stdout.write(`installed ${file}\n`)
   }
 }
+
+/** True for a file that this command has not written. */
+const isForeign = (file: string): Promise<boolean> =>
+  readFile(file, 'utf8').then(
+    (content) => !/^#!\/bin\/sh\nexec .* cni\n$/.test(content),
+    () => false,
+  )
 
 const explain =
   (file: string) =>

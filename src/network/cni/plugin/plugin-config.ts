@@ -12,12 +12,14 @@ export const supportedVersions = ['0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'] a
 export interface PluginConfig {
   readonly cniVersion?: string
   readonly name?: string
-  /** `loopback`, or the name by which the plug-in is installed. */
+  /** `loopback`, `flannel`, or the name by which the plug-in is installed. */
   readonly type?: string
   readonly bridge?: string
   readonly mtu?: number
   readonly ipMasq?: boolean
   readonly hairpinMode?: boolean
+  /** Gives pods a default route by the bridge, beside the routes that are listed. */
+  readonly isDefaultGateway?: boolean
   /** Destinations that see the addresses of pods, beside the ranges. */
   readonly notMasqueraded?: readonly string[]
   readonly ipam?: {
@@ -85,11 +87,15 @@ export function networkOptions(calls: SystemCalls, config: PluginConfig): PodNet
     notMasqueraded: config.notMasqueraded ?? [],
     rangeSets: rangeSetsOf(config),
     // As host-local does, a pod gets the routes that are listed.
-    routes: (routes ?? []).map(({ dst }) => dst),
+    routes: [...(routes ?? []).map(({ dst }) => dst), ...(config.isDefaultGateway ? defaultRoutes(routes) : [])],
     addressDirectory: join(dataDir, name),
     recordDirectory: recordsDirectory,
   }
 }
+
+/** Those that are not listed; a family that the pod has no address of is left out later. */
+const defaultRoutes = (routes: readonly { readonly dst: string }[] = []): string[] =>
+  ['0.0.0.0/0', '::/0'].filter((everything) => !routes.some(({ dst }) => dst === everything))
 
 function rangeSetsOf({ ipam = {}, runtimeConfig = {} }: PluginConfig): AddressRange[][] {
   const { subnet, rangeStart, rangeEnd, gateway, ranges = [] } = ipam

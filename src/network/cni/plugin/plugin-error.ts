@@ -7,6 +7,8 @@ export const errorCodes = {
   failedIo: 5,
   invalidJson: 6,
   invalidConfiguration: 7,
+  /** The plug-in cannot connect pods now. */
+  notAvailable: 50,
   /** Codes from 100 belong to the plug-in. */
   failed: 100,
 } as const

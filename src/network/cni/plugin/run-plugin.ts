@@ -7,6 +7,7 @@ import type { SystemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import { type AddressConflict, conflictsText } from '../../arp/check/address-check.ts'
 import type { Attachment, NetworkResult } from '../attachment.ts'
+import { runFlannelPlugin } from '../flannel/flannel-plugin.ts'
 import { PodNetwork } from '../pod-network.ts'
 import { checkLoopback, enableLoopback } from './loopback.ts'
 import {
@@ -41,12 +42,26 @@ export async function runPlugin(
     if (environment.CNI_COMMAND === 'VERSION') return { exitCode: 0, output: { cniVersion, supportedVersions } }
     const config = parseConfig(input)
     cniVersion = config.cniVersion ?? '0.3.0'
-    const output = await runCommand(loadCalls(), environment, config)
-    return { exitCode: 0, output: output && versioned(output, cniVersion) }
+    return { exitCode: 0, output: await runTyped(loadCalls, environment, config, cniVersion) }
   } catch (error) {
     const code = error instanceof PluginError ? error.code : errorCodes.failed
     return { exitCode: 1, output: { cniVersion, code, msg: messageOf(error) } }
   }
+}
+
+/** The plug-in by the configuration's type. The result of another plug-in is in the wanted version. */
+async function runTyped(
+  loadCalls: () => SystemCalls,
+  environment: Environment,
+  config: PluginConfig,
+  cniVersion: string,
+): Promise<object | undefined> {
+  const runOwn = async (own: PluginConfig): Promise<object | undefined> => {
+    const result = await runCommand(loadCalls(), environment, own)
+    return result && versioned(result, cniVersion)
+  }
+  if (config.type !== 'flannel') return runOwn(config)
+  return runFlannelPlugin({ environment, config, id: () => keyOf(environment).id, runOwn })
 }
 
 async function runCommand(
