@@ -1,6 +1,6 @@
 /**
- * The plug-in `flannel`: reads what the daemon wrote about this node's subnet, and lets another plug-in connect the pod.
- * For `bridge`, that is this program.
+ * The plug-in `flannel`: reads the file of the daemon about this node's subnet, and lets another plug-in connect the
+ * pod. For `bridge`, that is this program.
  */
 import { messageOf } from '../../../lib/message-of.ts'
 import { defaultSubnetFile, readSubnetFile, type SubnetFile } from '../../flannel/subnet-file/subnet-file.ts'

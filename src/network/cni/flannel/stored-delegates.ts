@@ -1,4 +1,4 @@
-/** The configurations with which pods were connected: disconnecting needs them when the node's subnet is another one. */
+/** The configurations with which pods were connected: they are disconnected with them, whatever the subnet is then. */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../../lib/explained-error.ts'

@@ -29,26 +29,32 @@ export function syncPeerEntries(
   }
   const link = device.index
   const forwarding = neighbors.listForwarding(device)
-  const wantedHosts = new Map(peers.map(({ mac, host }) => [mac, host]))
+  const hosts = new Map(peers.map(({ mac, host }) => [mac, host]))
   for (const entry of forwarding)
-    if (isStale(entry) && wantedHosts.get(entry.mac) !== entry.ip)
+    if (isStale(entry) && hosts.get(entry.mac) !== entry.ip)
       attempt(`no FDB entry ${entry.mac} dst ${entry.ip}`, () =>
         ignoreMissing(() => neighbors.removeForwarding(device, entry)),
       )
-  for (const { mac, host } of peers)
-    if (!forwarding.some((entry) => entry.mac === mac && entry.ip === host && entry.isPermanent))
-      attempt(`FDB entry ${mac} dst ${host}`, () => neighbors.setForwarding(device, { link, ip: host, mac }))
+  const forwarded = keysOf(forwarding)
+  for (const { mac, host: ip } of peers)
+    if (!forwarded.has(`${mac} ${ip}`))
+      attempt(`FDB entry ${mac} dst ${ip}`, () => neighbors.setForwarding(device, { link, ip, mac }))
   const known = neighbors.list(device)
+  const resolved = keysOf(known)
   for (const { gateway: ip, mac } of peers)
-    if (!known.some((entry) => entry.ip === ip && entry.mac === mac && entry.isPermanent))
+    if (!resolved.has(`${mac} ${ip}`))
       attempt(`ARP entry ${ip} at ${mac}`, () => neighbors.set(device, { link, ip, mac }))
-  const wantedGateways = new Set(peers.map(({ gateway }) => gateway))
+  const gateways = new Set(peers.map(({ gateway }) => gateway))
   for (const entry of known)
-    if (entry.isPermanent && !wantedGateways.has(entry.ip))
+    if (entry.isPermanent && !gateways.has(entry.ip))
       attempt(`no ARP entry ${entry.ip} at ${entry.mac}`, () => ignoreMissing(() => neighbors.remove(device, entry)))
   if (failures.length > 0) throw new Error(failures.join('; '))
   return done
 }
+
+/** Permanent entries, as `MAC IP`. */
+const keysOf = (entries: readonly Neighbor[]): ReadonlySet<string> =>
+  new Set(entries.flatMap(({ mac, ip, isPermanent }) => (isPermanent ? [`${mac} ${ip}`] : [])))
 
 /** Entries that the device has learned, and those for unknown addresses, are not of flannel. */
 const isStale = ({ mac, isPermanent }: Neighbor): boolean => isPermanent && mac !== broadcastMac
