@@ -38,7 +38,7 @@ Examples:
 't8s help COMMAND' lists a command's flags.`
 
 /** Their own help lists upstream's flags. */
-const componentNames = new Set(['apiserver', 'controller-manager', 'kubelet', 'proxy'])
+const componentNames = new Set(['apiserver', 'controller-manager', 'flannel', 'kubelet', 'proxy'])
 
 /** With this verbosity or more, errors show their stacks. */
 const stackVerbosity = 4

@@ -1,5 +1,7 @@
 /** `t8s flannel`: connects the pods of this machine, a node of any cluster, with those of other nodes. */
 import { Command } from 'commander'
+import type { ManifestOptions } from '../../../cluster/flannel/manifest.ts'
+import { ExplainedError } from '../../../lib/explained-error.ts'
 import { standardLog } from '../../../lib/log/log.ts'
 import { tuneAfterStart } from '../../../lib/process/tune-after-start.ts'
 import { surviveErrors } from '../../../lib/process/unhandled-errors.ts'
@@ -7,11 +9,61 @@ import { stopSignal } from '../../running/stop-signal.ts'
 import { passThrough } from './apiserver.ts'
 
 export function flannelCommand(): Command {
-  return passThrough(
+  const command = passThrough(
     new Command('flannel').description(
       'connect the pods of this machine with those of other nodes (--help lists the flags)',
     ),
   ).action((args: string[]) => runFlannelCommand(args))
+  command
+    .command('manifest')
+    .description('print the objects that run flannel on each node of a cluster')
+    .requiredOption('--image <IMAGE>', 'an image with t8s as a program, and nft or iptables')
+    .option('--network <RANGE>', "the cluster's range of pods: --cluster-cidr of its controllers", '10.244.0.0/16')
+    .option('--ipv6-network <RANGE>', 'the range of IPv6, for dual stack')
+    .option('--backend <TYPE>', 'how packets get to other nodes', 'vxlan')
+    .option('--namespace <NAME>', 'the namespace of the DaemonSet', 'kube-flannel')
+    .action(async (options: ManifestOptions) => {
+      const { flannelManifest } = await import('../../../cluster/flannel/manifest.ts')
+      process.stdout.write(flannelManifest(options))
+    })
+  command
+    .command('docker-opts')
+    .description("print options of Docker for a bridge with this node's subnet, as mk-docker-opts.sh does")
+    .option('-f <FILE>', 'the file that flannel wrote', '/run/flannel/subnet.env')
+    .option('-d <FILE>', 'the file to write (default: standard output)')
+    .option('-i', 'only one variable for each option')
+    .option('-c', 'only one variable with all options')
+    .option('-k <NAME>', 'the name of that variable', 'DOCKER_OPTS')
+    .option('-m', 'without --ip-masq')
+    .action((options: DockerFlags) => printDockerOptions(options))
+  return command
+}
+
+interface DockerFlags {
+  readonly f: string
+  readonly d?: string
+  readonly i?: boolean
+  readonly c?: boolean
+  readonly k: string
+  readonly m?: boolean
+}
+
+async function printDockerOptions({ f: path, d: target, i, c, k, m }: DockerFlags): Promise<void> {
+  const [{ readSubnetFile }, { dockerOptions }, { writeFileAtomically }] = await Promise.all([
+    import('../../../network/flannel/subnet-file/subnet-file.ts'),
+    import('../../../network/flannel/subnet-file/docker-options.ts'),
+    import('../../../lib/files/atomic-file.ts'),
+  ])
+  const file = readSubnetFile(path)
+  if (!file) throw new ExplainedError(`${path} does not exist (-f): start t8s flannel, which writes it`)
+  const both = !i && !c
+  const text = dockerOptions(file, {
+    individual: both || i === true,
+    combined: both || c ? k : undefined,
+    masquerade: !m,
+  })
+  if (target === undefined) process.stdout.write(text)
+  else writeFileAtomically(target, text, 0o644)
 }
 
 async function runFlannelCommand(args: readonly string[]): Promise<void> {
