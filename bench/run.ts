@@ -17,6 +17,7 @@ import { benchCustom } from './custom-resources/custom-resources.ts'
 import { benchRules } from './custom-resources/validation-rules.ts'
 import { benchDns } from './dns/index.ts'
 import { benchEtcd } from './etcd/index.ts'
+import { benchFlannel } from './flannel/index.ts'
 import { benchApply } from './in-process/apply.ts'
 import { benchAuthorization } from './in-process/authorization.ts'
 import { benchIngress } from './in-process/ingress.ts'
@@ -68,6 +69,7 @@ const help = `npm run bench -- [flags]
 --policies               only: network policies of 1,000 pods (needs root)
 --userspace              only: the forwarder of the proxy mode userspace, beside a proxy of Node's net
 --dns                    only: names of 1,000 Services, asked by UDP
+--flannel                only: the backend udp of flannel, beside a TUN device and UDP of Node (needs root, iperf3)
 --etcd                   only: an API server on etcd (needs etcd), and two of them that read
 --reference FILE         with --etcd, compare with this kube-apiserver
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
@@ -106,6 +108,7 @@ const { values: flags } = parseArgs({
     policies: { type: 'boolean', default: false },
     userspace: { type: 'boolean', default: false },
     dns: { type: 'boolean', default: false },
+    flannel: { type: 'boolean', default: false },
     etcd: { type: 'boolean', default: false },
     reference: { type: 'string' },
     pods: { type: 'string', default: '0' },
@@ -126,6 +129,7 @@ else if (flags.runtime) await benchRuntime()
 else if (flags.services) await benchServices()
 else if (flags.policies) await benchPolicies()
 else if (flags.userspace) await benchUserspace()
+else if (flags.flannel) await benchFlannel()
 else if (flags.dns) await benchDns()
 else if (flags.scheduler) await benchScheduler()
 else await bench()

@@ -116,6 +116,7 @@ async function bundle(): Promise<Map<string, string>> {
       'unpack-worker': 'src/runtime/images/layers/unpack-worker.ts',
       'network-worker': 'src/runtime/network/bridge/network-worker.ts',
       'forwarding-worker': 'src/network/forwarder/thread/forwarding-worker.ts',
+      'flannel-udp-worker': 'src/network/flannel/backends/udp/thread/carrier-worker.ts',
     },
     outdir: '.build',
     // Next to the entry, because code that reads files looks in its own folder.

@@ -26,6 +26,8 @@ export interface CLibrary {
   check(call: string, result: number): number
   /** The number of the error of the last call that failed on this thread: loops need it without an exception. */
   errno(): number
+  /** The address of memory, for structs with pointers (`uintptr_t`). The memory must live as long as it is used. */
+  addressOf(memory: Uint8Array): number
 }
 
 /** A failed system call; `code` is the name of the error, for example `EPERM`. */
@@ -85,6 +87,7 @@ function load(): CLibrary {
       return result
     },
     errno: () => koffi.errno(),
+    addressOf: (memory) => Number(koffi.address(memory)),
   }
 }
 

@@ -4,6 +4,7 @@ import type { Backend } from './backend.ts'
 const loaders: Readonly<Record<string, () => Promise<Backend>>> = {
   alloc: async () => (await import('./alloc/alloc-backend.ts')).allocBackend,
   'host-gw': async () => (await import('./host-gw/host-gw-backend.ts')).hostGwBackend,
+  udp: async () => (await import('./udp/udp-backend.ts')).udpBackend,
   vxlan: async () => (await import('./vxlan/vxlan-backend.ts')).vxlanBackend,
 }
 
