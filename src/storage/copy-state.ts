@@ -1,7 +1,8 @@
 /** Copies a state into a store that other processes may share, where revisions cannot be chosen. */
+import { hash } from 'node:crypto'
 import { deadlineIn } from './expiry/expiry.ts'
-import type { StoreState } from './state.ts'
-import { type Entry, prefixRange, type Store } from './store.ts'
+import { portionsAt, type StoreState } from './state.ts'
+import { type Entry, type KeyRange, prefixRange, type Store } from './store.ts'
 
 export interface CopyOptions {
   /** The keys of the store below it are the target; there must be none. */
@@ -48,16 +49,16 @@ export async function copyState(state: StoreState, store: Store, options: CopyOp
     )
   await raise(store, state.revision, progress)
   const { count, deadlines } = await survey(state)
-  let done = 0
+  const copied = new Map<string, string>()
   for await (const entries of objects(state)) {
     for (let at = 0; at < entries.length; at += atOnce) {
       const some = entries.slice(at, at + atOnce)
       await Promise.all(some.map((entry) => create(store, entry, deadlines.get(entry.key), now())))
-      done += some.length
-      progress('copying', done, count)
+      for (const { key, value } of some) copied.set(key, digestOf(value))
+      progress('copying', copied.size, count)
     }
   }
-  await compare(state, store, { now, deadlines, checked: (done) => progress('checking', done, count) })
+  await compare(store, range, { copied, now, deadlines, checked: (done) => progress('checking', done, count) })
   const revision = await store.currentRevision()
   await store.compact(revision)
   return { entries: count, revision }
@@ -111,22 +112,27 @@ async function create(store: Store, { key, value }: Entry, deadline: number | un
     throw new CopyError(`another process has written ${key} meanwhile: stop it, empty the store, and repeat`)
 }
 
+const digestOf = (value: Buffer): string => hash('sha256', value, 'base64')
+
 interface Comparison {
+  /** The digests of the values, by key. Emptied. */
+  readonly copied: Map<string, string>
   readonly now: () => number
   readonly deadlines: ReadonlyMap<string, number>
   readonly checked: (done: number) => void
 }
 
-async function compare(state: StoreState, store: Store, { now, deadlines, checked }: Comparison): Promise<void> {
+/** Reads all of the target, and compares it with what was written. */
+async function compare(store: Store, range: KeyRange, { copied, now, deadlines, checked }: Comparison): Promise<void> {
   let done = 0
-  for await (const entries of objects(state)) {
-    const copies = await Promise.all(entries.map(({ key }) => store.get(key)))
-    for (const [i, { key, value }] of entries.entries()) {
-      const hasExpired = (deadlines.get(key) ?? Number.POSITIVE_INFINITY) <= now() + 1
-      if (!copies[i]?.value.equals(value) && !hasExpired)
-        throw new CopyError(`${key} is not equal in both: delete what was copied, and repeat`)
-    }
-    done += entries.length
-    checked(done)
+  const check = (key: string, value: Buffer | undefined): void => {
+    const hasExpired = !value && (deadlines.get(key) ?? Number.POSITIVE_INFINITY) <= now() + 1
+    if (!hasExpired && (!value || copied.get(key) !== digestOf(value)))
+      throw new CopyError(`${key} is not equal in both: delete what was copied, and repeat`)
+    copied.delete(key)
+    checked(++done)
   }
+  for await (const entries of portionsAt(store, range, await store.currentRevision()))
+    for (const { key, value } of entries) check(key, value)
+  for (const key of copied.keys()) check(key, (await store.get(key))?.value)
 }

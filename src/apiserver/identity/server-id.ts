@@ -1,7 +1,7 @@
 /** The identity of an API server, of which each machine has one, as upstream computes it. */
 import { createHash } from 'node:crypto'
+import { base32 } from '../../lib/base32.ts'
 
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 const hashBytes = 16
 
 /**
@@ -16,14 +16,5 @@ export function serverId(hostname: string): string {
     length.writeUInt16BE(bytes.length)
     hash.update(length).update(bytes)
   }
-  return `apiserver-${base32(hash.digest().subarray(0, hashBytes))}`
-}
-
-/** RFC 4648 without padding, in lower case. */
-function base32(bytes: Buffer): string {
-  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('')
-  return bits
-    .match(/.{1,5}/g)!
-    .map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)])
-    .join('')
+  return `apiserver-${base32(hash.digest().subarray(0, hashBytes)).toLowerCase()}`
 }

@@ -1,7 +1,7 @@
 /** `t8s migrate`: moves the data of a cluster between a data directory and etcd. */
 import { Command } from 'commander'
 import type { Place } from '../../tools/migrate/index.ts'
-import { StepProgress } from '../terminal/step-progress.ts'
+import { ProgressLine } from '../terminal/progress-line.ts'
 
 interface MigrateOptions {
   readonly from: string
@@ -45,9 +45,9 @@ async function run(options: MigrateOptions): Promise<void> {
   const from = placeOf(options.from, { cafile: fromCafile, certfile: fromCertfile, keyfile: fromKeyfile })
   const to = placeOf(options.to, { cafile: toCafile, certfile: toCertfile, keyfile: toKeyfile })
   process.stdout.write(`copying from ${showPlace(from)} to ${showPlace(to)}\n`)
-  const progress = new StepProgress(process.stderr)
+  const progress = new ProgressLine(process.stderr)
   try {
-    const { entries, revision } = await migrate(from, to, (...step) => progress.show(...step))
+    const { entries, revision } = await migrate(from, to, (...step) => progress.showSteps(...step))
     progress.end()
     process.stdout.write(`copied ${entries} entries, all are equal; the revision is ${revision} now\n`)
     process.stdout.write(`start it with: ${startOf(to, options.to)}\n`)

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { defaultDataDirectory } from '../flags/flags.ts'
-import { StepProgress } from '../terminal/step-progress.ts'
+import { ProgressLine } from '../terminal/progress-line.ts'
 
 interface Options {
   readonly dataDir?: string
@@ -60,8 +60,8 @@ async function save(file: string, options: Options): Promise<void> {
     await saveSnapshot(place.store, target)
   } else {
     const { saveSnapshotOf } = await import('../../tools/migrate/snapshots.ts')
-    const progress = new StepProgress(process.stderr)
-    await saveSnapshotOf(place, target, (written, all) => progress.show('bytes', written, all)).finally(() =>
+    const progress = new ProgressLine(process.stderr)
+    await saveSnapshotOf(place, target, (written, all) => progress.showSteps('bytes', written, all)).finally(() =>
       progress.end(),
     )
   }
@@ -76,8 +76,8 @@ async function restore(file: string, options: Options): Promise<void> {
   ])
   const place = await placeIn(options)
   if (!place) throw new ExplainedError('say where to restore it: --data-dir DIR, or --etcd-servers HOST:PORT')
-  const progress = new StepProgress(process.stderr)
-  await restoreSnapshotTo(resolve(file), place, (...step) => progress.show(...step)).finally(() => progress.end())
+  const progress = new ProgressLine(process.stderr)
+  await restoreSnapshotTo(resolve(file), place, (...step) => progress.showSteps(...step)).finally(() => progress.end())
   process.stdout.write(`restored to ${showPlace(place)}\n`)
   if (place.kind === 'directory') process.stdout.write(`start it with: t8s up --data-dir ${place.path}\n`)
 }

@@ -1,10 +1,9 @@
 /** Runs the torture of several API servers on one etcd in namespaces of its own, which need root. */
-
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from '../api/server-process.ts'
+import { findsFault } from '../namespaces.ts'
 import type { FaultName } from './faults.ts'
 
 export interface EtcdTortureRun {
@@ -18,16 +17,10 @@ export interface EtcdTortureRun {
   readonly seed: number
 }
 
-const namespaces = ['--pdeathsig', 'KILL', 'unshare', '-n', '-m', '-p', '-f', '--mount-proc', '--kill-child'] as const
-
 /** Resolves with true if a promise was broken; then the folder with data and logs is kept. */
 export async function tortureEtcd(run: EtcdTortureRun): Promise<boolean> {
   build()
   const folder = mkdtempSync(join(tmpdir(), 't8s-torture-etcd-'))
   const main = [join(import.meta.dirname, 'main.ts'), JSON.stringify({ ...run, folder })]
-  const child = spawn('setpriv', [...namespaces, process.execPath, ...process.execArgv, ...main], { stdio: 'inherit' })
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  if (code === 0) rmSync(folder, { recursive: true, force: true })
-  else console.log(`the files are in ${folder}`)
-  return code !== 0
+  return findsFault(main, folder)
 }

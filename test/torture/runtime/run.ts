@@ -2,10 +2,10 @@
  * Kills and restarts a runtime, or a whole cluster, under pods that write, run commands and exit, and looks for what is
  * lost or left.
  */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findsFault } from '../namespaces.ts'
 
 export interface RuntimeTorture {
   /** `runtime`: `t8s runtime`. `node`: `t8s up` with a real node. */
@@ -22,11 +22,6 @@ export interface RuntimeTorture {
  */
 export async function tortureRuntime({ target, kills, pods, seed }: RuntimeTorture): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), `t8s-torture-${target}-`))
-  const namespaces = ['--pdeathsig', 'KILL', 'unshare', '-n', '-m', '-p', '-f', '--mount-proc', '--kill-child']
   const main = [join(import.meta.dirname, 'main.ts'), target, folder, ...[kills, pods, seed].map(String)]
-  const child = spawn('setpriv', [...namespaces, process.execPath, ...process.execArgv, ...main], { stdio: 'inherit' })
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  if (code === 0) rmSync(folder, { recursive: true, force: true })
-  else console.log(`the files are in ${folder}`)
-  return code !== 0
+  return findsFault(main, folder)
 }

@@ -1,12 +1,12 @@
 /** Names of chains and sets for ports of Services and their endpoints, as upstream's kube-proxy forms them. */
-import { createHash } from 'node:crypto'
+import { hash as digestOf } from 'node:crypto'
+import { base32 } from '../../../../lib/base32.ts'
 import type { Endpoint } from '../../picture/endpoint.ts'
 import type { ServicePort } from '../../picture/service-port.ts'
 
 /** `nft` accepts names of 256 bytes; 16 are for the prefix. */
 const longestName = 240
 
-const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const hashLength = 8
 
 /** Sets of clients with affinity; all other names of sets are fixed. */
@@ -28,11 +28,7 @@ const pathOf = (port: PortIdentity): string => `${port.namespace}/${port.service
 
 /** The hash distinguishes names that are cut, and is easier to compare than long names. */
 function withHash(name: string): string {
-  const digest = createHash('sha256').update(name).digest()
-  // Eight letters of five bits.
-  const bits = BigInt(`0x${digest.toString('hex', 0, 5)}`)
-  let hash = ''
-  for (let i = hashLength - 1; i >= 0; i--) hash += base32[Number((bits >> BigInt(5 * i)) & 31n)]
+  const hash = base32(digestOf('sha256', name, 'buffer')).slice(0, hashLength)
   const full = `${hash}-${name}`
   return full.length > longestName ? `${full.slice(0, longestName - 3)}...` : full
 }

@@ -1,5 +1,6 @@
 /** Names of kube-proxy's chains in iptables, as upstream computes them: people and programs look for these. */
 import { hash as digestOf } from 'node:crypto'
+import { base32 } from '../../../../../lib/base32.ts'
 import { type Endpoint, endpointText } from '../../../picture/endpoint.ts'
 import { portText, type ServicePort } from '../../../picture/service-port.ts'
 
@@ -15,8 +16,6 @@ export interface PortChains {
   readonly firewall: string
 }
 
-/** RFC 4648. */
-const base32Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const hashLength = 16
 const ofPorts = /^KUBE-(?:SVC|SVL|EXT|FW|SEP|XLB)-/
 
@@ -39,20 +38,4 @@ export const endpointChain = (port: ServicePort, endpoint: Endpoint): string =>
 export const isChainOfPort = (chain: string): boolean => ofPorts.test(chain)
 
 /** The first 16 characters of the SHA-256 hash in base 32: names of chains have at most 28 characters. */
-function base32Hash(text: string): string {
-  const bytes = digestOf('sha256', text, 'buffer')
-  let bits = 0
-  let value = 0
-  let result = ''
-  for (const byte of bytes) {
-    value = (value << 8) | byte
-    bits += 8
-    while (bits >= 5) {
-      bits -= 5
-      result += base32Digits[(value >> bits) & 31]
-      if (result.length === hashLength) return result
-    }
-    value &= (1 << bits) - 1
-  }
-  return result
-}
+const base32Hash = (text: string): string => base32(digestOf('sha256', text, 'buffer')).slice(0, hashLength)
