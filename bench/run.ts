@@ -66,10 +66,10 @@ const help = `npm run bench -- [flags]
 --kubelet                only: the kubelet on containerd: starts, exec, logs, resources (needs root)
 --runtime                only: containers, images and a real node of t8s runtime (needs root)
 --services               only: modes of kube-proxy with 10,000 Services (needs root)
+--flannel                only: pods across nodes by backends of flannel, and by hand (needs root, iperf3)
 --policies               only: network policies of 1,000 pods (needs root)
 --userspace              only: the forwarder of the proxy mode userspace, beside a proxy of Node's net
 --dns                    only: names of 1,000 Services, asked by UDP
---flannel                only: the backend udp of flannel, beside a TUN device and UDP of Node (needs root, iperf3)
 --etcd                   only: an API server on etcd (needs etcd), and two of them that read
 --reference FILE         with --etcd, compare with this kube-apiserver
 --pods N                 with --nodes, also this many pods on 1,000 nodes (100000: over ten minutes)
@@ -105,10 +105,10 @@ const { values: flags } = parseArgs({
     kubelet: { type: 'boolean', default: false },
     runtime: { type: 'boolean', default: false },
     services: { type: 'boolean', default: false },
+    flannel: { type: 'boolean', default: false },
     policies: { type: 'boolean', default: false },
     userspace: { type: 'boolean', default: false },
     dns: { type: 'boolean', default: false },
-    flannel: { type: 'boolean', default: false },
     etcd: { type: 'boolean', default: false },
     reference: { type: 'string' },
     pods: { type: 'string', default: '0' },
@@ -127,9 +127,9 @@ else if (flags.ingress) await benchIngress()
 else if (flags.kubelet) await benchKubelet()
 else if (flags.runtime) await benchRuntime()
 else if (flags.services) await benchServices()
+else if (flags.flannel) await benchFlannel()
 else if (flags.policies) await benchPolicies()
 else if (flags.userspace) await benchUserspace()
-else if (flags.flannel) await benchFlannel()
 else if (flags.dns) await benchDns()
 else if (flags.scheduler) await benchScheduler()
 else await bench()

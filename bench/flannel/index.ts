@@ -1,5 +1,8 @@
-/** `npm run bench -- --flannel`: backends of flannel. Needs root and iperf3. Asserts nothing. */
+/** `npm run bench -- --flannel`: pods across nodes, by flannel and by hand. Needs root and iperf3. Asserts nothing. */
 import { join } from 'node:path'
 import { measureInNamespaces } from '../in-namespaces.ts'
 
-export const benchFlannel = (): Promise<void> => measureInNamespaces(join(import.meta.dirname, 'udp.ts'), '--flannel')
+export async function benchFlannel(): Promise<void> {
+  for (const script of ['measure.ts', 'udp.ts'])
+    await measureInNamespaces(join(import.meta.dirname, script), '--flannel')
+}
