@@ -7,6 +7,10 @@ import { defaultPrefix } from '../../network/flannel/subnets/kube/annotations.ts
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** Upstream's: the first one was that of etcd 2. */
+export const defaultEndpoints: readonly string[] = ['http://127.0.0.1:4001', 'http://127.0.0.1:2379']
+export const defaultEtcdPrefix = '/coreos.com/network'
+
 export const defaultConfigFile = '/etc/kube-flannel/net-conf.json'
 
 const interfaceFlags: FlagSet = {
@@ -46,6 +50,30 @@ const kubeFlags: FlagSet = {
   ],
 }
 
+const etcdFlags: FlagSet = {
+  name: 'etcd',
+  flags: [
+    works(
+      'etcd-endpoints',
+      'strings',
+      'URLs of etcd, from which subnets come without --kube-subnet-mgr',
+      defaultEndpoints.join(','),
+    ),
+    works('etcd-prefix', 'string', "the begin of the network's keys in etcd", defaultEtcdPrefix),
+    works('etcd-keyfile', 'string', 'the key of the client certificate, as PEM'),
+    works('etcd-certfile', 'string', 'the client certificate for etcd, as PEM'),
+    works('etcd-cafile', 'string', "the authorities of etcd's certificates, as PEM. Default: those of the system"),
+    works('etcd-username', 'string', 'the user of an etcd with authentication'),
+    works('etcd-password', 'string', 'its password; the variable FLANNELD_ETCD_PASSWORD does not show it to others'),
+    works(
+      'subnet-lease-renew-margin',
+      'int',
+      'how long before its end the lease is renewed, in minutes, from 1 to 1439',
+      '60',
+    ),
+  ],
+}
+
 const trafficFlags: FlagSet = {
   name: 'traffic',
   flags: [
@@ -72,7 +100,7 @@ const programFlags: FlagSet = {
 }
 
 /** Flags by topic. */
-const sets: readonly FlagSet[] = [kubeFlags, interfaceFlags, trafficFlags, programFlags]
+const sets: readonly FlagSet[] = [kubeFlags, etcdFlags, interfaceFlags, trafficFlags, programFlags]
 
 /**
  * Parses the command line; as in Go, one dash is enough. `FLANNELD_IFACE` stands for `--iface` if that is not given.
@@ -111,6 +139,10 @@ Examples:
 
   A node of a cluster, by hand; net-conf.json has { "Network": "10.244.0.0/16", "Backend": { "Type": "vxlan" } }:
     NODE_NAME=node-1 ${program} --kube-subnet-mgr --kubeconfig-file flannel.conf --net-config-path net-conf.json
+
+  Without Kubernetes, with the network's configuration and the subnets of nodes in etcd:
+    etcdctl put /coreos.com/network/config '{ "Network": "10.244.0.0/16", "Backend": { "Type": "vxlan" } }'
+    ${program} --etcd-endpoints https://10.0.0.1:2379 --etcd-cafile ca.pem
 
 Each flag has a variable, too: FLANNELD_IFACE=eth1 is --iface=eth1. See docs/flannel.md.`,
     sets,

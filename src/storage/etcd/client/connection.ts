@@ -165,7 +165,7 @@ export class Connection {
   #start(path: string, timeoutMs: number, reject: (error: EtcdError) => void, done: () => void): Call | undefined {
     let stream: ClientHttp2Stream
     try {
-      stream = this.#session.request({ ...commonHeaders, ':path': path })
+      stream = this.#session.request({ ...commonHeaders, ...this.endpoint.metadata?.(), ':path': path })
     } catch (cause) {
       const error = this.#unavailable(false, cause)
       setImmediate(() => reject(error))

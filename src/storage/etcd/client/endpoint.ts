@@ -18,6 +18,8 @@ export interface Endpoint {
   /** The URL and options of a session. */
   readonly authority: string
   readonly session: SecureClientSessionOptions
+  /** Returns more headers of each call, such as the token of a user. */
+  readonly metadata?: () => Readonly<Record<string, string>>
 }
 
 const socketSchemes: readonly string[] = ['unix:', 'unixs:']
