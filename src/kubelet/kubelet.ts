@@ -25,12 +25,20 @@ import type { KubeletOptions } from './options.ts'
 
 export type { KubeletOptions } from './options.ts'
 
+interface PodReference {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
 export interface RunningKubelet {
   readonly nodeName: string
   /** The port of its HTTPS server. */
   readonly port: number
   /** Resolves when the node is registered and its pods are known. */
   readonly started: Promise<void>
+  /** Records a warning about a pod as an event: of the runtime, which does not know the cluster. */
+  warnOf(pod: PodReference, reason: string, message: string): void
   /** Stops the kubelet; containers continue. */
   stop(): Promise<void>
 }
@@ -75,7 +83,16 @@ export async function runKubelet(options: KubeletOptions): Promise<RunningKubele
     const parts = await startComponents(components, { options, schedule }, lifetime)
     const started = followPods(parts, lifetime)
     started.catch((error: Error) => options.log(`the kubelet cannot follow its pods: ${error.message}`))
-    return { nodeName: parts.node.name, port: parts.port, started, stop: () => lifetime.end() }
+    return {
+      nodeName: parts.node.name,
+      port: parts.port,
+      started,
+      warnOf({ namespace, name, uid }, reason, message) {
+        const subject = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }
+        parts.recorder.record(subject, 'Warning', reason, message, parts.node.name)
+      },
+      stop: () => lifetime.end(),
+    }
   } catch (error) {
     await lifetime.end()
     throw error

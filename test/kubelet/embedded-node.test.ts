@@ -1,6 +1,6 @@
 /** The node of `t8s up` by default: real, on the runtime of the same process. Needs root. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -112,6 +112,7 @@ function testClusters(): void {
     assert.equal(await page(cluster), 'it works\n')
     await waitFor('the log', () => kubectl(cluster.kubeconfig, 'logs', 'web').stdout === 'started\n')
     assert.equal(run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'), '0')
+    await addressConflict(t, cluster)
     await stop(cluster)
 
     // In place of a deleted cluster, a new one ends the containers of that one.
@@ -120,6 +121,27 @@ function testClusters(): void {
     cluster = await up(t, flags)
     await isClean(cluster)
     await stop(cluster)
+  })
+}
+
+/** Another host on the bridge announces the address of the pod. */
+async function addressConflict(t: TestContext, cluster: Running): Promise<void> {
+  const { bridge } = runtimeIn(dirname(cluster.kubeconfig))
+  const stranger = '12:07:6b:be:20:d2'
+  output('ip', 'link', 'add', 'stranger', 'type', 'veth', 'peer', 'name', 'stranger1', 'address', stranger)
+  t.after(() => output('ip', 'link', 'delete', 'stranger'))
+  output('ip', 'link', 'set', 'stranger', 'master', bridge, 'up')
+  output('ip', 'link', 'set', 'stranger1', 'up')
+  const taken = address(cluster)
+  const events = ['get', 'events', '-o', 'jsonpath={range .items[*]}{.reason} {.type} {.message}{"\\n"}{end}']
+  const expected = new RegExp(
+    `^AddressConflict Warning The host ${stranger} on ${bridge} uses the address ${taken} of`,
+    'm',
+  )
+  await waitFor('an event about the conflict', () => {
+    // Nobody answers, so that its exit code is 1.
+    spawnSync('arping', ['-q', '-c', '1', '-w', '1', '-i', 'stranger1', '-U', '-S', taken, taken])
+    return expected.test(run(cluster, ...events))
   })
 }
 

@@ -5,6 +5,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
 import { startAgent } from './support/network-agent.ts'
 import { addressOf, addUplink, answersOf, hostPort, networkOf, portMappings } from './support/reachability.ts'
 import { TestRuntime } from './support/test-runtime.ts'
@@ -14,6 +15,7 @@ const podCidr = '10.88.0.0/16'
 await inNamespaces(import.meta.filename, () => {
   test('pods and clients get the same answers as with plug-ins, and removed pods leave nothing', equalAnswers)
   test('a UDP client reaches the next pod of a host port', nextPod)
+  test('a pod gets no address that another host on the bridge has', otherHost)
   test('pods get addresses of the range that the kubelet sends', rangeOfNode)
   test('a runtime releases what an earlier one or the machine has left', leftovers)
   test('iptables has the rules where nft is missing', withoutNft)
@@ -61,6 +63,28 @@ async function nextPod(t: TestContext): Promise<void> {
     await assert.rejects(runtime.sandbox({ portMappings }), /host port 8080\/tcp is in use by the pod sandbox/)
     await runtime.client.stopSandbox(id)
   }
+}
+
+async function otherHost(t: TestContext): Promise<void> {
+  const conflicts: string[] = []
+  const onConflict = ({ name }: { readonly name: string }, message: string) => conflicts.push(`${name}: ${message}`)
+  const runtime = await TestRuntime.start({ mode: 'builtin', podCidr, onConflict })
+  const first = await runtime.sandbox()
+  assert.equal(await addressOf(runtime, first.id), '10.88.0.2')
+  run('ip link add stranger type veth peer name stranger1 address 12:07:6b:be:20:d2')
+  t.after(() => run('ip link delete stranger'))
+  run('ip link set stranger master t8s0 up; ip link set stranger1 up; ip address add 10.88.0.3/32 dev stranger1')
+  await waitFor('the port of the host forwards', () =>
+    run('bridge link show dev stranger').includes('state forwarding'),
+  )
+  const second = await runtime.sandbox()
+  assert.equal(await addressOf(runtime, second.id), '10.88.0.4')
+  assert.deepEqual(conflicts, [
+    "pod-2: Other hosts on t8s0 have addresses of the node's range: 10.88.0.3 at 12:07:6b:be:20:d2. " +
+      'The pod (0a:58:0a:58:00:04) got 10.88.0.4 instead. ' +
+      'Remove those hosts from the network, or give the node a range that no other network uses.',
+  ])
+  for (const { id } of [first, second]) await runtime.client.stopSandbox(id)
 }
 
 async function rangeOfNode(): Promise<void> {

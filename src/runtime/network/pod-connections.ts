@@ -10,7 +10,7 @@ import { NetworkThread } from './bridge/network-thread.ts'
 import type { ConnectorName, NetworkMode } from './network-mode.ts'
 import { addressesOf, type NetworkResult } from './network-result.ts'
 import { CniPlugins } from './plugins/cni-plugins.ts'
-import type { ConnectedPod, PodConnector } from './pod-connector.ts'
+import type { ConnectedPod, PodConnector, PodIdentity } from './pod-connector.ts'
 
 export interface PodConnectionsOptions {
   /** Default: `auto`. */
@@ -25,11 +25,19 @@ export interface PodConnectionsOptions {
   readonly podCidr?: string | undefined
   /** Resolves when a connected pod may send and receive packets: network policies hold. Default: immediately. */
   readonly admit?: ((pod: AdmittedPod) => Promise<void>) | undefined
+  /** Gets the reason why a pod has another address than it should, or shares one with another host; the log has it. */
+  readonly onConflict?: ((pod: PodIdentity, message: string) => void) | undefined
 }
 
 /** A pod with its addresses. */
-export interface AdmittedPod extends Pick<ConnectedPod, 'namespace' | 'name' | 'uid'> {
+export interface AdmittedPod extends PodIdentity {
   readonly addresses: readonly string[]
+}
+
+/** A pod that an earlier runtime has connected, with the result. */
+export interface EarlierPod {
+  readonly pod: ConnectedPod
+  readonly result: NetworkResult | undefined
 }
 
 interface Folders {
@@ -49,12 +57,24 @@ export class PodConnections {
   readonly #log: Log
 
   constructor(
-    { mode = 'auto', configFolder, pluginFolders, bridge = 't8s0', podCidr, admit }: PodConnectionsOptions,
+    { mode = 'auto', configFolder, pluginFolders, bridge = 't8s0', podCidr, admit, onConflict }: PodConnectionsOptions,
     { root, state, log }: Folders,
   ) {
     this.#mode = mode
     this.#plugins = new CniPlugins({ configFolder, pluginFolders })
-    this.#bridge = new BridgeConnector({ thread: this.#thread, bridge, podCidr, root, state })
+    const reportConflict = (pod: PodIdentity, message: string): void => {
+      log(`pod ${pod.namespace}/${pod.name}: ${message}`, 'warning')
+      onConflict?.(pod, message)
+    }
+    this.#bridge = new BridgeConnector({
+      thread: this.#thread,
+      bridge,
+      podCidr,
+      root,
+      state,
+      onConflict: reportConflict,
+      log,
+    })
     const folder = socketFolder()
     this.#ports = folder === undefined ? undefined : new PodPorts(folder)
     this.#admit = admit
@@ -99,11 +119,12 @@ export class PodConnections {
     return this.#named(connector).disconnect(pod, result)
   }
 
-  /** Removes what an earlier runtime has left of pods on the bridge that are not among these. */
-  async retainOnBridge(ids: readonly string[]): Promise<void> {
+  /** Watches the pods on the bridge of an earlier runtime, and removes what it has left of others. */
+  async retainOnBridge(connected: readonly EarlierPod[]): Promise<void> {
     if (!existsSync(this.#bridge.folder)) return
     try {
-      await this.#bridge.retain(ids)
+      await this.#bridge.retain(connected.map(({ pod }) => pod.id))
+      for (const { pod, result } of connected) if (result) this.#bridge.watch(pod, result)
     } catch (error) {
       this.#log(`cannot disconnect pods of an earlier run: ${messageOf(error)}`, 'error')
     }
@@ -111,6 +132,7 @@ export class PodConnections {
 
   /** Ends after the changes that run. */
   close(): Promise<void> {
+    this.#bridge.close()
     return this.#thread.close()
   }
 

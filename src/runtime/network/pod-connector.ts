@@ -1,13 +1,17 @@
 /** The interface by which sandboxes get their network. */
 import type { NetworkResult } from './network-result.ts'
 
-/** A pod with a network namespace of its own. */
-export interface ConnectedPod {
-  /** The ID of its sandbox. */
-  readonly id: string
+/** The object of a pod. */
+export interface PodIdentity {
   readonly name: string
   readonly namespace: string
   readonly uid: string
+}
+
+/** A pod with a network namespace of its own. */
+export interface ConnectedPod extends PodIdentity {
+  /** The ID of its sandbox. */
+  readonly id: string
   /** The file of its network namespace. */
   readonly namespaceFile: string
   readonly portMappings: readonly PodPortMapping[]

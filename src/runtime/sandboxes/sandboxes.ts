@@ -70,7 +70,7 @@ export class Sandboxes {
   releaseOthers(): void {
     const { network } = this.#options
     const connected = this.all.filter(({ isReady, record }) => isReady && record.connector === 'builtin')
-    void network.retainOnBridge(connected.map(({ id }) => id))
+    void network.retainOnBridge(connected.map((one) => ({ pod: connectedPod(one), result: one.record.network })))
     for (const sandbox of this.all) if (!sandbox.isReady) void this.#finish(sandbox)
     for (const id of readdirSync(join(this.#options.state, 'sandboxes')))
       if (!this.#sandboxes.has(id)) void this.#removeUnknown(id)

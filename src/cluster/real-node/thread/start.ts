@@ -1,6 +1,6 @@
 /** Runs the kubelet of a cluster's real node and, if it has no other one, its container runtime. */
 import { mkdirSync } from 'node:fs'
-import { runKubelet } from '../../../kubelet/kubelet.ts'
+import { type RunningKubelet, runKubelet } from '../../../kubelet/kubelet.ts'
 import type { KubeletOptions } from '../../../kubelet/options.ts'
 import { Lifetime } from '../../../lib/lifetime/lifetime.ts'
 import type { NewPod, PolicyAgent } from '../../../network/policy/policy-agent.ts'
@@ -15,6 +15,8 @@ import { type EmbeddedRuntime, pluginFolders } from '../settings/embedded-runtim
 import type { RealNodeTask } from './messages.ts'
 
 type Log = (line: string) => void
+/** Records a warning about the addresses of a pod. */
+type Warn = (pod: Omit<NewPod, 'addresses'>, message: string) => void
 
 /** A kubelet that runs. */
 export interface RunningNode {
@@ -34,10 +36,13 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
     const services = servicesOf(task, log)
     lifetime.onEnd(() => services.endLast())
     const { promise: hasStarted, resolve: setStarted } = Promise.withResolvers<void>()
-    const parts = startParts(task, hasStarted, log)
+    const { promise: kubeletRuns, resolve: setKubelet } = Promise.withResolvers<RunningKubelet>()
+    const warn: Warn = (pod, message) => void kubeletRuns.then(({ warnOf }) => warnOf(pod, 'AddressConflict', message))
+    const parts = startParts(task, hasStarted, warn, log)
     endParts(parts, services, lifetime, log)
     const [, runtime] = await Promise.all([parts.policies, parts.runtime])
     const kubelet = await runKubelet(kubeletOptions(task, log))
+    setKubelet(kubelet)
     lifetime.onEnd(() => kubelet.stop())
     lifetime.onEnd(() => services.stop())
     const started = kubelet.started.then(() => {
@@ -58,11 +63,11 @@ interface NodeParts {
   readonly runtime: Promise<RunningRuntime | undefined>
 }
 
-function startParts(task: RealNodeTask, hasStarted: Promise<void>, log: Log): NodeParts {
+function startParts(task: RealNodeTask, hasStarted: Promise<void>, warn: Warn, log: Log): NodeParts {
   const policies = policiesOf(task, hasStarted, log)
   // A pod waits for its policies, even before they have started.
   const admit = async (pod: NewPod): Promise<void> => (await policies)?.admit(pod)
-  const runtime = task.runtime ? startRuntime(task.runtime, admit, log) : Promise.resolve(undefined)
+  const runtime = task.runtime ? startRuntime(task.runtime, admit, warn, log) : Promise.resolve(undefined)
   return { policies, runtime }
 }
 
@@ -97,6 +102,7 @@ async function policiesOf(
 async function startRuntime(
   runtime: EmbeddedRuntime,
   admit: (pod: NewPod) => Promise<void>,
+  warn: Warn,
   log: Log,
 ): Promise<RunningRuntime> {
   const { endpoint, root, state, imageRoot, imageSources, registries, docker, name, bridge } = runtime
@@ -112,7 +118,7 @@ async function startRuntime(
     imageFolder: imageRoot,
     imageSources,
     registries,
-    network: { ...pluginFolders, bridge, admit },
+    network: { ...pluginFolders, bridge, admit, onConflict: warn },
     streamPort: 0,
     log,
   })

@@ -107,6 +107,12 @@ export function decodeArp(bytes: Buffer): DecodedArp {
   return { packet: { ...packet, senderHardware, senderProtocol, targetHardware, targetProtocol }, size }
 }
 
+/** The addresses of the packet in a payload; undefined for a malformed one, or one of other networks. */
+export function arpOf(payload: Buffer): Ipv4Arp | undefined {
+  const decoded = decodeArp(payload)
+  return 'packet' in decoded ? ipv4ArpOf(decoded.packet) : undefined
+}
+
 /** The addresses of a packet as texts; undefined if it is not for Ethernet and IPv4. */
 export function ipv4ArpOf(packet: ArpPacket): Ipv4Arp | undefined {
   if (packet.hardwareType !== hardwareTypes.ethernet || packet.protocolType !== protocolTypes.ipv4) return undefined

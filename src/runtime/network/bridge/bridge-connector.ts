@@ -1,8 +1,15 @@
 /** Connects pods by a bridge of our own, without plug-ins: `src/network` on a thread of the runtime. */
 import { join } from 'node:path'
+import { systemCalls } from '../../../lib/linux/system-calls.ts'
+import type { Log } from '../../../lib/log/log.ts'
+import { neighbourFilter } from '../../../network/arp/capture/packet-filter.ts'
+import { PacketSocket } from '../../../network/arp/capture/packet-socket.ts'
+import { type AddressConflict, conflictsText } from '../../../network/arp/check/address-check.ts'
 import { findRulesProgram } from '../../../network/cni/host-ports/find-rules-program.ts'
-import type { NetworkResult } from '../network-result.ts'
-import type { ConnectedPod, PodConnector } from '../pod-connector.ts'
+import { withHostNetwork } from '../../../network/netlink/host-network.ts'
+import { addressesOf, type NetworkResult } from '../network-result.ts'
+import type { ConnectedPod, PodConnector, PodIdentity } from '../pod-connector.ts'
+import { BridgeWatch } from './bridge-watch.ts'
 import { interfaceName, type NetworkSettings } from './network-tasks.ts'
 import type { NetworkThread } from './network-thread.ts'
 import { NodeRanges, nodeRangesFile, parseRanges } from './node-ranges.ts'
@@ -17,17 +24,23 @@ export interface BridgeConnectorOptions {
   readonly root: string
   /** The folder of addresses and records, which a reboot removes. */
   readonly state: string
+  /** Gets the reason why a pod has another address than it should, or shares one with another host. */
+  readonly onConflict: (pod: PodIdentity, message: string) => void
+  readonly log: Log
 }
 
 export class BridgeConnector implements PodConnector {
   readonly #options: BridgeConnectorOptions
   readonly #ranges: NodeRanges
   readonly #hasFixedRanges: boolean
+  readonly #watch: BridgeWatch
 
   /** @throws for `podCidr` that is not valid. */
   constructor(options: BridgeConnectorOptions) {
     this.#options = options
     this.#ranges = new NodeRanges(nodeRangesFile(options.root))
+    const { bridge, onConflict, log } = options
+    this.#watch = new BridgeWatch({ bridge, open: () => openBridge(bridge), onConflict, log })
     this.#hasFixedRanges = options.podCidr !== undefined
     if (options.podCidr !== undefined) this.#ranges.set(parseRanges(options.podCidr))
   }
@@ -49,16 +62,32 @@ export class BridgeConnector implements PodConnector {
     if (!this.#hasFixedRanges) this.#ranges.set(parseRanges(podCidr))
   }
 
-  async connect({ id, namespaceFile, portMappings }: ConnectedPod): Promise<NetworkResult> {
+  async connect(pod: ConnectedPod): Promise<NetworkResult> {
     const { problem } = this
+    const { id, namespaceFile, portMappings } = pod
     if (problem) throw new Error(problem)
     const hostPorts = portMappings.map(({ hostIP, ...port }) => ({ ...port, ...(hostIP && { hostIP }) }))
     const attachment = { id, namespace: namespaceFile, interfaceName, hostPorts }
-    const { result } = await this.#options.thread.run({ kind: 'connect', settings: this.#settings, attachment })
+    const task = { kind: 'connect', settings: this.#settings, attachment } as const
+    const { result = {}, conflicts = [] } = await this.#options.thread.run(task)
+    if (conflicts.length > 0) this.#options.onConflict(pod, this.#conflictText(conflicts, result))
+    this.watch(pod, result)
     return { cniVersion: '1.0.0', ...result }
   }
 
+  /** Watches the addresses of a pod that is connected. */
+  watch({ id, name, namespace, uid }: ConnectedPod, result: NetworkResult): void {
+    const hardware = podHardware(result)
+    if (hardware !== undefined) this.#watch.add({ id, name, namespace, uid, addresses: addressesOf(result), hardware })
+  }
+
+  /** Ends the watch of addresses. */
+  close(): void {
+    this.#watch.close()
+  }
+
   async disconnect({ id }: Pick<ConnectedPod, 'id'>): Promise<void> {
+    this.#watch.remove(id)
     const { isUnused } = await this.#options.thread.run({ kind: 'disconnect', settings: this.#settings, id })
     if (isUnused) this.#ranges.forgetFormer()
   }
@@ -74,9 +103,28 @@ export class BridgeConnector implements PodConnector {
     return join(this.#options.state, 'network')
   }
 
+  #conflictText(conflicts: readonly AddressConflict[], result: NetworkResult): string {
+    return (
+      `Other hosts on ${this.#options.bridge} have addresses of the node's range: ${conflictsText(conflicts)}. ` +
+      `The pod (${podHardware(result)}) got ${addressesOf(result).join(', ')} instead. ` +
+      'Remove those hosts from the network, or give the node a range that no other network uses.'
+    )
+  }
+
   get #settings(): NetworkSettings {
     const { bridge } = this.#options
     const { current, former } = this.#ranges
     return { bridge, ranges: current, formerRanges: former, folder: this.folder }
   }
+}
+
+/** The hardware address of the pod's end. */
+const podHardware = ({ interfaces = [] }: NetworkResult): string | undefined =>
+  interfaces.find(({ sandbox }) => sandbox !== undefined)?.mac
+
+function openBridge(name: string): { readonly socket: PacketSocket; readonly hardware: string } {
+  const calls = systemCalls()
+  const link = withHostNetwork(calls, undefined, ({ links }) => links.find(name))
+  if (!link) throw new Error(`the bridge ${name} was removed`)
+  return { socket: PacketSocket.open({ calls, link: link.index, filter: neighbourFilter() }), hardware: link.address }
 }

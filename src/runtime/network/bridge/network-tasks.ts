@@ -1,4 +1,5 @@
 /** Messages between the runtime and the thread that changes interfaces, addresses and rules. */
+import type { AddressConflict } from '../../../network/arp/check/address-check.ts'
 import type { Attachment } from '../../../network/cni/attachment.ts'
 import type { NetworkResult } from '../network-result.ts'
 
@@ -21,10 +22,14 @@ export type NetworkTask =
   | { readonly kind: 'retain'; readonly settings: NetworkSettings; readonly ids: readonly string[] }
   /** Lets a pod reach itself by its loopback interface. */
   | { readonly kind: 'loopback'; readonly namespaceFile: string }
+  /** Closes what is open, before the thread ends. */
+  | { readonly kind: 'close' }
 
 export interface NetworkOutcome {
   /** Of `connect`. */
   readonly result?: NetworkResult
+  /** Of `connect`: addresses that the pod did not get, as other hosts have them. */
+  readonly conflicts?: readonly AddressConflict[]
   /** True if no pod is connected any more: the bridge and the rules are removed. */
   readonly isUnused?: boolean
 }

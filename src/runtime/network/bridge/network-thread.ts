@@ -21,6 +21,7 @@ export class NetworkThread {
   /** Ends the thread after its tasks. */
   async close(): Promise<void> {
     await this.#last
+    if (this.#worker) await this.run({ kind: 'close' })
     clearTimeout(this.#idle)
     await this.#worker?.terminate()
   }

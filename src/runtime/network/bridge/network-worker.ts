@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parentPort } from 'node:worker_threads'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import { messageOf } from '../../../lib/message-of.ts'
+import type { AddressConflict } from '../../../network/arp/check/address-check.ts'
 import { enableLoopback } from '../../../network/cni/plugin/loopback.ts'
 import { PodNetwork } from '../../../network/cni/pod-network.ts'
 import { addressRange } from '../../../network/ipam/address-range.ts'
@@ -17,12 +18,22 @@ import {
   type NetworkTask,
 } from './network-tasks.ts'
 
+/** Of the task that runs. */
+const conflicts: AddressConflict[] = []
+
+/** A thread that is ended does not close its files: it does so while it still waits for tasks. */
+const closeAfterMs = 5000
+let idle: NodeJS.Timeout | undefined
+
 let current: { readonly settings: string; readonly network: PodNetwork } | undefined
 
 /** The network of the settings; the one before, if they are the same: it knows that its rules exist. */
 function networkOf(settings: NetworkSettings): PodNetwork {
   const text = JSON.stringify(settings)
-  if (current?.settings !== text) current = { settings: text, network: createNetwork(settings) }
+  if (current?.settings !== text) {
+    current?.network.close()
+    current = { settings: text, network: createNetwork(settings) }
+  }
   return current.network
 }
 
@@ -37,12 +48,13 @@ const createNetwork = ({ bridge, ranges, formerRanges, folder }: NetworkSettings
     formerRanges,
     addressDirectory: join(folder, 'addresses'),
     recordDirectory: join(folder, 'records'),
+    onConflict: (found) => conflicts.push(...found),
   })
 
 async function perform(task: NetworkTask): Promise<NetworkOutcome> {
   switch (task.kind) {
     case 'connect':
-      return { result: await networkOf(task.settings).add(task.attachment) }
+      return { result: await networkOf(task.settings).add(task.attachment), conflicts: conflicts.splice(0) }
     case 'disconnect': {
       const network = networkOf(task.settings)
       await network.remove({ id: task.id, interfaceName })
@@ -56,6 +68,9 @@ async function perform(task: NetworkTask): Promise<NetworkOutcome> {
     case 'loopback':
       enableLoopback(systemCalls(), task.namespaceFile)
       return {}
+    case 'close':
+      current?.network.close()
+      return {}
     default:
       return task satisfies never
   }
@@ -63,10 +78,13 @@ async function perform(task: NetworkTask): Promise<NetworkOutcome> {
 
 parentPort?.on('message', async (task: NetworkTask) => {
   let report: NetworkReport
+  clearTimeout(idle)
+  conflicts.length = 0
   try {
     report = { done: await perform(task) }
   } catch (error) {
     report = { failed: messageOf(error) }
   }
+  idle = setTimeout(() => current?.network.close(), closeAfterMs).unref()
   parentPort?.postMessage(report)
 })
