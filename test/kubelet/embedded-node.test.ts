@@ -112,7 +112,7 @@ function testClusters(): void {
     assert.equal(await page(cluster), 'it works\n')
     await waitFor('the log', () => kubectl(cluster.kubeconfig, 'logs', 'web').stdout === 'started\n')
     assert.equal(run(cluster, 'get', 'pod', 'web', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}'), '0')
-    await addressConflict(t, cluster)
+    await addressConflict(cluster)
     await stop(cluster)
 
     // In place of a deleted cluster, a new one ends the containers of that one.
@@ -125,11 +125,10 @@ function testClusters(): void {
 }
 
 /** Another host on the bridge announces the address of the pod. */
-async function addressConflict(t: TestContext, cluster: Running): Promise<void> {
+async function addressConflict(cluster: Running): Promise<void> {
   const { bridge } = runtimeIn(dirname(cluster.kubeconfig))
   const stranger = '12:07:6b:be:20:d2'
   output('ip', 'link', 'add', 'stranger', 'type', 'veth', 'peer', 'name', 'stranger1', 'address', stranger)
-  t.after(() => output('ip', 'link', 'delete', 'stranger'))
   output('ip', 'link', 'set', 'stranger', 'master', bridge, 'up')
   output('ip', 'link', 'set', 'stranger1', 'up')
   const taken = address(cluster)
@@ -143,6 +142,8 @@ async function addressConflict(t: TestContext, cluster: Running): Promise<void> 
     spawnSync('arping', ['-q', '-c', '1', '-w', '1', '-i', 'stranger1', '-U', '-S', taken, taken])
     return expected.test(run(cluster, ...events))
   })
+  // A bridge to which others are connected remains.
+  output('ip', 'link', 'delete', 'stranger')
 }
 
 function testWithoutRoot(): void {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { suite, type TestContext, test } from 'node:test'
 import { skipWithoutRoot } from '../kubelet/support/in-namespaces.ts'
 import { labPage } from './lab-page.ts'
 import { OutputMatcher } from './output-matcher.ts'
@@ -10,8 +10,11 @@ import { missingPrograms, runLab } from './run-lab.ts'
 
 const folder = join(import.meta.dirname, '../../docs/labs')
 
-for (const file of readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'README.md'))
-  test(`the commands of docs/labs/${file} print what the page shows`, { skip: skipWithoutRoot }, (t) => check(t, file))
+// They wait more than they compute.
+suite('labs', { concurrency: 3 }, () => {
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'README.md'))
+    test(`docs/labs/${file} shows what its commands print`, { skip: skipWithoutRoot }, (t) => check(t, file))
+})
 
 async function check(t: TestContext, file: string): Promise<void> {
   const page = labPage(readFileSync(join(folder, file), 'utf8'))

@@ -21,7 +21,7 @@ export class NetworkThread {
   /** Ends the thread after its tasks. */
   async close(): Promise<void> {
     await this.#last
-    if (this.#worker) await this.run({ kind: 'close' })
+    if (this.#worker) await this.run({ kind: 'close' }).catch(() => {})
     clearTimeout(this.#idle)
     await this.#worker?.terminate()
   }
