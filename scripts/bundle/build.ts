@@ -113,6 +113,7 @@ async function bundle(): Promise<Map<string, string>> {
       'simulation-worker': 'src/cluster/simulation/worker.ts',
       'ingress-worker': 'src/cluster/ingress/worker.ts',
       'real-node-worker': 'src/cluster/real-node/thread/worker.ts',
+      'machine-process': 'src/cluster/machines/process/main.ts',
       'unpack-worker': 'src/runtime/images/layers/unpack-worker.ts',
       'network-worker': 'src/runtime/network/bridge/network-worker.ts',
       'forwarding-worker': 'src/network/forwarder/thread/forwarding-worker.ts',

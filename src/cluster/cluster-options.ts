@@ -107,6 +107,12 @@ export interface ClusterNodes extends SimulatedNodes {
    * or has a simulated node with the option `fallback: 'simulated'`, as `t8s up` by default.
    */
   readonly real?: boolean | RealNode
+  /**
+   * Number of machines in the place of a real node: network namespaces on this machine, each of which is a node with a
+   * kubelet and a runtime of its own, and the options of `real`. Needs Linux, root and a cluster on disk. Default:
+   * none.
+   */
+  readonly machines?: number
 }
 
 export interface ClusterSchedulerChoice {

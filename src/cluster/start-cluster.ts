@@ -67,15 +67,22 @@ const directoryOf = ({ storage }: ClusterOptions): string | undefined =>
   typeof storage === 'object' ? storage.directory : undefined
 
 function wantsNodes({ nodes = 0 }: ClusterOptions): boolean {
-  return typeof nodes === 'object' ? nodes.real !== undefined || nodes.count !== 0 : nodes !== 0
+  return typeof nodes === 'object'
+    ? nodes.real !== undefined || nodes.machines !== undefined || nodes.count !== 0
+    : nodes !== 0
 }
 
 /** Loads nothing without a real node. Rejects with an ExplainedError if this machine cannot be the wanted one. */
 async function decidedNode(options: ClusterOptions, early: NodeRunner | undefined): Promise<NodeDecision | undefined> {
   const { nodes, controllersThread: onThread = false, log = () => {} } = options
-  const real = typeof nodes === 'object' ? nodes.real : undefined
-  if (!real) return undefined
+  const { real, machines } = typeof nodes === 'object' ? nodes : {}
   const directory = directoryOf(options)
+  if (machines !== undefined) {
+    const { planMachines } = await import('./machines/plan-machines.ts')
+    const folder = directory === undefined ? undefined : dataDirectoryPaths(directory).node
+    return { type: 'machines', plan: await planMachines(machines, typeof real === 'object' ? real : {}, folder, log) }
+  }
+  if (!real) return undefined
   const data = directory === undefined ? undefined : dataDirectoryPaths(directory)
   const [{ decideNodeType, earlyRunner }, { runnerOnThisThread }] = await Promise.all([
     import('./real-node/checks/decision.ts'),

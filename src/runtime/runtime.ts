@@ -51,6 +51,8 @@ export interface RunningRuntime {
   readonly executor: string
   /** Resolves with the number of containers that run. */
   runningContainers(): Promise<number>
+  /** Ends all containers: with their stop signal and, after `graceMs`, by force. Frees the networks of their pods. */
+  stopPods(graceMs: number): Promise<void>
   /** Containers keep running, and a later runtime with the same folders takes them over. */
   stop(): Promise<void>
 }
@@ -94,6 +96,10 @@ export async function startRuntime(options: RuntimeOptions): Promise<RunningRunt
     return {
       executor: executor.version,
       runningContainers: async () => containers.all.filter(({ state }) => state === 'running').length,
+      async stopPods(graceMs) {
+        await Promise.all(containers.all.map((container) => container.stop(graceMs)))
+        await Promise.all(sandboxes.all.map((sandbox) => sandboxes.stop(sandbox)))
+      },
       stop: () => lifetime.end(),
     }
   } catch (error) {

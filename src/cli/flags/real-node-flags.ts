@@ -1,5 +1,5 @@
 /** The flags for the real node of `t8s up`. */
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type PolicyMode, policyModes } from '../../cluster/policy/policy-mode.ts'
 import type { RealNode } from '../../cluster/real-node/index.ts'
 import { type ProxyChoice, proxyChoices } from '../../cluster/real-node/settings/proxy-choice.ts'
@@ -22,6 +22,7 @@ export interface RealNodeFlags extends RegistryFlags {
   readonly proxyMode?: ProxyChoice
   readonly networkPolicyMode?: PolicyMode
   readonly port?: readonly PortMapping[]
+  readonly machines?: number
 }
 
 export const realNodeFlags = (): readonly Option[] => [
@@ -55,12 +56,22 @@ export const realNodeFlags = (): readonly Option[] => [
     'what has the rules of network policies on the real node (default: nftables, or iptables where only that works)',
   ).choices(policyModes),
   new Option(
+    '--machines <NUMBER>',
+    'real nodes in network namespaces on this machine, machine-1, machine-2, …, in the place of the machine itself ' +
+      '(docs/many-nodes.md)',
+  ).argParser(machineCount),
+  new Option(
     '--port <[ADDRESS:]PORT:SERVICE:PORT>',
     'a port of this machine that leads to a Service: 8080:web:80, 8080:NAMESPACE/web:http, 53:dns:53/udp; can be ' +
       'repeated, and changed while it runs (t8s port --help)',
   ).argParser(collectPorts),
   ...registryOptions(),
 ]
+
+function machineCount(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('It must be a number of machines such as 3.')
+  return Number(text)
+}
 
 const collectPorts = (text: string, before: readonly PortMapping[] = []): readonly PortMapping[] => [
   ...before,
@@ -91,6 +102,7 @@ export function realNode(flags: RealNodeFlags, nodes: NodeFlags): RealNode | und
     '--proxy-mode': proxyMode,
     '--network-policy-mode': networkPolicyMode,
     '--port': ports,
+    '--machines': flags.machines,
   }).filter(([, value]) => value !== undefined)
   const registries = registrySettings(flags)
   if (nodeType === 'real' || (nodeType === 'auto' && given.length > 0)) {

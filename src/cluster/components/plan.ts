@@ -6,6 +6,7 @@ import type { ClusterOptions, ClusterSchedulerChoice } from '../cluster-options.
 import { hostPathStorage } from '../host-path-storage.ts'
 import { clusterIngress } from '../ingress/index.ts'
 import { loopbackPool, poolFlag, withLoadBalancers } from '../load-balancer-pool.ts'
+import { clusterMachines } from '../machines/cluster-machines.ts'
 import { type NodeDecision, simulatedLine } from '../real-node/checks/decision.ts'
 import { type ClusterRealNode, clusterRealNode } from '../real-node/index.ts'
 import { schedulerUser } from '../scheduler/index.ts'
@@ -57,7 +58,7 @@ export const plan = component({
     const hasNodes = realNode !== undefined || (nodes !== undefined && nodes.count !== 0)
     const flagsOfNodes = hasNodes ? nodeFlags(podRangesOf(addresses.serviceRanges)) : {}
     const pools: Readonly<Record<string, string>> =
-      realNode?.servesServices && data ? { [poolFlag]: loopbackPool(data.node) } : {}
+      realNode?.servesServices && !realNode.isElsewhere && data ? { [poolFlag]: loopbackPool(data.node) } : {}
     const hostPaths = hostPathStorage({ ...flagsOfNodes, ...pools, ...options.controllerFlags }, data)
     lifetime.onEnd(() => hostPaths.end())
     checkControllerFlags(hostPaths.flags)
@@ -93,14 +94,17 @@ function realNodeOf({
     log(simulatedLine(nodeDecision.reason))
     return undefined
   }
+  // Ranges of other sizes are chosen by the controller.
+  const podClusters = rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges)
+  if (nodeDecision.type === 'machines')
+    return clusterMachines({ plan: nodeDecision.plan, serviceRanges, podClusters, log })
   const real = typeof nodes === 'object' && typeof nodes.real === 'object' ? nodes.real : {}
   return clusterRealNode({
     node: nodeDecision.node,
     folder: data.node,
     bindAddress,
     serviceRanges,
-    // Ranges of other sizes are chosen by the controller.
-    podClusters: rangeFlags.some((flag) => Object.hasOwn(controllerFlags, flag)) ? [] : podRangesOf(serviceRanges),
+    podClusters,
     isReplaceable: real.fallback !== undefined,
     runner: nodeDecision.runner,
     log,
@@ -113,7 +117,7 @@ function realNodeOf({
  */
 function nodesOf({ nodes }: ClusterOptions, decision: NodeDecision | undefined): SimulatedNodes | undefined {
   if (typeof nodes !== 'object') return nodes === undefined ? undefined : { count: nodes }
-  const { real: _, ...simulated } = nodes
+  const { real: _, machines: _machines, ...simulated } = nodes
   if (decision?.type === 'simulated') return { ...simulated, atLeast: 1 }
   return decision && !simulated.groups ? { ...simulated, count: simulated.count ?? 0 } : simulated
 }

@@ -28,11 +28,13 @@ async function openStore(data: DataDirectory | undefined, { storage }: ClusterOp
 /** Starts after the store, so that a second process on the same directory fails before it creates certificates. */
 export const certificates = component({
   name: 'certificates',
-  needs: ['options', 'addresses', 'flagged', 'data', 'store', 'log'],
+  needs: ['options', 'addresses', 'flagged', 'data', 'store', 'realNode', 'log'],
   gives: ['pki'],
-  async start({ options, addresses, flagged: { advertiseAddress = [] }, data, store, log }) {
+  async start({ options, addresses, flagged: { advertiseAddress = [] }, data, store, realNode, log }) {
     const { bindAddress, serviceRanges } = addresses
-    const hosts = [...new Set([...serverHosts(bindAddress, serviceRanges)].concat(advertiseAddress))]
+    const hosts = [
+      ...new Set([...serverHosts(bindAddress, serviceRanges)].concat(advertiseAddress, realNode?.serverHosts ?? [])),
+    ]
     if (store.isShared) {
       const { checkSharedCluster } = await import('../etcd/shared-cluster.ts')
       const authority = data ? undefined : (await memoryPki(hosts)).authority.cert

@@ -14,6 +14,10 @@ export interface EmbeddedDns {
   readonly client: KeyPair
   /** The address that it listens on. */
   readonly gateway: string
+  /** The ranges of its clients, beside this machine: those of pods. */
+  readonly ranges: readonly string[]
+  /** True if it serves the networks of this machine's interfaces, too: pods of other nodes may have their addresses. */
+  readonly servesNeighbours: boolean
   readonly domain: string
 }
 

@@ -3,14 +3,13 @@ import type { ServerAccess } from '../../client/connection/connection.ts'
 import type { Pod } from '../../client/kinds.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { PolicyAgent } from '../../network/policy/policy-agent.ts'
-import type { KeyPair } from '../pki/key-pair.ts'
 import { policyBackends, removeOtherPolicies, usablePolicyMode } from './policy-backends.ts'
 import type { PolicyMode } from './policy-mode.ts'
 
 /** The settings for the thread of the node, as plain data. */
 export interface EmbeddedPolicy {
-  /** The certificate of its user. */
-  readonly client: KeyPair
+  /** The credentials of its user. */
+  readonly client: Pick<ServerAccess, 'cert' | 'key' | 'credentials'>
   /** Distinguishes its rules from those of other clusters. */
   readonly instance: string
   /** Default: the best one that works here. */

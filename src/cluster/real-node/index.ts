@@ -59,6 +59,10 @@ export interface RealNode {
 export interface ClusterRealNode {
   /** The address by which pods reach an API server that listens on loopback; undefined if they cannot. */
   readonly apiAddress: string | undefined
+  /** Names of the API server for its nodes, beside those of this machine. Default: none. */
+  readonly serverHosts?: readonly string[]
+  /** True if Services do not work on this machine itself. Default: false. */
+  readonly isElsewhere?: boolean
   /** True if its proxy serves Services. */
   readonly servesServices: boolean
   /** The rights of its services. */
@@ -100,7 +104,8 @@ export function clusterRealNode({
 }: ClusterRealNodeOptions): ClusterRealNode {
   const node = { ...checked, ips: nodeIps(checked, serviceRanges) }
   const podCidrs = podRangesOf(node, podClusters)
-  const apiAddress = isLoopback(bindAddress) ? podCidrs.map(gatewayOf)[0] : undefined
+  const gateway = podCidrs.map(gatewayOf)[0]
+  const apiAddress = isLoopback(bindAddress) ? gateway : undefined
   return {
     apiAddress,
     servesServices: node.proxyMode !== 'none',
@@ -111,9 +116,9 @@ export function clusterRealNode({
       try {
         const [certificates, dns] = await Promise.all([
           nodeCertificates(pki.authority, node),
-          prepareObjects(node, { client, gateway: apiAddress, serviceRanges, isReplaceable, log }),
+          prepareObjects(node, { client, gateway, serviceRanges, isReplaceable, log }),
         ])
-        await runner.start(taskOf({ folder, node, dns, podCidrs, apiAddress, certificates, server, pki }))
+        await runner.start(taskOf({ folder, node, dns, podClusters, podCidrs, apiAddress, certificates, server, pki }))
         return true
       } catch (error) {
         if (isReplaceable) log(simulatedLine(reasonIn(error)))
@@ -158,7 +163,7 @@ const isLoopback = (address: string): boolean => address === '::1' || address.st
 const podRangesOf = ({ runtime }: CheckedNode, podClusters: readonly string[]): readonly string[] =>
   runtime?.docker === undefined && runtime && podClusters.length > 0 ? podRanges(runtime, podClusters) : []
 
-interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
+interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node' | 'podClusters'> {
   readonly podCidrs: readonly string[]
   readonly apiAddress: string | undefined
   readonly dns: NodeDns
@@ -168,7 +173,7 @@ interface TaskOptions extends Pick<ClusterRealNodeOptions, 'folder' | 'node'> {
 }
 
 function taskOf(options: TaskOptions): RealNodeTask {
-  const { folder, node, dns, podCidrs, apiAddress, certificates, server, pki } = options
+  const { folder, node, dns, podClusters, podCidrs, apiAddress, certificates, server, pki } = options
   const { name, ips, runtime, networkPolicyMode: policyMode, podLogs = join(folder, 'logs', 'pods') } = node
   const { configuration, gateway } = dns
   const { url, ca } = server
@@ -192,7 +197,20 @@ function taskOf(options: TaskOptions): RealNodeTask {
         ? { range: podCidrs[0]!, port: Number(port), host: host.replace(/^\[|\]$/g, '') }
         : undefined,
     policy: bridge === undefined ? undefined : { client: certificates.policy, instance, mode: policyMode },
-    dns: gateway === undefined ? undefined : { client: certificates.dns, gateway, domain: configuration.clusterDomain },
+    dns:
+      gateway === undefined
+        ? undefined
+        : {
+            client: certificates.dns,
+            gateway,
+            ranges: apiAddress ? podCidrs.slice(0, 1) : podClusters,
+            servesNeighbours: apiAddress === undefined,
+            domain: configuration.clusterDomain,
+          },
+    peers: apiAddress
+      ? undefined
+      : { client: certificates.policy, ranges: podClusters, record: join(folder, 'peer-routes.json') },
+    endsPods: false,
     ports: { client: certificates.ports },
     podCidrs,
     root: join(folder, 'kubelet'),

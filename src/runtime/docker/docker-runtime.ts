@@ -65,6 +65,14 @@ export async function startDockerRuntime(options: DockerRuntimeOptions): Promise
     return {
       executor: `Docker ${parts.info.ServerVersion} at ${engine.address.text}`,
       runningContainers: async () => (await parts.pods.containers()).filter(({ state }) => state === 'running').length,
+      async stopPods(graceMs) {
+        const running = (await parts.pods.containers()).filter(({ state }) => state === 'running')
+        await Promise.all(
+          running.map(({ id }) =>
+            engine.json({ method: 'POST', path: `/containers/${id}/stop?t=${Math.ceil(graceMs / 1000)}` }),
+          ),
+        )
+      },
       stop: () => lifetime.end(),
     }
   } catch (error) {

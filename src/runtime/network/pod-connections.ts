@@ -23,6 +23,8 @@ export interface PodConnectionsOptions {
   readonly bridge?: string | undefined
   /** Ranges of the addresses of pods on the bridge. Default: those that the kubelet sends. */
   readonly podCidr?: string | undefined
+  /** Destinations that see the addresses of pods on the bridge: the ranges of other nodes. Default: none. */
+  readonly notMasqueraded?: readonly string[] | undefined
   /** Resolves when a connected pod may send and receive packets: network policies hold. Default: immediately. */
   readonly admit?: ((pod: AdmittedPod) => Promise<void>) | undefined
   /** Gets the reason why a pod has another address than it should, or shares one with another host; the log has it. */
@@ -57,7 +59,16 @@ export class PodConnections {
   readonly #log: Log
 
   constructor(
-    { mode = 'auto', configFolder, pluginFolders, bridge = 't8s0', podCidr, admit, onConflict }: PodConnectionsOptions,
+    {
+      mode = 'auto',
+      configFolder,
+      pluginFolders,
+      bridge = 't8s0',
+      podCidr,
+      notMasqueraded,
+      admit,
+      onConflict,
+    }: PodConnectionsOptions,
     { root, state, log }: Folders,
   ) {
     this.#mode = mode
@@ -70,6 +81,7 @@ export class PodConnections {
       thread: this.#thread,
       bridge,
       podCidr,
+      notMasqueraded,
       root,
       state,
       onConflict: reportConflict,

@@ -51,12 +51,13 @@ const serverFlags = ({ etcdServers }: UpFlags, command: Command): readonly strin
 
 async function up(flags: UpFlags, components: ComponentFlags): Promise<void> {
   const real = realNode(flags, flags)
-  if (await movesToNamespaces(real, flags.bindAddress)) return
+  // Machines need the root of this machine.
+  if (flags.machines === undefined && (await movesToNamespaces(real, flags.bindAddress))) return
   const { requested: stopping } = stopSignal()
   const format = await givenLogFormat(components.apiServerFlags)
   const log = format ? standardLog(format) : print
   // Before the server is loaded, which takes the thread of this process alone.
-  const early = real && earlyRunner(real, log)
+  const early = flags.machines === undefined && real ? earlyRunner(real, log) : undefined
   try {
     await runCluster(flags, components, { real, early, stopping, format, log })
   } finally {
@@ -89,7 +90,7 @@ async function runCluster(
       import('./cluster-access.ts'),
     ])
   const data = dataDirectoryPaths(flags.dataDir)
-  const nodes = { ...(await simulatedNodes(flags)), real }
+  const nodes = { ...(await simulatedNodes(flags)), real, machines: flags.machines }
   const errorLog = standardLog(format)
   const options: ClusterOptions = {
     ...optionsOf(flags, components),

@@ -1,13 +1,15 @@
 /** Decides if the node of a cluster is a real one. Cases of machines that can be one belong into `obstacles.ts`. */
 import { reasonOf } from '../../../lib/explained-error.ts'
+import type { MachinesPlan } from '../../machines/plan-machines.ts'
 import type { RealNode } from '../index.ts'
 import { type NodeRunner, runnerOnOwnThread, runnerOnThisThread } from '../thread/node-runner.ts'
 import { ObstacleError } from './obstacle-error.ts'
 import type { CheckedNode } from './requirements.ts'
 
-/** A real node with its settings, or the reason why there is none. */
+/** A real node with its settings, machines, or the reason why there is none. */
 export type NodeDecision =
   | { readonly type: 'real'; readonly node: CheckedNode; readonly runner: NodeRunner }
+  | { readonly type: 'machines'; readonly plan: MachinesPlan }
   | { readonly type: 'simulated'; readonly reason: string }
 
 const inMemory = { reason: 'the cluster is in memory', remedy: 'set storage to { directory }' }

@@ -2,6 +2,7 @@
 import { isIPv4 } from 'node:net'
 import { hostname } from 'node:os'
 import type { KubeletConfiguration } from '../../../kubelet/configuration/index.ts'
+import type { WrittenConfiguration } from '../../../kubelet/configuration/shape.ts'
 import { machineAddresses } from '../../../kubelet/registration/machine.ts'
 import { reasonOf } from '../../../lib/explained-error.ts'
 import { isInUserNamespace } from '../../../lib/linux/user-namespace.ts'
@@ -34,18 +35,19 @@ export interface CheckedNode {
 }
 
 /**
- * Resolves with the node's settings. Its files are in `folder`. Rejects with an ObstacleError for what is missing on
- * this machine, and with another ExplainedError for settings that do not fit. Logs a missing network of pods, since a
- * pod of the node may install it.
+ * Resolves with the node's settings. Its files are in `folder`; `cluster` has the fields of the cluster's ConfigMap.
+ * Rejects with an ObstacleError for what is missing on this machine, and with another ExplainedError for settings that
+ * do not fit. Logs a missing network of pods, since a pod of the node may install it.
  */
 export async function checkRealNode(
   node: RealNode,
   folder: string,
   log: (line: string) => void,
   machine: MachineFacts = thisMachine(),
+  cluster: WrittenConfiguration = {},
 ): Promise<CheckedNode> {
   checkFor(machineObstacle(machine))
-  const { configuration, fields, notices } = nodeConfiguration(node)
+  const { configuration, fields, notices } = nodeConfiguration(node, cluster)
   checkHost(configuration)
   for (const notice of notices) log(notice)
   const settled = await withRuntime(node, folder, { configuration, fields, machine, log })

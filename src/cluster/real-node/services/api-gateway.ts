@@ -4,7 +4,7 @@
  */
 import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { addressAt, type Cidr, parseCidr } from '../../../lib/cidr.ts'
+import { addressAt, parseCidr, rangeHas } from '../../../lib/cidr.ts'
 import { ignoreErrors } from '../../../lib/linux/c-library.ts'
 import { systemCalls } from '../../../lib/linux/system-calls.ts'
 import { type HostNetwork, withHostNetwork } from '../../../network/netlink/host-network.ts'
@@ -25,17 +25,24 @@ export function gatewayOf(range: string): string | undefined {
   return cidr && addressAt(cidr, 1)
 }
 
-/** Returns the end of it. Rejects if the address is not available. */
+/**
+ * Gives the gateway of a range to this machine, and returns the end of it. The bridge has the address only while pods
+ * are on it; pods in the network of the node need it, too.
+ */
+export function holdGateway(gateway: string): () => void {
+  const own = `${gateway}/${gateway.includes(':') ? 128 : 32}`
+  changeAddresses('EEXIST', ({ addresses, links }) => addresses.add(linkOf(links), own))
+  return () => changeAddresses('EADDRNOTAVAIL', ({ addresses, links }) => addresses.remove(linkOf(links), own))
+}
+
+/** Returns the end of it. Rejects if this machine does not have the gateway. */
 export async function startApiGateway({ range, port, host }: ApiGatewayOptions): Promise<() => Promise<void>> {
   const pods = parseCidr(range)
   const gateway = gatewayOf(range)
   if (!pods || !gateway) throw new Error(`${range} is not a range of addresses`)
-  const own = `${gateway}/${pods.family === 4 ? 32 : 128}`
-  // The bridge has the address only while pods are on it; pods in the network of the node need it, too.
-  changeAddresses('EEXIST', ({ addresses, links }) => addresses.add(linkOf(links), own))
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    if (isOfThisMachine(socket.remoteAddress ?? '', pods))
+    if (isOfThisMachine(socket.remoteAddress ?? '') || rangeHas(range, socket.remoteAddress ?? ''))
       forward(socket, connect({ host, port, allowHalfOpen: true, noDelay: true }), sockets)
     else socket.destroy()
   })
@@ -47,7 +54,6 @@ export async function startApiGateway({ range, port, host }: ApiGatewayOptions):
     const closed = new Promise<void>((done) => server.close(() => done()))
     for (const socket of sockets) socket.destroy()
     await closed
-    changeAddresses('EADDRNOTAVAIL', ({ addresses, links }) => addresses.remove(linkOf(links), own))
   }
 }
 
@@ -65,12 +71,16 @@ function linkOf(links: HostNetwork['links']) {
   return link
 }
 
-/** True for pods and for processes of this machine, whose connections to a Service arrive with its own addresses. */
-export function isOfThisMachine(address: string, pods: Cidr): boolean {
-  const own = parseCidr(`${address}/${pods.prefix}`)
-  if (own?.family === pods.family && own.base === pods.base) return true
+/** True for processes of this machine, whose connections to a Service arrive with its own addresses. */
+export function isOfThisMachine(address: string): boolean {
   return Object.values(networkInterfaces()).some((list = []) => list.some((each) => each.address === address))
 }
+
+/** True for an address in the networks of this machine's interfaces. */
+export const isNeighbour = (address: string): boolean =>
+  Object.values(networkInterfaces()).some((list = []) =>
+    list.some(({ cidr, internal }) => !internal && cidr !== null && rangeHas(cidr, address)),
+  )
 
 function forward(from: Socket, to: Socket, sockets: Set<Socket>): void {
   for (const [socket, other] of [

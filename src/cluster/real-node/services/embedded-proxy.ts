@@ -7,16 +7,16 @@ import { runRulesProgram } from '../../../network/cni/host-ports/run-rules-progr
 import type { LocalTraffic, ServedInterfaces } from '../../../network/proxy/modes/mode-options.ts'
 import { bestMode, isModeName, type ModeName, modeNames, modeOf } from '../../../network/proxy/modes/mode-registry.ts'
 import { cleanUpMode, type RunningProxy, startProxy } from '../../../network/proxy/start-proxy.ts'
-import type { KeyPair } from '../../pki/key-pair.ts'
 import { bridgePrefix } from '../settings/embedded-runtime.ts'
 import type { ProxyChoice } from '../settings/proxy-choice.ts'
+import type { ClientCredentials } from '../thread/messages.ts'
 
 /** The settings of the proxy, as plain data for the thread of the node. */
 export interface EmbeddedProxy {
   /** Undefined for the best one of this machine. */
   readonly choice: ProxyChoice | undefined
   /** The certificate of `system:kube-proxy`. */
-  readonly client: KeyPair
+  readonly client: ClientCredentials
   /** Distinguishes its rules from those of other clusters. */
   readonly instance: string
   /** The bridge of the pods; undefined if another runtime connects them. */
@@ -108,6 +108,13 @@ async function removeFormer(proxy: EmbeddedProxy, mode: ProxyChoice, log: (line:
     log(`rules of Services of an earlier start remain: ${messageOf(error)}`)
   }
 }
+
+/** Removes the rules that the proxy of an earlier process has left. */
+export const removeProxyRules = (
+  record: string,
+  { name, bridge }: { readonly name: string; readonly bridge: string },
+  log: (line: string) => void,
+): Promise<void> => removeFormer({ choice: undefined, client: {}, instance: name, bridge, record }, 'none', log)
 
 function readRecord(file: string): ModeName | undefined {
   try {

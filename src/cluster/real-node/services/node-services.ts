@@ -1,10 +1,12 @@
-/** Services on a real node: the proxy, mapped ports, and the way of pods to the API server and to DNS. */
-import { parseCidr } from '../../../lib/cidr.ts'
+/** Services on a real node: the proxy, mapped ports, and the way of pods to the API server, DNS and other nodes. */
+import { rangeHas } from '../../../lib/cidr.ts'
 import { messageOf } from '../../../lib/message-of.ts'
 import type { RunningDnsServer } from '../../../network/dns/dns-server.ts'
 import type { PortMapper } from '../../../network/ports/port-mapper.ts'
 import type { RealNodeTask } from '../thread/messages.ts'
+import { gatewayOf } from './api-gateway.ts'
 import type { RunningEmbeddedProxy } from './embedded-proxy.ts'
+import type { PeerRoutes } from './peer-routes.ts'
 
 export interface NodeServices {
   /** Starts in the background, when the node is registered. Errors are logged. */
@@ -21,6 +23,7 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
   let gateway: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined)
   let dns: Promise<RunningDnsServer | undefined> = Promise.resolve(undefined)
   let ports: Promise<PortMapper | undefined> = Promise.resolve(undefined)
+  let peers: Promise<PeerRoutes | undefined> = Promise.resolve(undefined)
   let keepsRules = false
   let isStopped = false
 
@@ -31,39 +34,21 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
     return startEmbeddedProxy({ node, address: ips[0], server: { url: server.url, ca: server.ca }, proxy, log })
   }
 
-  async function startGateway(): Promise<(() => Promise<void>) | undefined> {
-    if (!task.apiGateway) return undefined
-    const { startApiGateway } = await import('./api-gateway.ts')
-    return startApiGateway(task.apiGateway)
-  }
-
-  /** The gateway has its address once it is started. */
-  async function startDns(): Promise<RunningDnsServer | undefined> {
-    const pods = parseCidr(task.apiGateway?.range ?? '')
-    if (!task.dns || !pods) return undefined
-    const [{ startEmbeddedDns }, { isOfThisMachine }] = await Promise.all([
-      import('../../dns/embedded-dns.ts'),
-      import('./api-gateway.ts'),
-      gateway,
-    ])
-    if (isStopped) return undefined
-    const { url, ca } = task.server
-    const serves = (address: string): boolean => isOfThisMachine(address, pods)
-    return startEmbeddedDns({ dns: task.dns, node: task.name, server: { url, ca }, serves, log })
-  }
-
   return {
     start() {
       proxy = startProxy().catch((error) => void log(`Services do not work: ${messageOf(error)}`))
+      peers = startPeers(task, log).catch((error) => void log(`pods do not reach other nodes: ${messageOf(error)}`))
       ports = startPorts(task, log).catch((error) => void log(`mapped ports do not work: ${messageOf(error)}`))
-      gateway = startGateway().catch(
+      gateway = startGateway(task).catch(
         (error) => void log(`pods do not reach the API server as the Service kubernetes: ${messageOf(error)}`),
       )
-      dns = startDns().catch((error) => void log(`names of Services have no addresses in pods: ${messageOf(error)}`))
+      dns = startDns(task, gateway, log).catch(
+        (error) => void log(`names of Services have no addresses in pods: ${messageOf(error)}`),
+      )
     },
     async stop() {
       isStopped = true
-      await Promise.all([proxy, dns, ports].map(async (part) => (await part)?.stop()))
+      await Promise.all([proxy, dns, ports, peers].map(async (part) => (await part)?.stop()))
       await (await gateway)?.()
     },
     keepFor(containers) {
@@ -75,7 +60,54 @@ export function servicesOf(task: RealNodeTask, log: (line: string) => void): Nod
   }
 }
 
-async function startPorts({ server, ports }: RealNodeTask, log: (line: string) => void): Promise<PortMapper> {
+async function startPorts(
+  { server, ports }: RealNodeTask,
+  log: (line: string) => void,
+): Promise<PortMapper | undefined> {
+  if (!ports) return undefined
   const { startEmbeddedPorts } = await import('../../ports/embedded-ports.ts')
   return startEmbeddedPorts({ server: { url: server.url, ca: server.ca }, client: ports.client, log })
+}
+
+async function startGateway(task: RealNodeTask): Promise<(() => Promise<void>) | undefined> {
+  const address = task.apiGateway ? gatewayOf(task.apiGateway.range) : task.dns?.gateway
+  if (address === undefined) return undefined
+  const { holdGateway, startApiGateway } = await import('./api-gateway.ts')
+  const release = holdGateway(address)
+  const end = task.apiGateway && (await startApiGateway(task.apiGateway))
+  return async () => {
+    await end?.()
+    release()
+  }
+}
+
+/** The gateway has its address once it is started. */
+async function startDns(
+  task: RealNodeTask,
+  gateway: Promise<unknown>,
+  log: (line: string) => void,
+): Promise<RunningDnsServer | undefined> {
+  const { dns } = task
+  if (!dns) return undefined
+  const [{ startEmbeddedDns }, { isNeighbour, isOfThisMachine }] = await Promise.all([
+    import('../../dns/embedded-dns.ts'),
+    import('./api-gateway.ts'),
+    gateway,
+  ])
+  const { url, ca } = task.server
+  const serves = (address: string): boolean =>
+    isOfThisMachine(address) ||
+    dns.ranges.some((range) => rangeHas(range, address)) ||
+    (dns.servesNeighbours && isNeighbour(address))
+  return startEmbeddedDns({ dns, node: task.name, server: { url, ca }, serves, log })
+}
+
+async function startPeers(task: RealNodeTask, log: (line: string) => void): Promise<PeerRoutes | undefined> {
+  if (!task.peers) return undefined
+  const { PeerRoutes } = await import('./peer-routes.ts')
+  const { server, name: node } = task
+  const { client, record } = task.peers
+  const routes = new PeerRoutes({ server: { url: server.url, ca: server.ca, ...client }, node, record, log })
+  routes.start()
+  return routes
 }

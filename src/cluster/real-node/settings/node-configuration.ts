@@ -10,6 +10,7 @@ import {
   type KubeletConfiguration,
   readConfigurationFile,
 } from '../../../kubelet/configuration/index.ts'
+import type { WrittenConfiguration } from '../../../kubelet/configuration/shape.ts'
 import { ExplainedError, reasonOf } from '../../../lib/explained-error.ts'
 import type { RealNode } from '../index.ts'
 
@@ -32,11 +33,17 @@ const clusterFields = {
   logging: 'the kubelet logs with the cluster: use -v',
 } as const
 
-/** Throws an ExplainedError that names the faulty file, or all faults. */
-export function nodeConfiguration({ configurationFile, configurationFolder }: RealNode): NodeConfiguration {
+/**
+ * Throws an ExplainedError that names the faulty file, or all faults. `cluster` has the fields that the cluster sets
+ * for all of its nodes; files have precedence.
+ */
+export function nodeConfiguration(
+  { configurationFile, configurationFolder }: RealNode,
+  cluster: WrittenConfiguration = {},
+): NodeConfiguration {
   const written = configurationFile ? readConfigurationFile(resolve(configurationFile)) : {}
   // Upstream's default refuses swap; the machine of a cluster for development often has some.
-  const base = { ...withDefaults(written), failSwapOn: written.failSwapOn ?? false }
+  const base = { ...withDefaults({ ...cluster, ...written }), failSwapOn: written.failSwapOn ?? false }
   const merged = configurationFolder
     ? mergeDropIns(base, resolve(configurationFolder))
     : { configuration: base, fields: [] }

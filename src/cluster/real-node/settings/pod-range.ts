@@ -37,7 +37,7 @@ export function podRanges(
 }
 
 /** The networks of this machine's interfaces, without those of one interface. */
-const machineNetworks = (except: string): string[] =>
+export const machineNetworks = (except: string): string[] =>
   Object.entries(networkInterfaces()).flatMap(([name, list = []]) =>
     name === except ? [] : list.flatMap(({ cidr }) => cidr ?? []),
   )

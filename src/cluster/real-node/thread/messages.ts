@@ -1,5 +1,7 @@
 /** The messages between the serving thread and the thread of the real node. */
+import type { ServerAccess } from '../../../client/connection/connection.ts'
 import type { KubeletConfiguration } from '../../../kubelet/configuration/index.ts'
+import type { ServingCredentials } from '../../../kubelet/options.ts'
 import type { EmbeddedDns } from '../../dns/embedded-dns.ts'
 import type { KeyPair } from '../../pki/key-pair.ts'
 import type { EmbeddedPolicy } from '../../policy/embedded-policy.ts'
@@ -14,7 +16,10 @@ export interface EarlyTask {
   readonly isEmbedded: boolean
 }
 
-/** Everything that a thread needs to run the kubelet, as plain data. */
+/** The credentials of a client: a certificate, or one that is renewed, which is no plain data. */
+export type ClientCredentials = Pick<ServerAccess, 'cert' | 'key' | 'credentials'>
+
+/** Everything that a thread needs to run the kubelet; plain data unless certificates are renewed. */
 export interface RealNodeTask {
   readonly name: string
   readonly ips: readonly string[]
@@ -28,19 +33,32 @@ export interface RealNodeTask {
   readonly policy: EmbeddedPolicy | undefined
   /** Undefined without DNS, or with one that pods run. */
   readonly dns: EmbeddedDns | undefined
-  /** The certificate of the user that opens mapped ports. */
-  readonly ports: { readonly client: KeyPair }
+  /** The certificate of the user that opens mapped ports; undefined for a node that opens none. */
+  readonly ports: { readonly client: KeyPair } | undefined
+  /** Routes to the pods of other nodes; undefined for the only node of a cluster. */
+  readonly peers: PeerNetwork | undefined
+  /** True if pods end with the node, not only its kubelet. */
+  readonly endsPods: boolean
   /** The ranges of pods of a new node; none if the cluster's controllers choose them. */
   readonly podCidrs: readonly string[]
   /** The folders of the kubelet and of the logs of pods. */
   readonly root: string
   readonly podLogs: string
   /** The API server, and the kubelet's client certificate. */
-  readonly server: { readonly url: string; readonly ca: string; readonly cert: string; readonly key: string }
+  readonly server: { readonly url: string; readonly ca: string } & ClientCredentials
   /** The certificate of the kubelet's own server. */
-  readonly serving: KeyPair
+  readonly serving: KeyPair | ServingCredentials
   /** The authority of the kubelet's clients, in PEM. */
   readonly clientCA: string
+}
+
+/** The network of the pods of a cluster with several nodes. */
+export interface PeerNetwork {
+  readonly client: ClientCredentials
+  /** The ranges of all pods, whose packets keep their source on the way to other nodes. */
+  readonly ranges: readonly string[]
+  /** A file with the routes that were added, which a later start removes if they are not needed any more. */
+  readonly record: string
 }
 
 /** From the thread. */

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { type RunningKubelet, runKubelet } from '../../../kubelet/kubelet.ts'
 import type { KubeletOptions } from '../../../kubelet/options.ts'
 import { Lifetime } from '../../../lib/lifetime/lifetime.ts'
+import { messageOf } from '../../../lib/message-of.ts'
 import type { NewPod, PolicyAgent } from '../../../network/policy/policy-agent.ts'
 import { findCgroups } from '../../../node/cgroups/tree/find-cgroups.ts'
 import { nodeTypeLabel, realNode } from '../../../node/status/node-type.ts'
@@ -39,7 +40,7 @@ export async function startRealNode(task: RealNodeTask, log: Log): Promise<Runni
     const { promise: kubeletRuns, resolve: setKubelet } = Promise.withResolvers<RunningKubelet>()
     const warn: Warn = (pod, message) => void kubeletRuns.then(({ warnOf }) => warnOf(pod, 'AddressConflict', message))
     const parts = startParts(task, hasStarted, warn, log)
-    endParts(parts, services, lifetime, log)
+    endParts(parts, services, { endsPods: task.endsPods, lifetime, log })
     const [, runtime] = await Promise.all([parts.policies, parts.runtime])
     const kubelet = await runKubelet(kubeletOptions(task, log))
     setKubelet(kubelet)
@@ -67,12 +68,24 @@ function startParts(task: RealNodeTask, hasStarted: Promise<void>, warn: Warn, l
   const policies = policiesOf(task, hasStarted, log)
   // A pod waits for its policies, even before they have started.
   const admit = async (pod: NewPod): Promise<void> => (await policies)?.admit(pod)
-  const runtime = task.runtime ? startRuntime(task.runtime, admit, warn, log) : Promise.resolve(undefined)
+  const runtime = task.runtime ? startRuntime(task.runtime, task.peers, admit, warn, log) : Promise.resolve(undefined)
   return { policies, runtime }
 }
 
+/** Time in ms for containers to end by themselves when their node ends. */
+const podGraceMs = 2_000
+
+interface EndOptions extends Pick<RealNodeTask, 'endsPods'> {
+  readonly lifetime: Lifetime
+  readonly log: Log
+}
+
 /** The runtime stops first. Rules go with the last container. */
-function endParts({ policies, runtime }: NodeParts, services: NodeServices, lifetime: Lifetime, log: Log): void {
+function endParts(
+  { policies, runtime }: NodeParts,
+  services: NodeServices,
+  { endsPods, lifetime, log }: EndOptions,
+): void {
   let runsOn = 0
   lifetime.onEnd(async () => {
     const agent = await policies.catch(() => undefined)
@@ -82,6 +95,7 @@ function endParts({ policies, runtime }: NodeParts, services: NodeServices, life
   lifetime.onEnd(async () => {
     const running = await runtime.catch(() => undefined)
     if (!running) return
+    if (endsPods) await running.stopPods(podGraceMs).catch((error) => log(`pods remain: ${messageOf(error)}`))
     runsOn = await stopRuntime(running, log)
     services.keepFor(runsOn)
   })
@@ -101,6 +115,7 @@ async function policiesOf(
 
 async function startRuntime(
   runtime: EmbeddedRuntime,
+  peers: RealNodeTask['peers'],
   admit: (pod: NewPod) => Promise<void>,
   warn: Warn,
   log: Log,
@@ -118,7 +133,7 @@ async function startRuntime(
     imageFolder: imageRoot,
     imageSources,
     registries,
-    network: { ...pluginFolders, bridge, admit, onConflict: warn },
+    network: { ...pluginFolders, bridge, notMasqueraded: peers?.ranges, admit, onConflict: warn },
     streamPort: 0,
     log,
   })
@@ -160,7 +175,7 @@ function kubeletOptions(task: RealNodeTask, log: Log): KubeletOptions {
     nodeIps: ips,
     podCidrs,
     nodeLabels: { [nodeTypeLabel]: realNode },
-    serving: { current: serving, onChange: () => {} },
+    serving: 'onChange' in serving ? serving : { current: serving, onChange: () => {} },
     clientCA,
     profile: profilePages,
     tlsLimits: tlsLimits(configuration.tlsMinVersion, configuration.tlsCipherSuites),

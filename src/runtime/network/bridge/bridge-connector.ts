@@ -20,6 +20,8 @@ export interface BridgeConnectorOptions {
   readonly bridge: string
   /** The ranges of pods. Default: those that the kubelet sends. */
   readonly podCidr?: string | undefined
+  /** Destinations that see the addresses of pods. Default: none. */
+  readonly notMasqueraded?: readonly string[] | undefined
   /** The folder of the node's ranges, which survives a reboot. */
   readonly root: string
   /** The folder of addresses and records, which a reboot removes. */
@@ -112,9 +114,9 @@ export class BridgeConnector implements PodConnector {
   }
 
   get #settings(): NetworkSettings {
-    const { bridge } = this.#options
+    const { bridge, notMasqueraded = [] } = this.#options
     const { current, former } = this.#ranges
-    return { bridge, ranges: current, formerRanges: former, folder: this.folder }
+    return { bridge, ranges: current, formerRanges: former, notMasqueraded, folder: this.folder }
   }
 }
 

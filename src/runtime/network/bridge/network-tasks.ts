@@ -11,6 +11,8 @@ export interface NetworkSettings {
   readonly ranges: readonly string[]
   /** Ranges of pods that were connected before the node got other ones. */
   readonly formerRanges: readonly string[]
+  /** Destinations that see the addresses of pods. */
+  readonly notMasqueraded: readonly string[]
   /** The folder of addresses and records, which a reboot removes. */
   readonly folder: string
 }

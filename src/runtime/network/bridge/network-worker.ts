@@ -37,13 +37,14 @@ function networkOf(settings: NetworkSettings): PodNetwork {
   return current.network
 }
 
-const createNetwork = ({ bridge, ranges, formerRanges, folder }: NetworkSettings): PodNetwork =>
+const createNetwork = ({ bridge, ranges, formerRanges, notMasqueraded, folder }: NetworkSettings): PodNetwork =>
   new PodNetwork({
     calls: systemCalls(),
     name: bridge,
     bridge,
     hairpin: true,
     masquerade: true,
+    notMasqueraded,
     rangeSets: ranges.map((subnet) => [addressRange({ subnet })]),
     formerRanges,
     addressDirectory: join(folder, 'addresses'),

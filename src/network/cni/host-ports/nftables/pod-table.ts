@@ -2,7 +2,7 @@
  * The nftables table of the pod network: masquerades packets from pods to other networks, and forwards host ports to
  * pods. It has its own table; tables of others stay as they are.
  */
-import { parseCidr } from '../../../../lib/cidr.ts'
+import { addressAt, parseCidr, rangeHas } from '../../../../lib/cidr.ts'
 import type { HostPort } from '../../attachment.ts'
 import {
   isAnyAddress,
@@ -82,10 +82,19 @@ function familyCommands(
     const direct = notMasqueraded.filter((range) => parseCidr(range)?.family === version)
     lines.push(
       `add rule ${name} postrouting ${protocol} saddr { ${own.join(', ')} } ` +
-        `${protocol} daddr != { ${[...new Set([...own, ...direct, multicast])].join(', ')} } masquerade fully-random`,
+        `${protocol} daddr != { ${disjoint([...own, ...direct, multicast]).join(', ')} } masquerade fully-random`,
     )
   }
   return lines
+}
+
+/** A set must not have ranges that overlap: leaves out those that are part of another one. */
+const disjoint = (ranges: readonly string[]): string[] =>
+  [...new Set(ranges)].filter((range) => !ranges.some((other) => other !== range && includes(other, range)))
+
+function includes(outer: string, inner: string): boolean {
+  const [one, other] = [parseCidr(outer), parseCidr(inner)]
+  return one !== undefined && other !== undefined && one.prefix <= other.prefix && rangeHas(outer, addressAt(other, 0))
 }
 
 /** Commands that add or remove the host ports of a pod. */

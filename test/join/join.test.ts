@@ -1,0 +1,140 @@
+/** Machines that join a cluster by a token, through a network between two namespaces. Needs root. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { caHash } from '../../src/cluster/joining/ca-hash.ts'
+import { discover } from '../../src/cluster/joining/discovery/discover.ts'
+import { newToken, parseToken } from '../../src/cluster/joining/tokens/token-form.ts'
+import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { t8s } from '../up/t8s-process.ts'
+import { type JoinLab, joinLab, onOther, serverAddress, webPod } from './join-lab.ts'
+
+await inNamespaces(import.meta.filename, () => {
+  test('a machine becomes a node by a token, serves its pods, comes back and leaves', async (t) => {
+    const lab = await joinLab(t)
+    await t.test('only the right cluster and the right token are accepted', () => discovery(lab))
+    await t.test('tokens are listed and deleted', () => tokens(lab))
+    const args = lab.joinArguments()
+    const node = await lab.join(args)
+    await t.test('the node is ready, with a certificate and its own range', () => ready(lab))
+    await t.test('pods of both nodes reach each other, Services and names', () => traffic(lab))
+    await t.test('a policy holds for pods of other nodes', () => policy(lab))
+    await t.test('a name is taken while its node runs', () => takenName(lab))
+    await t.test('SIGTERM ends the pods, and the node continues without a token', async () => {
+      assert.equal(await node.stop(), 0, node.output())
+      assert.match(node.output(), /its pods end\nstopped; t8s join continues, t8s leave deletes the node\n$/)
+      assert.doesNotMatch(onOther('ip', 'link'), /t8s-/)
+      const again = await lab.join(['join', `--data-dir=${lab.data}`])
+      assert.match(again.output(), /this machine is the node other again/)
+      const page = () =>
+        lab.kubectl('exec', 'near', '--', 'sh', '-c', `timeout 1 wget -qO- ${addressOf(lab, 'far')}; true`)
+      await waitFor('its pod runs again', () => page() === 'far\n')
+      const { code, stderr } = lab.t8sOnOther('leave', `--data-dir=${lab.data}`)
+      assert.deepEqual([code, /runs already: stop its t8s join/.test(stderr)], [1, true], stderr)
+      await again.stop()
+    })
+    await t.test('t8s leave removes the Node and all of it on the machine', () => leave(lab))
+  })
+})
+
+const addressOf = (lab: JoinLab, pod: string): string =>
+  lab.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.podIP}')
+
+async function discovery(lab: JoinLab): Promise<void> {
+  const url = `https://${serverAddress}:6443`
+  const [, , , text = '', , pin = ''] = lab.joinArguments()
+  const given = { url, token: parseToken(text), pins: [pin], signal: new AbortController().signal, now: Date.now }
+  const ca = readFileSync(join(dirname(lab.cluster.kubeconfig), 'pki', 'ca.crt'), 'utf8')
+  assert.equal(pin, caHash(ca))
+  assert.equal((await discover(given)).ca.trim(), ca.trim())
+  const wrongPin = [`sha256:${'0'.repeat(64)}`]
+  await assert.rejects(discover({ ...given, pins: wrongPin }), /has the hash sha256:.*, not the one of/)
+  const other = { ...given.token, secret: '0123456789abcdef' }
+  await assert.rejects(discover({ ...given, token: other }), /failed to verify JWS signature/)
+  const unknown = newToken((count) => new Uint8Array(count))
+  await assert.rejects(discover({ ...given, token: unknown }), /is invalid for this cluster or it has expired/)
+  const hourMs = 3_600_000
+  await assert.rejects(
+    discover({ ...given, now: () => Date.now() - hourMs }),
+    /clock of this machine is .* behind the server's/,
+  )
+  const closed = discover({ ...given, url: `https://${serverAddress}:1` })
+  await assert.rejects(closed, /cannot join the cluster at .*refuses connections: .*--bind-address 0\.0\.0\.0/)
+}
+
+function tokens(lab: JoinLab): void {
+  const token = (...args: readonly string[]) => t8s(['token', ...args, `--kubeconfig=${lab.cluster.kubeconfig}`])
+  assert.equal(token('create', 'abcdef.0123456789abcdef', '--ttl=0', '--description=lab').code, 0)
+  assert.match(token('create', 'abcdef.0123456789abcdef').stderr, /a token with id "abcdef" already exists/)
+  const { stdout } = token('list')
+  assert.match(stdout, /^TOKEN +TTL +EXPIRES +USAGES +DESCRIPTION +EXTRA GROUPS$/m)
+  assert.match(stdout, /^abcdef\.0123456789abcdef +<forever> +<never> +authentication,signing +lab +system:boot/m)
+  assert.equal(token('delete', 'abcdef').stdout, 'bootstrap token "abcdef" deleted\n')
+}
+
+async function ready(lab: JoinLab): Promise<void> {
+  lab.kubectl('wait', 'node', 'other', 'server', '--for=condition=Ready', '--timeout=30s')
+  const [range = '', other = ''] = lab.kubectl('get', 'nodes', '-o', 'jsonpath={.items[*].spec.podCIDR}').split(' ')
+  assert.notEqual(range, other)
+  assert.match(lab.kubectl('get', 'csr'), /system:bootstrap:\w{6}.*Approved,Issued/)
+  assert.equal(existsSync(join(lab.data, 'bootstrap-kubelet.conf')), false)
+}
+
+async function traffic(lab: JoinLab): Promise<void> {
+  const manifests = ['near server', 'far other'].map((line) => webPod(...(line.split(' ') as [string, string])))
+  for (const [index, manifest] of manifests.entries()) {
+    const file = join(dirname(lab.data), `pod-${index}.json`)
+    writeFileSync(file, manifest)
+    lab.kubectl('apply', '-f', file)
+  }
+  lab.kubectl('wait', 'pod', 'near', 'far', '--for=condition=Ready', '--timeout=50s')
+  lab.kubectl('expose', 'pod', 'near', '--port=80')
+  const [near, far] = [addressOf(lab, 'near'), addressOf(lab, 'far')]
+  const get = (pod: string, host: string): string =>
+    lab.kubectl('exec', pod, '--', 'timeout', '5', 'wget', '-qO-', host)
+  assert.deepEqual([get('near', far), get('far', near)], ['far\n', 'near\n'])
+  // The address of a pod is the same for all.
+  await waitFor('the log has the client', () => lab.kubectl('logs', 'far').includes(near))
+  assert.match(lab.kubectl('exec', 'far', '--', 'ping', '-c1', '-W5', near), /1 packets received/)
+  await waitFor('the Service works by its name', () => get('far', 'near.default.svc.cluster.local') === 'near\n')
+}
+
+async function policy(lab: JoinLab): Promise<void> {
+  const file = join(dirname(lab.data), 'policy.json')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'nobody' },
+      spec: { podSelector: { matchLabels: { app: 'far' } }, policyTypes: ['Ingress'] },
+    }),
+  )
+  lab.kubectl('apply', '-f', file)
+  const attempt = () =>
+    lab.kubectl('exec', 'near', '--', 'sh', '-c', `timeout 1 wget -qO- ${addressOf(lab, 'far')} || echo blocked`)
+  await waitFor('the policy holds', () => attempt() === 'blocked\n')
+  lab.kubectl('delete', '-f', file)
+  await waitFor('it is open again', () => attempt() === 'far\n')
+}
+
+function takenName(lab: JoinLab): void {
+  const args = lab.joinArguments('--hostname-override=server', `--data-dir=${lab.data}-second`)
+  const { code, stderr } = lab.t8sOnOther(...args)
+  assert.equal(code, 1)
+  assert.match(stderr, /a Node with name "server" and status "Ready" already exists in the cluster: give this machine/)
+}
+
+async function leave(lab: JoinLab): Promise<void> {
+  const { code, stdout, stderr } = lab.t8sOnOther('leave', `--data-dir=${lab.data}`)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^deleted the Node other, and its pod\nremoved the files in /)
+  assert.equal(lab.kubectl('get', 'nodes', '-o', 'name'), 'node/server\n')
+  assert.equal(existsSync(lab.data), false)
+  assert.doesNotMatch(onOther('ip', 'link'), /t8s-/)
+  assert.equal(onOther('nft', 'list', 'tables'), '')
+  assert.doesNotMatch(onOther('ip', 'route'), /^10\.(?!9\.)/m)
+  assert.match(lab.t8sOnOther('leave', `--data-dir=${lab.data}`).stderr, /has joined no cluster/)
+}

@@ -1,0 +1,121 @@
+/** `t8s up --machines`: nodes in network namespaces of one machine. Needs root. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { webPod } from '../join/join-lab.ts'
+import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
+import { writeTestImages } from '../kubelet/support/runtimes/test-images.ts'
+import { prepareNodeNamespaces } from '../support/node-namespaces.ts'
+import { waitFor } from '../support/wait-for.ts'
+import { kubectl, type Running, stop, t8s, temporaryFolder, up } from './t8s-process.ts'
+
+const covered = ['/run/typernetes', '/var/lib/typernetes', '/etc/cni']
+
+await inNamespaces(import.meta.filename, () => {
+  prepareNodeNamespaces(covered)
+  test('three machines are nodes whose pods reach each other, and nothing of them remains', async (t) => {
+    const folder = temporaryFolder(t)
+    for (const file of writeTestImages(folder)) assert.equal(t8s(['image', 'import', file]).code, 0)
+    const cluster = await start(t, folder, 3)
+    assert.equal(
+      run(cluster, 'get', 'nodes', '-o', 'name'),
+      'node/machine-1\nnode/machine-2\nnode/machine-3\n',
+      cluster.output(),
+    )
+    await t.test('pods and Services are reached from all machines', () => traffic(cluster))
+    await t.test('logs, exec and forwarded ports work for all machines', () => streams(t, cluster))
+    await t.test('SIGTERM ends all of it', async () => {
+      assert.equal((await stop(cluster)).code, 0)
+      assert.match(cluster.output(), /\nstopped\n$/)
+      assert.doesNotMatch(cluster.output(), /cannot watch|do not run|has ended/)
+      isClean(folder)
+    })
+    await t.test('after SIGKILL, the next start removes the rest, and runs the pods of its machines', async () => {
+      const killed = await start(t, folder, 2)
+      await waitFor('the pod runs', () => pageOf(killed, 'machine-1', 'machine-2') === 'machine-2\n')
+      await stop(killed, 'SIGKILL')
+      const next = await start(t, folder, 1)
+      await waitFor('one node remains', () => run(next, 'get', 'nodes', '-o', 'name') === 'node/machine-1\n')
+      await stop(next)
+      isClean(folder)
+    })
+  })
+})
+
+async function start(t: TestContext, folder: string, count: number): Promise<Running> {
+  const flags = ['--node-type=real', `--machines=${count}`, `--data-dir=${join(folder, 'data')}`, '--secure-port=0']
+  const cluster = await up(t, flags)
+  await waitFor('the machines are nodes', () => {
+    assert.doesNotMatch(cluster.output(), /do not run/)
+    return cluster.output().includes(`machine-${count} is a node`)
+  })
+  const names = Array.from({ length: count }, (_, index) => `machine-${index + 1}`)
+  run(cluster, 'wait', 'node', ...names, '--for=condition=Ready', '--timeout=50s')
+  return cluster
+}
+
+/** Standard output of a kubectl command that succeeds. */
+function run(cluster: Running, ...args: readonly string[]): string {
+  const { code, stdout, stderr } = kubectl(cluster.kubeconfig, ...args)
+  assert.equal(code, 0, `kubectl ${args.join(' ')}: ${stderr}\n${cluster.output()}`)
+  return stdout
+}
+
+const addressOf = (cluster: Running, pod: string): string =>
+  run(cluster, 'get', 'pod', pod, '-o', 'jsonpath={.status.podIP}')
+
+const get = (cluster: Running, pod: string, host: string): string =>
+  run(cluster, 'exec', pod, '--', 'sh', '-c', `timeout 2 wget -qO- ${host}; true`)
+
+const pageOf = (cluster: Running, client: string, server: string): string =>
+  get(cluster, client, addressOf(cluster, server))
+
+/** Each machine has a pod with its name. */
+async function traffic(cluster: Running): Promise<void> {
+  const names = ['machine-1', 'machine-2', 'machine-3']
+  const file = join(dirname(cluster.kubeconfig), 'pods.json')
+  const items = names.map((name) => webPod(name, name)).join()
+  writeFileSync(file, `{"apiVersion":"v1","kind":"List","items":[${items}]}`)
+  run(cluster, 'apply', '-f', file)
+  run(cluster, 'wait', 'pod', ...names, '--for=condition=Ready', '--timeout=50s')
+  run(cluster, 'expose', 'pod', 'machine-2', '--port=80', '--name=web')
+  for (const client of names)
+    for (const server of names) assert.equal(pageOf(cluster, client, server), `${server}\n`, `${client} to ${server}`)
+  const [one, three] = [addressOf(cluster, 'machine-1'), addressOf(cluster, 'machine-3')]
+  await waitFor('the server sees the address of the pod', () => run(cluster, 'logs', 'machine-3').includes(one))
+  assert.match(run(cluster, 'exec', 'machine-1', '--', 'ping', '-c1', '-W5', three), /1 packets received/)
+  for (const client of names)
+    await waitFor(`the Service works for ${client}`, () => get(cluster, client, 'web') === 'machine-2\n')
+  // The API server reaches pods without Services of its own.
+  assert.equal(run(cluster, 'get', '--raw', '/api/v1/namespaces/default/services/web/proxy/'), 'machine-2\n')
+}
+
+async function streams(t: TestContext, cluster: Running): Promise<void> {
+  for (const name of ['machine-1', 'machine-2', 'machine-3'])
+    assert.equal(run(cluster, 'exec', name, '--', 'cat', '/www/index.html'), `${name}\n`)
+  const forward = spawn('kubectl', ['port-forward', 'pod/machine-3', ':80'], {
+    env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => forward.kill('SIGKILL'))
+  let output = ''
+  forward.stdout.on('data', (piece: Buffer) => (output += piece.toString()))
+  const port = await waitFor('the port is forwarded', () => /127\.0\.0\.1:(\d+)/.exec(output)?.[1])
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'machine-3\n')
+  forward.kill('SIGKILL')
+}
+
+/** No interface, route, rule, process, mount, cgroup or file of a machine is left. */
+function isClean(folder: string): void {
+  const output = (program: string, ...args: readonly string[]): string =>
+    execFileSync(program, args, { encoding: 'utf8' })
+  assert.doesNotMatch(output('ip', 'link'), /t8m-|veth/)
+  assert.equal(output('ip', 'route'), '')
+  assert.equal(output('nft', 'list', 'tables'), '')
+  assert.doesNotMatch(output('ps', '-eo', 'args'), /machine-process|t8s-keeper/)
+  assert.doesNotMatch(output('cat', '/proc/mounts'), /\/run\/typernetes\/\w+\/|machines/)
+  assert.deepEqual(readdirSync('/run/typernetes'), [])
+  assert.deepEqual(readdirSync(join(folder, 'data', 'node', 'machines')), [])
+}
