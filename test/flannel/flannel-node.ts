@@ -32,6 +32,8 @@ export class FlannelNode {
   readonly #options: FlannelNodeOptions
   #child: ChildProcess | undefined
   #output = ''
+  /** The process whose mounts flannel has; undefined: those of the test. */
+  mountsOf: number | undefined
   readonly #pods: string[] = []
 
   constructor(options: FlannelNodeOptions) {
@@ -72,7 +74,9 @@ export class FlannelNode {
     const given = ['--kube-subnet-mgr', '--kubeconfig-file', this.#options.kubeconfig, '--net-config-path', configFile]
     const args = ['flannel', ...given, '--subnet-file', this.subnetFile, ...flags]
     this.#output = ''
-    const [program, all] = this.command(launcher, ...args)
+    const mounts = this.mountsOf === undefined ? [] : ['nsenter', `--mount=/proc/${this.mountsOf}/ns/mnt`]
+    const [first = '', ...rest] = [...mounts, launcher, ...args]
+    const [program, all] = this.command(first, ...rest)
     const child = spawn(program, all, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_NAME: this.name },

@@ -130,7 +130,7 @@ class FlannelRun {
   }
 
   async #register(config: NetworkConfig, external: ExternalInterface): Promise<BackendNetwork> {
-    const { log, signal } = this.#options
+    const { log, environment, signal } = this.#options
     try {
       const backend = await backendOf(config.backendType)
       return await backend.register({
@@ -139,6 +139,7 @@ class FlannelRun {
         subnets: this.#subnets,
         calls: systemCalls(),
         log,
+        environment,
         random: randomBytes,
         signal,
       })

@@ -14,7 +14,9 @@ export interface BackendContext {
   readonly subnets: Pick<SubnetManager, 'acquireLease' | 'storedNode' | 'recordEvent'>
   readonly calls: SystemCalls
   readonly log: (line: string) => void
-  /** Returns random bytes, for MAC addresses. */
+  /** Variables of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Returns random bytes, for MAC addresses and keys. */
   readonly random: (size: number) => Uint8Array
   /** Aborted when flannel ends. */
   readonly signal: AbortSignal

@@ -6,6 +6,7 @@ const loaders: Readonly<Record<string, () => Promise<Backend>>> = {
   'host-gw': async () => (await import('./host-gw/host-gw-backend.ts')).hostGwBackend,
   udp: async () => (await import('./udp/udp-backend.ts')).udpBackend,
   vxlan: async () => (await import('./vxlan/vxlan-backend.ts')).vxlanBackend,
+  wireguard: async () => (await import('./wireguard/wireguard-backend.ts')).wireguardBackend,
 }
 
 /** Rejects with the types that exist for an unknown one. */

@@ -1,10 +1,10 @@
 /** The device `flannel0` with a route to the network of all nodes, and the thread that carries its packets. */
-import type { HostNetwork } from '../../../netlink/host-network.ts'
 import { withHostNetwork } from '../../../netlink/host-network.ts'
 import type { LeaseChange } from '../../subnets/lease-table.ts'
 import type { Lease } from '../../subnets/subnet-manager.ts'
 import type { BackendContext, BackendNetwork } from '../backend.ts'
 import { IgnoredLeases } from '../ignored-leases.ts'
+import { routeNetwork } from '../routes/network-route.ts'
 import { configureDevice, deviceAddress } from '../vxlan/vxlan-device.ts'
 import type { Peer } from './carrier-messages.ts'
 import { PacketCarrier } from './packet-carrier.ts'
@@ -86,14 +86,7 @@ export class UdpNetwork implements BackendNetwork {
       if (!link) throw new Error(`${device} was removed: it is created again in a moment`)
       if (link.mtu !== this.mtu) host.links.change(link, { mtu: this.mtu })
       configureDevice(host, link, { address: deviceAddress(this.lease.subnet), network })
-      this.#routeNetwork(host, link.index, network)
+      routeNetwork(host, link, network)
     })
-  }
-
-  /** A route to all pods. Those of this node have a longer one. */
-  #routeNetwork({ routes }: HostNetwork, link: number, destination: string): void {
-    const present = routes.list().filter((route) => route.destination === destination)
-    if (!present.some((route) => route.link === link && route.gateway === undefined))
-      routes.replace({ name: device }, { destination, link })
   }
 }
