@@ -1,7 +1,9 @@
 /** TLS between the store and etcd. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -53,4 +55,16 @@ test('a client certificate and the authority are needed; others are reported wit
       'give the CA of its server certificate with --etcd-cafile',
   })
   await assert.rejects(open({ ca: file('ca.crt') }), /ended the connection.*--etcd-certfile/)
+})
+
+test('a server without TLS is reported with the remedy', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 't8s-etcd-tls-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'etcd')
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n')
+  })
+  t.after(() => server.close())
+  await once(server.listen(path), 'listening')
+  await assert.rejects(openEtcdStore({ servers: [`unixs://${path}`] }), /does not speak TLS: write its URL with http/)
 })

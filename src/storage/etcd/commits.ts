@@ -2,28 +2,13 @@
  * Transactions of etcd. Those of this process on the same key are executed in their order. A transaction whose answer
  * was lost is never reported as not written unless that is certain.
  */
-import type { MessageInitShape } from '@bufbuild/protobuf'
-import {
-  Compare_CompareTarget,
-  KV,
-  type RequestOpSchema,
-  type TxnRequestSchema,
-  type TxnResponse,
-} from '#protobuf/etcd-rpc_pb.js'
 import { messageOf } from '../../lib/message-of.ts'
-import {
-  type ChangeEvent,
-  type CommitResult,
-  CommitUnknownError,
-  type Entry,
-  type Operation,
-  type Transaction,
-} from '../store.ts'
+import { type ChangeEvent, type CommitResult, CommitUnknownError, type Operation, type Transaction } from '../store.ts'
 import type { Channel } from './client/channel.ts'
 import { EtcdError, isTemporary } from './client/etcd-error.ts'
-import { entryOf } from './entries.ts'
 import { failure, leaseNotFoundMessage } from './errors.ts'
 import type { Leases } from './leases.ts'
+import { type TxnRequest, type TxnResponse, txnMethod } from './messages/txn.ts'
 
 /** Time for a transaction and its retries, in ms. etcd itself answers within 7 s. */
 const timeoutMs = 10_000
@@ -125,8 +110,8 @@ export class Commits {
     }
   }
 
-  #send(request: TxnInit, ms: number): Promise<TxnResponse> {
-    return this.#options.channel.call(KV.method.txn, request, { timeoutMs: ms, isSafe: false })
+  #send(request: TxnRequest, ms: number): Promise<TxnResponse> {
+    return this.#options.channel.call(txnMethod, request, { timeoutMs: ms, isSafe: false })
   }
 
   /**
@@ -135,7 +120,7 @@ export class Commits {
    * the key after that revision and its value are not the transaction's, it was not executed and never will be. An
    * equal value may be of another process, so that remains unknown.
    */
-  async #resolve(transaction: Transaction, request: TxnInit, lost: EtcdError): Promise<CommitResult> {
+  async #resolve(transaction: Transaction, request: TxnRequest, lost: EtcdError): Promise<CommitResult> {
     const guard = transaction.conditions.find(({ revision }) => revision > 0 && revision)
     const operation = guard && transaction.operations.find(({ key }) => key === guard.key)
     if (!guard || !operation) throw unknown(lost)
@@ -165,35 +150,19 @@ function isCertain(operation: Operation, first: ChangeEvent | undefined): boolea
   return operation.value === undefined || !first.value!.equals(operation.value)
 }
 
-type TxnInit = MessageInitShape<typeof TxnRequestSchema>
-type RequestInit = NonNullable<MessageInitShape<typeof RequestOpSchema>['request']>
-
-function requestOf({ conditions, operations }: Transaction, leases: ReadonlyMap<number, bigint>): TxnInit {
-  const keys = conditions.map(({ key }) => Buffer.from(key))
+function requestOf({ conditions, operations }: Transaction, leases: ReadonlyMap<number, bigint>): TxnRequest {
   return {
-    compare: conditions.map(({ revision }, i) => ({
-      target: Compare_CompareTarget.MOD,
-      key: keys[i]!,
-      targetUnion: { case: 'modRevision', value: BigInt(revision) },
-    })),
-    success: operations.map((operation) => ({ request: operationOf(operation, leases) })),
-    failure: keys.map((key) => ({ request: { case: 'requestRange', value: { key } } })),
+    conditions: conditions.map(({ key, revision }) => ({ key, target: 'revision', value: revision })),
+    operations: operations.map((operation) => {
+      const { key, value } = operation
+      if (operation.delete) return { key }
+      return { key, value, lease: leases.get(operation.ttlSeconds ?? 0) ?? 0n }
+    }),
+    otherwise: conditions.map(({ key }) => key),
   }
 }
 
-function operationOf(operation: Operation, leases: ReadonlyMap<number, bigint>): RequestInit {
-  const key = Buffer.from(operation.key)
-  if (operation.delete) return { case: 'requestDeleteRange', value: { key } }
-  const { value, ttlSeconds = 0 } = operation
-  return { case: 'requestPut', value: { key, value, lease: leases.get(ttlSeconds) ?? 0n } }
-}
-
-function resultOf({ conditions }: Transaction, { succeeded, header, responses }: TxnResponse): CommitResult {
-  if (succeeded) return { committed: true, revision: Number(header!.revision) }
-  const current = conditions.map((_, i): Entry | undefined => {
-    const { response } = responses[i]!
-    const kv = response.case === 'responseRange' ? response.value.kvs[0] : undefined
-    return kv && entryOf(kv)
-  })
-  return { committed: false, current }
+function resultOf({ conditions }: Transaction, { succeeded, current, found }: TxnResponse): CommitResult {
+  if (succeeded) return { committed: true, revision: current }
+  return { committed: false, current: conditions.map((_, i) => found[i]?.entry) }
 }

@@ -1,6 +1,6 @@
 /** The health of etcd as this process knows it: its size, and why it does not take writes. Asks for it periodically. */
-import { Maintenance, type StatusResponse } from '#protobuf/etcd-rpc_pb.js'
-import type { Channel } from './client/channel.ts'
+import type { StatusResponse } from '#protobuf/etcd-rpc_pb.js'
+import { type Channel, statusMethod } from './client/channel.ts'
 import { corruptProblem, noSpaceProblem } from './errors.ts'
 
 /** Interval while there is a problem, in ms. */
@@ -50,7 +50,7 @@ export class Health {
 
   async #poll(): Promise<void> {
     try {
-      this.#read(await this.#channel.call(Maintenance.method.status, {}, { timeoutMs, isSafe: true }))
+      this.#read(await this.#channel.call(statusMethod, {}, { timeoutMs, isSafe: true }))
     } catch {
       // The channel has recorded why etcd cannot be asked.
     }

@@ -1,17 +1,15 @@
 /** Reads of etcd: linearizable, and lists page by page at one revision. */
-import type { MessageInitShape } from '@bufbuild/protobuf'
-import { KV, type RangeRequestSchema, type RangeResponse } from '#protobuf/etcd-rpc_pb.js'
 import type { Entry, KeyRange, ListOptions, ListResult } from '../store.ts'
 import type { Channel } from './client/channel.ts'
-import { entryOf } from './entries.ts'
 import { type Revisions, readError } from './errors.ts'
+import { type RangeRequest, type RangeResponse, rangeMethod } from './messages/range.ts'
 
 /** Time for a read with its retries, in ms. */
 export const readTimeoutMs = 10_000
 /** Entries of one request. */
 const pageSize = 2_000
 /** The smallest key. */
-const firstKey = Buffer.of(0)
+const firstKey = '\0'
 
 export class Reads {
   readonly #channel: Channel
@@ -35,8 +33,8 @@ export class Reads {
   }
 
   async get(key: string, revision = 0): Promise<Entry | undefined> {
-    const { kvs } = await this.#range({ key: Buffer.from(key), revision: BigInt(revision) }, revision)
-    return kvs[0] && entryOf(kvs[0])
+    const { found } = await this.#range({ key, revision })
+    return found[0]?.entry
   }
 
   async list({ start, end, limit = 0, revision = 0 }: ListOptions): Promise<ListResult> {
@@ -44,23 +42,21 @@ export class Reads {
     let at = revision
     for (let key = startOf(start); ; ) {
       const size = limit ? Math.min(pageSize, limit - entries.length) : pageSize
-      const range = { key, rangeEnd: Buffer.from(end), limit: BigInt(size), revision: BigInt(at) }
-      const { kvs, more, header } = await this.#range(range, at)
-      at ||= Number(header!.revision)
-      for (const kv of kvs) entries.push(entryOf(kv))
+      const { found, more, current } = await this.#range({ key, rangeEnd: end, limit: size, revision: at })
+      at ||= current
+      for (const { entry } of found) entries.push(entry)
       if (!more || entries.length === limit) return { entries, revision: at, more }
-      key = Buffer.from(`${entries.at(-1)!.key}\0`)
+      key = `${entries.at(-1)!.key}\0`
     }
   }
 
   async count({ start, end }: KeyRange, revision = 0): Promise<number> {
-    const range = { key: startOf(start), rangeEnd: Buffer.from(end), countOnly: true, revision: BigInt(revision) }
-    return Number((await this.#range(range, revision)).count)
+    return (await this.#range({ key: startOf(start), rangeEnd: end, countOnly: true, revision })).count
   }
 
   #ask(): Promise<number> {
     this.#following = undefined
-    const asked = this.#range({ key: firstKey, countOnly: true }, 0).then(({ header }) => Number(header!.revision))
+    const asked = this.#range({ key: firstKey, countOnly: true }).then(({ current }) => current)
     const settled = () => {
       if (this.#current === asked) this.#current = undefined
     }
@@ -69,13 +65,13 @@ export class Reads {
     return asked
   }
 
-  async #range(request: MessageInitShape<typeof RangeRequestSchema>, revision: number): Promise<RangeResponse> {
+  async #range(request: RangeRequest): Promise<RangeResponse> {
     try {
-      return await this.#channel.call(KV.method.range, request, { timeoutMs: readTimeoutMs, isSafe: true })
+      return await this.#channel.call(rangeMethod, request, { timeoutMs: readTimeoutMs, isSafe: true })
     } catch (error) {
-      throw await readError(error, revision, this.#revisions)
+      throw await readError(error, request.revision ?? 0, this.#revisions)
     }
   }
 }
 
-const startOf = (start: string): Buffer => (start === '' ? firstKey : Buffer.from(start))
+const startOf = (start: string): string => start || firstKey

@@ -28,9 +28,13 @@ import { exchangeCompaction } from './compaction/compaction-key.ts'
 import { alarmIn, failure, isCompacted, isFuture, type Revisions } from './errors.ts'
 import type { Health } from './health.ts'
 import { Leases } from './leases.ts'
+import { generatedMethod } from './messages/unary-method.ts'
 import { Reads, readTimeoutMs } from './reads.ts'
 import { Feeds } from './watching/feeds.ts'
 import { History } from './watching/history.ts'
+
+const compactMethod = generatedMethod(KV.method.compact)
+const grantMethod = generatedMethod(Lease.method.leaseGrant)
 
 export interface EtcdStoreOptions {
   readonly channel: Channel
@@ -133,7 +137,7 @@ export class EtcdStore implements Store, Revisions {
     return this.#open(async () => {
       try {
         await this.#channel.call(
-          KV.method.compact,
+          compactMethod,
           { revision: BigInt(revision) },
           { timeoutMs: readTimeoutMs, isSafe: true },
         )
@@ -208,7 +212,7 @@ export class EtcdStore implements Store, Revisions {
 
   async #grant(seconds: number): Promise<bigint> {
     const call = { timeoutMs: readTimeoutMs, isSafe: true }
-    return (await this.#channel.call(Lease.method.leaseGrant, { TTL: BigInt(seconds) }, call)).ID
+    return (await this.#channel.call(grantMethod, { TTL: BigInt(seconds) }, call)).ID
   }
 
   async #firstChange(key: string, after: number): Promise<ChangeEvent | undefined> {

@@ -2,27 +2,12 @@
  * Calls to a cluster of etcd: one connection at a time, to the first endpoint that serves. If it fails, the others are
  * tried in turn, with a back-off after each round.
  */
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from '@bufbuild/protobuf'
 import { Maintenance, type StatusResponse } from '#protobuf/etcd-rpc_pb.js'
+import { generatedMethod, type UnaryMethod } from '../messages/unary-method.ts'
 import { type ConnectProblem, connectProblem, memberProblem, statusProblem } from './connect-problem.ts'
 import { Connection } from './connection.ts'
 import type { Endpoint } from './endpoint.ts'
 import { EtcdError, isTemporary } from './etcd-error.ts'
-
-/** A method of a service without streams. */
-export interface UnaryMethod<Input extends DescMessage, Output extends DescMessage> {
-  readonly input: Input
-  readonly output: Output
-  readonly name: string
-  readonly parent: { readonly typeName: string }
-}
 
 export interface CallOptions {
   /** Time for all tries, in ms. */
@@ -40,6 +25,8 @@ export interface ChannelOptions {
 const connectMs = 2_000
 const firstBackOffMs = 50
 const maxBackOffMs = 1_000
+
+export const statusMethod = generatedMethod(Maintenance.method.status)
 
 /** Rejections that concern the request's time, not the member. */
 const sameMember: readonly string[] = ['etcdserver: too many requests', 'etcdserver: leader changed']
@@ -61,18 +48,17 @@ export class Channel {
   }
 
   /** Calls a method. Rejects with EtcdError. */
-  async call<Input extends DescMessage, Output extends DescMessage>(
-    method: UnaryMethod<Input, Output>,
-    request: MessageInitShape<Input>,
+  async call<Request, Response>(
+    { path, encode, decode }: UnaryMethod<Request, Response>,
+    request: Request,
     { timeoutMs, isSafe }: CallOptions,
-  ): Promise<MessageShape<Output>> {
-    const path = pathOf(method)
-    const message = toBinary(method.input, create(method.input, request))
+  ): Promise<Response> {
+    const message = encode(request)
     const deadline = performance.now() + timeoutMs
     for (;;) {
       const connection = this.#usable() ?? (await this.connection(deadline - performance.now()))
       try {
-        return fromBinary(method.output, await connection.unary(path, message, deadline - performance.now()))
+        return decode(await connection.unary(path, message, deadline - performance.now()))
       } catch (error) {
         if (!isTemporary(error)) throw error
         if (!sameMember.includes(error.message)) this.#leave(connection)
@@ -177,10 +163,6 @@ export class Channel {
 }
 
 async function statusOf(connection: Connection): Promise<StatusResponse> {
-  const { status } = Maintenance.method
-  const request = toBinary(status.input, create(status.input))
-  return fromBinary(status.output, await connection.unary(pathOf(status), request, connectMs))
+  const { path, encode, decode } = statusMethod
+  return decode(await connection.unary(path, encode({}), connectMs))
 }
-
-const pathOf = ({ name, parent }: { readonly name: string; readonly parent: { readonly typeName: string } }): string =>
-  `/${parent.typeName}/${name}`

@@ -1,11 +1,11 @@
-/**
- * A connection to one endpoint: gRPC over HTTP/2 of Node, which takes half of the CPU of a gRPC library. Ends by itself
- * if the endpoint does not answer.
- */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+/** A connection to one endpoint: calls of gRPC. Ends by itself if the endpoint does not answer. */
 import type { Endpoint } from './endpoint.ts'
 import { EtcdError, errorOfStatus } from './etcd-error.ts'
-import { FrameReader, framed } from './grpc-frames.ts'
+import { FrameReader, framed, prefixBytes } from './grpc-frames.ts'
+import { ClientSession } from './http2/client-session.ts'
+import type { ClientStream, StreamEnd } from './http2/client-stream.ts'
+import type { Headers } from './http2/hpack/header-decoder.ts'
+import { encodeHeaders } from './http2/hpack/header-encoder.ts'
 
 /** The callbacks of a stream. */
 export interface StreamObserver {
@@ -28,19 +28,22 @@ export interface RpcStream {
 }
 
 interface Call {
-  readonly stream: ClientHttp2Stream
+  readonly stream: ClientStream
   readonly started: number
   /** Infinity for streams. */
   readonly deadline: number
   fail(error: EtcdError): void
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = constants
+interface CallEvents {
+  data(chunk: Buffer): void
+  failed(error: EtcdError): void
+  done(): void
+}
+
 /** Large answers need few round trips. In bytes. */
 const streamWindow = 4 * 1024 * 1024
 const sessionWindow = 32 * 1024 * 1024
-/** Megabytes that Node may hold for the session. */
-const maxSessionMemory = 1000
 /** Interval at which calls in progress are checked, in ms. */
 const checkMs = 250
 /** A call without any bytes from the endpoint for this time causes a ping, in ms. */
@@ -52,24 +55,24 @@ const minPingMs = 5_000
 /** Time for the answer to a ping, in ms. */
 const pingAnswerMs = 2_000
 
-const commonHeaders = {
-  ':method': 'POST',
-  'content-type': 'application/grpc',
-  te: 'trailers',
-  'user-agent': 'typernetes',
+const commonHeaders = [
+  ['content-type', 'application/grpc'],
+  ['te', 'trailers'],
+  ['user-agent', 'typernetes'],
   // A member that has lost its leader ends calls instead of answering late.
-  hasleader: 'true',
-} as const
+  ['hasleader', 'true'],
+] as const
 
 export class Connection {
   readonly endpoint: Endpoint
-  readonly #session: ClientHttp2Session
+  readonly #session: ClientSession
+  /** Encoded headers without metadata, by the method's path. */
+  readonly #headers = new Map<string, Buffer>()
   readonly #calls = new Set<Call>()
   #timer: NodeJS.Timeout | undefined
   #lastHeard = performance.now()
   #lastPing = 0
   #isPingPending = false
-  #cause: Error | undefined
   /** True once the endpoint has sent something in HTTP/2. */
   isHttp2 = false
   /** Resolves once connected, rejects with the cause if that fails. */
@@ -77,76 +80,72 @@ export class Connection {
 
   constructor(endpoint: Endpoint, timeoutMs: number) {
     this.endpoint = endpoint
-    this.#session = connect(endpoint.authority, {
-      ...endpoint.session,
-      maxSessionMemory,
-      settings: { initialWindowSize: streamWindow, enablePush: false },
-    })
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.opened = promise
     const timer = setTimeout(() => this.#fail(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
-    this.#session
-      .on('connect', () => {
-        clearTimeout(timer)
-        this.#session.setLocalWindowSize(sessionWindow)
-        this.#lastHeard = performance.now()
-        resolve()
-      })
-      .on('remoteSettings', () => {
+    const socket = endpoint.connect().once(endpoint.scheme === 'https' ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer)
+      this.#lastHeard = performance.now()
+      this.#session.start()
+      resolve()
+    })
+    this.#session = new ClientSession({
+      socket,
+      streamWindow,
+      sessionWindow,
+      settings: () => {
         this.isHttp2 = true
-      })
-      .on('error', (error: Error) => {
-        this.#cause ??= error
-      })
-      .on('close', () => {
+      },
+      closed: (error) => {
         clearTimeout(timer)
-        reject(this.#cause ?? new Error('the connection was closed'))
-        this.#failCalls()
-      })
+        clearInterval(this.#timer)
+        reject(error ?? new Error('the connection was closed'))
+      },
+    })
   }
 
   /** True if calls may be started. */
   get isUsable(): boolean {
-    return !this.#session.closed && !this.#session.destroyed
+    return !this.#session.isClosing
   }
 
   /** Returns the answer's message. Rejects with EtcdError. */
   unary(path: string, message: Uint8Array, timeoutMs: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = []
-      const call = this.#start(path, timeoutMs, reject, () => {
-        const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-        resolve(body.subarray(5))
+      const call = this.#start(path, timeoutMs, {
+        data: (chunk) => chunks.push(chunk),
+        failed: reject,
+        done: () => {
+          const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+          resolve(body.subarray(prefixBytes))
+        },
       })
-      if (!call) return
-      call.stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      call.stream.end(framed(message))
+      call?.stream.finish(framed(message))
     })
   }
 
   /** Starts a call with messages in both directions. */
   stream(path: string, observer: StreamObserver): RpcStream {
     const reader = new FrameReader()
-    const call = this.#start(
-      path,
-      Infinity,
-      (error) => observer.end(error),
-      () => {
+    const call = this.#start(path, Infinity, {
+      data: (chunk) => {
+        this.#lastHeard = performance.now()
+        for (const message of reader.push(chunk)) if (call && this.#calls.has(call)) observer.message(message)
+      },
+      failed: (error) => observer.end(error),
+      done: () => {
         if (observer.done) observer.done()
         else observer.end(new EtcdError('Unavailable', 'the stream was ended by etcd', { mayHaveRun: true }))
       },
-    )
-    call?.stream.on('data', (chunk: Buffer) => {
-      this.#lastHeard = performance.now()
-      for (const message of reader.push(chunk)) if (this.#calls.has(call)) observer.message(message)
     })
     return {
-      send: (message) => call?.stream.write(framed(message)),
-      finish: () => call?.stream.end(),
+      send: (message) => call?.stream.send(framed(message)),
+      finish: () => call?.stream.finish(),
       pause: () => call?.stream.pause(),
       resume: () => call?.stream.resume(),
       close: () => {
-        if (call && this.#calls.delete(call)) call.stream.close(NGHTTP2_CANCEL)
+        if (call && this.#calls.delete(call)) call.stream.cancel()
       },
     }
   }
@@ -161,51 +160,62 @@ export class Connection {
     this.#fail(new Error('the connection was closed'))
   }
 
-  /** Starts a call; `reject` is called later, never before this returns. Undefined if that is impossible. */
-  #start(path: string, timeoutMs: number, reject: (error: EtcdError) => void, done: () => void): Call | undefined {
-    let stream: ClientHttp2Stream
-    try {
-      stream = this.#session.request({ ...commonHeaders, ...this.endpoint.metadata?.(), ':path': path })
-    } catch (cause) {
-      const error = this.#unavailable(false, cause)
-      setImmediate(() => reject(error))
+  /** Starts a call; `failed` is called later, never before this returns. Undefined if that is impossible. */
+  #start(path: string, timeoutMs: number, events: CallEvents): Call | undefined {
+    if (!this.isUsable) {
+      const error = this.#unavailable({ mayHaveRun: false })
+      setImmediate(() => events.failed(error))
       return undefined
     }
     const started = performance.now()
+    let status: number | undefined
+    let message = ''
+    const stream = this.#session.request(this.#headersOf(path), {
+      headers: (headers) => {
+        this.#lastHeard = performance.now()
+        status ??= statusIn(headers)
+        message ||= decoded(headers.get('grpc-message'))
+      },
+      data: events.data,
+      closed: (end) => {
+        if (status === undefined) call.fail(this.#unavailable(end))
+        else if (status > 0) call.fail(errorOfStatus(status, message))
+        else if (this.#calls.delete(call)) events.done()
+      },
+    })
     const call: Call = {
       stream,
       started,
       deadline: started + timeoutMs,
       fail: (error) => {
         if (!this.#calls.delete(call)) return
-        stream.close(NGHTTP2_CANCEL)
-        reject(error)
+        stream.cancel()
+        events.failed(error)
       },
     }
-    let status: number | undefined
-    let message = ''
-    const readStatus = (headers: Record<string, unknown>) => {
-      this.#lastHeard = performance.now()
-      if (typeof headers['grpc-status'] !== 'string') return
-      status = Number(headers['grpc-status'])
-      message = decoded(headers['grpc-message'])
-    }
-    stream
-      .on('response', readStatus)
-      .on('trailers', readStatus)
-      .on('error', () => {})
-      .on('close', () => {
-        if (status === undefined) call.fail(this.#unavailable(stream.rstCode !== NGHTTP2_REFUSED_STREAM))
-        else if (status > 0) call.fail(errorOfStatus(status, message))
-        else if (this.#calls.delete(call)) done()
-      })
     this.#calls.add(call)
     this.#timer ??= setInterval(() => this.#check(), checkMs).unref()
     return call
   }
 
-  #unavailable(mayHaveRun: boolean, cause: unknown = this.#cause): EtcdError {
-    const reason = cause instanceof Error ? cause.message : 'the connection was closed'
+  #headersOf(path: string): Buffer {
+    const { scheme, authority, metadata } = this.endpoint
+    let block = this.#headers.get(path)
+    if (!block) {
+      block = encodeHeaders([
+        [':method', 'POST'],
+        [':scheme', scheme],
+        [':authority', authority],
+        [':path', path],
+        ...commonHeaders,
+      ])
+      this.#headers.set(path, block)
+    }
+    return metadata ? Buffer.concat([block, encodeHeaders(Object.entries(metadata()))]) : block
+  }
+
+  #unavailable({ mayHaveRun, cause }: StreamEnd): EtcdError {
+    const reason = cause?.message ?? 'the connection was closed'
     return new EtcdError('Unavailable', `etcd at ${this.endpoint.url} is not reachable: ${reason}`, {
       mayHaveRun,
       cause,
@@ -237,26 +247,24 @@ export class Connection {
   #ping(now: number): void {
     this.#lastPing = now
     this.#isPingPending = true
-    this.#session.ping((error) => {
+    this.#session.ping(() => {
       this.#isPingPending = false
-      if (!error) this.#lastHeard = performance.now()
+      this.#lastHeard = performance.now()
     })
   }
 
   #fail(cause: Error): void {
-    this.#cause ??= cause
-    this.#session.destroy()
-  }
-
-  #failCalls(): void {
-    clearInterval(this.#timer)
-    for (const call of this.#calls) call.fail(this.#unavailable(call.stream.rstCode !== NGHTTP2_REFUSED_STREAM))
+    this.#session.destroy(cause)
   }
 }
 
+function statusIn(headers: Headers): number | undefined {
+  const status = headers.get('grpc-status')
+  return status === undefined ? undefined : Number(status)
+}
+
 /** gRPC encodes messages like URLs. */
-function decoded(message: unknown): string {
-  if (typeof message !== 'string') return ''
+function decoded(message = ''): string {
   try {
     return decodeURIComponent(message)
   } catch {

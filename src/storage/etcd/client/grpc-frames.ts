@@ -1,6 +1,6 @@
 /** gRPC's framing: each message has a prefix of five bytes, a flag (1: compressed) and its length. */
 
-const prefixBytes = 5
+export const prefixBytes = 5
 
 /** Returns a message with its prefix. */
 export function framed(message: Uint8Array): Buffer {

@@ -2,12 +2,17 @@
  * A watch of all keys after a revision. Opens again where it was after a connection was lost. Every revision of etcd
  * changes a key, so that the newest event is also the position of the watch.
  */
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
-import { Watch, type WatchResponse } from '#protobuf/etcd-rpc_pb.js'
 import { type ChangeEvent, CompactedError } from '../../store.ts'
 import type { Channel } from '../client/channel.ts'
 import type { Connection, RpcStream } from '../client/connection.ts'
-import { changeOf, lacksPrevious } from '../entries.ts'
+import {
+  decodeWatchResponse,
+  encodeCancellation,
+  encodeCreation,
+  type WatchEvent,
+  type WatchResponse,
+  watchPath,
+} from '../messages/watch.ts'
 
 export interface ResumingWatchOptions {
   readonly channel: Channel
@@ -20,7 +25,7 @@ export interface ResumingWatchOptions {
   compacted(error: CompactedError): void
 }
 
-const everything = { key: Buffer.of(0), rangeEnd: Buffer.of(0) }
+const everything = { key: '\0', rangeEnd: '\0' }
 const connectMs = 10_000
 /** Pause after a stream that ended by itself, in ms. Grows while streams fail. */
 const firstPauseMs = 20
@@ -35,7 +40,7 @@ export class ResumingWatch {
   #ended: () => void = () => {}
   #failures = 0
   /** The watch on the stream whose events count; undefined before it is created. */
-  #watchId: bigint | undefined
+  #watchId: number | undefined
   /** The revision at which the newest watch on the stream starts. */
   #start = 0
   /** All events up to this revision have been delivered. */
@@ -81,8 +86,8 @@ export class ResumingWatch {
   async #follow(connection: Connection): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#ended = resolve
-    const stream = connection.stream('/etcdserverpb.Watch/Watch', {
-      message: (bytes) => this.#receive(stream, fromBinary(Watch.method.watch.output, bytes), resolve),
+    const stream = connection.stream(watchPath, {
+      message: (bytes) => this.#receive(stream, decodeWatchResponse(bytes), resolve),
       end: () => resolve(),
     })
     this.#stream = stream
@@ -97,9 +102,7 @@ export class ResumingWatch {
   #request(stream: RpcStream, startRevision: number): void {
     this.#start = startRevision
     const { wantsPrevious } = this.#options
-    const value = { ...everything, startRevision: BigInt(startRevision), prevKv: wantsPrevious }
-    const { input } = Watch.method.watch
-    stream.send(toBinary(input, create(input, { requestUnion: { case: 'createRequest', value } })))
+    stream.send(encodeCreation({ ...everything, startRevision, wantsPrevious }))
   }
 
   #receive(stream: RpcStream, response: WatchResponse, end: () => void): void {
@@ -109,7 +112,7 @@ export class ResumingWatch {
     }
     if (response.canceled) {
       if (response.watchId !== this.#watchId && !response.created) return
-      if (response.compactRevision > 0n) this.#endCompacted(Number(response.compactRevision))
+      if (response.compactRevision > 0) this.#endCompacted(response.compactRevision)
       end()
       return
     }
@@ -125,11 +128,10 @@ export class ResumingWatch {
    * A watch that begins in the past begins with the revision at its position, which has been delivered: etcd then
    * reports the compaction of the next one, too, which may have been a deletion that is missing now.
    */
-  #created(stream: RpcStream, { watchId, header }: WatchResponse): void {
+  #created(stream: RpcStream, { watchId, current }: WatchResponse): void {
     const overlapping = Math.max(1, this.position)
-    if (this.#start > overlapping && Number(header?.revision ?? 0n) > this.position) {
-      const { input } = Watch.method.watch
-      stream.send(toBinary(input, create(input, { requestUnion: { case: 'cancelRequest', value: { watchId } } })))
+    if (this.#start > overlapping && current > this.position) {
+      stream.send(encodeCancellation(watchId))
       this.#request(stream, overlapping)
       return
     }
@@ -142,7 +144,7 @@ export class ResumingWatch {
     let changes: ChangeEvent[] = []
     let compacted: number | undefined
     for (const event of events) {
-      const change = changeOf(event)
+      const { change } = event
       if (change.revision <= this.position) continue
       if (this.#options.wantsPrevious && lacksPrevious(event)) {
         compacted = change.revision
@@ -158,3 +160,10 @@ export class ResumingWatch {
     if (compacted !== undefined && !this.#isStopped) this.#endCompacted(compacted)
   }
 }
+
+/**
+ * True if an event must have a previous value and does not: etcd reads them when it sends an event, and sends none once
+ * the revision before has been compacted.
+ */
+const lacksPrevious = ({ change, version }: WatchEvent): boolean =>
+  change.previous === undefined && (change.type === 'delete' || version !== 1)

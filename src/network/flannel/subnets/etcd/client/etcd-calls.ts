@@ -7,6 +7,7 @@ import { Channel } from '../../../../../storage/etcd/client/channel.ts'
 import type { RpcStream, StreamObserver } from '../../../../../storage/etcd/client/connection.ts'
 import { type EtcdTls, endpointOf } from '../../../../../storage/etcd/client/endpoint.ts'
 import { EtcdError } from '../../../../../storage/etcd/client/etcd-error.ts'
+import { generatedMethod } from '../../../../../storage/etcd/messages/unary-method.ts'
 
 export interface EtcdUser {
   readonly name: string
@@ -105,7 +106,7 @@ export class EtcdCalls {
     request: MessageInitShape<Input>,
     isSafe: boolean,
   ): Promise<MessageShape<Output>> {
-    const method = { input, output, name, parent: { typeName: `etcdserverpb.${parent.name}` } }
+    const method = generatedMethod({ input, output, name, parent: { typeName: `etcdserverpb.${parent.name}` } })
     return this.#channel.call(method, request, { timeoutMs, isSafe })
   }
 }
