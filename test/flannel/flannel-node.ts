@@ -100,9 +100,9 @@ export class FlannelNode {
   /** Resolves when flannel has printed a text. Rejects if it ends before. */
   async waitForOutput(text: string): Promise<void> {
     await waitFor(`flannel of ${this.name} prints “${text}”`, () => {
-      if (this.#output.includes(text)) return true
       assert.ok(this.#child, `flannel of ${this.name} ended:\n${this.#output}`)
-      return false
+      assert.ok(this.#output.includes(text), this.#output)
+      return true
     })
   }
 

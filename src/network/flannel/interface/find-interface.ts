@@ -2,8 +2,9 @@
 import { isIP } from 'node:net'
 import { rangeHas } from '../../../lib/cidr.ts'
 import { messageOf } from '../../../lib/message-of.ts'
-import type { HostNetwork } from '../../netlink/host-network.ts'
-import type { Link } from '../../netlink/links.ts'
+import type { Addresses } from '../../netlink/addresses.ts'
+import type { Link, Links } from '../../netlink/links.ts'
+import type { Routes } from '../../netlink/routes.ts'
 import type { NetworkConfig } from '../config/network-config.ts'
 import type { ExternalInterface } from './external-interface.ts'
 
@@ -16,6 +17,13 @@ export interface InterfaceOptions {
   readonly canReach: string | undefined
   readonly publicIP: string | undefined
   readonly publicIPv6: string | undefined
+}
+
+/** The parts of a machine's network that are read. */
+export interface InterfaceHost {
+  readonly links: Pick<Links, 'list'>
+  readonly addresses: Pick<Addresses, 'list'>
+  readonly routes: Pick<Routes, 'list' | 'lookUp'>
 }
 
 type Families = Pick<NetworkConfig, 'enableIPv4' | 'enableIPv6'>
@@ -31,27 +39,19 @@ interface Choice {
  * Returns the interface.
  * @throws an Error that says why each candidate does not fit.
  */
-export function findInterface(
-  host: Pick<HostNetwork, 'links' | 'addresses' | 'routes'>,
-  options: InterfaceOptions,
-  families: Families,
-): ExternalInterface {
+export function findInterface(host: InterfaceHost, options: InterfaceOptions, families: Families): ExternalInterface {
   return new Finder(host, options, families).find()
 }
 
 class Finder {
-  readonly #host: Pick<HostNetwork, 'links' | 'addresses' | 'routes'>
+  readonly #host: InterfaceHost
   readonly #options: InterfaceOptions
   readonly #families: readonly Family[]
   readonly #links: readonly Link[]
   /** Global addresses before those of the link, without prefixes. */
   readonly #addresses: readonly { readonly link: number; readonly address: string }[]
 
-  constructor(
-    host: Pick<HostNetwork, 'links' | 'addresses' | 'routes'>,
-    options: InterfaceOptions,
-    { enableIPv4, enableIPv6 }: Families,
-  ) {
+  constructor(host: InterfaceHost, options: InterfaceOptions, { enableIPv4, enableIPv6 }: Families) {
     this.#host = host
     this.#options = options
     this.#families = [...(enableIPv4 ? ([4] as const) : []), ...(enableIPv6 ? ([6] as const) : [])]
