@@ -29,7 +29,8 @@ export class BareLab {
     execFileSync('sh', [
       '-ec',
       `ip link set lo up; ip link add switch type bridge; ip address add 192.168.33.1/24 dev switch
-      ip link set switch up; sysctl -qw net.bridge.bridge-nf-call-iptables=0 net.ipv4.ip_forward=1`,
+      ip link set switch up; sysctl -qw net.bridge.bridge-nf-call-iptables=0 net.ipv4.ip_forward=1
+      sysctl -qw net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.switch.send_redirects=0`,
     ])
     t.after(async () => {
       for (const node of this.#nodes) await node.stop()

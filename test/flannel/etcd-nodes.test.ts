@@ -1,4 +1,4 @@
-/** Three nodes without Kubernetes: flannel with subnets from etcd. Needs root. */
+/** Nodes without Kubernetes: flannel with subnets from etcd, on one link and on the router of a cloud. Needs root. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, test } from 'node:test'
@@ -6,6 +6,7 @@ import { inNamespaces } from '../kubelet/support/in-namespaces.ts'
 import { type EtcdMember, startEtcd, withoutEtcd } from '../support/etcd.ts'
 import { waitFor } from '../support/wait-for.ts'
 import { BareLab, reachEachOther } from './bare-node.ts'
+import { AwsCloud } from './clouds/aws-cloud.ts'
 
 await inNamespaces(import.meta.filename, () => {
   if (withoutEtcd) {
@@ -54,4 +55,43 @@ await inNamespaces(import.meta.filename, () => {
     assert.equal(c.variable('FLANNEL_SUBNET'), subnet)
     await waitFor('a route', hasRoute)
   })
+
+  testInVpc(lab, etcdctl, etcd.url)
 })
+
+/** Instances of AWS are two more nodes of the lab. The process of the test is the router of their VPC. */
+function testInVpc(lab: BareLab, etcdctl: (...args: readonly string[]) => string, etcdUrl: string): void {
+  test('pods of instances of AWS reach each other by routes of the VPC alone', async (t) => {
+    // The kernel has the routes of the stand-in's table.
+    const [d, e] = [lab.node('d', 104), lab.node('e', 105)] as const
+    const instances = [d, e].map(({ name, address }) => ({ id: `i-${name}`, address }))
+    const cloud = await new AwsCloud(instances, () => {
+      const addressOf = new Map(instances.map(({ id, address }) => [`eni-${id}`, address]))
+      execFileSync('ip', ['route', 'flush', 'root', '10.6.0.0/16'])
+      for (const { destination, networkInterface } of cloud.routes) {
+        const gateway = addressOf.get(networkInterface)
+        const way = gateway === undefined ? ['blackhole', destination] : [destination, 'via', gateway]
+        execFileSync('ip', ['route', 'add', ...way])
+      }
+    }).start(t, '192.168.33.1')
+    const backend = { Type: 'aws-vpc', Endpoint: cloud.url, MetadataEndpoint: cloud.url }
+    etcdctl('put', '/vpc/config', JSON.stringify({ Network: '10.6.0.0/16', Backend: backend }))
+    const inVpc = ['--etcd-endpoints', etcdUrl, '--etcd-prefix', '/vpc']
+    await Promise.all([d, e].map((node) => node.start(inVpc)))
+    const pods = [d.pod(), e.pod()]
+    await reachEachOther(pods)
+    assert.doesNotMatch(d.run('ip route'), /^10\.6\.\S+ via/m, 'the node itself has no route to the other one')
+    assert.equal(cloud.unchecked.size, 2)
+
+    // An instance ends: the next start of flannel on another one removes its route.
+    await e.stop()
+    instances.pop()
+    await d.stop()
+    await d.start(inVpc)
+    assert.match(d.output, /Removing blackhole route: 10\.6\./)
+    assert.deepEqual(
+      cloud.routes.map(({ networkInterface }) => networkInterface),
+      ['eni-i-d'],
+    )
+  })
+}

@@ -1,8 +1,18 @@
 /** All backends by their type. Their code is loaded on use. */
 import type { Backend } from './backend.ts'
+import { thisMachine } from './clouds/cloud-machine.ts'
 
 const loaders: Readonly<Record<string, () => Promise<Backend>>> = {
+  'ali-vpc': async () => {
+    const { aliVpcBackend } = await import('./clouds/ali-vpc/ali-vpc-backend.ts')
+    return aliVpcBackend(thisMachine)
+  },
   alloc: async () => (await import('./alloc/alloc-backend.ts')).allocBackend,
+  'aws-vpc': async () => {
+    const { awsVpcBackend } = await import('./clouds/aws-vpc/aws-vpc-backend.ts')
+    return awsVpcBackend(thisMachine)
+  },
+  gce: async () => (await import('./clouds/gce/gce-backend.ts')).gceBackend(thisMachine),
   'host-gw': async () => (await import('./host-gw/host-gw-backend.ts')).hostGwBackend,
   udp: async () => (await import('./udp/udp-backend.ts')).udpBackend,
   vxlan: async () => (await import('./vxlan/vxlan-backend.ts')).vxlanBackend,
